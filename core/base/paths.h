@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where Fourfold's files live: the XDG folders of the user, and the presets and resources that came with the program.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace fourfold {
+
+// $XDG_DATA_HOME/fourfold (default ~/.local/share/fourfold): history.db, runs/.
+std::filesystem::path data_folder();
+// $XDG_CONFIG_HOME/fourfold (default ~/.config/fourfold): the user's own presets/ and targets, known_hosts.
+std::filesystem::path config_folder();
+// $XDG_CACHE_HOME/fourfold (default ~/.cache/fourfold).
+std::filesystem::path cache_folder();
+// Folder of the running program.
+std::filesystem::path program_folder();
+// Folders searched for presets, first match wins: the user's own, $FOURFOLD_PRESETS, beside an installed program
+// (../share/fourfold/presets), the source tree this program was built from.
+std::vector<std::filesystem::path> preset_folders();
+// Folders searched for resources (corpus/...), in the same manner; $FOURFOLD_RESOURCES.
+std::vector<std::filesystem::path> resource_folders();
+
+} // namespace fourfold

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// GPUs, links and how groups of ranks lie on nodes.
+#pragma once
+
+#include "core/base/json.h"
+#include "core/plan/layout.h"
+#include "core/plan/training.h"
+
+#include <optional>
+#include <string>
+
+namespace fourfold {
+
+// One accelerator. Bandwidths in 10^9 bytes/s, memory in GiB (2^30), peaks in dense TFLOP/s (10^12).
+struct Gpu {
+    std::string id, name;
+    double memory_gib = 0; // usable by a program
+    double memory_bandwidth_gb_s = 0;
+    std::optional<double> bf16_tflops, fp16_tflops, fp8_tflops, fp32_tflops;
+    int multiprocessors = 0; // 0 = no tile/wave quantization (CPU, TPU)
+    double power_w = 0;
+
+    // Dense peak for matrix products of `precision` in FLOP/s; fp8 falls back to bf16 where the GPU has none.
+    [[nodiscard]] double peak_flops(Precision precision) const;
+    [[nodiscard]] bool is_cpu() const { return id == "cpu"; }
+};
+
+enum class IntraTopology { nvswitch, pairs, torus }; // "switch", "pairs", "torus"
+
+// Bandwidths per GPU and direction.
+struct IntraNode {
+    double bandwidth_gb_s = 0, latency_us = 5;
+    IntraTopology topology = IntraTopology::nvswitch;
+    double pair_gb_s = 0; // one pair, where there is no switch; 0 = bandwidth_gb_s
+};
+struct InterNode {
+    double bandwidth_gb_s = 0, latency_us = 10; // bandwidth: a GPU's share of the node's NICs
+    double nics_per_node = 0;
+    double p2p_gb_s = 0; // per node, measured limit of point-to-point traffic across nodes; 0 = unknown
+};
+struct Rack {
+    int nodes = 0; // 0 = no rack level
+    double bandwidth_gb_s = 0, latency_us = 0;
+};
+
+struct Cluster {
+    std::string id, name;
+    Gpu gpu;
+    int gpus_per_node = 8;
+    IntraNode intra_node;
+    InterNode inter_node;
+    Rack rack;
+};
+
+Expected<Gpu> gpu_from_json(const Json& json, const std::string& where);
+Json to_json(const Gpu& gpu);
+// `gpu` may be an id; the caller resolves it first (core/plan/presets.h does).
+Expected<Cluster> cluster_from_json(const Json& json, const Gpu& gpu, const std::string& where);
+Json to_json(const Cluster& cluster);
+
+// How one group of ranks lies on the nodes, e.g. the TP group of rank 0.
+struct GroupSpan {
+    int size = 1; // ranks in the group
+    int nodes = 1; // distinct nodes it touches
+    int per_node = 1; // its largest number of ranks on one node
+    [[nodiscard]] bool crosses_nodes() const { return nodes > 1; }
+};
+// Worst span over all groups that vary `dimensions` in `layout`; ranks fill nodes in order.
+GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, int gpus_per_node);
+
+} // namespace fourfold

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The shape of a decoder-only language model, independent of how it is split over GPUs.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fourfold {
+
+enum class Positions { rope, learned, alibi };
+enum class Norm { rms, layer };
+enum class Activation { swiglu, gelu };
+
+// Mixture of experts (Mixtral, DeepSeek-V3). Dense models have no Experts.
+struct Experts {
+    int count = 0; // routed experts per MoE layer
+    int active = 0; // routed experts per token (top-k)
+    int64_t ffn = 0; // hidden size of one routed expert
+    int shared = 0; // experts that every token uses
+    int dense_layers = 0; // first layers that keep a dense MLP
+};
+
+// Multi-head latent attention (DeepSeek-V2 paper, section 2.1): low-rank projections of queries and of keys/values.
+struct LatentAttention {
+    int64_t q_rank = 0; // 0 = full-rank queries
+    int64_t kv_rank = 0;
+    int64_t nope_head_dim = 0, rope_head_dim = 0, value_head_dim = 0;
+};
+
+// Rotary position scaling as in Hugging Face configs ("llama3", "linear"); `factor` 1 = none.
+struct RopeScaling {
+    std::string type; // empty = none
+    double factor = 1, low_freq_factor = 1, high_freq_factor = 4;
+    int64_t original_positions = 8192;
+};
+
+struct ModelShape {
+    std::string id; // preset id, empty for a custom shape
+    std::string name; // for people: "Llama 3.1 8B"
+    std::string model_type; // Hugging Face family: llama, mistral, qwen2, mixtral, deepseek_v3, gpt2, bloom ...
+    int layers = 0;
+    int64_t hidden = 0;
+    int heads = 0, kv_heads = 0;
+    int64_t head_dim = 0;
+    int64_t ffn = 0;
+    int64_t vocab = 0; // as published
+    int64_t max_positions = 0;
+    Activation activation = Activation::swiglu;
+    Norm norm = Norm::rms;
+    Positions positions = Positions::rope;
+    double rope_theta = 10000, norm_eps = 1e-5;
+    RopeScaling rope_scaling;
+    bool tied_embeddings = false;
+    bool qkv_bias = false; // Qwen2
+    bool linear_bias = false; // every linear layer (GPT-2, BLOOM)
+    bool embedding_norm = false; // BLOOM's LayerNorm after the embedding
+    std::optional<Experts> experts;
+    std::optional<LatentAttention> latent;
+
+    [[nodiscard]] bool gated() const { return activation == Activation::swiglu; }
+    [[nodiscard]] bool is_moe_layer(int layer) const { return experts && layer >= experts->dense_layers; }
+
+    // All parameters, tied embeddings once, without vocabulary padding.
+    [[nodiscard]] double parameters() const;
+    // Parameters that take part in matrix products for one token: input lookup excluded, head counted once (also when
+    // tied), of the routed experts only the active ones.
+    [[nodiscard]] double active_matmul_parameters() const;
+};
+
+// Reads the keys of a Hugging Face config.json. Errors name the missing or contradictory key.
+Expected<ModelShape> model_from_config(const Json& config, const std::string& where);
+// Writes a config.json from which model_from_config makes the same shape.
+Json config_from_model(const ModelShape& model);
+
+} // namespace fourfold

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parameter table: every tensor of a model, with its full shape and how tensor parallelism splits it.
+// One source for the planner's memory, the trainer's initialisation and checkpoints.
+#pragma once
+
+#include "core/model/model_shape.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };
+
+struct Parameter {
+    std::string name; // Hugging Face name, e.g. "model.layers.0.self_attn.q_proj.weight"
+    std::vector<int64_t> shape; // full (unsharded) shape, output features first for linear layers
+    int layer = -1; // -1: embedding, final norm, head
+    int tp_dim = -1; // dimension that tensor parallelism splits; -1 = replicated over tp
+    ParameterKind kind = ParameterKind::norm;
+    bool weight_decay = true; // false for norms and biases
+    double init_std = 0.02; // normal(0, init_std); 0 = constant init_value
+    double init_value = 0;
+
+    [[nodiscard]] int64_t elements() const;
+};
+
+// Every parameter of layers [first_layer, last_layer), plus the embedding when `with_embedding` and the final norm and
+// head when `with_head` (a tied head adds no tensor where the embedding is present). `vocab` is the padded vocabulary.
+std::vector<Parameter> parameter_table(
+    const ModelShape& model, int64_t vocab, int first_layer, int last_layer, bool with_embedding, bool with_head);
+
+} // namespace fourfold

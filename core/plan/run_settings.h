@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the trainer needs beyond the layout (`run` in a plan file). Part of the plan's hash, not of the layout's identity.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class LrSchedule { constant, linear, cosine, wsd };
+
+// One token file. `*.txt` holds bytes (one token a byte), anything else little-endian tokens of `dtype`.
+struct DataSource {
+    std::string path; // relative paths: from the plan file's folder, else from the resources folder
+    double weight = 1; // share of the batches
+    std::string dtype; // "uint8", "uint16", "uint32"; empty = by the file name (.txt: uint8, else uint16)
+    double begin = 0, end = 1; // the part of the file used, as fractions (train 0..0.9, held out 0.9..1)
+};
+
+struct EvalSettings {
+    int every = 0; // steps between evaluations; 0 = only at the end (when `data` is given)
+    int batches = 8; // global batches per evaluation
+    std::vector<DataSource> data; // empty = no evaluation
+};
+
+struct CheckpointSettings {
+    int every = 0; // steps; 0 = never
+    int keep = 2;
+    std::string path; // empty = inside the run directory
+    std::string load; // empty = start from the seed
+};
+
+struct RunSettings {
+    std::optional<int> steps;
+    std::optional<double> tokens;
+    std::vector<DataSource> data;
+    unsigned long long seed = 1;
+    double lr = 3e-4, min_lr = 0;
+    LrSchedule lr_schedule = LrSchedule::cosine;
+    int warmup_steps = 0;
+    double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weight_decay = 0.1;
+    double clip_norm = 1.0; // 0 = off
+    EvalSettings eval;
+    CheckpointSettings checkpoint;
+    int log_every = 1;
+    std::optional<int> read_at; // the step whose figures are the headline; empty = median after warm-up
+    bool deterministic = false;
+    std::map<std::string, std::string> environment; // for every rank, recorded
+
+    // Optimizer steps of this run: `steps`, else ceil(tokens / tokens_per_step).
+    [[nodiscard]] int total_steps(double tokens_per_step) const;
+    // Learning rate of optimizer step `step` in [0, total): linear warm-up, then the schedule down to min_lr.
+    // wsd keeps lr until 80 % of the steps, then falls linearly.
+    [[nodiscard]] double learning_rate(int step, int total) const;
+};
+
+} // namespace fourfold

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a plan trains: batch, schedule, sharding, recomputation, precision. Every field resolved.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class Schedule { gpipe, one_f_one_b, interleaved, zb_h1, zb_v, csv };
+enum class Sharding { none, optimizer, gradients, parameters, hybrid };
+enum class Recompute { none, selective, full };
+enum class Precision { fp32, fp16, bf16, fp8 };
+enum class AttentionKernel { flash2, flash3, cudnn, fused_softmax, unfused };
+enum class CpMethod { ring, all_gather, ulysses };
+enum class Optimizer { adamw, adam, fused_adamw, fused_adam };
+enum class Offload { none, activations, optimizer };
+enum class FlopConvention { megatron_lm, bloom_before_02_21, bloom_from_02_21, palm };
+
+// Batch-size ramp-up: the global batch starts at `start` and grows by `increment` over `samples` samples.
+struct RampUp {
+    int start = 0, increment = 0;
+    double samples = 0;
+};
+
+struct FsdpSettings {
+    int layers_per_unit = 1;
+    bool reshard_after_forward = true;
+    bool prefetch = true;
+};
+
+struct OverlapSettings {
+    bool grad_reduce = true, param_gather = true, p2p = true;
+};
+
+struct Training {
+    int seq_len = 0; // tokens
+    int micro_batch = 1; // sequences per rank and pipeline slot
+    int global_batch = 1; // sequences per step over the whole job
+    int micro_batches = 1; // per step and pipeline: global_batch / (micro_batch * dp)
+    std::optional<RampUp> ramp_up;
+    Schedule schedule = Schedule::one_f_one_b;
+    std::string schedule_csv; // file name when schedule == csv
+    Sharding sharding = Sharding::none;
+    Recompute recompute = Recompute::none;
+    std::optional<int> recompute_layers; // layers per stage that recompute; empty = all
+    Precision precision = Precision::bf16;
+    Precision grad_dtype = Precision::fp32; // dtype in which gradients are accumulated and reduced
+    Precision optimizer_state_dtype = Precision::fp32;
+    Optimizer optimizer = Optimizer::adamw;
+    Offload offload = Offload::none;
+    bool sequence_parallel = true;
+    bool compile = false;
+    bool async_tp = false;
+    AttentionKernel attention = AttentionKernel::flash2;
+    CpMethod cp_method = CpMethod::ring;
+    FsdpSettings fsdp;
+    OverlapSettings overlap;
+    FlopConvention flop_convention = FlopConvention::palm;
+};
+
+// Spelling in plan files, e.g. to_text(Schedule::one_f_one_b) == "1f1b"; from_text fails with the list of spellings.
+std::string to_text(Schedule);
+std::string to_text(Sharding);
+std::string to_text(Recompute);
+std::string to_text(Precision);
+std::string to_text(AttentionKernel);
+std::string to_text(CpMethod);
+std::string to_text(Optimizer);
+std::string to_text(Offload);
+std::string to_text(FlopConvention);
+template <typename Enum>
+Expected<Enum> from_text(const std::string& text, const std::string& where); // instantiated for the enums above
+template <typename Enum>
+std::vector<std::string> spellings(); // every value of the enum as written, in order; for choices in front ends
+
+double bytes_per_element(Precision precision); // 4, 2, 2, 1
+
+} // namespace fourfold

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A software stack: fitted constants, conventions and defaults. Data only, read from presets/stacks/*.json.
+#pragma once
+
+#include "core/base/json.h"
+#include "core/plan/layout.h"
+#include "core/plan/training.h"
+
+#include <array>
+#include <map>
+#include <string>
+
+namespace fourfold {
+
+// What the stack's memory column means.
+enum class MemoryConvention { peak_allocated, peak_reserved, device };
+
+struct Stack {
+    std::string id, name;
+    MemoryConvention memory_convention = MemoryConvention::peak_reserved;
+    int memory_stage = -1; // the stage whose memory is published; -1 = the largest
+    int vocab_multiple = 128; // vocabulary is padded to this times tp
+    std::array<Dimension, 4> order { Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp };
+    Json training_defaults; // values for the keys of `training` that a plan leaves out
+
+    // Fitted constants by documented name (core/stack/constants.h); `gpu_constants[gpu id]` override `constants`.
+    std::map<std::string, double> constants;
+    std::map<std::string, std::map<std::string, double>> gpu_constants;
+    // GPU ids whose constants were fitted to measurements: evidence "calibrated", others "extrapolated".
+    [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
+    // The constant for a GPU: its own, else the stack's, else `fallback`.
+    [[nodiscard]] double constant(const std::string& name, const std::string& gpu_id, double fallback) const;
+};
+
+Expected<Stack> stack_from_json(const Json& json, const std::string& where);
+Json to_json(const Stack& stack);
+
+} // namespace fourfold

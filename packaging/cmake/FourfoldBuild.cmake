@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Compiler, linker and install settings that every target shares.
+include(GNUInstallDirs)
+include(CheckLinkerFlag)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# GNU ld walks all transitive Qt and Torch libraries and takes tens of seconds; lld takes under one.
+check_linker_flag(CXX -fuse-ld=lld FOURFOLD_HAVE_LLD)
+if(FOURFOLD_HAVE_LLD)
+    add_link_options(-fuse-ld=lld)
+endif()
+
+find_program(FOURFOLD_CCACHE ccache)
+if(FOURFOLD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${FOURFOLD_CCACHE})
+endif()
+
+# All programs side by side, so that they find each other without an installation.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+add_library(fourfold_options INTERFACE)
+target_compile_options(fourfold_options INTERFACE -Wall -Wextra $<$<BOOL:${FOURFOLD_WERROR}>:-Werror>)
+target_include_directories(fourfold_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(FOURFOLD_SANITIZE)
+    add_compile_options(-fsanitize=${FOURFOLD_SANITIZE} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${FOURFOLD_SANITIZE})
+endif()
