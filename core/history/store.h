@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The history: plans, predictions, runs, steps, hosts and software versions in one SQLite file (WAL, foreign keys).
+// One writer at a time (a second writer waits up to 5 s); any number of readers. Thread-compatible: one Store a thread.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// What is known when a run is created; written before anything is started.
+struct NewRun {
+    std::string id; // ULID
+    std::string name; // the plan's
+    std::string target; // target id or file
+    std::string stack; // "fourfold" for the bundled trainer; imported runs keep theirs
+    std::string plan_hash, layout_hash;
+    Json plan; // resolved, inlined
+    Json prediction; // contract object for the stack that runs
+    std::optional<Json> planned_prediction; // for the plan's own stack, when that is another one
+    std::vector<std::string> hosts;
+    Json environment; // variables that reach every rank
+};
+
+// Terminal and other states of a run, as in the event stream's `end` plus those before it.
+// "draft", "preflight", "staging", "launching", "running", "stopping", "ok", "oom", "hang", "fail", "cancelled",
+// "preempted", "lost".
+struct RunSummary {
+    std::string id, name, target, stack, state;
+    std::string created; // ISO 8601 UTC
+    std::string model, cluster, layout; // for lists: "Llama 3.1 8B", "TSUBAME4", "tp2 cp1 pp1 dp8 mb1"
+    int gpus = 0;
+    int steps = 0; // steps received
+    std::optional<double> predicted_tps_per_gpu, measured_tps_per_gpu; // measured: median after warm-up or read_at
+    std::optional<double> predicted_step_time_s, measured_step_time_s;
+    std::optional<double> predicted_memory_gib, measured_memory_gib;
+    std::optional<double> tps_error; // predicted / measured - 1
+    std::optional<double> first_loss, last_loss, eval_loss;
+    std::string problem; // why it failed, one line; empty if it did not
+};
+
+struct StepRow {
+    int step = 0;
+    double time_s = 0; // since the run's first step event
+    std::optional<double> loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_peak_gib;
+};
+
+struct RunDetail {
+    RunSummary summary;
+    Json plan, prediction;
+    std::optional<Json> planned_prediction;
+    std::vector<std::string> hosts;
+    Json environment, versions; // versions: from the `start` event (software, hardware, clocks)
+    std::vector<StepRow> steps;
+    std::vector<Json> other_events; // every event that is not `step`
+    std::string headline_rule; // how measured_tps_per_gpu was taken: "median of steps 11..50", "step 90"
+    std::optional<double> tps_spread; // (p90 - p10) / median over the headline's window
+};
+
+enum class StoreMode { read_write, read_only };
+
+class HistoryStore {
+public:
+    // Opens or creates `file` and migrates it to this program's schema (a copy is kept beside it before a migration).
+    // A file of a newer schema opens read-only or fails with `unsupported`; a damaged one fails with `io` and a hint.
+    static Expected<HistoryStore> open(const std::filesystem::path& file, StoreMode mode = StoreMode::read_write);
+    static std::filesystem::path default_file(); // data_folder() / "history.db"
+    HistoryStore(HistoryStore&&) noexcept;
+    HistoryStore& operator=(HistoryStore&&) noexcept;
+    ~HistoryStore();
+
+    Expected<void> create_run(const NewRun& run);
+    Expected<void> set_state(const std::string& run, const std::string& state, const std::string& problem = {});
+    // Appends whole event lines (each one JSON object with "seq") of the run's stream in ONE transaction together with
+    // the cursor. Lines whose seq is already stored are skipped; a gap in seq is a `conflict` Problem and stores nothing.
+    // `stream` is "events" for the run's own stream, "node1" ... for further nodes' agents.
+    Expected<void> append_events(const std::string& run, const std::string& stream, const std::vector<std::string>& lines);
+    // seq of the last stored event of a stream, -1 when there is none.
+    Expected<int64_t> last_seq(const std::string& run, const std::string& stream) const;
+
+    // Newest first.
+    Expected<std::vector<RunSummary>> list(int limit = 1000) const;
+    // `id` may be any unique prefix of a run id or "last".
+    Expected<RunDetail> show(const std::string& id) const;
+    Expected<std::string> full_id(const std::string& id_or_prefix) const;
+    // The stored event lines of a stream, in order, as they were received.
+    Expected<std::vector<std::string>> events(const std::string& run, const std::string& stream = "events") const;
+    // A run as one JSON object (plan, prediction, versions, events) that import_run of another store takes.
+    Expected<Json> export_run(const std::string& id) const;
+    Expected<std::string> import_run(const Json& run);
+
+private:
+    struct Impl;
+    explicit HistoryStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace fourfold

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answer to "does this plan fit, and how fast is it?", with its parts and its derivation.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/program/operation.h"
+#include "core/schedule/timeline.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class Fit { fits, tight, no };
+enum class Evidence { measured, calibrated, extrapolated };
+std::string_view name(Fit fit);
+std::string_view name(Evidence evidence);
+
+// GiB per GPU of one pipeline stage at the stage's peak.
+struct StageMemory {
+    int stage = 0;
+    double weights = 0, gradients = 0, optimizer = 0, activations = 0, other = 0;
+    [[nodiscard]] double total() const { return weights + gradients + optimizer + activations + other; }
+};
+
+// Seconds, indexed by Part. Exposed parts add up to the step time.
+struct PartTimes {
+    std::array<double, kParts> seconds {};
+    double& operator[](Part part) { return seconds[static_cast<std::size_t>(part)]; }
+    double operator[](Part part) const { return seconds[static_cast<std::size_t>(part)]; }
+    [[nodiscard]] double total() const;
+};
+
+struct Range {
+    double low = 0, high = 0;
+};
+struct Interval {
+    double confidence = 0.9;
+    Range step_time_s, tps_per_gpu, memory_gib;
+};
+
+// One line of the derivation of the step time: an operation with its price on the reference (slowest) stage.
+struct PricedOperation {
+    Operation operation;
+    double seconds = 0; // one execution
+    std::string formula; // "2 m n k / (peak * 0.80 * tile 0.93 * K 0.88) = 3.1 ms"
+};
+
+struct Prediction {
+    bool feasible = false;
+    Fit fit = Fit::no;
+    std::vector<Reason> reasons;
+    std::vector<std::string> warnings;
+    Evidence evidence = Evidence::extrapolated;
+    // Empty where a broken rule keeps it from being computed.
+    std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, mfu_bf16_peak, mfu_causal;
+    std::optional<Interval> interval;
+    std::optional<double> memory_gib, memory_device_gib;
+    double memory_capacity_gib = 0;
+    std::vector<StageMemory> memory_by_stage;
+    PartTimes time_by_part, time_hidden;
+    double bubble_fraction = 0; // of the pipelined part of the step
+    Timeline timeline;
+    std::vector<PricedOperation> operations;
+    ResolvedPlan plan;
+};
+
+// Never fails: what a broken rule leaves uncomputable is empty and `reasons` says why.
+Prediction predict(const ResolvedPlan& plan);
+
+// The contract's `predict --json` object.
+Json to_json(const Prediction& prediction);
+// Reads back what to_json wrote, without timeline and operations (the history stores predictions in this form).
+Expected<Prediction> prediction_from_json(const Json& json, const std::string& where);
+
+} // namespace fourfold

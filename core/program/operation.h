@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one pipeline stage does in a training step, as a list of operations without durations.
+// Step time, memory over time, the timeline and every explanation are derived from this list and nothing else.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class OperationKind {
+    gemm, // m x k times k x n, `batch` times
+    attention, // scaled dot-product attention over `m` queries and `k` keys, `batch` = sequences x heads, `n` = head_dim
+    elementwise, // memory-bound: `bytes` of traffic
+    collective, // `bytes` is the payload, see Collective
+    send_receive, // pipeline or ring neighbour, `bytes` one way
+    optimizer, // parameter update: `bytes` of state traffic
+    host, // a fixed cost of the stack: the named constant, in seconds
+};
+
+enum class Collective { none, all_reduce, all_gather, reduce_scatter, all_to_all };
+
+// When the operation runs: per micro-batch (forward, recompute, backward, weight_gradient) or once a step.
+enum class Phase { forward, recompute, backward, weight_gradient, step };
+
+// The heading under which its exposed time is reported (`time_by_part` of the contract).
+enum class Part { compute, recompute, tp, cp, pp, dp, ep, bubble, optimizer, other };
+inline constexpr int kParts = 10;
+std::string_view name(Part part);
+
+// Which ranks take part.
+enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp };
+
+struct Operation {
+    OperationKind kind = OperationKind::elementwise;
+    Phase phase = Phase::forward;
+    Part part = Part::compute;
+    GroupKind group = GroupKind::none;
+    Collective collective = Collective::none;
+    std::string name; // "qkv projection", "tp all-gather before attention"
+    double m = 0, n = 0, k = 0; // per rank, after sharding
+    double batch = 1;
+    double bytes = 0; // memory traffic or payload, per rank
+    double repeat = 1; // how often this operation runs in its phase (usually layers of the stage)
+    bool causal = false; // attention: only half of the square
+    bool fp8 = false; // gemm at the fp8 rate
+    bool overlappable = false; // may hide behind this stage's compute of the same phase (DP and FSDP collectives)
+    std::string note; // why, with the source of the formula: shown in explanations
+
+    // Floating point operations of one execution: 2 m n k batch for gemm, 4 m k n batch (half if causal) for attention.
+    [[nodiscard]] double flops() const;
+};
+
+// Something that occupies memory on one GPU of the stage.
+enum class MemoryKind { weights, gradients, optimizer, activations, other };
+enum class Lifetime {
+    step, // always there
+    micro_batch, // from a micro-batch's forward until its backward ends
+    forward, // while a forward runs (workspace)
+    backward, // while a backward runs (recomputed activations, logits gradients)
+};
+struct Allocation {
+    MemoryKind kind = MemoryKind::other;
+    Lifetime lifetime = Lifetime::step;
+    double bytes = 0;
+    std::string name;
+    std::string note;
+};
+
+// One chunk of the model on one pipeline rank: stage = chunk % pp, chunk index counts along the model.
+struct ChunkProgram {
+    int chunk = 0;
+    int first_layer = 0, layers = 0;
+    bool embedding = false, head = false;
+    std::vector<Operation> operations; // every phase
+    std::vector<Allocation> allocations; // Lifetime::micro_batch / forward / backward
+};
+struct StageProgram {
+    int stage = 0;
+    std::vector<ChunkProgram> chunks; // virtual_stages of them
+    std::vector<Operation> step_operations; // once a step: gradient reduction, optimizer, parameter gather
+    std::vector<Allocation> allocations; // Lifetime::step
+    double parameters = 0; // per GPU of the stage, after tp/ep sharding
+};
+
+// The whole job: one StageProgram a pipeline rank. `plan` must pass check().
+std::vector<StageProgram> build_program(const ResolvedPlan& plan);
+
+} // namespace fourfold

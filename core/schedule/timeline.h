@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happens when: the simulated (or measured) spans of one training step.
+#pragma once
+
+#include "core/schedule/actions.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+enum class SpanKind { forward, backward, weight_gradient, send_receive, gradient_reduce, parameter_gather, optimizer, other };
+std::string_view name(SpanKind kind);
+
+struct Span {
+    int stage = 0; // one track a pipeline rank
+    SpanKind kind = SpanKind::forward;
+    int micro_batch = -1; // -1: belongs to the step
+    int chunk = 0;
+    double start_s = 0, end_s = 0;
+};
+
+struct Timeline {
+    int stages = 0;
+    double length_s = 0; // of the step
+    std::vector<Span> spans; // sorted by (stage, start)
+};
+
+// Durations that the simulation needs, in seconds.
+struct ChunkTimes {
+    double forward_s = 0, backward_s = 0, weight_gradient_s = 0; // one micro-batch; weight_gradient 0 = inside backward
+};
+struct ScheduleTimes {
+    std::vector<ChunkTimes> chunks; // pp * virtual_stages
+    double send_receive_s = 0; // one activation or gradient hop between neighbouring stages
+};
+// Event simulation of the action lists: an action starts when its rank is free and its input has arrived.
+// Precondition: `actions` come from make_schedule with the same pp, virtual stages and micro-batches.
+Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages);
+
+} // namespace fourfold

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Launching a plan on a target and following it until it ends: the client's side of a run.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/predict/prediction.h"
+#include "runner/runs/target.h"
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace fourfold {
+
+enum class RunState { draft, preflight, staging, launching, running, stopping, ok, oom, hang, fail, cancelled, preempted, lost };
+std::string_view name(RunState state);
+bool is_terminal(RunState state);
+enum class LinkState { connected, silent, reconnecting };
+
+// Unknown host key, shown once to the user. `changed` and other mismatches never ask: they are Problems.
+struct HostKeyQuestion {
+    std::string host; // as in the target
+    std::string key_type; // "ssh-ed25519"
+    std::string fingerprint; // "SHA256:..."
+};
+
+// Called on the thread that called launch() or attach(); calls never overlap.
+class RunObserver {
+public:
+    virtual ~RunObserver() = default;
+    virtual void on_created(const std::string& /*run_id*/, const std::filesystem::path& /*folder*/) { }
+    virtual void on_state(RunState, const std::string& /*what*/) { }
+    // `fraction` in [0, 1] of the files being sent; `what` names host and file.
+    virtual void on_staging(double /*fraction*/, const std::string& /*what*/) { }
+    virtual void on_link(LinkState, const std::string& /*host*/) { }
+    virtual void on_event(const Json& /*event*/) { }
+    // A trusted answer stores the key in Fourfold's own known_hosts. The default refuses (batch mode never asks).
+    virtual bool trust_host_key(const HostKeyQuestion&) { return false; }
+};
+
+struct RunRequest {
+    ResolvedPlan plan; // of any stack: launch() predicts it again for stack `fourfold` and stores both
+    Target target;
+    std::optional<int> steps; // overrides run.steps
+    std::filesystem::path history_file; // default HistoryStore::default_file()
+    std::filesystem::path trainer; // default: fourfold-trainer beside this program
+};
+
+struct RunResult {
+    std::string id;
+    std::filesystem::path folder; // on this computer: data_folder()/runs/<id>
+    RunState state = RunState::fail;
+    std::optional<Problem> problem; // why it did not end `ok`: first failing rank with host, cause, log lines
+    std::optional<double> predicted_tps_per_gpu, measured_tps_per_gpu;
+};
+
+// What launch() would do, without doing it: hosts, ranks, files with sizes and hashes, constant remote commands.
+struct LaunchPreview {
+    Json document; // for --json
+    std::string text;
+};
+Expected<LaunchPreview> preview(const RunRequest& request);
+
+// Creates the run in the history, brings what the nodes lack, starts the ranks and follows them to the end. A stop
+// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is retried for ever
+// with backoff until stop is requested: the agents own the ranks, nothing is lost.
+// Fails (Problem) only when no run was started; afterwards the result says how it ended.
+Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop);
+
+// Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request
+// only detaches. A run that already ended returns at once.
+Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& history_file = {});
+
+} // namespace fourfold
