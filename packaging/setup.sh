@@ -160,9 +160,13 @@ install_packages() {
 
 # --- LibTorch ---------------------------------------------------------------------------------------------------------
 
-# Is there a CUDA compiler? The CMake files look in the same places.
+# Is there a CUDA toolkit? packaging/cmake/FourfoldTorch.cmake looks in the same places.
 have_nvcc() {
-    command -v nvcc >/dev/null || [[ -x ${CUDA_HOME:-/usr/local/cuda}/bin/nvcc ]]
+    local root
+    for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+        [[ -n $root && -x $root/bin/nvcc && -f $root/include/cuda_runtime.h ]] && return 0
+    done
+    return 1
 }
 
 get_libtorch() {

@@ -25,7 +25,9 @@ function(fourfold_test name)
         list(APPEND properties RUN_SERIAL TRUE)
     endif()
     if(ARG_ENVIRONMENT)
-        list(APPEND properties ENVIRONMENT "${ARG_ENVIRONMENT}")
+        # One property value that is itself a list.
+        string(REPLACE ";" "\\;" environment "${ARG_ENVIRONMENT}")
+        list(APPEND properties ENVIRONMENT "${environment}")
     endif()
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
         PROPERTIES ${properties})

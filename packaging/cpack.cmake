@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What surrounds the programs when they are installed, and the Debian package (`cpack -G DEB` in the build folder).
+# Each room installs its own program or data.
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(FOURFOLD_DESKTOP)
+    install(FILES packaging/desktop/io.github.fourfold.Fourfold.desktop
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
+    install(FILES packaging/desktop/io.github.fourfold.Fourfold.metainfo.xml
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
+    install(FILES packaging/desktop/io.github.fourfold.Fourfold.svg
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME fourfold)
+set(CPACK_PACKAGE_VENDOR Fourfold)
+set(CPACK_PACKAGE_CONTACT "The Fourfold developers <fourfold@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "Predicts memory and throughput of a large language model's training for a parallel
+layout, runs the training on this computer or over SSH, and keeps predictions beside measurements.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# LibTorch is no Debian package: the trainer finds it through its run path, and only ships with a build that has it.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${FOURFOLD_LIBTORCH}/lib")
+set(CPACK_STRIP_FILES ON)
+include(CPack)
