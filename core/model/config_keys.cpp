@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Keys of config.json that several families share.
+#include "core/model/family.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fourfold::config_keys {
+
+namespace {
+// Scaling kinds whose factor and original length the shape keeps.
+constexpr std::array<std::string_view, 4> kScalings{"linear", "dynamic", "llama3", "yarn"};
+
+bool is_known_scaling(std::string_view type)
+{
+    return std::find(kScalings.begin(), kScalings.end(), type) != kScalings.end();
+}
+
+Expected<void> read_scaling(const Fields& scaling, int64_t default_original, RopeScaling& out)
+{
+    // Files older than transformers 4.43 call it "type".
+    const std::string key = scaling.has("rope_type") ? "rope_type" : "type";
+    FOURFOLD_TRY(const std::string type, scaling.text_or(key, "default"));
+    if (type == "default")
+        return {};
+    if (!is_known_scaling(type))
+        return scaling.wrong(key, "default, linear, dynamic, llama3 or yarn");
+    out.type = type;
+    FOURFOLD_TRY(out.factor, scaling.positive("factor"));
+    if (type == "llama3") {
+        FOURFOLD_TRY(out.low_freq_factor, scaling.positive("low_freq_factor"));
+        FOURFOLD_TRY(out.high_freq_factor, scaling.positive("high_freq_factor"));
+        if (out.high_freq_factor <= out.low_freq_factor)
+            return scaling.wrong("high_freq_factor", "a number above low_freq_factor");
+        FOURFOLD_TRY(out.original_positions, scaling.integer("original_max_position_embeddings"));
+    } else {
+        FOURFOLD_TRY(out.original_positions, scaling.integer_or("original_max_position_embeddings", default_original));
+    }
+    return {};
+}
+} // namespace
+
+Expected<void> read_common(const Fields& config, ModelShape& model)
+{
+    FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));
+    FOURFOLD_TRY(model.layers, config.small_integer("num_hidden_layers", 1, kMostLayers));
+    FOURFOLD_TRY(model.heads, config.small_integer("num_attention_heads", 1, kMostHeads));
+    FOURFOLD_TRY(model.kv_heads, config.small_integer_or("num_key_value_heads", model.heads, 1, kMostHeads));
+    if (model.heads % model.kv_heads != 0)
+        return config.problem("num_key_value_heads",
+            std::to_string(model.kv_heads) + " does not divide num_attention_heads " + std::to_string(model.heads));
+    if (!config.has("head_dim") && model.hidden % model.heads != 0)
+        return config.problem("num_attention_heads",
+            std::to_string(model.heads) + " does not divide hidden_size " + std::to_string(model.hidden),
+            "give head_dim when the heads are not hidden_size / num_attention_heads wide");
+    FOURFOLD_TRY(model.head_dim, config.integer_or("head_dim", model.hidden / model.heads, 1, kMostWidth));
+    FOURFOLD_TRY(model.ffn, config.integer("intermediate_size", 1, kMostWidth));
+    FOURFOLD_TRY(model.vocab, config.integer("vocab_size", 1, kMostVocab));
+    FOURFOLD_TRY(model.max_positions, config.integer_or("max_position_embeddings", 2048));
+    FOURFOLD_TRY(model.norm_eps, config.positive_or("rms_norm_eps", 1e-6));
+    return check_activation(config, "hidden_act", {"silu", "swish"});
+}
+
+void write_common(const ModelShape& model, Json& config)
+{
+    config["hidden_size"] = model.hidden;
+    config["num_hidden_layers"] = model.layers;
+    config["num_attention_heads"] = model.heads;
+    config["num_key_value_heads"] = model.kv_heads;
+    config["head_dim"] = model.head_dim;
+    config["intermediate_size"] = model.ffn;
+    config["vocab_size"] = model.vocab;
+    config["max_position_embeddings"] = model.max_positions;
+    config["rms_norm_eps"] = model.norm_eps;
+    config["hidden_act"] = "silu";
+}
+
+Expected<void> read_rope(const Fields& config, ModelShape& model)
+{
+    model.positions = Positions::rope;
+    if (config.has("rope_parameters")) {
+        FOURFOLD_TRY(const Fields parameters, config.object("rope_parameters"));
+        FOURFOLD_TRY(model.rope_theta, parameters.positive_or("rope_theta", 10000));
+        return read_scaling(parameters, model.max_positions, model.rope_scaling);
+    }
+    FOURFOLD_TRY(model.rope_theta, config.positive_or("rope_theta", 10000));
+    if (!config.has("rope_scaling"))
+        return {};
+    FOURFOLD_TRY(const Fields scaling, config.object("rope_scaling"));
+    return read_scaling(scaling, model.max_positions, model.rope_scaling);
+}
+
+void write_rope(const ModelShape& model, Json& config)
+{
+    config["rope_theta"] = model.rope_theta;
+    const RopeScaling& scaling = model.rope_scaling;
+    if (scaling.type.empty())
+        return;
+    Json out = {{"rope_type", scaling.type}, {"factor", scaling.factor}};
+    if (scaling.type == "llama3") {
+        out["low_freq_factor"] = scaling.low_freq_factor;
+        out["high_freq_factor"] = scaling.high_freq_factor;
+    }
+    out["original_max_position_embeddings"] = scaling.original_positions;
+    config["rope_scaling"] = std::move(out);
+}
+
+Expected<void> check_activation(
+    const Fields& config, const std::string& key, std::initializer_list<std::string_view> accepted)
+{
+    if (!config.has(key))
+        return {};
+    FOURFOLD_TRY(const std::string activation, config.text(key));
+    std::string list;
+    for (const std::string_view choice : accepted) {
+        if (activation == choice)
+            return {};
+        list += (list.empty() ? "" : " or ") + std::string(choice);
+    }
+    return config.wrong(key, list);
+}
+
+Expected<void> must_be_off(const Fields& config, const std::string& key, const std::string& what)
+{
+    FOURFOLD_TRY(const bool on, config.boolean_or(key, false));
+    if (!on)
+        return {};
+    return Problem{ProblemCode::unsupported, what + " are not supported, expected false", {}, config.where(key)};
+}
+
+} // namespace fourfold::config_keys

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json_fields.h"
+#include "core/stack/stack.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold {
+
+namespace {
+constexpr int kMostVocabMultiple = 1 << 20, kMostStages = 4096;
+
+std::string to_text(MemoryConvention convention)
+{
+    switch (convention) {
+    case MemoryConvention::peak_allocated:
+        return "peak_allocated";
+    case MemoryConvention::device:
+        return "device";
+    case MemoryConvention::peak_reserved:
+        break;
+    }
+    return "peak_reserved";
+}
+
+Expected<MemoryConvention> read_convention(const Fields& fields, MemoryConvention fallback)
+{
+    FOURFOLD_TRY(const std::string text, fields.text_or("memory_convention", to_text(fallback)));
+    for (const auto convention :
+        {MemoryConvention::peak_allocated, MemoryConvention::peak_reserved, MemoryConvention::device}) {
+        if (text == to_text(convention))
+            return convention;
+    }
+    return fields.wrong("memory_convention", "\"peak_allocated\", \"peak_reserved\" or \"device\"");
+}
+
+Expected<void> read_order(const Fields& fields, std::array<Dimension, 4>& order)
+{
+    const std::string expected = "a list of \"tp\", \"cp\", \"pp\" and \"dp\", each once, innermost first";
+    if (!fields.has("order"))
+        return {};
+    const Json& list = fields.json()["order"];
+    if (!list.is_array() || list.size() != order.size())
+        return fields.wrong("order", expected);
+    for (const Dimension dimension : kDimensions) {
+        const auto at = std::find(list.begin(), list.end(), Json(std::string(name(dimension))));
+        if (at == list.end())
+            return fields.wrong("order", expected);
+        order[static_cast<std::size_t>(at - list.begin())] = dimension;
+    }
+    return {};
+}
+
+// Free text beside the figures: where they come from.
+bool is_remark(const std::string& key)
+{
+    return key == "source" || key == "date" || key == "notes";
+}
+
+// A constant is a number, or {"value": number} with remarks of its own.
+Expected<std::map<std::string, double>> read_constants(const Fields& fields)
+{
+    std::map<std::string, double> constants;
+    for (const auto& [key, value] : fields.json().items()) {
+        if (is_remark(key))
+            continue;
+        const bool has_remarks = value.is_object() && value.contains("value");
+        const Json& number = has_remarks ? value["value"] : value;
+        if (!number.is_number() || !std::isfinite(number.get<double>()))
+            return fields.wrong(key, "a number, or an object with \"value\" and its \"source\"");
+        constants[key] = number.get<double>();
+    }
+    return constants;
+}
+} // namespace
+
+double Stack::constant(const std::string& name, const std::string& gpu_id, double fallback) const
+{
+    if (const auto own = gpu_constants.find(gpu_id); own != gpu_constants.end()) {
+        if (const auto at = own->second.find(name); at != own->second.end())
+            return at->second;
+    }
+    const auto at = constants.find(name);
+    return at == constants.end() ? fallback : at->second;
+}
+
+Expected<Stack> stack_from_json(const Json& json, const std::string& where)
+{
+    FOURFOLD_TRY(const Fields fields, Fields::of(json, where));
+    Stack stack;
+    stack.training_defaults = Json::object();
+    FOURFOLD_TRY(stack.id, fields.text("id"));
+    FOURFOLD_TRY(stack.name, fields.text_or("name", stack.id));
+    FOURFOLD_TRY(stack.memory_convention, read_convention(fields, stack.memory_convention));
+    FOURFOLD_TRY(stack.memory_stage, fields.small_integer_or("memory_stage", stack.memory_stage, -1, kMostStages));
+    FOURFOLD_TRY(
+        stack.vocab_multiple, fields.small_integer_or("vocab_multiple", stack.vocab_multiple, 1, kMostVocabMultiple));
+    FOURFOLD_CHECK(read_order(fields, stack.order));
+    if (fields.has("training_defaults")) {
+        FOURFOLD_TRY(const Fields defaults, fields.object("training_defaults"));
+        stack.training_defaults = defaults.json();
+    }
+    if (fields.has("constants")) {
+        FOURFOLD_TRY(const Fields constants, fields.object("constants"));
+        FOURFOLD_TRY(stack.constants, read_constants(constants));
+    }
+    if (fields.has("gpu_constants")) {
+        FOURFOLD_TRY(const Fields by_gpu, fields.object("gpu_constants"));
+        for (const auto& [gpu_id, value] : by_gpu.json().items()) {
+            if (is_remark(gpu_id))
+                continue;
+            FOURFOLD_TRY(const Fields constants, by_gpu.object(gpu_id));
+            FOURFOLD_TRY(stack.gpu_constants[gpu_id], read_constants(constants));
+        }
+    }
+    return stack;
+}
+
+Json to_json(const Stack& stack)
+{
+    Json json = {{"id", stack.id}, {"name", stack.name}, {"memory_convention", to_text(stack.memory_convention)},
+        {"memory_stage", stack.memory_stage}, {"vocab_multiple", stack.vocab_multiple}};
+    json["order"] = Json::array();
+    for (const Dimension dimension : stack.order)
+        json["order"].push_back(std::string(name(dimension)));
+    json["training_defaults"] = stack.training_defaults;
+    json["constants"] = Json::object();
+    for (const auto& [key, value] : stack.constants)
+        json["constants"][key] = value;
+    json["gpu_constants"] = Json::object();
+    for (const auto& [gpu_id, constants] : stack.gpu_constants) {
+        json["gpu_constants"][gpu_id] = Json::object();
+        for (const auto& [key, value] : constants)
+            json["gpu_constants"][gpu_id][key] = value;
+    }
+    return json;
+}
+
+} // namespace fourfold
