@@ -14,6 +14,7 @@ enum class ProblemCode {
     network, // unreachable, cut, timed out
     refused, // host key changed, authentication failed, somebody else holds the lock
     cancelled, // the user said stop
+    conflict, // it contradicts what is stored (a gap in a stream, an id that exists)
     failed, // the work itself failed (a rank died, out of memory, ...)
 };
 
