@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every source is formatted with .clang-format.
+#include "tests/package/tree.h"
+
+#include <gtest/gtest.h>
+
+namespace fourfold {
+namespace {
+
+TEST(Format, SourcesAreFormatted)
+{
+    if (shell("clang-format --version").status != 0)
+        GTEST_SKIP() << "clang-format is not installed";
+    const auto files = select(project_files(), "", {".h", ".cpp", ".cu"});
+    ASSERT_FALSE(files.empty());
+    // Several files a call: starting the program takes longer than reading a file.
+    constexpr std::size_t kAtOnce = 40;
+    for (std::size_t first = 0; first < files.size(); first += kAtOnce) {
+        std::string command = "cd " + quoted(FOURFOLD_SOURCE_DIR) + " && clang-format --dry-run -Werror --style=file";
+        for (std::size_t i = first; i < std::min(files.size(), first + kAtOnce); ++i)
+            command += " " + quoted(files[i]);
+        const CommandResult result = shell(command);
+        EXPECT_EQ(result.status, 0) << result.output.substr(0, 2000)
+                                    << "\nRun clang-format -i on the files named above.";
+    }
+}
+
+} // namespace
+} // namespace fourfold

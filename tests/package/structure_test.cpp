@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The shape of the source tree: what its top level holds, licence lines, file sizes, no path of somebody's computer.
+#include "tests/package/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace fourfold {
+namespace {
+
+const std::vector<std::string> kCode{".h", ".cpp", ".cu", ".cmake", "CMakeLists.txt", ".sh"};
+
+bool is_data(const std::string& file)
+{
+    // Formats without comments, texts of others, and what tests feed to a reader as it is.
+    static const std::vector<std::string> kEndings{".json", ".jsonl", ".csv", ".png", ".bin", ".zst"};
+    for (const std::string& ending : kEndings) {
+        if (file.ends_with(ending))
+            return true;
+    }
+    return file == "LICENSE" || file == "README.md" || file.starts_with("resources/corpus/")
+        || file.find("/golden/") != std::string::npos || file.find("/data/") != std::string::npos;
+}
+
+TEST(Structure, TopLevelHoldsOnlyWhatTheDesignNames)
+{
+    const std::set<std::string> allowed{"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json", "app", "core",
+        "runner", "resources", "presets", "tests", "packaging", ".ci", ".clang-format", ".clang-tidy", ".editorconfig",
+        ".gitignore"};
+    std::set<std::string> found;
+    for (const std::string& file : project_files())
+        found.insert(file.substr(0, file.find('/')));
+    for (const std::string& entry : found)
+        EXPECT_TRUE(allowed.contains(entry)) << entry << " does not belong at the top level";
+    for (const std::string& entry : allowed)
+        EXPECT_TRUE(found.contains(entry)) << entry << " is missing from the top level";
+}
+
+TEST(Structure, EveryFileSaysItsLicence)
+{
+    for (const std::string& file : project_files()) {
+        if (is_data(file))
+            continue;
+        const auto lines = project_lines(file);
+        bool found = false;
+        for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 3); ++i)
+            found |= lines[i].find("SPDX-License-Identifier: ") != std::string::npos;
+        EXPECT_TRUE(found) << file << " lacks the SPDX line at its top";
+    }
+}
+
+TEST(Structure, FilesStaySmall)
+{
+    constexpr std::size_t kMost = 500;
+    // Longer files with the reason why they are one.
+    const std::map<std::string, std::string> allowed{};
+    for (const std::string& file : select(project_files(), "", kCode)) {
+        const std::size_t lines = project_lines(file).size();
+        if (!allowed.contains(file)) {
+            EXPECT_LE(lines, kMost) << file << " has " << lines << " lines: has it more than one reason to exist?";
+        }
+    }
+    for (const auto& [file, reason] : allowed)
+        EXPECT_GT(project_lines(file).size(), kMost) << file << " no longer needs its exception (" << reason << ")";
+}
+
+TEST(Structure, FewFilesSeeTheHeavyTorchHeaders)
+{
+    // Each such file costs a minute and a gigabyte to compile; the others see <ATen/core/Tensor.h> or single
+    // operations.
+    std::vector<std::string> heavy;
+    for (const std::string& file : select(project_files(), "runner/trainer/", {".h", ".cpp", ".cu"})) {
+        for (const std::string& name : includes(file)) {
+            EXPECT_NE(name, "torch/torch.h") << file;
+            if (name.starts_with("torch/") || name == "ATen/ATen.h" || name == "ATen/Functions.h") {
+                heavy.push_back(file);
+                break;
+            }
+        }
+    }
+    std::string list;
+    for (const std::string& file : heavy)
+        list += file + " ";
+    EXPECT_LE(heavy.size(), 8U) << list;
+}
+
+TEST(Structure, NoFileNamesAFolderOfOneComputer)
+{
+    // Put together here so that this file does not find itself.
+    const std::vector<std::string> machine_paths{
+        std::string("/ro") + "ot/", std::string("/wo") + "rk/", std::string("/tmp/") + "bash"};
+    for (const std::string& file : project_files()) {
+        if (file.ends_with(".png") || file.starts_with("resources/corpus/"))
+            continue;
+        int number = 0;
+        for (const std::string& line : project_lines(file)) {
+            ++number;
+            for (const std::string& path : machine_paths)
+                EXPECT_EQ(line.find(path), std::string::npos) << file << ":" << number << " names " << path;
+        }
+    }
+}
+
+TEST(Structure, NothingIsLeftForLater)
+{
+    const std::vector<std::string> words{std::string("TO") + "DO", std::string("FIX") + "ME",
+        std::string("not imple") + "mented", std::string("XX") + "X:"};
+    for (const std::string& file :
+        select(project_files(), "", {".h", ".cpp", ".cu", ".cmake", ".sh", "CMakeLists.txt", ".md"})) {
+        for (const std::string& line : project_lines(file)) {
+            for (const std::string& word : words)
+                EXPECT_EQ(line.find(word), std::string::npos) << file << ": " << line;
+        }
+    }
+}
+
+TEST(Structure, EveryFolderOfTheTreeIsExplainedInTheReadme)
+{
+    std::string readme;
+    for (const std::string& line : project_lines("README.md"))
+        readme += line + "\n";
+    std::set<std::string> folders;
+    for (const std::string& file : project_files()) {
+        for (auto slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+            const std::string folder = file.substr(0, slash);
+            if (std::count(folder.begin(), folder.end(), '/') <= 1)
+                folders.insert(folder);
+        }
+    }
+    for (const std::string& folder : folders)
+        EXPECT_NE(readme.find("`" + folder + "`"), std::string::npos) << folder << " has no line in README.md";
+}
+
+} // namespace
+} // namespace fourfold
