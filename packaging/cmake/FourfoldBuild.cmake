@@ -22,6 +22,14 @@ if(FOURFOLD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${FOURFOLD_CCACHE})
 endif()
 
+# Libraries that more than one layer links: found here, because imported targets are known only below the folder that
+# found them.
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
 # All programs side by side, so that they find each other without an installation.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
