@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/answer.h"
+
+#include "app/models/text.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("Answer", text);
+}
+
+const QString kUnknown = QStringLiteral("\u2013");
+
+QString rangeText(const Interval& interval, const QString& low, const QString& high, const QString& unit)
+{
+    return tr("%1 %: %2 to %3 %4").arg(percent(interval.confidence, 0), low, high, unit).trimmed();
+}
+
+Figure memoryFigure(const Prediction& p)
+{
+    Figure figure{tr("Peak memory per GPU"), kUnknown, tr("GiB"), {}, {}};
+    if (!p.memory_gib)
+        return figure;
+    figure.value = gib(*p.memory_gib);
+    const double device = p.memory_device_gib.value_or(*p.memory_gib);
+    if (p.memory_capacity_gib > 0) {
+        figure.fraction = std::clamp(device / p.memory_capacity_gib, 0.0, 1.0);
+        figure.basis = tr("%1 of %2 usable with runtime (%3 %)")
+                           .arg(gib(device), gib(p.memory_capacity_gib), percent(device / p.memory_capacity_gib, 0));
+    }
+    figure.tone = p.fit == Fit::fits ? Tone::neutral : p.fit == Fit::tight ? Tone::warning : Tone::bad;
+    if (p.interval) {
+        figure.confidence
+            = rangeText(*p.interval, gib(p.interval->memory_gib.low), gib(p.interval->memory_gib.high), {});
+    }
+    return figure;
+}
+
+Figure throughputFigure(const Prediction& p)
+{
+    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), {}, {}};
+    if (!p.tps_per_gpu)
+        return figure;
+    figure.value = grouped(*p.tps_per_gpu, *p.tps_per_gpu < 100 ? 1 : 0);
+    figure.basis
+        = tr("%1 tokens/s over %2").arg(compact(*p.tps_per_gpu * p.plan.gpus), counted(p.plan.gpus, tr("GPU")));
+    if (p.interval) {
+        const Range& range = p.interval->tps_per_gpu;
+        const int decimals = *p.tps_per_gpu < 100 ? 1 : 0;
+        figure.confidence = rangeText(*p.interval, grouped(range.low, decimals), grouped(range.high, decimals), {});
+    }
+    return figure;
+}
+
+Figure utilisationFigure(const Prediction& p)
+{
+    Figure figure{tr("MFU"), kUnknown, tr("%"), {}, {}};
+    const bool againstBf16 = !p.mfu && p.mfu_bf16_peak;
+    const std::optional<double> mfu = p.mfu ? p.mfu : p.mfu_bf16_peak;
+    if (!mfu)
+        return figure;
+    figure.value = percent(*mfu);
+    figure.fraction = std::clamp(*mfu, 0.0, 1.0);
+    const Precision against = againstBf16 ? Precision::bf16 : p.plan.training.precision;
+    figure.basis
+        = tr("of %1 TFLOP/s dense %2 peak")
+              .arg(compact(p.plan.cluster.gpu.peak_flops(against) / 1e12), fromUtf8(to_text(against)).toUpper());
+    if (p.tflops_per_gpu) {
+        figure.confidence = tr("%1 TFLOP/s by %2's count")
+                                .arg(compact(*p.tflops_per_gpu), fromUtf8(to_text(p.plan.training.flop_convention)));
+    }
+    return figure;
+}
+
+Figure stepFigure(const Prediction& p)
+{
+    Figure figure{tr("Step time"), kUnknown, {}, {}, {}};
+    if (!p.step_time_s)
+        return figure;
+    const Quantity parts = durationParts(*p.step_time_s);
+    figure.value = parts.value;
+    figure.unit = parts.unit;
+    figure.basis
+        = tr("%1 tokens, %2 sequences").arg(compact(p.plan.tokens_per_step()), grouped(p.plan.training.global_batch));
+    if (p.interval) {
+        const Range& range = p.interval->step_time_s;
+        figure.confidence
+            = tr("%1 %: %2 to %3").arg(percent(p.interval->confidence, 0), duration(range.low), duration(range.high));
+    }
+    return figure;
+}
+
+Figure bubbleFigure(const Prediction& p)
+{
+    Figure figure{tr("Pipeline bubble"), kUnknown, tr("%"), {}, {}};
+    if (!p.step_time_s)
+        return figure;
+    figure.value = percent(p.bubble_fraction);
+    figure.fraction = std::clamp(p.bubble_fraction, 0.0, 1.0);
+    figure.basis = p.plan.layout.pp == 1 ? tr("of the step; one stage never waits")
+                                         : tr("of the pipelined part, %1 stages").arg(p.plan.layout.pp);
+    figure.confidence = tr("%1 \u00d7 %2")
+                            .arg(counted(p.plan.training.micro_batches, tr("micro-batch"), tr("micro-batches")),
+                                counted(p.plan.training.micro_batch, tr("sequence")));
+    return figure;
+}
+} // namespace
+
+std::array<Figure, 5> answerFigures(const Prediction& prediction)
+{
+    return {memoryFigure(prediction), throughputFigure(prediction), utilisationFigure(prediction),
+        stepFigure(prediction), bubbleFigure(prediction)};
+}
+
+Verdict verdictOf(const Prediction& prediction)
+{
+    if (!prediction.memory_device_gib || prediction.memory_capacity_gib <= 0)
+        return {tr("Fit unknown."), tr("The memory of this GPU is not known"), Tone::warning};
+    const double spare = prediction.memory_capacity_gib - *prediction.memory_device_gib;
+    switch (prediction.fit) {
+    case Fit::fits:
+        return {tr("Fits."), tr("%1 GiB spare on the fullest GPU").arg(gib(spare)), Tone::good};
+    case Fit::tight:
+        return {tr("Tight."), tr("Only %1 GiB spare on the fullest GPU").arg(gib(std::max(0.0, spare))), Tone::warning};
+    case Fit::no:
+        break;
+    }
+    return {tr("Does not fit."), tr("%1 GiB too much on the fullest GPU").arg(gib(std::max(0.0, -spare))), Tone::bad};
+}
+
+Verdict invalidVerdict(std::size_t brokenRules)
+{
+    if (brokenRules == 0)
+        return {tr("Not valid."), tr("See the message at the top"), Tone::bad};
+    return {tr("Not valid."), tr("%1, marked in red").arg(counted(double(brokenRules), tr("field"))), Tone::bad};
+}
+
+QString evidenceText(Evidence evidence)
+{
+    switch (evidence) {
+    case Evidence::measured:
+        return tr("measured nearby");
+    case Evidence::calibrated:
+        return tr("calibrated on this GPU");
+    case Evidence::extrapolated:
+        return tr("extrapolated");
+    }
+    return {};
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The answer strip in words: five figures of a prediction, each with what it is measured against and how sure it is,
+// and the one-line verdict.
+#pragma once
+
+#include "core/predict/prediction.h"
+
+#include <QString>
+
+#include <array>
+
+namespace fourfold::ui {
+
+enum class Tone { neutral, good, warning, bad };
+
+struct Figure {
+    QString title, value, unit;
+    QString basis; // the denominator: "75 % of 76.0 GiB usable; stage 0 is the fullest"
+    QString confidence; // "90 %: 67.0 to 75.5 GiB"
+    double fraction = -1; // of the meter under the number, in [0, 1]; negative = none
+    Tone tone = Tone::neutral; // of the meter
+};
+std::array<Figure, 5> answerFigures(const Prediction& prediction);
+
+struct Verdict {
+    QString word; // "Fits.", "Tight.", "Does not fit."
+    QString rest; // "19.3 GiB spare on the fullest GPU"
+    Tone tone = Tone::neutral;
+};
+Verdict verdictOf(const Prediction& prediction);
+// A plan that breaks a rule or does not resolve.
+Verdict invalidVerdict(std::size_t brokenRules);
+
+// "calibrated on measurements of this GPU", ...
+QString evidenceText(Evidence evidence);
+
+} // namespace fourfold::ui

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Named facts of one stored run in two columns, under headings: what was planned, what came out, on what software.
+#pragma once
+
+#include "core/history/store.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace fourfold::ui {
+
+class FactsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { fact, value, columns };
+    static constexpr int HeadingRole = Qt::UserRole; // bool: the row is a heading
+
+    using QAbstractTableModel::QAbstractTableModel;
+    void show(const RunDetail& run);
+    void clear();
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+
+private:
+    struct Row {
+        QString fact, value;
+        bool heading = false;
+    };
+    void heading(const QString& text);
+    void add(const QString& fact, const QString& value); // skips empty values
+    void addOutcome(const RunDetail& run);
+    void addJson(const QString& title, const Json& object);
+
+    std::vector<Row> m_rows;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stored runs as a table: predicted beside measured. Sorting and filtering go over an index of its own, with one
+// layout change each, because a proxy model moves rows one by one.
+#pragma once
+
+#include "core/history/store.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace fourfold::ui {
+
+class HistoryModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column {
+        name,
+        state,
+        target,
+        layout,
+        gpus,
+        steps,
+        predictedTps,
+        measuredTps,
+        tpsError,
+        predictedMemory,
+        measuredMemory,
+        loss,
+        created,
+        columns
+    };
+    static constexpr int IdRole = Qt::UserRole; // QString: the run's id
+    static constexpr int ValueRole = Qt::UserRole + 1; // what the column sorts by
+    static constexpr int LevelRole = Qt::UserRole + 2; // RunLogModel::Level of the state column, as int
+
+    using QAbstractTableModel::QAbstractTableModel;
+    void show(std::vector<RunSummary> runs);
+    // Shows only runs of which a column contains every word of the filter, without regard to case.
+    void setFilter(const QString& filter);
+    [[nodiscard]] int storedRuns() const { return static_cast<int>(m_runs.size()); }
+    [[nodiscard]] const RunSummary& run(int row) const { return m_runs[m_visible[static_cast<std::size_t>(row)]]; }
+    [[nodiscard]] int rowOf(const QString& id) const; // -1 when it is not on show
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
+
+private:
+    [[nodiscard]] QString text(const RunSummary& run, int column) const;
+    [[nodiscard]] QVariant sortKey(const RunSummary& run, int column) const;
+    [[nodiscard]] bool matches(const RunSummary& run) const;
+    void arrange();
+
+    std::vector<RunSummary> m_runs; // newest first, as the store lists them
+    std::vector<std::size_t> m_visible;
+    QStringList m_words;
+    int m_sortColumn = created;
+    Qt::SortOrder m_sortOrder = Qt::DescendingOrder;
+};
+
+} // namespace fourfold::ui

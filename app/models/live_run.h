@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The run that the Runs page shows, as view state: figures, lines of the charts and the log, fed by a RunController.
+#pragma once
+
+#include "app/models/run_controller.h"
+#include "app/models/run_log_model.h"
+#include "app/models/series_buffer.h"
+
+#include <QObject>
+
+#include <optional>
+
+namespace fourfold::ui {
+
+// What was predicted for the stack that runs; empty where unknown.
+struct RunExpectation {
+    std::optional<double> tps_per_gpu, step_time_s, memory_gib;
+};
+
+class LiveRun : public QObject {
+    Q_OBJECT
+public:
+    // Follows `controller`, which outlives this.
+    explicit LiveRun(RunController& controller, QObject* parent = nullptr);
+
+    // Before start(): what the run is about to do.
+    void expect(const RunExpectation& expectation, int steps, const QString& title);
+
+    [[nodiscard]] QString id() const { return m_id; }
+    [[nodiscard]] QString title() const { return m_title; }
+    [[nodiscard]] RunState state() const { return m_state; }
+    [[nodiscard]] QString stateText() const { return m_stateText; } // what it is doing, or why it ended
+    [[nodiscard]] bool hasRun() const { return m_hasRun; } // false before the first start
+    [[nodiscard]] const RunExpectation& expectation() const { return m_expectation; }
+    [[nodiscard]] int totalSteps() const { return m_totalSteps; }
+    [[nodiscard]] int step() const { return m_step; } // last step received, counted from 1; 0 = none yet
+    [[nodiscard]] const SeriesBuffer& throughput() const { return m_throughput; } // tokens/s per GPU over steps
+    [[nodiscard]] const SeriesBuffer& loss() const { return m_loss; }
+    [[nodiscard]] const SeriesBuffer& evalLoss() const { return m_evalLoss; }
+    [[nodiscard]] const SeriesBuffer& memory() const { return m_memory; } // peak GiB, largest over ranks
+    [[nodiscard]] std::optional<double> stepTime() const { return m_stepTime; }
+    // The headline, once the run ended: median after warm-up, as the history stores it.
+    [[nodiscard]] std::optional<double> measuredThroughput() const { return m_measured; }
+    [[nodiscard]] RunLogModel& log() { return m_log; }
+
+signals:
+    void changed(); // figures or state; at most ten times a second
+    void pointsArrived(); // the charts have something new
+    void ended(const QString& runId); // the run is over and in the history; empty id: none was started
+
+private:
+    void begin();
+    void readPrediction(const QString& folder);
+    void take(const Json& event);
+    void takeStep(const Json& event);
+    void changeState(RunState state, const QString& what);
+    void end(const Expected<RunResult>& outcome);
+
+    QString m_id, m_title, m_stateText;
+    RunState m_state = RunState::draft;
+    bool m_hasRun = false;
+    RunExpectation m_expectation;
+    int m_totalSteps = 0, m_step = 0;
+    SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory;
+    std::optional<double> m_stepTime, m_measured;
+    RunLogModel m_log;
+};
+
+// "Running", "Out of memory", ... and the tone in which to show it.
+QString stateLabel(const QString& state);
+RunLogModel::Level stateLevel(const QString& state);
+
+} // namespace fourfold::ui

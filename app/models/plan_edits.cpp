@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/plan_edits.h"
+
+namespace fourfold::ui {
+
+namespace {
+// Splits "layout.tp" at its dots.
+std::vector<std::string> keysOf(const std::string& path)
+{
+    std::vector<std::string> keys;
+    std::size_t begin = 0;
+    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', begin)) {
+        keys.push_back(path.substr(begin, dot - begin));
+        begin = dot + 1;
+    }
+    keys.push_back(path.substr(begin));
+    return keys;
+}
+
+void erase(Json& document, const char* object, const char* key)
+{
+    const auto found = document.find(object);
+    if (found != document.end() && found->is_object())
+        found->erase(key);
+}
+
+Expected<Plan> rebuilt(const Plan& plan, Json document)
+{
+    return plan_from_json(std::move(document), plan.where);
+}
+} // namespace
+
+Json valueAt(const Json& document, const std::string& path)
+{
+    const Json* at = &document;
+    for (const std::string& key : keysOf(path)) {
+        if (!at->is_object())
+            return nullptr;
+        const auto found = at->find(key);
+        if (found == at->end())
+            return nullptr;
+        at = &*found;
+    }
+    return *at;
+}
+
+Expected<Plan> withValue(const Plan& plan, const std::string& path, const Json& value)
+{
+    Json document = plan.document;
+    Json* at = &document;
+    const std::vector<std::string> keys = keysOf(path);
+    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+        Json& child = (*at)[keys[i]];
+        if (!child.is_object())
+            child = Json::object();
+        at = &child;
+    }
+    (*at)[keys.back()] = value;
+
+    if (path == "gpus" || path == "layout.tp" || path == "layout.cp" || path == "layout.pp")
+        erase(document, "layout", "dp");
+    if (path == "layout.pp" || path == "layout.virtual_stages")
+        erase(document, "layout", "stage_layers"); // its length was pp * virtual_stages of before
+    if (path == "training.global_batch")
+        erase(document, "training", "micro_batches");
+    return rebuilt(plan, std::move(document));
+}
+
+Expected<Plan> withModel(const Plan& plan, const ModelShape& shape)
+{
+    Json document = plan.document;
+    document["model"] = config_from_model(shape);
+    erase(document, "layout", "stage_layers");
+    return rebuilt(plan, std::move(document));
+}
+
+Expected<Plan> withCluster(const Plan& plan, const Cluster& cluster)
+{
+    Json document = plan.document;
+    document["cluster"] = to_json(cluster);
+    return rebuilt(plan, std::move(document));
+}
+
+Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file)
+{
+    FOURFOLD_TRY(Json config, read_json_file(file));
+    FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
+    Json document = plan.document;
+    document["model"] = std::move(config);
+    erase(document, "layout", "stage_layers");
+    return rebuilt(plan, std::move(document));
+}
+
+ModelShape withHidden(ModelShape shape, int64_t hidden)
+{
+    const bool follows = shape.heads > 0 && shape.head_dim == shape.hidden / shape.heads;
+    shape.hidden = hidden;
+    if (follows)
+        shape.head_dim = hidden / shape.heads;
+    return shape;
+}
+
+ModelShape withHeads(ModelShape shape, int heads)
+{
+    const bool follows = shape.heads > 0 && shape.head_dim == shape.hidden / shape.heads;
+    const bool multiHead = shape.kv_heads == shape.heads;
+    shape.heads = heads;
+    if (multiHead)
+        shape.kv_heads = heads;
+    if (follows)
+        shape.head_dim = shape.hidden / heads;
+    return shape;
+}
+
+} // namespace fourfold::ui

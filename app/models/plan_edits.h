@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a front end does to a plan beyond setting one key: each takes a plan and gives the changed plan.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <filesystem>
+#include <string>
+
+namespace fourfold::ui {
+
+// The value at a dotted path ("layout.tp"), null when the plan does not write it.
+Json valueAt(const Json& document, const std::string& path);
+
+// Sets a key, creating the objects above it. Keys that would contradict the new value go: writing a degree lets DP
+// follow again, writing the global batch drops micro_batches.
+Expected<Plan> withValue(const Plan& plan, const std::string& path, const Json& value);
+
+// Writes a shape or cluster that is no preset into the plan.
+Expected<Plan> withModel(const Plan& plan, const ModelShape& shape);
+Expected<Plan> withCluster(const Plan& plan, const Cluster& cluster);
+// Takes the model from a Hugging Face config.json, every key of it kept.
+Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file);
+
+// A shape with another width or number of heads whose head_dim follows where it followed before.
+ModelShape withHidden(ModelShape shape, int64_t hidden);
+ModelShape withHeads(ModelShape shape, int heads);
+
+} // namespace fourfold::ui

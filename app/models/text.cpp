@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/text.h"
+
+#include <QLocale>
+
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+const QLocale& english()
+{
+    static const QLocale locale(QLocale::English, QLocale::UnitedStates);
+    return locale;
+}
+
+// Decimals that leave about three significant digits.
+int decimalsFor(double value)
+{
+    const double magnitude = std::abs(value);
+    if (magnitude >= 99.95)
+        return 0;
+    if (magnitude >= 9.995)
+        return 1;
+    return 2;
+}
+} // namespace
+
+QString fromUtf8(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString grouped(double value, int decimals)
+{
+    return english().toString(value, 'f', decimals);
+}
+
+Quantity durationParts(double seconds)
+{
+    const double magnitude = std::abs(seconds);
+    if (magnitude >= 0.9995 || magnitude == 0)
+        return {grouped(seconds, magnitude >= 99.95 ? 1 : decimalsFor(seconds)), QStringLiteral("s")};
+    if (magnitude >= 0.9995e-3)
+        return {grouped(seconds * 1e3, decimalsFor(seconds * 1e3)), QStringLiteral("ms")};
+    return {grouped(seconds * 1e6, decimalsFor(seconds * 1e6)), QStringLiteral("\u00b5s")};
+}
+
+QString duration(double seconds)
+{
+    const Quantity parts = durationParts(seconds);
+    return parts.value + QLatin1Char(' ') + parts.unit;
+}
+
+QString compact(double value)
+{
+    struct Step {
+        double limit, unit;
+        const char* suffix;
+    };
+    static constexpr Step steps[]{{999.5e9, 1e12, " T"}, {999.5e6, 1e9, " B"}, {999.5e3, 1e6, " M"}};
+    for (const Step& step : steps) {
+        if (std::abs(value) >= step.limit)
+            return grouped(value / step.unit, decimalsFor(value / step.unit)) + QLatin1String(step.suffix);
+    }
+    return grouped(value, std::abs(value) < 9.995 && value != std::floor(value) ? 2 : 0);
+}
+
+QString gib(double value)
+{
+    const double magnitude = std::abs(value);
+    if (magnitude >= 9.95 || magnitude == 0)
+        return grouped(value, 1);
+    return grouped(value, magnitude >= 0.0995 ? 2 : 3);
+}
+
+QString percent(double fraction, int decimals)
+{
+    return grouped(fraction * 100, decimals);
+}
+
+QString signedPercent(double fraction, int decimals)
+{
+    const QString digits = grouped(std::abs(fraction) * 100, decimals);
+    return (fraction < 0 ? QLatin1Char('-') : QLatin1Char('+')) + digits + QStringLiteral(" %");
+}
+
+QString counted(double count, const QString& one, const QString& many)
+{
+    const QString noun = count == 1 ? one : many.isEmpty() ? one + QLatin1Char('s') : many;
+    return grouped(count) + QLatin1Char(' ') + noun;
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers and words as the desktop shows them: English digits with grouping, fixed decimals, a narrow choice of units.
+#pragma once
+
+#include <QString>
+
+#include <string_view>
+
+namespace fourfold::ui {
+
+QString fromUtf8(std::string_view text);
+// 12,345.6
+QString grouped(double value, int decimals = 0);
+// Three significant digits or so with a unit that fits: "69.0 s", "8.34 s", "12.3 ms", "450 µs".
+QString duration(double seconds);
+// "8.34" and "s" apart, for figures whose unit is set smaller than the number.
+struct Quantity {
+    QString value, unit;
+};
+Quantity durationParts(double seconds);
+// "8.4 M", "1.01 M", "982", "70.6 B".
+QString compact(double value);
+// GiB with a fixed number of decimals for the magnitude: "56.7", "0.42", "0.003".
+QString gib(double value);
+// "42.0"
+QString percent(double fraction, int decimals = 1);
+// "+3.1 %", "-0.4 %" with the sign always written.
+QString signedPercent(double fraction, int decimals = 1);
+// "1 GPU", "16 GPUs"; `many` defaults to one + "s".
+QString counted(double count, const QString& one, const QString& many = {});
+
+} // namespace fourfold::ui
