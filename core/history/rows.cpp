@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/history/rows.h"
+
+#include "core/history/clock.h"
+
+#include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace fourfold::history {
+
+namespace {
+
+    constexpr std::array kStates {"draft", "preflight", "staging", "launching", "running", "stopping"};
+    constexpr std::array kEndStates {"ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
+
+    void bind(SQLite::Statement& statement, int index, const std::optional<double>& value)
+    {
+        if (value)
+            statement.bind(index, *value);
+        else
+            statement.bind(index);
+    }
+
+    // A preset's name for people: an inlined model or cluster carries it, a reference is its own name.
+    std::string display_name(const Json& plan, const char* key)
+    {
+        if (!plan.is_object() || !plan.contains(key))
+            return "";
+        const Json& value = plan[key];
+        if (value.is_string())
+            return value.get<std::string>();
+        for (const char* name : {"name", "id", "_name_or_path", "model_type"})
+            if (const std::string text = string_at(value, name); !text.empty())
+                return text;
+        return "";
+    }
+
+    int whole(const Json& object, const char* key, int fallback)
+    {
+        const auto value = number_at(object, key);
+        return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
+    }
+
+    // "tp2 cp1 pp1 dp8 mb1", with ep and virtual stages where there are any.
+    std::string layout_text(const Json& plan)
+    {
+        const Json layout = plan.is_object() && plan.contains("layout") ? plan["layout"] : Json::object();
+        const Json training = plan.is_object() && plan.contains("training") ? plan["training"] : Json::object();
+        std::string text;
+        for (const char* key : {"tp", "cp", "pp", "dp"})
+            text += key + std::to_string(whole(layout, key, 1)) + " ";
+        if (const int ep = whole(layout, "ep", 1); ep > 1)
+            text += "ep" + std::to_string(ep) + " ";
+        if (const int stages = whole(layout, "virtual_stages", 1); stages > 1)
+            text += "vs" + std::to_string(stages) + " ";
+        return text + "mb" + std::to_string(whole(training, "micro_batch", 1));
+    }
+
+    void add_step(SQLite::Database& database, const std::string& run, const Event& event)
+    {
+        SQLite::Statement insert(database,
+            "INSERT INTO steps (run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu,"
+            " tflops_per_gpu, mfu, memory_peak_gib) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        insert.bind(1, run);
+        insert.bind(2, event.seq);
+        insert.bind(3, whole(event.json, "step", 0));
+        insert.bind(4, seconds_of(string_at(event.json, "time")).value_or(0));
+        int column = 5;
+        for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu",
+                 "mfu", "memory_peak_gib"})
+            bind(insert, column++, number_at(event.json, key));
+        insert.exec();
+
+        SQLite::Statement update(database,
+            "UPDATE runs SET steps = steps + 1, first_loss = coalesce(first_loss, ?2), last_loss = coalesce(?2, last_loss),"
+            " measured_memory_gib = max(coalesce(measured_memory_gib, ?3), coalesce(?3, measured_memory_gib))"
+            " WHERE id = ?1");
+        update.bind(1, run);
+        bind(update, 2, number_at(event.json, "loss"));
+        bind(update, 3, number_at(event.json, "memory_peak_gib"));
+        update.exec();
+    }
+
+    // The `start` event describes more than versions; all that tells one set-up from another is kept.
+    void add_versions(SQLite::Database& database, const std::string& run, const Event& event)
+    {
+        Json kept = Json::object();
+        for (const auto& [key, value] : event.json.items())
+            if (key != "seq" && key != "time" && key != "rank" && key != "event" && key != "environment")
+                kept[key == "versions" ? "software" : key] = value;
+        SQLite::Statement update(database, "UPDATE runs SET versions = ? WHERE id = ?");
+        update.bind(1, text_of(kept));
+        update.bind(2, run);
+        update.exec();
+        if (!event.json.contains("versions") || !event.json["versions"].is_object())
+            return;
+        for (const auto& [component, version] : event.json["versions"].items()) {
+            SQLite::Statement insert(database, "INSERT OR REPLACE INTO software_versions VALUES (?, ?, ?)");
+            insert.bind(1, run);
+            insert.bind(2, component);
+            insert.bind(3, version.is_string() ? version.get<std::string>() : text_of(version));
+            insert.exec();
+        }
+    }
+
+    std::string cause_of(const Json& error)
+    {
+        std::string cause = string_at(error, "message");
+        if (cause.empty())
+            cause = string_at(error, "kind");
+        std::string who;
+        if (const auto rank = number_at(error, "rank"))
+            who = "rank " + std::to_string(static_cast<int64_t>(*rank));
+        if (const std::string host = string_at(error, "host"); !host.empty())
+            who += (who.empty() ? "" : " on ") + host;
+        return who.empty() ? cause : who + ": " + cause;
+    }
+
+    void set_problem_once(SQLite::Database& database, const std::string& run, const std::string& problem)
+    {
+        SQLite::Statement update(database, "UPDATE runs SET problem = ? WHERE id = ? AND problem = ''");
+        update.bind(1, Problem {ProblemCode::failed, problem, "", ""}.line());
+        update.bind(2, run);
+        update.exec();
+    }
+
+} // namespace
+
+bool is_end_state(const std::string& state)
+{
+    return std::find(kEndStates.begin(), kEndStates.end(), state) != kEndStates.end();
+}
+
+bool is_state(const std::string& state)
+{
+    return is_end_state(state) || std::find(kStates.begin(), kStates.end(), state) != kStates.end();
+}
+
+bool is_plain_id(const std::string& id)
+{
+    return !id.empty() && id.size() <= 64 && id != "last" && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_';
+    });
+}
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::optional<double> number_at(const Json& json, const char* key)
+{
+    if (!json.is_object())
+        return std::nullopt;
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number())
+        return std::nullopt;
+    return found->get<double>();
+}
+
+std::string string_at(const Json& json, const char* key)
+{
+    if (!json.is_object())
+        return "";
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+bool readable(SQLite::Database& database) noexcept
+{
+    static constexpr const char* kReads[] = {
+        "SELECT id, hash, layout_hash, model, cluster, layout, gpus, document FROM plans",
+        "SELECT id, plan, feasible, tps_per_gpu, step_time_s, memory_gib, document FROM predictions",
+        "SELECT id, name, target, stack, state, problem, created, plan, prediction, planned_prediction, environment,"
+        " versions, steps, first_loss, last_loss, eval_loss, measured_memory_gib, measured_tps_per_gpu,"
+        " measured_step_time_s, tps_spread, headline_rule FROM runs",
+        "SELECT h.name, r.run, r.position FROM run_hosts r JOIN hosts h ON h.id = r.host",
+        "SELECT run, component, version FROM software_versions",
+        "SELECT run, stream, seq, kind, line FROM events",
+        "SELECT run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu,"
+        " memory_peak_gib FROM steps",
+        "SELECT run, stream, last_seq FROM cursors",
+    };
+    try {
+        for (const char* query : kReads)
+            SQLite::Statement(database, query);
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+int64_t plan_row(SQLite::Database& database, const std::string& hash, const std::string& layout_hash, const Json& plan)
+{
+    const std::string document = text_of(plan);
+    SQLite::Statement find(database, "SELECT id FROM plans WHERE hash = ? AND document = ?");
+    find.bind(1, hash);
+    find.bind(2, document);
+    if (find.executeStep())
+        return find.getColumn(0).getInt64();
+    SQLite::Statement insert(database,
+        "INSERT INTO plans (hash, layout_hash, model, cluster, layout, gpus, document) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(1, hash);
+    insert.bind(2, layout_hash);
+    insert.bind(3, display_name(plan, "model"));
+    insert.bind(4, display_name(plan, "cluster"));
+    insert.bind(5, layout_text(plan));
+    insert.bind(6, whole(plan, "gpus", 0));
+    insert.bind(7, document);
+    insert.exec();
+    return database.getLastInsertRowid();
+}
+
+int64_t add_prediction(SQLite::Database& database, int64_t plan, const Json& prediction)
+{
+    SQLite::Statement insert(database,
+        "INSERT INTO predictions (plan, feasible, tps_per_gpu, step_time_s, memory_gib, document)"
+        " VALUES (?, ?, ?, ?, ?, ?)");
+    insert.bind(1, plan);
+    insert.bind(2, prediction.is_object() && prediction.value("feasible", Json(false)) == Json(true) ? 1 : 0);
+    bind(insert, 3, number_at(prediction, "tps_per_gpu"));
+    bind(insert, 4, number_at(prediction, "step_time_s"));
+    bind(insert, 5, number_at(prediction, "memory_gib"));
+    insert.bind(6, text_of(prediction));
+    insert.exec();
+    return database.getLastInsertRowid();
+}
+
+void add_hosts(SQLite::Database& database, const std::string& run, const std::vector<std::string>& hosts)
+{
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        SQLite::Statement host(database, "INSERT INTO hosts (name) VALUES (?) ON CONFLICT DO NOTHING");
+        host.bind(1, hosts[i]);
+        host.exec();
+        SQLite::Statement link(database, "INSERT INTO run_hosts SELECT ?, ?, id FROM hosts WHERE name = ?");
+        link.bind(1, run);
+        link.bind(2, static_cast<int64_t>(i));
+        link.bind(3, hosts[i]);
+        link.exec();
+    }
+}
+
+Expected<Event> event_from_line(const std::string& line, const std::string& where)
+{
+    FOURFOLD_TRY(Json json, parse_json(line, where));
+    if (!json.is_object())
+        return Problem {ProblemCode::bad_input, "an event must be a JSON object", "", where};
+    const auto seq = json.find("seq");
+    if (seq == json.end() || !seq->is_number_integer() || *seq < 0
+        || (seq->is_number_unsigned()
+            && seq->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())))
+        return Problem {ProblemCode::bad_input, "\"seq\" must be a whole number from 0", "", where};
+    const std::string kind = string_at(json, "event");
+    if (kind.empty())
+        return Problem {ProblemCode::bad_input, "\"event\" must name the kind of event", "", where};
+    Event event {seq->get<int64_t>(), kind, line, {}};
+    event.json = std::move(json);
+    return event;
+}
+
+void add_event(SQLite::Database& database, const std::string& run, const std::string& stream, const Event& event)
+{
+    SQLite::Statement insert(database, "INSERT INTO events (run, stream, seq, kind, line) VALUES (?, ?, ?, ?, ?)");
+    insert.bind(1, run);
+    insert.bind(2, stream);
+    insert.bind(3, event.seq);
+    insert.bind(4, event.kind);
+    insert.bind(5, event.line);
+    insert.exec();
+    if (stream != kMainStream)
+        return;
+    if (event.kind == "step") {
+        add_step(database, run, event);
+    } else if (event.kind == "start") {
+        add_versions(database, run, event);
+    } else if (event.kind == "eval") {
+        SQLite::Statement update(database, "UPDATE runs SET eval_loss = coalesce(?, eval_loss) WHERE id = ?");
+        bind(update, 1, number_at(event.json, "loss"));
+        update.bind(2, run);
+        update.exec();
+    } else if (event.kind == "error") {
+        set_problem_once(database, run, cause_of(event.json));
+    } else if (event.kind == "end") {
+        const std::string status = string_at(event.json, "status");
+        if (is_end_state(status)) {
+            SQLite::Statement update(database, "UPDATE runs SET state = ? WHERE id = ?");
+            update.bind(1, status);
+            update.bind(2, run);
+            update.exec();
+        }
+        if (status != "ok" && !string_at(event.json, "message").empty())
+            set_problem_once(database, run, string_at(event.json, "message"));
+    }
+}
+
+std::optional<int> read_at_of(SQLite::Database& database, const std::string& run)
+{
+    SQLite::Statement find(database, "SELECT p.document FROM runs r JOIN plans p ON p.id = r.plan WHERE r.id = ?");
+    find.bind(1, run);
+    if (!find.executeStep())
+        return std::nullopt;
+    const Json plan = Json::parse(find.getColumn(0).getString(), nullptr, false);
+    if (!plan.is_object() || !plan.contains("run"))
+        return std::nullopt;
+    const auto step = number_at(plan["run"], "read_at");
+    return step && *step >= 0 && *step <= 1e9 ? std::optional(static_cast<int>(*step)) : std::nullopt;
+}
+
+Headline headline_of(SQLite::Database& database, const std::string& run)
+{
+    std::vector<StepFigures> figures;
+    SQLite::Statement steps(database,
+        "SELECT step, tps_per_gpu, step_time_s FROM steps WHERE run = ? AND tps_per_gpu IS NOT NULL ORDER BY seq");
+    steps.bind(1, run);
+    while (steps.executeStep()) {
+        StepFigures& figure = figures.emplace_back();
+        figure.step = steps.getColumn(0).getInt();
+        figure.tps_per_gpu = steps.getColumn(1).getDouble();
+        if (!steps.getColumn(2).isNull())
+            figure.step_time_s = steps.getColumn(2).getDouble();
+    }
+    return headline(std::move(figures), read_at_of(database, run));
+}
+
+void store_headline(SQLite::Database& database, const std::string& run)
+{
+    SQLite::Statement state(database, "SELECT state FROM runs WHERE id = ?");
+    state.bind(1, run);
+    if (!state.executeStep() || !is_end_state(state.getColumn(0).getString()))
+        return;
+    const Headline figures = headline_of(database, run);
+    SQLite::Statement update(database,
+        "UPDATE runs SET measured_tps_per_gpu = ?, measured_step_time_s = ?, tps_spread = ?, headline_rule = ?"
+        " WHERE id = ?");
+    bind(update, 1, figures.tps_per_gpu);
+    bind(update, 2, figures.step_time_s);
+    bind(update, 3, figures.spread);
+    update.bind(4, figures.rule);
+    update.bind(5, run);
+    update.exec();
+}
+
+void refresh_summary(SQLite::Database& database, const std::string& run)
+{
+    SQLite::Statement update(database,
+        "UPDATE runs SET steps = (SELECT count(*) FROM steps WHERE run = runs.id),"
+        " measured_memory_gib = (SELECT max(memory_peak_gib) FROM steps WHERE run = runs.id),"
+        " first_loss = (SELECT loss FROM steps WHERE run = runs.id AND loss IS NOT NULL ORDER BY seq LIMIT 1),"
+        " last_loss = (SELECT loss FROM steps WHERE run = runs.id AND loss IS NOT NULL ORDER BY seq DESC LIMIT 1),"
+        " eval_loss = (SELECT json_extract(line, '$.loss') FROM events WHERE run = runs.id AND stream = ?"
+        "  AND kind = 'eval' AND json_type(line, '$.loss') IN ('real', 'integer') ORDER BY seq DESC LIMIT 1)"
+        " WHERE id = ?");
+    update.bind(1, std::string(kMainStream));
+    update.bind(2, run);
+    update.exec();
+    store_headline(database, run);
+}
+
+} // namespace fourfold::history

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reading and writing single tables. Everything here runs inside the caller's transaction and throws SQLite::Exception.
+#pragma once
+
+#include "core/history/headline.h"
+#include "core/history/store.h"
+
+#include <SQLiteCpp/Database.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fourfold::history {
+
+// The states of store.h, and those after which a run does not go on by itself.
+bool is_state(const std::string& state);
+bool is_end_state(const std::string& state);
+
+// Ids name folders and reach the command line, so they are as plain as a ULID.
+bool is_plain_id(const std::string& id);
+
+// Compact text of a document; bytes that are not UTF-8 are replaced.
+std::string text_of(const Json& json);
+// The number at `key`, empty when it is missing, null or something else.
+std::optional<double> number_at(const Json& json, const char* key);
+std::string string_at(const Json& json, const char* key);
+
+// Whether every table and column that this program reads is there (a newer schema may have kept them).
+bool readable(SQLite::Database& database) noexcept;
+
+// Row of the plan with this hash and document, made if needed.
+int64_t plan_row(SQLite::Database& database, const std::string& hash, const std::string& layout_hash, const Json& plan);
+int64_t add_prediction(SQLite::Database& database, int64_t plan, const Json& prediction);
+void add_hosts(SQLite::Database& database, const std::string& run, const std::vector<std::string>& hosts);
+
+// One event of a stream, parsed from its line.
+struct Event {
+    int64_t seq = 0;
+    std::string kind; // its "event"
+    std::string line;
+    Json json;
+};
+// Checks what the store relies on: a JSON object with a whole "seq" >= 0 and a text "event". `where` names the line.
+Expected<Event> event_from_line(const std::string& line, const std::string& where);
+
+// Stores the event and, for the run's own stream, what follows from it: a step's row, versions (`start`), losses,
+// the state (`end`), the cause (`error`).
+void add_event(SQLite::Database& database, const std::string& run, const std::string& stream, const Event& event);
+
+// The stream that describes the run itself; others belong to further nodes.
+inline constexpr const char* kMainStream = "events";
+
+// `run.read_at` of the run's plan.
+std::optional<int> read_at_of(SQLite::Database& database, const std::string& run);
+// From the steps that are there now.
+Headline headline_of(SQLite::Database& database, const std::string& run);
+// Writes the headline into the run's row when the run has ended.
+void store_headline(SQLite::Database& database, const std::string& run);
+// Every derived column of the run's row, from its events and steps.
+void refresh_summary(SQLite::Database& database, const std::string& run);
+
+} // namespace fourfold::history

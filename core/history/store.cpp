@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/history/store.h"
+
+#include "core/base/paths.h"
+#include "core/history/clock.h"
+#include "core/history/store_impl.h"
+
+#include <SQLiteCpp/Statement.h>
+
+namespace fourfold {
+
+using namespace history;
+
+bool HistoryStore::Impl::has_run(const std::string& run) const
+{
+    SQLite::Statement find(database, "SELECT 1 FROM runs WHERE id = ?");
+    find.bind(1, run);
+    return find.executeStep();
+}
+
+int64_t HistoryStore::Impl::last_seq(const std::string& run, const std::string& stream) const
+{
+    SQLite::Statement find(database, "SELECT last_seq FROM cursors WHERE run = ? AND stream = ?");
+    find.bind(1, run);
+    find.bind(2, stream);
+    return find.executeStep() ? find.getColumn(0).getInt64() : -1;
+}
+
+void HistoryStore::Impl::insert_run(
+    const NewRun& run, const std::string& state, const std::string& problem, const std::string& created)
+{
+    const int64_t plan = plan_row(database, run.plan_hash, run.layout_hash, run.plan);
+    const int64_t prediction = add_prediction(database, plan, run.prediction);
+    SQLite::Statement insert(database,
+        "INSERT INTO runs (id, name, target, stack, state, problem, created, plan, prediction, planned_prediction,"
+        " environment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(1, run.id);
+    insert.bind(2, run.name);
+    insert.bind(3, run.target);
+    insert.bind(4, run.stack);
+    insert.bind(5, state);
+    insert.bind(6, problem);
+    insert.bind(7, created);
+    insert.bind(8, plan);
+    insert.bind(9, prediction);
+    if (run.planned_prediction)
+        insert.bind(10, add_prediction(database, plan, *run.planned_prediction));
+    else
+        insert.bind(10);
+    insert.bind(11, text_of(run.environment.is_null() ? Json::object() : run.environment));
+    insert.exec();
+    add_hosts(database, run.id, run.hosts);
+}
+
+Expected<void> HistoryStore::Impl::append(
+    const std::string& run, const std::string& stream, const std::vector<Event>& events)
+{
+    int64_t last = last_seq(run, stream);
+    const int64_t before = last;
+    for (const Event& event : events) {
+        if (event.seq <= last)
+            continue;
+        if (event.seq != last + 1)
+            return Problem {ProblemCode::conflict,
+                "events are missing: " + std::to_string(last + 1) + " is next, got " + std::to_string(event.seq),
+                "fetch the stream again from its last stored event", "run " + run + ", stream " + stream};
+        add_event(database, run, stream, event);
+        last = event.seq;
+    }
+    if (last == before)
+        return {};
+    SQLite::Statement cursor(database,
+        "INSERT INTO cursors (run, stream, last_seq) VALUES (?, ?, ?)"
+        " ON CONFLICT (run, stream) DO UPDATE SET last_seq = excluded.last_seq");
+    cursor.bind(1, run);
+    cursor.bind(2, stream);
+    cursor.bind(3, last);
+    cursor.exec();
+    if (stream == kMainStream)
+        store_headline(database, run);
+    return {};
+}
+
+HistoryStore::HistoryStore(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl))
+{
+}
+HistoryStore::HistoryStore(HistoryStore&&) noexcept = default;
+HistoryStore& HistoryStore::operator=(HistoryStore&&) noexcept = default;
+HistoryStore::~HistoryStore() = default;
+
+Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, StoreMode mode)
+{
+    FOURFOLD_TRY(SQLite::Database database, open_database(file, mode));
+    return HistoryStore(std::unique_ptr<Impl>(new Impl {file, std::move(database)}));
+}
+
+std::filesystem::path HistoryStore::default_file() { return data_folder() / "history.db"; }
+
+Expected<void> HistoryStore::create_run(const NewRun& run)
+{
+    if (!is_plain_id(run.id))
+        return Problem {ProblemCode::bad_input, "a run's id has 1 to 64 letters, digits, '-' or '_'", "", "run id"};
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        WriteTransaction transaction(impl_->database, Durability::flush);
+        if (impl_->has_run(run.id))
+            return Problem {ProblemCode::conflict, "run " + run.id + " is already in the history", "",
+                impl_->file.string()};
+        impl_->insert_run(run, "draft", "", now_text());
+        transaction.commit();
+        return {};
+    });
+}
+
+Expected<void> HistoryStore::set_state(const std::string& run, const std::string& state, const std::string& problem)
+{
+    if (!is_state(state))
+        return Problem {ProblemCode::bad_input, "\"" + state + "\" is no state of a run", "", "run " + run};
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        WriteTransaction transaction(impl_->database, Durability::flush);
+        SQLite::Statement update(impl_->database,
+            "UPDATE runs SET state = ?, problem = CASE WHEN ? = '' THEN problem ELSE ? END WHERE id = ?");
+        const std::string line = Problem {ProblemCode::failed, problem, "", ""}.line();
+        update.bind(1, state);
+        update.bind(2, line);
+        update.bind(3, line);
+        update.bind(4, run);
+        if (update.exec() == 0)
+            return impl_->unknown_run(run);
+        store_headline(impl_->database, run);
+        transaction.commit();
+        return {};
+    });
+}
+
+Expected<void> HistoryStore::append_events(
+    const std::string& run, const std::string& stream, const std::vector<std::string>& lines)
+{
+    std::vector<Event> events;
+    events.reserve(lines.size());
+    bool ends = false;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        FOURFOLD_TRY(Event event,
+            event_from_line(lines[i], "run " + run + ", stream " + stream + ", new line " + std::to_string(i + 1)));
+        ends = ends || event.kind == "end";
+        events.push_back(std::move(event));
+    }
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        WriteTransaction transaction(impl_->database, ends ? Durability::flush : Durability::lazy);
+        if (!impl_->has_run(run))
+            return impl_->unknown_run(run);
+        FOURFOLD_CHECK(impl_->append(run, stream, events));
+        transaction.commit();
+        return {};
+    });
+}
+
+Expected<int64_t> HistoryStore::last_seq(const std::string& run, const std::string& stream) const
+{
+    return guarded(impl_->file, [&]() -> Expected<int64_t> {
+        if (!impl_->has_run(run))
+            return impl_->unknown_run(run);
+        return impl_->last_seq(run, stream);
+    });
+}
+
+} // namespace fourfold

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the parts of HistoryStore share.
+#pragma once
+
+#include "core/history/database.h"
+#include "core/history/rows.h"
+#include "core/history/store.h"
+
+namespace fourfold {
+
+struct HistoryStore::Impl {
+    std::filesystem::path file;
+    mutable SQLite::Database database;
+
+    [[nodiscard]] Problem unknown_run(const std::string& run) const
+    {
+        return {ProblemCode::not_found, "there is no run \"" + run + "\" in the history",
+            "`fourfold history list` shows the runs", file.string()};
+    }
+    [[nodiscard]] bool has_run(const std::string& run) const;
+    // Inserts run, plan, predictions and hosts. Precondition: inside a transaction, the id is free.
+    void insert_run(const NewRun& run, const std::string& state, const std::string& problem, const std::string& created);
+    // Inserts what follows on the stream's last event and moves the cursor. Precondition: inside a transaction.
+    Expected<void> append(const std::string& run, const std::string& stream, const std::vector<history::Event>& events);
+    [[nodiscard]] int64_t last_seq(const std::string& run, const std::string& stream) const;
+};
+
+} // namespace fourfold
