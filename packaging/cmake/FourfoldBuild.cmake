@@ -19,7 +19,9 @@ endif()
 
 find_program(FOURFOLD_CCACHE ccache)
 if(FOURFOLD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${FOURFOLD_CCACHE})
+    # Paths below the checkout count relative to the build folder, so that another checkout or build folder hits too.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
+        ${FOURFOLD_CCACHE})
 endif()
 
 # Libraries that more than one layer links: found here, because imported targets are known only below the folder that
