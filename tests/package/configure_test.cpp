@@ -14,8 +14,8 @@ const std::filesystem::path kRoot = FOURFOLD_SOURCE_DIR;
 // Runs the checks of packaging/cmake/FourfoldTorch.cmake alone, which end before any target is made when they fail.
 CommandResult check_libtorch(const std::string& libtorch)
 {
-    return shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -DFOURFOLD_LIBTORCH=" + quoted(libtorch) + " -P "
-        + quoted(kRoot / "packaging/cmake/FourfoldTorch.cmake"));
+    return shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -DFOURFOLD_LIBTORCH=" + shell_word(libtorch) + " -P "
+        + shell_word(kRoot / "packaging/cmake/FourfoldTorch.cmake"));
 }
 
 // CMake wraps long messages.
@@ -36,9 +36,9 @@ TEST(Configure, WithAnEmptyLibTorchFolderTheWholeProjectStopsWithOneClearMessage
     const ScratchFolder scratch;
     const std::filesystem::path libtorch = scratch.path() / "empty";
     std::filesystem::create_directory(libtorch);
-    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S " + quoted(kRoot)
-        + " -B " + quoted(scratch.path() / "build")
-        + " -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -DFOURFOLD_LIBTORCH=" + quoted(libtorch));
+    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S " + shell_word(kRoot)
+        + " -B " + shell_word(scratch.path() / "build")
+        + " -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -DFOURFOLD_LIBTORCH=" + shell_word(libtorch));
     EXPECT_NE(result.status, 0);
     EXPECT_NE(one_line(result.output).find("holds no LibTorch 2.11.0"), std::string::npos) << result.output;
     EXPECT_FALSE(std::filesystem::exists(scratch.path() / "build/build.ninja"));
@@ -83,10 +83,10 @@ TEST(Configure, AnUnfinishedLibTorchIsNamed)
 TEST(Configure, ThePlannerAloneNeedsNoLibTorch)
 {
     const ScratchFolder scratch;
-    const CommandResult result = shell("cd " + quoted(kRoot)
+    const CommandResult result = shell("cd " + shell_word(kRoot)
         + " && env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE
           " --preset planner -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -B "
-        + quoted(scratch.path()));
+        + shell_word(scratch.path()));
     EXPECT_EQ(result.status, 0) << result.output;
     std::ifstream stream(scratch.path() / "build.ninja");
     ASSERT_TRUE(stream) << result.output;

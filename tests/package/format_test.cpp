@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace fourfold {
 namespace {
 
@@ -16,9 +18,10 @@ TEST(Format, SourcesAreFormatted)
     // Several files a call: starting the program takes longer than reading a file.
     constexpr std::size_t kAtOnce = 40;
     for (std::size_t first = 0; first < files.size(); first += kAtOnce) {
-        std::string command = "cd " + quoted(FOURFOLD_SOURCE_DIR) + " && clang-format --dry-run -Werror --style=file";
+        std::string command
+            = "cd " + shell_word(FOURFOLD_SOURCE_DIR) + " && clang-format --dry-run -Werror --style=file";
         for (std::size_t i = first; i < std::min(files.size(), first + kAtOnce); ++i)
-            command += " " + quoted(files[i]);
+            command += " " + shell_word(files[i]);
         const CommandResult result = shell(command);
         EXPECT_EQ(result.status, 0) << result.output.substr(0, 2000)
                                     << "\nRun clang-format -i on the files named above.";

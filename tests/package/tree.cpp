@@ -36,7 +36,7 @@ std::vector<std::string> project_files()
 {
     std::vector<std::string> files;
     if (std::filesystem::exists(kRoot / ".git")) {
-        const CommandResult git = shell("git -C " + quoted(kRoot) + " ls-files 2>/dev/null");
+        const CommandResult git = shell("git -C " + shell_word(kRoot) + " ls-files 2>/dev/null");
         std::istringstream lines(git.status == 0 ? git.output : "");
         for (std::string line; std::getline(lines, line);) {
             if (std::filesystem::exists(kRoot / line))
@@ -94,7 +94,7 @@ CommandResult shell(const std::string& command)
     return result;
 }
 
-std::string quoted(const std::filesystem::path& path)
+std::string shell_word(const std::filesystem::path& path)
 {
     std::string text = "'";
     for (const char c : path.string()) {

@@ -28,7 +28,7 @@ struct CommandResult {
 };
 // Runs a shell command of constant words and quoted paths.
 CommandResult shell(const std::string& command);
-std::string quoted(const std::filesystem::path& path);
+std::string shell_word(const std::filesystem::path& path);
 
 // A fresh folder that is removed with its content at the end of the scope.
 class ScratchFolder {
