@@ -7,7 +7,7 @@ if(FOURFOLD_DESKTOP)
         DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
     install(FILES packaging/desktop/io.github.fourfold.Fourfold.metainfo.xml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
-    install(FILES packaging/desktop/io.github.fourfold.Fourfold.svg
+    install(FILES resources/icons/fourfold.svg RENAME io.github.fourfold.Fourfold.svg
         DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 endif()
 
