@@ -10,7 +10,7 @@
 namespace fourfold {
 
 enum class Dimension { tp, cp, pp, dp };
-inline constexpr std::array<Dimension, 4> kDimensions { Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp };
+inline constexpr std::array<Dimension, 4> kDimensions{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
 std::string_view name(Dimension dimension); // "tp", "cp", "pp", "dp"
 
 // Position in the mesh, each coordinate counted from 0.
@@ -30,7 +30,7 @@ struct Layout {
     int virtual_stages = 1; // model chunks per pipeline rank (interleaved schedule)
     int dp_shard = 1; // HSDP: ranks that share one sharded copy; the other dp * cp / dp_shard replicate
     std::vector<int> stage_layers; // layers of each of the pp * virtual_stages chunks; chunk c lives on rank c % pp
-    std::array<Dimension, 4> order { Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp }; // innermost first
+    std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp}; // innermost first
 
     [[nodiscard]] int degree(Dimension dimension) const;
     [[nodiscard]] int gpus() const { return tp * cp * pp * dp; }

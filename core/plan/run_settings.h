@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the trainer needs beyond the layout (`run` in a plan file). Part of the plan's hash, not of the layout's identity.
+// What the trainer needs beyond the layout (`run` in a plan file). Part of the plan's hash, not of the layout's
+// identity.
 #pragma once
 
 #include <map>
@@ -10,6 +11,7 @@
 namespace fourfold {
 
 enum class LrSchedule { constant, linear, cosine, wsd };
+std::string to_text(LrSchedule); // as in plan files; from_text and spellings of training.h know it too
 
 // One token file. `*.txt` holds bytes (one token a byte), anything else little-endian tokens of `dtype`.
 struct DataSource {
@@ -32,6 +34,8 @@ struct CheckpointSettings {
     std::string load; // empty = start from the seed
 };
 
+inline constexpr int kDefaultSteps = 100;
+
 struct RunSettings {
     std::optional<int> steps;
     std::optional<double> tokens;
@@ -49,7 +53,7 @@ struct RunSettings {
     bool deterministic = false;
     std::map<std::string, std::string> environment; // for every rank, recorded
 
-    // Optimizer steps of this run: `steps`, else ceil(tokens / tokens_per_step).
+    // Optimizer steps of this run: `steps`, else ceil(tokens / tokens_per_step), else kDefaultSteps.
     [[nodiscard]] int total_steps(double tokens_per_step) const;
     // Learning rate of optimizer step `step` in [0, total): linear warm-up, then the schedule down to min_lr.
     // wsd keeps lr until 80 % of the steps, then falls linearly.

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fourfold {
+
+namespace {
+// Closes on every way out; release() hands the descriptor to a caller that checks close() itself.
+class Descriptor {
+public:
+    explicit Descriptor(int fd)
+        : fd_(fd)
+    {
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor()
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    [[nodiscard]] int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+Problem io_problem(const std::filesystem::path& file, const std::string& what, int error)
+{
+    Problem problem{ProblemCode::io, what + ": " + std::strerror(error), "", printable(file.string(), 4096)};
+    switch (error) {
+    case ENOENT:
+        problem.code = ProblemCode::not_found;
+        break;
+    case ENOSPC:
+    case EDQUOT:
+        problem.hint = "free some space and try again";
+        break;
+    case EFBIG:
+        problem.hint = "the file size limit of this session is too small";
+        break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        problem.hint = "choose another folder or change its permissions";
+        break;
+    default:
+        break;
+    }
+    return problem;
+}
+
+int write_all(int fd, std::string_view text)
+{
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+int sync_folder(const std::filesystem::path& folder)
+{
+    const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return errno;
+    // Some file systems do not sync folders (EINVAL); the rename itself has succeeded then.
+    return ::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
+}
+
+mode_t mode_for(const std::filesystem::path& file)
+{
+    struct stat status { };
+    if (::stat(file.c_str(), &status) == 0)
+        return status.st_mode & 07777;
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return 0666 & ~mask;
+}
+} // namespace
+
+Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t max_bytes)
+{
+    const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return io_problem(file, "cannot be opened", errno);
+    std::string text;
+    char block[1 << 16];
+    for (;;) { // sizes of pipes and of /dev/stdin are unknown before the end
+        const ssize_t got = ::read(fd.get(), block, sizeof block);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return io_problem(file, "cannot be read", errno);
+        if (got == 0)
+            return text;
+        if (text.size() + static_cast<std::size_t>(got) > max_bytes)
+            return Problem{ProblemCode::bad_input, "is larger than " + std::to_string(max_bytes) + " bytes", "",
+                printable(file.string(), 4096)};
+        text.append(block, static_cast<std::size_t>(got));
+    }
+}
+
+Expected<void> write_file_atomically(const std::filesystem::path& path, std::string_view text)
+{
+    // A link stays a link: its target is replaced.
+    std::error_code ignored;
+    const auto resolved = std::filesystem::weakly_canonical(path, ignored);
+    const std::filesystem::path file = ignored ? path : resolved;
+    if (std::filesystem::is_directory(file, ignored))
+        return io_problem(path, "cannot be written", EISDIR);
+    const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    std::string temporary = (folder / ("." + file.filename().string().substr(0, 200) + ".XXXXXX")).string();
+    const mode_t mode = mode_for(file);
+
+    Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+    if (fd.get() < 0)
+        return io_problem(path, "cannot be written", errno);
+    int error = write_all(fd.get(), text);
+    if (error == 0 && ::fchmod(fd.get(), mode) != 0)
+        error = errno;
+    if (error == 0 && ::fsync(fd.get()) != 0)
+        error = errno;
+    if (::close(fd.release()) != 0 && error == 0)
+        error = errno;
+    if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0)
+        error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        return io_problem(path, "cannot be written", error);
+    }
+    if (const int late = sync_folder(folder); late != 0)
+        return io_problem(path, "was written, but its folder could not be synchronised", late);
+    return {};
+}
+
+} // namespace fourfold

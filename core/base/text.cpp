@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace fourfold {
+
+namespace {
+// Length of the well-formed UTF-8 sequence at the start of `text` (Unicode, table 3-7); 0 when it is ill-formed.
+std::size_t sequence_length(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    const auto continues
+        = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+    const unsigned first = byte(0);
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first <= 0xdf)
+        return continues(1) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) {
+        const unsigned low = first == 0xe0 ? 0xa0 : 0x80;
+        const unsigned high = first == 0xed ? 0x9f : 0xbf;
+        return continues(1, low, high) && continues(2) ? 3 : 0;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        const unsigned low = first == 0xf0 ? 0x90 : 0x80;
+        const unsigned high = first == 0xf4 ? 0x8f : 0xbf;
+        return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
+    }
+    return 0;
+}
+} // namespace
+
+bool is_utf8(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t length = sequence_length(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string printable(std::string_view text, std::size_t max_bytes)
+{
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t length = sequence_length(text);
+        if (out.size() + std::max<std::size_t>(length, 1) > max_bytes)
+            return out + "...";
+        if (length == 0) {
+            out += '?';
+            text.remove_prefix(1);
+        } else {
+            out += text.substr(0, length);
+            text.remove_prefix(length);
+        }
+    }
+    return out;
+}
+
+std::string in_quotes(std::string_view text)
+{
+    return '"' + printable(text, 60) + '"';
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator)
+{
+    std::string out;
+    for (const std::string& word : words) {
+        if (!out.empty())
+            out += separator;
+        out += word;
+    }
+    return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substitution = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+        }
+    }
+    return row[b.size()];
+}
+
+std::vector<std::string> nearest_words(
+    std::string_view word, const std::vector<std::string>& candidates, std::size_t count)
+{
+    word = word.substr(0, 100); // keeps the cost of nonsense input small
+    std::vector<std::pair<std::size_t, std::string>> ranked;
+    for (const std::string& candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        const bool contained = word.size() >= 3 && candidate.find(word) != std::string::npos;
+        if (contained || distance <= std::max<std::size_t>(2, candidate.size() / 3))
+            ranked.emplace_back(contained ? std::min<std::size_t>(distance, 2) : distance, candidate);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i)
+        out.push_back(ranked[i].second);
+    return out;
+}
+
+} // namespace fourfold

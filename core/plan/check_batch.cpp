@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rules of the pipeline, the batch, and the other training settings.
+#include "core/plan/check_rules.h"
+#include "core/plan/stage_layers.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace fourfold {
+
+namespace {
+std::string number(int64_t value)
+{
+    return std::to_string(value);
+}
+
+// What the global batch must be a multiple of.
+int64_t batch_unit(const ResolvedPlan& plan)
+{
+    const bool interleaved = plan.training.schedule == Schedule::interleaved && plan.layout.pp > 1;
+    return int64_t(plan.training.micro_batch) * plan.layout.dp * (interleaved ? plan.layout.pp : 1);
+}
+
+struct Neighbours {
+    int64_t lower, higher; // multiples around the value; lower may be 0
+    [[nodiscard]] int64_t nearest(int64_t value) const
+    {
+        const bool too_high = higher > std::numeric_limits<int>::max() / 2;
+        return lower > 0 && (too_high || value - lower <= higher - value) ? lower : higher;
+    }
+    [[nodiscard]] std::string text() const { return (lower > 0 ? number(lower) + " or " : "") + number(higher); }
+};
+Neighbours multiples_around(int64_t value, int64_t unit)
+{
+    return {value / unit * unit, value / unit * unit + unit};
+}
+
+void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Layout& layout = plan.layout;
+    const int chunks = layout.pp * layout.virtual_stages;
+    const auto& stages = layout.stage_layers;
+    const Json even = even_stage_layers(plan.model.layers, chunks);
+    const int64_t sum = std::accumulate(stages.begin(), stages.end(), int64_t(0));
+    if (stages.size() != static_cast<std::size_t>(chunks))
+        reasons.add("stage_layers_count", "layout.stage_layers",
+            "stage_layers has " + number(static_cast<int64_t>(stages.size())) + " entries, pp x virtual_stages is "
+                + number(chunks),
+            even);
+    else if (sum != plan.model.layers)
+        reasons.add("stage_layers_sum", "layout.stage_layers",
+            "stage_layers adds up to " + number(sum) + ", the model has " + number(plan.model.layers) + " layers",
+            even);
+    else if (const auto empty = std::find(stages.begin(), stages.end(), 0); empty != stages.end())
+        reasons.add("stage_without_layers", "layout.stage_layers",
+            "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even);
+}
+
+void check_virtual_stages(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Layout& layout = plan.layout;
+    const Schedule schedule = plan.training.schedule;
+    const std::string stages = "virtual_stages " + number(layout.virtual_stages);
+    if (layout.pp == 1) {
+        if (layout.virtual_stages > 1)
+            reasons.add("virtual_stages_without_pipeline", "layout.virtual_stages",
+                stages + " needs pipeline parallelism, pp is 1", 1);
+        return;
+    }
+    const bool two_fit = 2 * int64_t(layout.pp) <= plan.model.layers;
+    switch (schedule) {
+    case Schedule::csv:
+        break; // the file itself says which chunks it uses
+    case Schedule::interleaved:
+        if (layout.virtual_stages == 1 && two_fit)
+            reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages",
+                "schedule interleaved needs at least 2 virtual_stages", 2);
+        else if (layout.virtual_stages == 1)
+            reasons.add("schedule_needs_virtual_stages", "training.schedule",
+                "schedule interleaved needs at least 2 virtual_stages, which " + number(plan.model.layers)
+                    + " layers on " + number(layout.pp) + " stages do not allow",
+                "1f1b");
+        break;
+    case Schedule::zb_v:
+        if (layout.virtual_stages != 2 && two_fit)
+            reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages",
+                "schedule zb-v needs exactly 2 virtual_stages", 2);
+        else if (layout.virtual_stages != 2)
+            reasons.add("schedule_needs_virtual_stages", "training.schedule",
+                "schedule zb-v needs exactly 2 virtual_stages, which " + number(plan.model.layers) + " layers on "
+                    + number(layout.pp) + " stages do not allow",
+                layout.virtual_stages > 1 ? "interleaved" : "1f1b");
+        break;
+    case Schedule::gpipe:
+    case Schedule::one_f_one_b:
+    case Schedule::zb_h1:
+        if (layout.virtual_stages > 1)
+            reasons.add("virtual_stages_without_schedule", "training.schedule",
+                stages + " needs schedule interleaved or zb-v, found " + to_text(schedule), "interleaved");
+        break;
+    }
+}
+
+void check_ramp_up(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Training& training = plan.training;
+    if (!training.ramp_up)
+        return;
+    const int64_t unit = batch_unit(plan);
+    const std::string multiple = " is not a multiple of micro_batch x dp = " + number(unit);
+    if (training.ramp_up->start > training.global_batch)
+        reasons.add("ramp_up_start", "training.ramp_up.start",
+            "ramp_up starts at " + number(training.ramp_up->start) + ", above the global batch of "
+                + number(training.global_batch),
+            training.global_batch);
+    else if (training.ramp_up->start % unit != 0)
+        reasons.add("ramp_up_start", "training.ramp_up.start",
+            "ramp_up.start " + number(training.ramp_up->start) + multiple,
+            multiples_around(training.ramp_up->start, unit).nearest(training.ramp_up->start));
+    if (training.ramp_up->increment % unit != 0)
+        reasons.add("ramp_up_increment", "training.ramp_up.increment",
+            "ramp_up.increment " + number(training.ramp_up->increment) + multiple,
+            multiples_around(training.ramp_up->increment, unit).nearest(training.ramp_up->increment));
+}
+
+bool has_peak(const Gpu& gpu, Precision precision)
+{
+    switch (precision) {
+    case Precision::fp32:
+        return true;
+    case Precision::fp16:
+        return gpu.fp16_tflops.has_value();
+    case Precision::bf16:
+        return gpu.bf16_tflops.has_value();
+    case Precision::fp8:
+        break;
+    }
+    return gpu.fp8_tflops.has_value();
+}
+} // namespace
+
+void check_pipeline(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Layout& layout = plan.layout;
+    const int layers = plan.model.layers;
+    const int chunks = layout.pp * layout.virtual_stages;
+    if (chunks > layers) {
+        const std::string rule = "pp " + number(layout.pp) + " x virtual_stages " + number(layout.virtual_stages)
+            + " = " + number(chunks) + " is more than the model's " + number(layers) + " layers";
+        if (layout.pp <= layers)
+            reasons.add("more_stages_than_layers", "layout.virtual_stages", rule, layers / layout.pp);
+        else
+            reasons.add("more_stages_than_layers", "layout.pp", rule,
+                nearest_value(
+                    layout.pp, std::max(1, layers / layout.virtual_stages), [](int) { return true; },
+                    [&](int pp) { return int64_t(plan.gpus) % (int64_t(layout.tp) * layout.cp * pp) == 0; }));
+    } else {
+        check_stage_layers(plan, reasons);
+    }
+    check_virtual_stages(plan, reasons);
+}
+
+void check_batch(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Training& training = plan.training;
+    const Layout& layout = plan.layout;
+    const int64_t per_step = int64_t(training.micro_batch) * layout.dp;
+    const Neighbours around = multiples_around(training.global_batch, batch_unit(plan));
+    if (training.global_batch % per_step != 0) {
+        reasons.add("global_batch_not_divisible", "training.global_batch",
+            "global_batch " + number(training.global_batch) + " is not a multiple of micro_batch "
+                + number(training.micro_batch) + " x dp " + number(layout.dp) + " = " + number(per_step)
+                + " (nearest: " + around.text() + ")",
+            around.nearest(training.global_batch));
+    } else if (training.global_batch / per_step != training.micro_batches) {
+        reasons.add("batch_contradiction", "training.micro_batches",
+            "micro_batches " + number(training.micro_batches) + " x micro_batch " + number(training.micro_batch)
+                + " x dp " + number(layout.dp) + " is not the global_batch " + number(training.global_batch),
+            training.global_batch / per_step);
+    } else if (training.schedule == Schedule::interleaved && layout.pp > 1 && training.micro_batches % layout.pp != 0) {
+        reasons.add("micro_batches_not_divisible", "training.global_batch",
+            "schedule interleaved needs pp " + number(layout.pp) + " to divide the " + number(training.micro_batches)
+                + " micro-batches (global_batch nearest: " + around.text() + ")",
+            around.nearest(training.global_batch));
+    }
+    check_ramp_up(plan, reasons);
+}
+
+void check_training(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Training& training = plan.training;
+    const Layout& layout = plan.layout;
+    const Gpu& gpu = plan.cluster.gpu;
+    if (!has_peak(gpu, training.precision)) {
+        const Precision instead = gpu.bf16_tflops ? Precision::bf16
+            : gpu.fp16_tflops                     ? Precision::fp16
+                                                  : Precision::fp32;
+        reasons.add("precision_unsupported", "training.precision", gpu.name + " has no " + to_text(training.precision),
+            to_text(instead));
+    }
+    for (const auto& [field, precision] : {std::pair{"training.grad_dtype", training.grad_dtype},
+             std::pair{"training.optimizer_state_dtype", training.optimizer_state_dtype}}) {
+        if (precision == Precision::fp8 && field == std::string("training.grad_dtype"))
+            reasons.add("grad_dtype_unsupported", field, "gradients cannot be accumulated in fp8", "bf16");
+    }
+    if (training.recompute_layers && training.recompute != Recompute::none) {
+        // Layers of a pipeline rank, over all of its chunks.
+        std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);
+        for (std::size_t chunk = 0; chunk < layout.stage_layers.size(); ++chunk)
+            per_rank[chunk % per_rank.size()] += layout.stage_layers[chunk];
+        const int64_t most = *std::max_element(per_rank.begin(), per_rank.end());
+        if (*training.recompute_layers > most && most > 0)
+            reasons.add("too_many_recompute_layers", "training.recompute_layers",
+                "recompute_layers " + number(*training.recompute_layers) + " is more than the " + number(most)
+                    + " layers of a stage",
+                most);
+    }
+    if (training.fsdp.layers_per_unit > plan.model.layers)
+        reasons.add("fsdp_unit_too_large", "training.fsdp.layers_per_unit",
+            "layers_per_unit " + number(training.fsdp.layers_per_unit) + " is more than the model's "
+                + number(plan.model.layers) + " layers",
+            plan.model.layers);
+    if (training.offload != Offload::none && gpu.is_cpu())
+        reasons.add("offload_on_cpu", "training.offload",
+            "offload " + to_text(training.offload) + " moves data to the memory of the CPU, where it is already",
+            "none");
+    // DeepSpeed refuses to partition gradients or parameters under its pipeline engine.
+    const bool beyond_optimizer = training.sharding == Sharding::gradients || training.sharding == Sharding::parameters
+        || training.sharding == Sharding::hybrid;
+    if (plan.stack.id == "megatron-deepspeed" && layout.pp > 1 && beyond_optimizer)
+        reasons.add("sharding_with_pipeline", "training.sharding",
+            "megatron-deepspeed shards only the optimizer when pp is above 1, found sharding "
+                + to_text(training.sharding),
+            "optimizer");
+}
+
+} // namespace fourfold

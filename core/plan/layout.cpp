@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/layout.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+std::string_view name(Dimension dimension)
+{
+    switch (dimension) {
+    case Dimension::tp:
+        return "tp";
+    case Dimension::cp:
+        return "cp";
+    case Dimension::pp:
+        return "pp";
+    case Dimension::dp:
+        break;
+    }
+    return "dp";
+}
+
+int Coordinates::get(Dimension dimension) const
+{
+    switch (dimension) {
+    case Dimension::tp:
+        return tp;
+    case Dimension::cp:
+        return cp;
+    case Dimension::pp:
+        return pp;
+    case Dimension::dp:
+        break;
+    }
+    return dp;
+}
+
+void Coordinates::set(Dimension dimension, int value)
+{
+    switch (dimension) {
+    case Dimension::tp:
+        tp = value;
+        break;
+    case Dimension::cp:
+        cp = value;
+        break;
+    case Dimension::pp:
+        pp = value;
+        break;
+    case Dimension::dp:
+        dp = value;
+        break;
+    }
+}
+
+int Layout::degree(Dimension dimension) const
+{
+    switch (dimension) {
+    case Dimension::tp:
+        return tp;
+    case Dimension::cp:
+        return cp;
+    case Dimension::pp:
+        return pp;
+    case Dimension::dp:
+        break;
+    }
+    return dp;
+}
+
+int Layout::stride(Dimension dimension) const
+{
+    int stride = 1;
+    for (const Dimension inner : order) {
+        if (inner == dimension)
+            break;
+        stride *= degree(inner);
+    }
+    return stride;
+}
+
+Coordinates Layout::coordinates(int rank) const
+{
+    Coordinates at;
+    for (const Dimension dimension : order) {
+        at.set(dimension, rank % degree(dimension));
+        rank /= degree(dimension);
+    }
+    return at;
+}
+
+int Layout::rank(const Coordinates& at) const
+{
+    int rank = 0;
+    for (const Dimension dimension : kDimensions)
+        rank += at.get(dimension) * stride(dimension);
+    return rank;
+}
+
+std::vector<int> Layout::group(int rank, const std::vector<Dimension>& dimensions) const
+{
+    Coordinates first = coordinates(rank);
+    for (const Dimension dimension : dimensions)
+        first.set(dimension, 0);
+    std::vector<int> ranks{this->rank(first)};
+    // Outer dimensions repeat what the inner ones made, one stride further on: ranks come out ascending.
+    for (const Dimension dimension : order) {
+        if (std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end())
+            continue;
+        const std::size_t inner = ranks.size();
+        for (int index = 1; index < degree(dimension); ++index) {
+            for (std::size_t i = 0; i < inner; ++i)
+                ranks.push_back(ranks[i] + index * stride(dimension));
+        }
+    }
+    return ranks;
+}
+
+} // namespace fourfold

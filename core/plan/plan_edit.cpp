@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Changing one field of a plan by its dotted path.
+#include "core/base/text.h"
+#include "core/plan/fields.h"
+#include "core/plan/plan.h"
+
+#include <charconv>
+
+namespace fourfold {
+
+namespace {
+std::vector<std::string> split(const std::string& path)
+{
+    std::vector<std::string> parts(1);
+    for (const char c : path) {
+        if (c == '.')
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
+
+bool is_index(const std::string& part)
+{
+    return !part.empty() && part.size() < 7 && part.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// "run.data.0.path" -> "run.data[].path".
+std::string pattern_of(const std::vector<std::string>& parts)
+{
+    std::string out;
+    for (const std::string& part : parts) {
+        if (const Field* field = find_field(out); field && field->type == FieldType::object_list && is_index(part))
+            out += "[]";
+        else
+            out += (out.empty() ? "" : ".") + part;
+    }
+    return out;
+}
+
+// True inside objects whose keys the table does not list: model, stack, environment.
+bool is_inside_open(const std::vector<std::string>& parts)
+{
+    std::vector<std::string> prefix;
+    for (const std::string& part : parts) {
+        if (const Field* field = find_field(pattern_of(prefix)); field && !prefix.empty()
+            && (field->type == FieldType::open_object || field->type == FieldType::id_or_open_object
+                || field->type == FieldType::text_map))
+            return true;
+        prefix.push_back(part);
+    }
+    return false;
+}
+
+Problem unknown_field(const Plan& plan, const std::string& path)
+{
+    std::vector<std::string> known;
+    for (const Field& field : plan_fields())
+        known.push_back(field.path);
+    std::vector<std::string> near = nearest_words(path, known, 3);
+    return {ProblemCode::bad_input, "no such field of a plan: " + in_quotes(path),
+        near.empty() ? "fields are written as in layout.tp" : "did you mean " + joined(near, " or ") + "?", plan.where};
+}
+
+Expected<Json> read_value(const Field* field, const std::string& value, const std::string& where)
+{
+    if (!is_utf8(value))
+        return Problem{ProblemCode::bad_input, "the value is not UTF-8 text", "", where};
+    const bool text = field
+        && (field->type == FieldType::text || field->type == FieldType::choice || field->type == FieldType::schedule
+            || field->type == FieldType::text_map);
+    Expected<Json> parsed = parse_json(value, where);
+    // `--set name=8`: a text field takes anything that is not JSON text as it stands.
+    if (!parsed || (text && !parsed->is_string() && !parsed->is_null() && !parsed->is_object()))
+        return Json(value);
+    return parsed;
+}
+
+Problem not_a_container(const Plan& plan, const std::string& path, const Json& found)
+{
+    const bool preset = found.is_string();
+    return {ProblemCode::bad_input,
+        preset ? "is the preset " + in_quotes(found.get_ref<const std::string&>()) + ", which has no fields to set"
+               : "is " + std::string(found.type_name()) + ", which has no fields to set",
+        preset ? "write the object itself into the plan" : "", at_field(plan.where, path)};
+}
+} // namespace
+
+Expected<Plan> with_field(const Plan& plan, const std::string& path, const std::string& value)
+{
+    const std::vector<std::string> parts = split(path);
+    const bool open = is_inside_open(parts);
+    const Field* field = find_field(pattern_of(parts));
+    if (!field && !open)
+        return unknown_field(plan, path);
+    FOURFOLD_TRY(Json json, read_value(field, value, at_field(plan.where, path)));
+    if (open && parts.size() == 3 && parts[0] == "run" && parts[1] == "environment" && !json.is_string()
+        && !json.is_null())
+        json = value;
+
+    Json document = plan.document;
+    Json* at = &document;
+    std::string seen;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        seen += (i == 0 ? "" : ".") + parts[i];
+        Json* next = nullptr;
+        if (at->is_array()) {
+            std::size_t index = 0;
+            std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), index);
+            if (!is_index(parts[i]) || index >= at->size())
+                return Problem{ProblemCode::bad_input, "the list has " + std::to_string(at->size()) + " entries", "",
+                    at_field(plan.where, seen)};
+            next = &(*at)[index];
+        } else {
+            next = &(*at)[parts[i]];
+        }
+        if (next->is_null() && !json.is_null())
+            *next = Json::object();
+        if (next->is_null())
+            return plan; // nothing there to remove
+        if (!next->is_object() && !next->is_array())
+            return not_a_container(plan, seen, *next);
+        at = next;
+    }
+    if (at->is_array())
+        return not_a_container(plan, seen, *at);
+    // null gives a field its default back.
+    if (json.is_null())
+        at->erase(parts.back());
+    else
+        (*at)[parts.back()] = std::move(json);
+    return plan_from_json(std::move(document), plan.where);
+}
+
+Expected<Plan> with_assignment(const Plan& plan, const std::string& assignment)
+{
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0)
+        return Problem{ProblemCode::bad_input, "found " + in_quotes(assignment) + ", expected FIELD=VALUE",
+            "for example layout.tp=4", plan.where};
+    return with_field(plan, assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+} // namespace fourfold

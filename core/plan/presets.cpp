@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/presets.h"
+#include "core/base/paths.h"
+#include "core/base/text.h"
+
+#include <set>
+
+namespace fourfold {
+
+namespace {
+// Ids become file names: no separators, no hidden files.
+bool is_safe_id(const std::string& id)
+{
+    return !id.empty() && id.size() <= 200 && id.front() != '.' && id.find('/') == std::string::npos
+        && id.find('\0') == std::string::npos;
+}
+
+// Plans are saved as <id>.plan.json, all other kinds as <id>.json.
+std::vector<std::string> suffixes(const std::string& kind)
+{
+    if (kind == "plans")
+        return {".plan.json", ".json"};
+    return {".json"};
+}
+} // namespace
+
+Presets::Presets(std::vector<std::filesystem::path> folders)
+    : folders_(std::move(folders))
+{
+}
+
+Presets::Presets()
+    : Presets(preset_folders())
+{
+}
+
+Expected<std::filesystem::path> Presets::file(const std::string& kind, const std::string& id) const
+{
+    if (is_safe_id(id)) {
+        for (const auto& folder : folders_) {
+            for (const std::string& suffix : suffixes(kind)) {
+                std::error_code error;
+                auto file = folder / kind / (id + suffix);
+                if (std::filesystem::is_regular_file(file, error))
+                    return file;
+            }
+        }
+    }
+    const std::string singular = kind.substr(0, kind.size() - 1);
+    const std::vector<std::string> known = ids(kind);
+    const std::vector<std::string> near = nearest_words(id, known);
+    Problem problem{ProblemCode::not_found, "there is no " + singular + " preset " + in_quotes(id), "", ""};
+    if (!near.empty())
+        problem.hint = "did you mean " + joined(near, " or ") + "?";
+    else if (known.empty())
+        problem.hint = "no " + kind + " were found; FOURFOLD_PRESETS may name the presets folder";
+    else
+        problem.hint = "known: " + joined(known, ", ");
+    return problem;
+}
+
+std::vector<std::string> Presets::ids(const std::string& kind) const
+{
+    std::set<std::string> out;
+    for (const auto& folder : folders_) {
+        std::error_code error;
+        for (std::filesystem::directory_iterator entry(folder / kind, error), end; !error && entry != end;
+             entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            for (const std::string& suffix : suffixes(kind)) {
+                if (name.size() > suffix.size() && name.ends_with(suffix) && name.front() != '.') {
+                    out.insert(name.substr(0, name.size() - suffix.size()));
+                    break;
+                }
+            }
+        }
+    }
+    return {out.begin(), out.end()};
+}
+
+Expected<ModelShape> Presets::model(const std::string& id) const
+{
+    FOURFOLD_TRY(const auto path, file("models", id));
+    FOURFOLD_TRY(const Json json, read_json_file(path));
+    FOURFOLD_TRY(ModelShape shape, model_from_config(json, path.string()));
+    shape.id = id;
+    return shape;
+}
+
+Expected<Gpu> Presets::gpu(const std::string& id) const
+{
+    FOURFOLD_TRY(const auto path, file("gpus", id));
+    FOURFOLD_TRY(const Json json, read_json_file(path));
+    FOURFOLD_TRY(Gpu gpu, gpu_from_json(json, path.string()));
+    gpu.id = id;
+    return gpu;
+}
+
+Expected<Cluster> Presets::cluster(const std::string& id) const
+{
+    FOURFOLD_TRY(const auto path, file("clusters", id));
+    FOURFOLD_TRY(const Json json, read_json_file(path));
+    const Problem no_gpu{
+        ProblemCode::bad_input, "missing, expected a GPU's id or an object", "", path.string() + ": gpu"};
+    if (!json.is_object() || !json.contains("gpu"))
+        return no_gpu;
+    const Json& written = json["gpu"];
+    if (!written.is_string() && !written.is_object())
+        return no_gpu;
+    FOURFOLD_TRY(const Gpu gpu,
+        written.is_string() ? this->gpu(written.get<std::string>()) : gpu_from_json(written, path.string() + ": gpu"));
+    FOURFOLD_TRY(Cluster cluster, cluster_from_json(json, gpu, path.string()));
+    cluster.id = id;
+    return cluster;
+}
+
+Expected<Stack> Presets::stack(const std::string& id) const
+{
+    FOURFOLD_TRY(const auto path, file("stacks", id));
+    FOURFOLD_TRY(const Json json, read_json_file(path));
+    FOURFOLD_TRY(Stack stack, stack_from_json(json, path.string()));
+    stack.id = id;
+    return stack;
+}
+
+} // namespace fourfold

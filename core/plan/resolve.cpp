@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/resolve.h"
+#include "core/base/text.h"
+#include "core/plan/fields.h"
+#include "core/plan/stage_layers.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+namespace {
+constexpr int kMaxChunks = 1 << 20;
+constexpr int64_t kMaxVocab = int64_t(1) << 40;
+
+// A problem without a place of its own (an unknown preset) gets the field that named it.
+template <typename T>
+Expected<T> placed(Expected<T> result, const std::string& where)
+{
+    if (!result && result.error().where.empty())
+        result.error().where = where;
+    return result;
+}
+
+Expected<ModelShape> resolve_model(
+    const Json& written, const std::string& where, const Presets& presets, IdPolicy policy)
+{
+    const std::string at = at_field(where, "model");
+    if (written.is_string())
+        return placed(presets.model(written.get<std::string>()), at);
+    FOURFOLD_TRY(ModelShape model, model_from_config(written, at));
+    if (policy == IdPolicy::compare_with_presets && !model.id.empty()) {
+        const Expected<ModelShape> preset = presets.model(model.id);
+        if (!preset || config_from_model(*preset) != config_from_model(model))
+            model.id.clear();
+    }
+    return model;
+}
+
+Expected<Cluster> resolve_cluster(
+    const Json& written, const std::string& where, const Presets& presets, IdPolicy policy)
+{
+    const std::string at = at_field(where, "cluster");
+    if (written.is_string())
+        return placed(presets.cluster(written.get<std::string>()), at);
+    const Json& gpu_json = member(written, "gpu");
+    const std::string gpu_at = at_field(where, "cluster.gpu");
+    if (gpu_json.is_null())
+        return Problem{ProblemCode::bad_input, "missing, expected a GPU's id or an object", "", gpu_at};
+    FOURFOLD_TRY(const Gpu gpu,
+        gpu_json.is_string() ? placed(presets.gpu(gpu_json.get<std::string>()), gpu_at)
+                             : gpu_from_json(gpu_json, gpu_at));
+    FOURFOLD_TRY(Cluster cluster, cluster_from_json(written, gpu, at));
+    if (policy == IdPolicy::compare_with_presets && !cluster.id.empty()) {
+        const Expected<Cluster> preset = presets.cluster(cluster.id);
+        if (!preset || to_json(*preset) != to_json(cluster))
+            cluster.id.clear();
+    }
+    return cluster;
+}
+
+Expected<Stack> resolve_stack(const Json& written, const std::string& where, const Presets& presets, IdPolicy policy)
+{
+    const std::string at = at_field(where, "stack");
+    if (written.is_null() || written.is_string())
+        return placed(presets.stack(written.is_null() ? "generic" : written.get<std::string>()), at);
+    FOURFOLD_TRY(Stack stack, stack_from_json(written, at));
+    // An inlined stack has lost its constants: the preset of the same id has them.
+    if (policy == IdPolicy::compare_with_presets) {
+        if (Expected<Stack> preset = presets.stack(stack.id))
+            return preset;
+    }
+    return stack;
+}
+
+std::array<Dimension, 4> read_order(const Json& list)
+{
+    std::array<Dimension, 4> order{};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        for (const Dimension dimension : kDimensions) {
+            if (list[i].get_ref<const std::string&>() == name(dimension))
+                order[i] = dimension;
+        }
+    }
+    return order;
+}
+
+Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
+{
+    Layout& layout = plan.layout;
+    layout.tp = member_or(written, "tp", 1);
+    layout.cp = member_or(written, "cp", 1);
+    layout.pp = member_or(written, "pp", 1);
+    const double inner = double(layout.tp) * layout.cp * layout.pp;
+    layout.dp = member_or(written, "dp", std::max(1, static_cast<int>(plan.gpus / inner)));
+    if (inner * layout.dp > kMaxGpus)
+        return Problem{ProblemCode::bad_input, "tp x cp x pp x dp is more than " + std::to_string(kMaxGpus) + " GPUs",
+            "", at_field(plan.where, "layout")};
+    layout.ep = member_or(written, "ep", 1);
+    layout.etp = member_or(written, "etp", layout.tp);
+    layout.virtual_stages = member_or(written, "virtual_stages", 1);
+    const double chunks = double(layout.pp) * layout.virtual_stages;
+    if (chunks > kMaxChunks)
+        return Problem{ProblemCode::bad_input,
+            "pp x virtual_stages is more than " + std::to_string(kMaxChunks) + " model chunks", "",
+            at_field(plan.where, "layout.virtual_stages")};
+    const Json& order = member(written, "order");
+    layout.order = order.is_null() ? plan.stack.order : read_order(order);
+    const Json& stages = member(written, "stage_layers");
+    layout.stage_layers = stages.is_null() ? default_stage_layers(plan.model, plan.stack.id, static_cast<int>(chunks))
+                                           : stages.get<std::vector<int>>();
+    return {};
+}
+
+// HSDP shards within a node where that divides the ranks, else within the largest part of one that does; all other
+// ways of sharding use every rank that holds the same parameters.
+int default_dp_shard(const ResolvedPlan& plan)
+{
+    const int ranks = plan.layout.dp * plan.layout.cp;
+    if (plan.training.sharding != Sharding::hybrid)
+        return ranks;
+    int shard = std::min(plan.cluster.gpus_per_node, ranks);
+    while (ranks % shard != 0)
+        --shard;
+    return shard;
+}
+
+Expected<void> pad_vocabulary(ResolvedPlan& plan)
+{
+    if (plan.model.vocab > kMaxVocab)
+        return Problem{ProblemCode::bad_input,
+            "a vocabulary of " + std::to_string(plan.model.vocab) + " tokens is too large", "",
+            at_field(plan.where, "model.vocab_size")};
+    const int64_t multiple = int64_t(std::max(1, plan.stack.vocab_multiple)) * plan.layout.tp;
+    plan.padded_vocab = (plan.model.vocab + multiple - 1) / multiple * multiple;
+    if (plan.padded_vocab != plan.model.vocab)
+        plan.notes.push_back(
+            "vocabulary padded from " + std::to_string(plan.model.vocab) + " to " + std::to_string(plan.padded_vocab));
+    return {};
+}
+} // namespace
+
+const Json& member(const Json& object, const std::string& key)
+{
+    static const Json kNull;
+    if (!object.is_object())
+        return kNull;
+    const auto found = object.find(key);
+    return found == object.end() ? kNull : *found;
+}
+
+Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, IdPolicy policy)
+{
+    const Json& document = plan.document;
+    FOURFOLD_CHECK(check_ranges(document, "", plan.where, ""));
+    ResolvedPlan out;
+    out.where = plan.where;
+    FOURFOLD_TRY(out.model, resolve_model(member(document, "model"), plan.where, presets, policy));
+    FOURFOLD_TRY(out.cluster, resolve_cluster(member(document, "cluster"), plan.where, presets, policy));
+    FOURFOLD_TRY(out.stack, resolve_stack(member(document, "stack"), plan.where, presets, policy));
+    out.gpus = member(document, "gpus").get<int>();
+    out.name = member_or<std::string>(
+        document, "name", out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name);
+    const Json& layout = member(document, "layout");
+    FOURFOLD_CHECK(resolve_layout(layout, out));
+    FOURFOLD_CHECK(resolve_training(member(document, "training"), out));
+    out.layout.dp_shard = member_or(layout, "dp_shard", default_dp_shard(out));
+    FOURFOLD_TRY(out.run, resolve_run(member(document, "run"), plan.where, out.notes));
+    FOURFOLD_CHECK(pad_vocabulary(out));
+    return out;
+}
+
+Expected<ResolvedPlan> resolve(const Plan& plan, const Presets& presets)
+{
+    return resolve_with(plan, presets, IdPolicy::compare_with_presets);
+}
+
+} // namespace fourfold

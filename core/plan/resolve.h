@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of resolving a plan; front ends call resolve() and read_resolved() of plan.h.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/plan/presets.h"
+
+namespace fourfold {
+
+// Where ids come from. A file that to_json(inlined) wrote is trusted to carry the objects that belong to its ids; a
+// person's file is not: an object that differs from the preset of its id loses the id.
+enum class IdPolicy { compare_with_presets, trust };
+Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, IdPolicy policy);
+
+// `written`: the plan's training object (or null). Needs model, cluster, stack and layout of `plan`; fills
+// plan.training and appends to plan.notes.
+Expected<void> resolve_training(const Json& written, ResolvedPlan& plan);
+// `written`: the plan's run object (or null).
+Expected<RunSettings> resolve_run(const Json& written, const std::string& where, std::vector<std::string>& notes);
+
+// The member of an object, or null when the object or the member is absent.
+const Json& member(const Json& object, const std::string& key);
+// The member as T, or `fallback` where it is absent. Types and ranges have been checked before.
+template <typename T>
+T member_or(const Json& object, const std::string& key, T fallback)
+{
+    const Json& found = member(object, key);
+    return found.is_null() ? fallback : found.get<T>();
+}
+
+} // namespace fourfold

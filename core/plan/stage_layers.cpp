@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/stage_layers.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+std::vector<int> even_stage_layers(int layers, int chunks)
+{
+    std::vector<int> out(static_cast<std::size_t>(chunks), layers / chunks);
+    std::fill_n(out.begin(), layers % chunks, layers / chunks + 1);
+    return out;
+}
+
+std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks)
+{
+    const double hidden = static_cast<double>(model.hidden);
+    const double block = 4 * hidden * hidden + 3 * hidden * static_cast<double>(model.ffn);
+    const double head = hidden * static_cast<double>(model.vocab);
+    const double total = model.layers * block + head;
+    std::vector<int> out(static_cast<std::size_t>(chunks), 0);
+    int stage = 0;
+    double sum = 0;
+    for (int layer = 0; layer < model.layers; ++layer) {
+        ++out[static_cast<std::size_t>(stage)];
+        sum += block;
+        if (stage + 1 < chunks && sum >= total * (stage + 1) / chunks)
+            ++stage;
+    }
+    return out;
+}
+
+std::vector<int> default_stage_layers(const ModelShape& model, const std::string& stack_id, int chunks)
+{
+    return stack_id == "nanotron" ? cost_based_stage_layers(model, chunks) : even_stage_layers(model.layers, chunks);
+}
+
+} // namespace fourfold

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a stack spreads the model's layers over pipeline stages when the plan does not say.
+#pragma once
+
+#include "core/model/model_shape.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// layers / chunks each, the remainder one by one to the first chunks.
+std::vector<int> even_stage_layers(int layers, int chunks);
+
+// nanotron's cost-based split: a decoder block costs 4 h^2 + 3 h ffn, the LM head V h, embedding and loss nothing;
+// blocks are placed in order and a stage closes once the running sum reaches its share of the total. A 16-layer model
+// with a large vocabulary gives 10 + 6 layers on two stages, and stages without any block are possible.
+std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks);
+
+// The rule of the stack (`stack_id` as in presets/stacks): cost-based for nanotron, even for all others.
+std::vector<int> default_stage_layers(const ModelShape& model, const std::string& stack_id, int chunks);
+
+} // namespace fourfold
