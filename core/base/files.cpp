@@ -2,12 +2,13 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fourfold {
 
@@ -80,14 +81,32 @@ int sync_folder(const std::filesystem::path& folder)
     return ::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
 }
 
-mode_t mode_for(const std::filesystem::path& file)
+// A new file beside the target; the umask decides its mode. `name` receives its path.
+int create_beside(const std::filesystem::path& file, std::filesystem::path& name)
 {
-    struct stat status { };
-    if (::stat(file.c_str(), &status) == 0)
-        return status.st_mode & 07777;
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return 0666 & ~mask;
+    static std::atomic<unsigned> counter{0};
+    const std::string stem = file.filename().string().substr(0, 200);
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string temporary(1, '.');
+        temporary.append(stem).append(".").append(std::to_string(::getpid())).append(".");
+        temporary.append(std::to_string(counter++)).append(".tmp");
+        name = file.parent_path() / temporary;
+        const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+// Devices and pipes (/dev/stdout, /dev/null) are written to, never replaced.
+Expected<void> write_in_place(const std::filesystem::path& path, std::string_view text)
+{
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return io_problem(path, "cannot be written", errno);
+    if (const int error = write_all(fd.get(), text); error != 0)
+        return io_problem(path, "cannot be written", error);
+    return {};
 }
 } // namespace
 
@@ -115,21 +134,25 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
 
 Expected<void> write_file_atomically(const std::filesystem::path& path, std::string_view text)
 {
-    // A link stays a link: its target is replaced.
-    std::error_code ignored;
-    const auto resolved = std::filesystem::weakly_canonical(path, ignored);
-    const std::filesystem::path file = ignored ? path : resolved;
-    if (std::filesystem::is_directory(file, ignored))
+    struct stat before { };
+    const bool exists = ::stat(path.c_str(), &before) == 0;
+    if (exists && S_ISDIR(before.st_mode))
         return io_problem(path, "cannot be written", EISDIR);
+    if (exists && !S_ISREG(before.st_mode))
+        return write_in_place(path, text);
+    // A link stays a link: its target is replaced.
+    std::error_code unresolved;
+    std::filesystem::path file = std::filesystem::weakly_canonical(path, unresolved);
+    if (unresolved)
+        file = path;
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-    std::string temporary = (folder / ("." + file.filename().string().substr(0, 200) + ".XXXXXX")).string();
-    const mode_t mode = mode_for(file);
 
-    Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+    std::filesystem::path temporary;
+    Descriptor fd(create_beside(file, temporary));
     if (fd.get() < 0)
         return io_problem(path, "cannot be written", errno);
     int error = write_all(fd.get(), text);
-    if (error == 0 && ::fchmod(fd.get(), mode) != 0)
+    if (error == 0 && exists && ::fchmod(fd.get(), before.st_mode & 07777) != 0)
         error = errno;
     if (error == 0 && ::fsync(fd.get()) != 0)
         error = errno;

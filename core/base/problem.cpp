@@ -6,23 +6,23 @@
 namespace fourfold {
 
 namespace {
-    std::string one_line(const std::string& text)
-    {
-        std::string out;
-        out.reserve(text.size());
-        for (const unsigned char c : text) {
-            if (c == '\n' || c == '\t' || c == '\r') {
-                out += ' ';
-            } else if (c < 0x20 || c == 0x7f) {
-                char escaped[8];
-                std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
-                out += escaped;
-            } else {
-                out += static_cast<char>(c);
-            }
+std::string one_line(const std::string& text)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (const unsigned char c : text) {
+        if (c == '\n' || c == '\t' || c == '\r') {
+            out += ' ';
+        } else if (c < 0x20 || c == 0x7f) {
+            char escaped[8];
+            std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
+            out += escaped;
+        } else {
+            out += static_cast<char>(c);
         }
-        return out;
     }
+    return out;
+}
 } // namespace
 
 std::string Problem::line() const

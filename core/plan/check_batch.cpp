@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules of the pipeline, the batch, and the other training settings.
 #include "core/plan/check_rules.h"
+#include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
 
 #include <algorithm>
@@ -10,11 +11,6 @@
 namespace fourfold {
 
 namespace {
-std::string number(int64_t value)
-{
-    return std::to_string(value);
-}
-
 // What the global batch must be a multiple of.
 int64_t batch_unit(const ResolvedPlan& plan)
 {
@@ -123,21 +119,6 @@ void check_ramp_up(const ResolvedPlan& plan, Reasons& reasons)
             "ramp_up.increment " + number(training.ramp_up->increment) + multiple,
             multiples_around(training.ramp_up->increment, unit).nearest(training.ramp_up->increment));
 }
-
-bool has_peak(const Gpu& gpu, Precision precision)
-{
-    switch (precision) {
-    case Precision::fp32:
-        return true;
-    case Precision::fp16:
-        return gpu.fp16_tflops.has_value();
-    case Precision::bf16:
-        return gpu.bf16_tflops.has_value();
-    case Precision::fp8:
-        break;
-    }
-    return gpu.fp8_tflops.has_value();
-}
 } // namespace
 
 void check_pipeline(const ResolvedPlan& plan, Reasons& reasons)
@@ -192,18 +173,11 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
     const Gpu& gpu = plan.cluster.gpu;
-    if (!has_peak(gpu, training.precision)) {
-        const Precision instead = gpu.bf16_tflops ? Precision::bf16
-            : gpu.fp16_tflops                     ? Precision::fp16
-                                                  : Precision::fp32;
+    if (!has_precision(gpu, training.precision))
         reasons.add("precision_unsupported", "training.precision", gpu.name + " has no " + to_text(training.precision),
-            to_text(instead));
-    }
-    for (const auto& [field, precision] : {std::pair{"training.grad_dtype", training.grad_dtype},
-             std::pair{"training.optimizer_state_dtype", training.optimizer_state_dtype}}) {
-        if (precision == Precision::fp8 && field == std::string("training.grad_dtype"))
-            reasons.add("grad_dtype_unsupported", field, "gradients cannot be accumulated in fp8", "bf16");
-    }
+            to_text(nearest_precision(gpu, training.precision)));
+    if (training.grad_dtype == Precision::fp8)
+        reasons.add("grad_dtype_unsupported", "training.grad_dtype", "gradients cannot be accumulated in fp8", "bf16");
     if (training.recompute_layers && training.recompute != Recompute::none) {
         // Layers of a pipeline rank, over all of its chunks.
         std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);

@@ -35,11 +35,6 @@ Json nearest_tp(const ResolvedPlan& plan)
         layout.tp, std::min(plan.model.heads, 1 << 20), [&](int tp) { return tp_fits(plan, tp); },
         [&](int tp) { return int64_t(plan.gpus) % (int64_t(tp) * layout.cp * layout.pp) == 0; });
 }
-
-std::string number(int64_t value)
-{
-    return std::to_string(value);
-}
 } // namespace
 
 void check_degrees(const ResolvedPlan& plan, Reasons& reasons)

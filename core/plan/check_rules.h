@@ -9,6 +9,11 @@
 
 namespace fourfold {
 
+inline std::string number(int64_t value)
+{
+    return std::to_string(value);
+}
+
 class Reasons {
 public:
     // `rule` says what is wrong with the numbers; the nearest valid value is added to the message as "use ...".

@@ -3,6 +3,8 @@
 #include "core/base/text.h"
 #include "core/plan/fields.h"
 
+#include <utility>
+
 namespace fourfold {
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/fields.h"
+#include "core/plan/gpu_precision.h"
 #include "core/plan/resolve.h"
 
 #include <algorithm>
@@ -23,28 +24,6 @@ Json merged(Json base, const Json& over)
         base[key] = both ? merged(base[key], value) : value;
     }
     return base;
-}
-
-Precision widest_supported(const Gpu& gpu, Precision wanted)
-{
-    const auto has = [&](Precision precision) {
-        switch (precision) {
-        case Precision::fp32:
-            return true;
-        case Precision::fp16:
-            return gpu.fp16_tflops.has_value();
-        case Precision::bf16:
-            return gpu.bf16_tflops.has_value();
-        case Precision::fp8:
-            break;
-        }
-        return gpu.fp8_tflops.has_value();
-    };
-    for (const Precision precision : {wanted, Precision::bf16, Precision::fp16}) {
-        if (has(precision))
-            return precision;
-    }
-    return Precision::fp32;
 }
 
 // Reads the keys of `training`; spellings have been checked, so an error here is a stack preset's.
@@ -153,7 +132,7 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     FOURFOLD_CHECK(reader.choice("precision", training.precision));
     if (member(written, "precision").is_null()) {
         const Precision wanted = training.precision;
-        training.precision = widest_supported(plan.cluster.gpu, wanted);
+        training.precision = nearest_precision(plan.cluster.gpu, wanted);
         if (training.precision != wanted)
             plan.notes.push_back("precision " + to_text(training.precision) + ": " + plan.cluster.gpu.name + " has no "
                 + to_text(wanted));

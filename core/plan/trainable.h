@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plan language knows and fourfold-trainer does not run (yet). Asked before a run by everyone who starts one,
+// and by the trainer itself.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <vector>
+
+namespace fourfold {
+
+// Empty: the trainer runs this plan, provided check() has no reasons either. Each reason names the field, what it holds
+// and, where there is one, the nearest value that runs.
+std::vector<Reason> trainer_limits(const ResolvedPlan& plan);
+
+} // namespace fourfold
