@@ -12,7 +12,7 @@ std::string now_text()
     const auto now = std::chrono::system_clock::now();
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
     const std::time_t seconds = milliseconds / 1000;
-    std::tm parts {};
+    std::tm parts{};
     gmtime_r(&seconds, &parts);
     char text[96];
     std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1,
@@ -22,7 +22,7 @@ std::string now_text()
 
 std::optional<double> seconds_of(const std::string& text)
 {
-    std::tm parts {};
+    std::tm parts{};
     int used = 0;
     if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
             &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &used)

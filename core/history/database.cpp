@@ -5,147 +5,202 @@
 #include "core/history/rows.h"
 
 #include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
 
 #include <sqlite3.h>
 
-#include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 namespace fourfold::history {
 
 namespace {
 
-    namespace fs = std::filesystem;
+namespace fs = std::filesystem;
 
-    Problem damaged(const fs::path& file, const std::string& detail)
-    {
-        return {ProblemCode::io, "the history is damaged: " + detail,
-            "move the file away to start a new one; every run's own events are kept in runs/<id>/events.jsonl", file.string()};
+Problem damaged(const fs::path& file, const std::string& detail)
+{
+    return {ProblemCode::io, "the history is damaged: " + detail,
+        "move the file away to start a new one; every run's own events are kept in runs/<id>/events.jsonl",
+        file.string()};
+}
+
+Problem not_writable(const fs::path& file, const std::string& why)
+{
+    return {ProblemCode::io, "cannot open the history for writing: " + why,
+        "set XDG_DATA_HOME to a folder that you can write", file.string()};
+}
+
+// WAL keeps an index in shared memory, which machines that share a network file system do not share.
+bool on_network_file_system(const fs::path& file)
+{
+    struct statfs info { };
+    if (::statfs(file.parent_path().empty() ? "." : file.parent_path().c_str(), &info) != 0)
+        return false;
+    switch (static_cast<unsigned long>(info.f_type) & 0xffffffffUL) {
+    case 0x6969UL: // NFS
+    case 0x517bUL: // SMB
+    case 0xfe534d42UL: // SMB2
+    case 0xff534d42UL: // CIFS
+    case 0x0bd00bd0UL: // Lustre
+    case 0x47504653UL: // GPFS
+    case 0x5346414fUL: // AFS
+    case 0x01021997UL: // 9P
+    case 0x65735546UL: // FUSE, often sshfs
+        return true;
+    default:
+        return false;
     }
+}
 
-    // WAL keeps an index in shared memory, which machines that share a network file system do not share.
-    bool on_network_file_system(const fs::path& file)
-    {
-        struct statfs info {};
-        if (::statfs(file.parent_path().empty() ? "." : file.parent_path().c_str(), &info) != 0)
-            return false;
-        switch (static_cast<unsigned long>(info.f_type) & 0xffffffffUL) {
-        case 0x6969UL: // NFS
-        case 0x517bUL: // SMB
-        case 0xfe534d42UL: // SMB2
-        case 0xff534d42UL: // CIFS
-        case 0x0bd00bd0UL: // Lustre
-        case 0x47504653UL: // GPFS
-        case 0x5346414fUL: // AFS
-        case 0x01021997UL: // 9P
-        case 0x65735546UL: // FUSE, often sshfs
-            return true;
-        default:
-            return false;
-        }
+int64_t number(SQLite::Database& database, const char* query)
+{
+    return database.execAndGet(query).getInt64();
+}
+
+std::string uri_of(const fs::path& file, const std::string& query)
+{
+    static constexpr char kHex[] = "0123456789abcdef";
+    std::string uri = "file:";
+    for (const unsigned char c : fs::absolute(file).string()) {
+        if (std::isalnum(c) || c == '/' || c == '.' || c == '-' || c == '_')
+            uri += static_cast<char>(c);
+        else
+            uri += {'%', kHex[c >> 4], kHex[c & 15]};
     }
+    return uri + "?" + query;
+}
 
-    int64_t number(SQLite::Database& database, const char* query)
-    {
-        return database.execAndGet(query).getInt64();
-    }
-
-    std::string uri_of(const fs::path& file, const std::string& query)
-    {
-        static constexpr char kHex[] = "0123456789abcdef";
-        std::string uri = "file:";
-        for (const unsigned char c : fs::absolute(file).string()) {
-            if (std::isalnum(c) || c == '/' || c == '.' || c == '-' || c == '_')
-                uri += static_cast<char>(c);
-            else
-                uri += {'%', kHex[c >> 4], kHex[c & 15]};
-        }
-        return uri + "?" + query;
-    }
-
-    Expected<void> prepare_folder_and_file(const fs::path& file)
-    {
-        std::error_code error;
-        if (!file.parent_path().empty())
-            fs::create_directories(file.parent_path(), error);
-        // Environment variables of runs are nobody else's business, so the file is the user's alone.
-        const int descriptor = error ? -1 : ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (descriptor < 0) {
-            const std::string why = error ? error.message() : std::generic_category().message(errno);
-            return Problem {ProblemCode::io, "cannot open the history for writing: " + why,
-                "set XDG_DATA_HOME to a folder that you can write", file.string()};
-        }
-        ::close(descriptor);
-        return {};
-    }
-
-    // Whose file it is, and whether this program may touch it.
-    Expected<void> check_identity(SQLite::Database& database, const fs::path& file, StoreMode mode)
-    {
-        const int64_t application = number(database, "PRAGMA application_id");
-        const int64_t schema = number(database, "PRAGMA user_version");
-        const int64_t objects = number(database, "SELECT count(*) FROM sqlite_master");
-        const bool empty = application == 0 && schema == 0 && objects == 0;
-        if (!empty && application != kApplicationId)
-            return Problem {ProblemCode::unsupported, "this is an SQLite file of another program",
-                "name another file or move it away", file.string()};
-        if (mode == StoreMode::read_only && schema < current_schema())
-            return Problem {ProblemCode::unsupported,
-                "the history has schema " + std::to_string(schema) + ", this program reads schema "
-                    + std::to_string(current_schema()),
-                "open it once for writing, which migrates it", file.string()};
-        if (schema > current_schema() && (mode == StoreMode::read_write || !readable(database)))
-            return Problem {ProblemCode::unsupported,
-                "the history was written by a newer Fourfold (schema " + std::to_string(schema) + ", this program knows "
-                    + std::to_string(current_schema()) + ")",
-                "install the newer version, or set XDG_DATA_HOME to use another history", file.string()};
-        const std::string verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
-        if (verdict != "ok")
-            return damaged(file, verdict);
-        return {};
-    }
-
-    // Switching to WAL needs the file for itself for a moment and does not wait by the busy timeout.
-    void use_write_ahead_log(SQLite::Database& database)
-    {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
-        while (true) {
-            try {
-                database.execAndGet("PRAGMA journal_mode = WAL");
-                return;
-            } catch (const SQLite::Exception& exception) {
-                if (exception.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline)
-                    throw;
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        }
-    }
-
-    Expected<SQLite::Database> open_read_only(const fs::path& file)
-    {
-        std::error_code error;
-        if (!fs::exists(file, error))
-            return Problem {ProblemCode::not_found, "there is no history yet", "run a plan first", file.string()};
-        SQLite::Database database(file, SQLite::OPEN_READONLY, kBusyTimeoutMs);
+// Switching to WAL needs the file for itself for a moment and does not wait by the busy timeout.
+void use_write_ahead_log(SQLite::Database& database)
+{
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
+    while (true) {
         try {
-            number(database, "PRAGMA application_id");
-            number(database, "SELECT count(*) FROM sqlite_master");
+            database.execAndGet("PRAGMA journal_mode = WAL");
+            return;
         } catch (const SQLite::Exception& exception) {
-            // In a folder without write permission the WAL's index cannot be made. Without a log the file itself is
-            // complete, and nobody can be writing it.
-            const fs::path log = file.string() + "-wal";
-            const bool log_empty = !fs::exists(log, error) || fs::file_size(log, error) == 0;
-            if (exception.getErrorCode() != SQLITE_CANTOPEN || !log_empty)
+            if (exception.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() > deadline)
                 throw;
-            database = SQLite::Database(uri_of(file, "immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
         }
-        FOURFOLD_CHECK(check_identity(database, file, StoreMode::read_only));
-        return database;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+}
+
+// Two programs that fill one empty file disturb each other in SQLite, and a program killed meanwhile would leave a
+// part: a new history is made under a name of its own and appears complete. The first of several wins.
+Expected<void> create_complete(const fs::path& file)
+{
+    std::string fresh = file.string() + ".new-XXXXXX";
+    const int descriptor = ::mkstemp(fresh.data()); // for the user alone: runs' environment variables are private
+    if (descriptor < 0)
+        return not_writable(file, std::generic_category().message(errno));
+    ::close(descriptor);
+    std::error_code error;
+    const auto clean = [&](const char* suffix) { fs::remove(fresh + suffix, error); };
+    try {
+        SQLite::Database database(fresh, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+        if (!on_network_file_system(file))
+            use_write_ahead_log(database);
+        migrate(database, fresh);
+    } catch (...) {
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+            clean(suffix);
+        throw;
+    }
+    // The connection is closed: its log went into the file. rename() would replace another program's new history.
+    const bool linked = ::link(fresh.c_str(), file.c_str()) == 0;
+    const int why = errno;
+    if (!linked && why != EEXIST) {
+        fs::rename(fresh, file, error); // a file system without links
+        if (error) {
+            clean("");
+            return not_writable(file, std::generic_category().message(why));
+        }
+        return {};
+    }
+    clean("");
+    return {};
+}
+
+// Never opens the file by other means than SQLite's: closing a descriptor of it would drop the locks that another
+// connection of this process holds (POSIX locks belong to the process and the file).
+Expected<SQLite::Database> open_for_writing(const fs::path& file)
+{
+    std::error_code error;
+    if (!file.parent_path().empty())
+        fs::create_directories(file.parent_path(), error);
+    if (error)
+        return not_writable(file, error.message());
+    if (!fs::exists(file, error))
+        FOURFOLD_CHECK(create_complete(file));
+    try {
+        SQLite::Database database(file, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+        if (sqlite3_db_readonly(database.getHandle(), "main") != 0)
+            return not_writable(file, "the file is read-only");
+        return database;
+    } catch (const SQLite::Exception& exception) {
+        if ((exception.getErrorCode() & 0xff) != SQLITE_CANTOPEN)
+            throw;
+        return not_writable(file, exception.what());
+    }
+}
+
+// Whose file it is, and whether this program may touch it.
+Expected<void> check_identity(SQLite::Database& database, const fs::path& file, StoreMode mode)
+{
+    // One view of the three: another program may be making or migrating the file.
+    SQLite::Transaction one_view(database);
+    const int64_t application = number(database, "PRAGMA application_id");
+    const int64_t schema = number(database, "PRAGMA user_version");
+    const int64_t objects = number(database, "SELECT count(*) FROM sqlite_master");
+    const bool empty = application == 0 && schema == 0 && objects == 0;
+    if (!empty && application != kApplicationId)
+        return Problem{ProblemCode::unsupported, "this is an SQLite file of another program",
+            "name another file or move it away", file.string()};
+    if (mode == StoreMode::read_only && schema < current_schema())
+        return Problem{ProblemCode::unsupported,
+            "the history has schema " + std::to_string(schema) + ", this program reads schema "
+                + std::to_string(current_schema()),
+            "open it once for writing, which migrates it", file.string()};
+    if (schema > current_schema() && (mode == StoreMode::read_write || !readable(database)))
+        return Problem{ProblemCode::unsupported,
+            "the history was written by a newer Fourfold (schema " + std::to_string(schema) + ", this program knows "
+                + std::to_string(current_schema()) + ")",
+            "install the newer version, or set XDG_DATA_HOME to use another history", file.string()};
+    const std::string verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
+    if (verdict != "ok")
+        return damaged(file, verdict);
+    return {};
+}
+
+Expected<SQLite::Database> open_read_only(const fs::path& file)
+{
+    std::error_code error;
+    if (!fs::exists(file, error))
+        return Problem{ProblemCode::not_found, "there is no history yet", "run a plan first", file.string()};
+    SQLite::Database database(file, SQLite::OPEN_READONLY, kBusyTimeoutMs);
+    try {
+        number(database, "PRAGMA application_id");
+        number(database, "SELECT count(*) FROM sqlite_master");
+    } catch (const SQLite::Exception& exception) {
+        // In a folder without write permission the WAL's index cannot be made. Without a log the file itself is
+        // complete, and nobody can be writing it.
+        const fs::path log = file.string() + "-wal";
+        const bool log_empty = !fs::exists(log, error) || fs::file_size(log, error) == 0;
+        if (exception.getErrorCode() != SQLITE_CANTOPEN || !log_empty)
+            throw;
+        database = SQLite::Database(uri_of(file, "immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    }
+    FOURFOLD_CHECK(check_identity(database, file, StoreMode::read_only));
+    return database;
+}
 
 } // namespace
 
@@ -168,7 +223,9 @@ Problem problem_from(const SQLite::Exception& exception, const std::filesystem::
         return {ProblemCode::io, std::string("cannot open the history: ") + exception.what(),
             "check the permissions of the file and its folder", where};
     case SQLITE_IOERR:
-        return {ProblemCode::io, std::string("cannot read or write the history: ") + exception.what(),
+        return {ProblemCode::io,
+            std::string("cannot read or write the history: ") + exception.what() + " (code "
+                + std::to_string(exception.getExtendedErrorCode()) + ")",
             "check the disk and its free space", where};
     case SQLITE_TOOBIG:
         return {ProblemCode::bad_input, "a value is too large for the history", "", where};
@@ -182,13 +239,12 @@ Expected<SQLite::Database> open_database(const std::filesystem::path& file, Stor
     return guarded(file, [&]() -> Expected<SQLite::Database> {
         if (mode == StoreMode::read_only)
             return open_read_only(file);
-        FOURFOLD_CHECK(prepare_folder_and_file(file));
-        SQLite::Database database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+        FOURFOLD_TRY(SQLite::Database database, open_for_writing(file));
         FOURFOLD_CHECK(check_identity(database, file, mode));
         if (!on_network_file_system(file))
             use_write_ahead_log(database);
         database.exec("PRAGMA foreign_keys = ON");
-        FOURFOLD_CHECK(migrate(database, file));
+        migrate(database, file);
         return database;
     });
 }

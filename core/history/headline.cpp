@@ -24,8 +24,8 @@ Headline headline(std::vector<StepFigures> steps, std::optional<int> read_at)
 
     if (read_at) {
         // After a restart a step may be there twice; the later measurement is the one that counts.
-        const auto found
-            = std::find_if(steps.rbegin(), steps.rend(), [&](const StepFigures& step) { return step.step == *read_at; });
+        const auto found = std::find_if(
+            steps.rbegin(), steps.rend(), [&](const StepFigures& step) { return step.step == *read_at; });
         if (found != steps.rend()) {
             result.tps_per_gpu = found->tps_per_gpu;
             result.step_time_s = found->step_time_s;
@@ -52,8 +52,7 @@ Headline headline(std::vector<StepFigures> steps, std::optional<int> read_at)
     }
     if (*result.tps_per_gpu > 0)
         result.spread = (quantile(tps, 0.9) - quantile(tps, 0.1)) / *result.tps_per_gpu;
-    result.rule
-        = "median of steps " + std::to_string(steps[warm_up].step) + ".." + std::to_string(steps.back().step);
+    result.rule = "median of steps " + std::to_string(steps[warm_up].step) + ".." + std::to_string(steps.back().step);
     return result;
 }
 

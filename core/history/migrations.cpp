@@ -8,43 +8,49 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace fourfold::history {
 
 namespace {
 
-    namespace fs = std::filesystem;
+namespace fs = std::filesystem;
 
-    int schema_of(SQLite::Database& database) { return database.execAndGet("PRAGMA user_version").getInt(); }
+int schema_of(SQLite::Database& database)
+{
+    return database.execAndGet("PRAGMA user_version").getInt();
+}
 
-    void keep_copy(SQLite::Database& database, const fs::path& file, int schema)
-    {
-        // Under another name until it is complete, so that an interrupted copy never passes for one.
-        const fs::path copy = backup_file(file, schema);
-        const fs::path unfinished = copy.string() + ".part" + std::to_string(::getpid());
-        std::error_code ignored;
+void keep_copy(SQLite::Database& database, const fs::path& file, int schema)
+{
+    // Under another name until it is complete, so that an interrupted copy never passes for one.
+    const fs::path copy = backup_file(file, schema);
+    std::string unfinished = copy.string() + ".part-XXXXXX";
+    const int descriptor = ::mkstemp(unfinished.data()); // VACUUM INTO takes an empty file
+    if (descriptor >= 0)
+        ::close(descriptor);
+    std::error_code ignored;
+    try {
+        SQLite::Statement statement(database, "VACUUM INTO ?");
+        statement.bind(1, unfinished);
+        statement.exec();
+    } catch (...) {
         fs::remove(unfinished, ignored);
-        try {
-            SQLite::Statement statement(database, "VACUUM INTO ?");
-            statement.bind(1, unfinished.string());
-            statement.exec();
-        } catch (...) {
-            fs::remove(unfinished, ignored);
-            throw;
-        }
-        fs::permissions(unfinished, fs::perms::owner_read | fs::perms::owner_write, ignored);
-        fs::rename(unfinished, copy, ignored);
+        throw;
     }
+    fs::rename(unfinished, copy, ignored);
+}
 
-    // Version 2 moved figures of the list into the run's row.
-    void fill_summaries(SQLite::Database& database)
-    {
-        std::vector<std::string> ids;
-        SQLite::Statement runs(database, "SELECT id FROM runs");
-        while (runs.executeStep())
-            ids.push_back(runs.getColumn(0).getString());
-        for (const std::string& id : ids)
-            refresh_summary(database, id);
-    }
+// Version 2 moved figures of the list into the run's row.
+void fill_summaries(SQLite::Database& database)
+{
+    std::vector<std::string> ids;
+    SQLite::Statement runs(database, "SELECT id FROM runs");
+    while (runs.executeStep())
+        ids.push_back(runs.getColumn(0).getString());
+    for (const std::string& id : ids)
+        refresh_summary(database, id);
+}
 
 } // namespace
 
@@ -53,7 +59,7 @@ std::filesystem::path backup_file(const std::filesystem::path& file, int version
     return file.string() + ".schema" + std::to_string(version) + ".bak";
 }
 
-Expected<void> migrate(SQLite::Database& database, const std::filesystem::path& file, int version)
+void migrate(SQLite::Database& database, const std::filesystem::path& file, int version)
 {
     const int found = schema_of(database);
     if (found > 0 && found < version)
@@ -71,7 +77,6 @@ Expected<void> migrate(SQLite::Database& database, const std::filesystem::path& 
         database.exec("PRAGMA user_version = " + std::to_string(next));
         transaction.commit();
     }
-    return {};
 }
 
 } // namespace fourfold::history

@@ -2,8 +2,6 @@
 // From any released schema to this program's: one transaction a version.
 #pragma once
 
-#include "core/base/expected.h"
-
 #include <SQLiteCpp/Database.h>
 
 #include <filesystem>
@@ -17,11 +15,14 @@ inline constexpr int kApplicationId = 0x46464c44;
 
 // SQL of each version; element 0 makes schema 1 from an empty file.
 const std::vector<std::string>& schema_steps();
-inline int current_schema() { return static_cast<int>(schema_steps().size()); }
+inline int current_schema()
+{
+    return static_cast<int>(schema_steps().size());
+}
 
 // Brings `database` to schema `version` (default: the newest). Before an existing history changes, a copy is written
 // beside it: "<file>.schema<N>.bak". Throws SQLite::Exception; the caller turns it into a Problem.
-Expected<void> migrate(SQLite::Database& database, const std::filesystem::path& file, int version = current_schema());
+void migrate(SQLite::Database& database, const std::filesystem::path& file, int version = current_schema());
 
 // Where migrate() keeps the copy of a file of schema `version`.
 std::filesystem::path backup_file(const std::filesystem::path& file, int version);

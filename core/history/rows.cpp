@@ -8,125 +8,126 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 
 namespace fourfold::history {
 
 namespace {
 
-    constexpr std::array kStates {"draft", "preflight", "staging", "launching", "running", "stopping"};
-    constexpr std::array kEndStates {"ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
+constexpr std::array kStates{"draft", "preflight", "staging", "launching", "running", "stopping"};
+constexpr std::array kEndStates{"ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
 
-    void bind(SQLite::Statement& statement, int index, const std::optional<double>& value)
-    {
-        if (value)
-            statement.bind(index, *value);
-        else
-            statement.bind(index);
-    }
+void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value)
+{
+    if (value)
+        statement.bind(index, *value);
+    else
+        statement.bind(index);
+}
 
-    // A preset's name for people: an inlined model or cluster carries it, a reference is its own name.
-    std::string display_name(const Json& plan, const char* key)
-    {
-        if (!plan.is_object() || !plan.contains(key))
-            return "";
-        const Json& value = plan[key];
-        if (value.is_string())
-            return value.get<std::string>();
-        for (const char* name : {"name", "id", "_name_or_path", "model_type"})
-            if (const std::string text = string_at(value, name); !text.empty())
-                return text;
+// A preset's name for people: an inlined model or cluster carries it, a reference is its own name.
+std::string display_name(const Json& plan, const char* key)
+{
+    if (!plan.is_object() || !plan.contains(key))
         return "";
-    }
+    const Json& value = plan[key];
+    if (value.is_string())
+        return value.get<std::string>();
+    for (const char* name : {"name", "id", "_name_or_path", "model_type"})
+        if (const std::string text = string_at(value, name); !text.empty())
+            return text;
+    return "";
+}
 
-    int whole(const Json& object, const char* key, int fallback)
-    {
-        const auto value = number_at(object, key);
-        return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
-    }
+int whole(const Json& object, const char* key, int fallback)
+{
+    const auto value = number_at(object, key);
+    return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
+}
 
-    // "tp2 cp1 pp1 dp8 mb1", with ep and virtual stages where there are any.
-    std::string layout_text(const Json& plan)
-    {
-        const Json layout = plan.is_object() && plan.contains("layout") ? plan["layout"] : Json::object();
-        const Json training = plan.is_object() && plan.contains("training") ? plan["training"] : Json::object();
-        std::string text;
-        for (const char* key : {"tp", "cp", "pp", "dp"})
-            text += key + std::to_string(whole(layout, key, 1)) + " ";
-        if (const int ep = whole(layout, "ep", 1); ep > 1)
-            text += "ep" + std::to_string(ep) + " ";
-        if (const int stages = whole(layout, "virtual_stages", 1); stages > 1)
-            text += "vs" + std::to_string(stages) + " ";
-        return text + "mb" + std::to_string(whole(training, "micro_batch", 1));
-    }
+// "tp2 cp1 pp1 dp8 mb1", with ep and virtual stages where there are any.
+std::string layout_text(const Json& plan)
+{
+    const Json layout = plan.is_object() && plan.contains("layout") ? plan["layout"] : Json::object();
+    const Json training = plan.is_object() && plan.contains("training") ? plan["training"] : Json::object();
+    std::string text;
+    for (const char* key : {"tp", "cp", "pp", "dp"})
+        text += key + std::to_string(whole(layout, key, 1)) + " ";
+    if (const int ep = whole(layout, "ep", 1); ep > 1)
+        text += "ep" + std::to_string(ep) + " ";
+    if (const int stages = whole(layout, "virtual_stages", 1); stages > 1)
+        text += "vs" + std::to_string(stages) + " ";
+    return text + "mb" + std::to_string(whole(training, "micro_batch", 1));
+}
 
-    void add_step(SQLite::Database& database, const std::string& run, const Event& event)
-    {
-        SQLite::Statement insert(database,
-            "INSERT INTO steps (run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu,"
-            " tflops_per_gpu, mfu, memory_peak_gib) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+void add_step(SQLite::Database& database, const std::string& run, const Event& event)
+{
+    SQLite::Statement insert(database,
+        "INSERT INTO steps (run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu,"
+        " tflops_per_gpu, mfu, memory_peak_gib) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(1, run);
+    insert.bind(2, event.seq);
+    insert.bind(3, whole(event.json, "step", 0));
+    insert.bind(4, seconds_of(string_at(event.json, "time")).value_or(0));
+    int column = 5;
+    for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu", "mfu",
+             "memory_peak_gib"})
+        bind_real(insert, column++, number_at(event.json, key));
+    insert.exec();
+
+    SQLite::Statement update(database,
+        "UPDATE runs SET steps = steps + 1, first_loss = coalesce(first_loss, ?2), last_loss = coalesce(?2, last_loss),"
+        " measured_memory_gib = max(coalesce(measured_memory_gib, ?3), coalesce(?3, measured_memory_gib))"
+        " WHERE id = ?1");
+    update.bind(1, run);
+    bind_real(update, 2, number_at(event.json, "loss"));
+    bind_real(update, 3, number_at(event.json, "memory_peak_gib"));
+    update.exec();
+}
+
+// The `start` event describes more than versions; all that tells one set-up from another is kept.
+void add_versions(SQLite::Database& database, const std::string& run, const Event& event)
+{
+    Json kept = Json::object();
+    for (const auto& [key, value] : event.json.items())
+        if (key != "seq" && key != "time" && key != "rank" && key != "event" && key != "environment")
+            kept[key == "versions" ? "software" : key] = value;
+    SQLite::Statement update(database, "UPDATE runs SET versions = ? WHERE id = ?");
+    update.bind(1, text_of(kept));
+    update.bind(2, run);
+    update.exec();
+    if (!event.json.contains("versions") || !event.json["versions"].is_object())
+        return;
+    for (const auto& [component, version] : event.json["versions"].items()) {
+        SQLite::Statement insert(database, "INSERT OR REPLACE INTO software_versions VALUES (?, ?, ?)");
         insert.bind(1, run);
-        insert.bind(2, event.seq);
-        insert.bind(3, whole(event.json, "step", 0));
-        insert.bind(4, seconds_of(string_at(event.json, "time")).value_or(0));
-        int column = 5;
-        for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu",
-                 "mfu", "memory_peak_gib"})
-            bind(insert, column++, number_at(event.json, key));
+        insert.bind(2, component);
+        insert.bind(3, version.is_string() ? version.get<std::string>() : text_of(version));
         insert.exec();
-
-        SQLite::Statement update(database,
-            "UPDATE runs SET steps = steps + 1, first_loss = coalesce(first_loss, ?2), last_loss = coalesce(?2, last_loss),"
-            " measured_memory_gib = max(coalesce(measured_memory_gib, ?3), coalesce(?3, measured_memory_gib))"
-            " WHERE id = ?1");
-        update.bind(1, run);
-        bind(update, 2, number_at(event.json, "loss"));
-        bind(update, 3, number_at(event.json, "memory_peak_gib"));
-        update.exec();
     }
+}
 
-    // The `start` event describes more than versions; all that tells one set-up from another is kept.
-    void add_versions(SQLite::Database& database, const std::string& run, const Event& event)
-    {
-        Json kept = Json::object();
-        for (const auto& [key, value] : event.json.items())
-            if (key != "seq" && key != "time" && key != "rank" && key != "event" && key != "environment")
-                kept[key == "versions" ? "software" : key] = value;
-        SQLite::Statement update(database, "UPDATE runs SET versions = ? WHERE id = ?");
-        update.bind(1, text_of(kept));
-        update.bind(2, run);
-        update.exec();
-        if (!event.json.contains("versions") || !event.json["versions"].is_object())
-            return;
-        for (const auto& [component, version] : event.json["versions"].items()) {
-            SQLite::Statement insert(database, "INSERT OR REPLACE INTO software_versions VALUES (?, ?, ?)");
-            insert.bind(1, run);
-            insert.bind(2, component);
-            insert.bind(3, version.is_string() ? version.get<std::string>() : text_of(version));
-            insert.exec();
-        }
-    }
+std::string cause_of(const Json& error)
+{
+    std::string cause = string_at(error, "message");
+    if (cause.empty())
+        cause = string_at(error, "kind");
+    std::string who;
+    if (const auto rank = number_at(error, "rank"))
+        who = "rank " + std::to_string(static_cast<int64_t>(*rank));
+    if (const std::string host = string_at(error, "host"); !host.empty())
+        who += (who.empty() ? "" : " on ") + host;
+    return who.empty() ? cause : who + ": " + cause;
+}
 
-    std::string cause_of(const Json& error)
-    {
-        std::string cause = string_at(error, "message");
-        if (cause.empty())
-            cause = string_at(error, "kind");
-        std::string who;
-        if (const auto rank = number_at(error, "rank"))
-            who = "rank " + std::to_string(static_cast<int64_t>(*rank));
-        if (const std::string host = string_at(error, "host"); !host.empty())
-            who += (who.empty() ? "" : " on ") + host;
-        return who.empty() ? cause : who + ": " + cause;
-    }
-
-    void set_problem_once(SQLite::Database& database, const std::string& run, const std::string& problem)
-    {
-        SQLite::Statement update(database, "UPDATE runs SET problem = ? WHERE id = ? AND problem = ''");
-        update.bind(1, Problem {ProblemCode::failed, problem, "", ""}.line());
-        update.bind(2, run);
-        update.exec();
-    }
+void set_problem_once(SQLite::Database& database, const std::string& run, const std::string& problem)
+{
+    SQLite::Statement update(database, "UPDATE runs SET problem = ? WHERE id = ? AND problem = ''");
+    update.bind(1, Problem{ProblemCode::failed, problem, "", ""}.line());
+    update.bind(2, run);
+    update.exec();
+}
 
 } // namespace
 
@@ -142,12 +143,14 @@ bool is_state(const std::string& state)
 
 bool is_plain_id(const std::string& id)
 {
-    return !id.empty() && id.size() <= 64 && id != "last" && std::all_of(id.begin(), id.end(), [](unsigned char c) {
-        return std::isalnum(c) || c == '-' || c == '_';
-    });
+    return !id.empty() && id.size() <= 64 && id != "last"
+        && std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
 }
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& json)
+{
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::optional<double> number_at(const Json& json, const char* key)
 {
@@ -219,9 +222,9 @@ int64_t add_prediction(SQLite::Database& database, int64_t plan, const Json& pre
         " VALUES (?, ?, ?, ?, ?, ?)");
     insert.bind(1, plan);
     insert.bind(2, prediction.is_object() && prediction.value("feasible", Json(false)) == Json(true) ? 1 : 0);
-    bind(insert, 3, number_at(prediction, "tps_per_gpu"));
-    bind(insert, 4, number_at(prediction, "step_time_s"));
-    bind(insert, 5, number_at(prediction, "memory_gib"));
+    bind_real(insert, 3, number_at(prediction, "tps_per_gpu"));
+    bind_real(insert, 4, number_at(prediction, "step_time_s"));
+    bind_real(insert, 5, number_at(prediction, "memory_gib"));
     insert.bind(6, text_of(prediction));
     insert.exec();
     return database.getLastInsertRowid();
@@ -245,16 +248,16 @@ Expected<Event> event_from_line(const std::string& line, const std::string& wher
 {
     FOURFOLD_TRY(Json json, parse_json(line, where));
     if (!json.is_object())
-        return Problem {ProblemCode::bad_input, "an event must be a JSON object", "", where};
+        return Problem{ProblemCode::bad_input, "an event must be a JSON object", "", where};
     const auto seq = json.find("seq");
     if (seq == json.end() || !seq->is_number_integer() || *seq < 0
         || (seq->is_number_unsigned()
             && seq->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())))
-        return Problem {ProblemCode::bad_input, "\"seq\" must be a whole number from 0", "", where};
+        return Problem{ProblemCode::bad_input, "\"seq\" must be a whole number from 0", "", where};
     const std::string kind = string_at(json, "event");
     if (kind.empty())
-        return Problem {ProblemCode::bad_input, "\"event\" must name the kind of event", "", where};
-    Event event {seq->get<int64_t>(), kind, line, {}};
+        return Problem{ProblemCode::bad_input, "\"event\" must name the kind of event", "", where};
+    Event event{seq->get<int64_t>(), kind, line, {}};
     event.json = std::move(json);
     return event;
 }
@@ -276,7 +279,7 @@ void add_event(SQLite::Database& database, const std::string& run, const std::st
         add_versions(database, run, event);
     } else if (event.kind == "eval") {
         SQLite::Statement update(database, "UPDATE runs SET eval_loss = coalesce(?, eval_loss) WHERE id = ?");
-        bind(update, 1, number_at(event.json, "loss"));
+        bind_real(update, 1, number_at(event.json, "loss"));
         update.bind(2, run);
         update.exec();
     } else if (event.kind == "error") {
@@ -333,9 +336,9 @@ void store_headline(SQLite::Database& database, const std::string& run)
     SQLite::Statement update(database,
         "UPDATE runs SET measured_tps_per_gpu = ?, measured_step_time_s = ?, tps_spread = ?, headline_rule = ?"
         " WHERE id = ?");
-    bind(update, 1, figures.tps_per_gpu);
-    bind(update, 2, figures.step_time_s);
-    bind(update, 3, figures.spread);
+    bind_real(update, 1, figures.tps_per_gpu);
+    bind_real(update, 2, figures.step_time_s);
+    bind_real(update, 3, figures.spread);
     update.bind(4, figures.rule);
     update.bind(5, run);
     update.exec();

@@ -61,7 +61,7 @@ Expected<void> HistoryStore::Impl::append(
         if (event.seq <= last)
             continue;
         if (event.seq != last + 1)
-            return Problem {ProblemCode::conflict,
+            return Problem{ProblemCode::conflict,
                 "events are missing: " + std::to_string(last + 1) + " is next, got " + std::to_string(event.seq),
                 "fetch the stream again from its last stored event", "run " + run + ", stream " + stream};
         add_event(database, run, stream, event);
@@ -92,20 +92,23 @@ HistoryStore::~HistoryStore() = default;
 Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, StoreMode mode)
 {
     FOURFOLD_TRY(SQLite::Database database, open_database(file, mode));
-    return HistoryStore(std::unique_ptr<Impl>(new Impl {file, std::move(database)}));
+    return HistoryStore(std::unique_ptr<Impl>(new Impl{file, std::move(database)}));
 }
 
-std::filesystem::path HistoryStore::default_file() { return data_folder() / "history.db"; }
+std::filesystem::path HistoryStore::default_file()
+{
+    return data_folder() / "history.db";
+}
 
 Expected<void> HistoryStore::create_run(const NewRun& run)
 {
     if (!is_plain_id(run.id))
-        return Problem {ProblemCode::bad_input, "a run's id has 1 to 64 letters, digits, '-' or '_'", "", "run id"};
+        return Problem{ProblemCode::bad_input, "a run's id has 1 to 64 letters, digits, '-' or '_'", "", "run id"};
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         if (impl_->has_run(run.id))
-            return Problem {ProblemCode::conflict, "run " + run.id + " is already in the history", "",
-                impl_->file.string()};
+            return Problem{
+                ProblemCode::conflict, "run " + run.id + " is already in the history", "", impl_->file.string()};
         impl_->insert_run(run, "draft", "", now_text());
         transaction.commit();
         return {};
@@ -115,12 +118,12 @@ Expected<void> HistoryStore::create_run(const NewRun& run)
 Expected<void> HistoryStore::set_state(const std::string& run, const std::string& state, const std::string& problem)
 {
     if (!is_state(state))
-        return Problem {ProblemCode::bad_input, "\"" + state + "\" is no state of a run", "", "run " + run};
+        return Problem{ProblemCode::bad_input, "\"" + state + "\" is no state of a run", "", "run " + run};
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         SQLite::Statement update(impl_->database,
             "UPDATE runs SET state = ?, problem = CASE WHEN ? = '' THEN problem ELSE ? END WHERE id = ?");
-        const std::string line = Problem {ProblemCode::failed, problem, "", ""}.line();
+        const std::string line = Problem{ProblemCode::failed, problem, "", ""}.line();
         update.bind(1, state);
         update.bind(2, line);
         update.bind(3, line);

@@ -48,7 +48,8 @@ struct RunSummary {
 struct StepRow {
     int step = 0;
     double time_s = 0; // since the run's first step event
-    std::optional<double> loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_peak_gib;
+    std::optional<double> loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu,
+        memory_peak_gib;
 };
 
 struct RunDetail {
@@ -78,9 +79,10 @@ public:
     Expected<void> create_run(const NewRun& run);
     Expected<void> set_state(const std::string& run, const std::string& state, const std::string& problem = {});
     // Appends whole event lines (each one JSON object with "seq") of the run's stream in ONE transaction together with
-    // the cursor. Lines whose seq is already stored are skipped; a gap in seq is a `conflict` Problem and stores nothing.
-    // `stream` is "events" for the run's own stream, "node1" ... for further nodes' agents.
-    Expected<void> append_events(const std::string& run, const std::string& stream, const std::vector<std::string>& lines);
+    // the cursor. Lines whose seq is already stored are skipped; a gap in seq is a `conflict` Problem and stores
+    // nothing. `stream` is "events" for the run's own stream, "node1" ... for further nodes' agents.
+    Expected<void> append_events(
+        const std::string& run, const std::string& stream, const std::vector<std::string>& lines);
     // seq of the last stored event of a stream, -1 when there is none.
     Expected<int64_t> last_seq(const std::string& run, const std::string& stream) const;
 

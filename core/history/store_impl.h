@@ -19,7 +19,8 @@ struct HistoryStore::Impl {
     }
     [[nodiscard]] bool has_run(const std::string& run) const;
     // Inserts run, plan, predictions and hosts. Precondition: inside a transaction, the id is free.
-    void insert_run(const NewRun& run, const std::string& state, const std::string& problem, const std::string& created);
+    void insert_run(
+        const NewRun& run, const std::string& state, const std::string& problem, const std::string& created);
     // Inserts what follows on the stream's last event and moves the cursor. Precondition: inside a transaction.
     Expected<void> append(const std::string& run, const std::string& stream, const std::vector<history::Event>& events);
     [[nodiscard]] int64_t last_seq(const std::string& run, const std::string& stream) const;

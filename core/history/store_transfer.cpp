@@ -12,97 +12,100 @@ using namespace history;
 
 namespace {
 
-    Problem wrong(const std::string& field, const std::string& expected)
-    {
-        return {ProblemCode::bad_input, "expected " + expected, "export the run again", "run document: " + field};
+Problem wrong(const std::string& field, const std::string& expected)
+{
+    return {ProblemCode::bad_input, "expected " + expected, "export the run again", "run document: " + field};
+}
+
+Expected<std::string> text_field(const Json& run, const char* key, bool needed)
+{
+    const auto found = run.find(key);
+    if (found == run.end())
+        return needed ? Expected<std::string>(wrong(key, "a text, found nothing"))
+                      : Expected<std::string>(std::string());
+    if (!found->is_string())
+        return wrong(key, "a text");
+    return found->get<std::string>();
+}
+
+Expected<Json> object_field(const Json& run, const char* key)
+{
+    const auto found = run.find(key);
+    if (found == run.end() || !found->is_object())
+        return wrong(key, "an object");
+    return *found;
+}
+
+struct ImportedRun {
+    NewRun run;
+    std::string state, problem, created;
+    std::vector<std::pair<std::string, std::vector<Event>>> streams;
+};
+
+Expected<std::vector<Event>> read_stream(const std::string& name, const Json& list)
+{
+    if (!list.is_array())
+        return wrong("events." + name, "a list of events");
+    std::vector<Event> events;
+    for (const Json& json : list) {
+        const std::string where = "run document: events." + name + "[" + std::to_string(events.size()) + "]";
+        FOURFOLD_TRY(Event event, event_from_line(text_of(json), where));
+        if (event.seq != static_cast<int64_t>(events.size()))
+            return Problem{
+                ProblemCode::bad_input, "\"seq\" must count from 0 without a gap", "export the run again", where};
+        events.push_back(std::move(event));
     }
+    return events;
+}
 
-    Expected<std::string> text_field(const Json& run, const char* key, bool needed)
-    {
-        const auto found = run.find(key);
-        if (found == run.end())
-            return needed ? Expected<std::string>(wrong(key, "a text, found nothing")) : Expected<std::string>(std::string());
-        if (!found->is_string())
-            return wrong(key, "a text");
-        return found->get<std::string>();
+Expected<ImportedRun> read_run(const Json& json)
+{
+    if (!json.is_object())
+        return wrong("", "an object made by `fourfold history export`");
+    const auto version = json.find("fourfold_run");
+    if (version == json.end() || !version->is_number_integer())
+        return wrong("fourfold_run", "the number 1 (is this an exported run?)");
+    if (*version != 1)
+        return Problem{ProblemCode::unsupported,
+            "this export has version " + version->dump() + ", this program reads 1", "update Fourfold",
+            "run document: fourfold_run"};
+    ImportedRun result;
+    NewRun& run = result.run;
+    FOURFOLD_TRY(run.id, text_field(json, "id", true));
+    FOURFOLD_TRY(run.name, text_field(json, "name", false));
+    FOURFOLD_TRY(run.target, text_field(json, "target", false));
+    FOURFOLD_TRY(run.stack, text_field(json, "stack", true));
+    FOURFOLD_TRY(run.plan_hash, text_field(json, "plan_hash", true));
+    FOURFOLD_TRY(run.layout_hash, text_field(json, "layout_hash", true));
+    FOURFOLD_TRY(run.plan, object_field(json, "plan"));
+    FOURFOLD_TRY(run.prediction, object_field(json, "prediction"));
+    FOURFOLD_TRY(run.environment, object_field(json, "environment"));
+    FOURFOLD_TRY(result.state, text_field(json, "state", true));
+    FOURFOLD_TRY(result.problem, text_field(json, "problem", false));
+    FOURFOLD_TRY(result.created, text_field(json, "created", true));
+    if (!is_plain_id(run.id))
+        return wrong("id", "1 to 64 letters, digits, '-' or '_'");
+    if (!is_state(result.state))
+        return wrong("state", "a state of a run, found \"" + result.state + "\"");
+    if (!seconds_of(result.created))
+        return wrong("created", "a time such as 2026-01-01T00:00:00.000Z");
+    if (json.contains("planned_prediction")) {
+        FOURFOLD_TRY(run.planned_prediction, object_field(json, "planned_prediction"));
     }
-
-    Expected<Json> object_field(const Json& run, const char* key)
-    {
-        const auto found = run.find(key);
-        if (found == run.end() || !found->is_object())
-            return wrong(key, "an object");
-        return *found;
-    }
-
-    struct ImportedRun {
-        NewRun run;
-        std::string state, problem, created;
-        std::vector<std::pair<std::string, std::vector<Event>>> streams;
-    };
-
-    Expected<std::vector<Event>> read_stream(const std::string& name, const Json& list)
-    {
-        if (!list.is_array())
-            return wrong("events." + name, "a list of events");
-        std::vector<Event> events;
-        for (const Json& json : list) {
-            const std::string where = "run document: events." + name + "[" + std::to_string(events.size()) + "]";
-            FOURFOLD_TRY(Event event, event_from_line(text_of(json), where));
-            if (event.seq != static_cast<int64_t>(events.size()))
-                return Problem {ProblemCode::bad_input, "\"seq\" must count from 0 without a gap", "export the run again", where};
-            events.push_back(std::move(event));
-        }
-        return events;
-    }
-
-    Expected<ImportedRun> read_run(const Json& json)
-    {
-        if (!json.is_object())
-            return wrong("", "an object made by `fourfold history export`");
-        const auto version = json.find("fourfold_run");
-        if (version == json.end() || !version->is_number_integer())
-            return wrong("fourfold_run", "the number 1 (is this an exported run?)");
-        if (*version != 1)
-            return Problem {ProblemCode::unsupported, "this export has version " + version->dump() + ", this program reads 1",
-                "update Fourfold", "run document: fourfold_run"};
-        ImportedRun result;
-        NewRun& run = result.run;
-        FOURFOLD_TRY(run.id, text_field(json, "id", true));
-        FOURFOLD_TRY(run.name, text_field(json, "name", false));
-        FOURFOLD_TRY(run.target, text_field(json, "target", false));
-        FOURFOLD_TRY(run.stack, text_field(json, "stack", true));
-        FOURFOLD_TRY(run.plan_hash, text_field(json, "plan_hash", true));
-        FOURFOLD_TRY(run.layout_hash, text_field(json, "layout_hash", true));
-        FOURFOLD_TRY(run.plan, object_field(json, "plan"));
-        FOURFOLD_TRY(run.prediction, object_field(json, "prediction"));
-        FOURFOLD_TRY(run.environment, object_field(json, "environment"));
-        FOURFOLD_TRY(result.state, text_field(json, "state", true));
-        FOURFOLD_TRY(result.problem, text_field(json, "problem", false));
-        FOURFOLD_TRY(result.created, text_field(json, "created", true));
-        if (!is_plain_id(run.id))
-            return wrong("id", "1 to 64 letters, digits, '-' or '_'");
-        if (!is_state(result.state))
-            return wrong("state", "a state of a run, found \"" + result.state + "\"");
-        if (!seconds_of(result.created))
-            return wrong("created", "a time such as 2026-01-01T00:00:00.000Z");
-        if (json.contains("planned_prediction")) {
-            FOURFOLD_TRY(run.planned_prediction, object_field(json, "planned_prediction"));
-        }
-        if (!json.contains("hosts") || !json["hosts"].is_array())
+    if (!json.contains("hosts") || !json["hosts"].is_array())
+        return wrong("hosts", "a list of names");
+    for (const Json& host : json["hosts"]) {
+        if (!host.is_string())
             return wrong("hosts", "a list of names");
-        for (const Json& host : json["hosts"]) {
-            if (!host.is_string())
-                return wrong("hosts", "a list of names");
-            run.hosts.push_back(host.get<std::string>());
-        }
-        FOURFOLD_TRY(const Json events, object_field(json, "events"));
-        for (const auto& [stream, list] : events.items()) {
-            FOURFOLD_TRY(auto stream_events, read_stream(stream, list));
-            result.streams.emplace_back(stream, std::move(stream_events));
-        }
-        return result;
+        run.hosts.push_back(host.get<std::string>());
     }
+    FOURFOLD_TRY(const Json events, object_field(json, "events"));
+    for (const auto& [stream, list] : events.items()) {
+        FOURFOLD_TRY(auto stream_events, read_stream(stream, list));
+        result.streams.emplace_back(stream, std::move(stream_events));
+    }
+    return result;
+}
 
 } // namespace
 
@@ -138,8 +141,7 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
         result["environment"] = document(11);
         result["versions"] = document(12);
         result["events"] = Json::object();
-        SQLite::Statement events(
-            impl_->database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
+        SQLite::Statement events(impl_->database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
         events.bind(1, run);
         while (events.executeStep())
             result["events"][events.getColumn(0).getString()].push_back(
@@ -155,14 +157,14 @@ Expected<std::string> HistoryStore::import_run(const Json& run)
         WriteTransaction transaction(impl_->database, Durability::flush);
         const std::string& id = imported.run.id;
         if (impl_->has_run(id))
-            return Problem {ProblemCode::conflict, "run " + id + " is already in the history", "", impl_->file.string()};
+            return Problem{ProblemCode::conflict, "run " + id + " is already in the history", "", impl_->file.string()};
         impl_->insert_run(imported.run, imported.state, imported.problem, imported.created);
         for (const auto& [stream, events] : imported.streams)
             FOURFOLD_CHECK(impl_->append(id, stream, events));
         // The document's own word on state and problem stands: they may say more than the events do.
         SQLite::Statement update(impl_->database, "UPDATE runs SET state = ?, problem = ? WHERE id = ?");
         update.bind(1, imported.state);
-        update.bind(2, Problem {ProblemCode::failed, imported.problem, "", ""}.line());
+        update.bind(2, Problem{ProblemCode::failed, imported.problem, "", ""}.line());
         update.bind(3, id);
         update.exec();
         store_headline(impl_->database, id);

@@ -73,8 +73,8 @@ inline std::string start_line(int seq)
 
 inline std::string end_line(int seq, const std::string& status)
 {
-    return R"({"seq":)" + std::to_string(seq) + R"(,"time":"2026-01-01T00:01:00.000Z","rank":0,"event":"end","status":")"
-        + status + R"("})";
+    return R"({"seq":)" + std::to_string(seq)
+        + R"(,"time":"2026-01-01T00:01:00.000Z","rank":0,"event":"end","status":")" + status + R"("})";
 }
 
 // The value, or a failure of the test with the Problem's line.
