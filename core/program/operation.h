@@ -4,12 +4,15 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/stack/constants.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace fourfold {
+
+inline constexpr double kGib = 1073741824.0; // bytes
 
 enum class OperationKind {
     gemm, // m x k times k x n, `batch` times
@@ -31,8 +34,19 @@ enum class Part { compute, recompute, tp, cp, pp, dp, ep, bubble, optimizer, oth
 inline constexpr int kParts = 10;
 std::string_view name(Part part);
 
-// Which ranks take part.
-enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp };
+// Which ranks take part. dp_shard and dp_replicate split dp_cp for HSDP; expert_dp holds the copies of one expert.
+enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp };
+
+// What an operation may hide behind: the time of these operations in the same pass (forward, or recompute and
+// backward), or one whole pass of the stage (gradient reduction behind the last backward).
+enum class Window { none, gemm, attention, layer, forward_pass, backward_pass };
+
+// How a `host` operation takes effect, with t = value of its constant * m * repeat.
+enum class HostRule {
+    fixed, // adds t
+    share, // adds t * the time of the pass
+    floor, // the layers of the pass take at least t: smooth maximum with their device time
+};
 
 struct Operation {
     OperationKind kind = OperationKind::elementwise;
@@ -47,10 +61,22 @@ struct Operation {
     double repeat = 1; // how often this operation runs in its phase (usually layers of the stage)
     bool causal = false; // attention: only half of the square
     bool fp8 = false; // gemm at the fp8 rate
-    bool overlappable = false; // may hide behind this stage's compute of the same phase (DP and FSDP collectives)
+    bool overlappable = false; // may hide behind this stage's compute: see `window`
+    bool flash = true; // attention: one fused kernel; false: batched products with the score matrix in memory
+    bool in_layer = true; // belongs to the transformer layers (not to embedding, head or host)
+    double blocks = 1; // attention: parts of the keys that arrive one after the other (context parallel ring)
+    Window window = Window::none; // hidden = min((1 - floor) * time, share * window)
+    Constant window_share = Constant::one;
+    Constant exposed_floor = Constant::zero;
+    Constant efficiency = Constant::stream_efficiency; // elementwise: share of the memory bandwidth
+    Constant latency = Constant::collective_latency_s; // collective: alpha per log2(ranks); send_receive: per transfer
+    Constant scale = Constant::one; // factor on the time that the formula gives
+    HostRule host_rule = HostRule::fixed;
+    Constant constant = Constant::zero; // host: its price
     std::string note; // why, with the source of the formula: shown in explanations
 
-    // Floating point operations of one execution: 2 m n k batch for gemm, 4 m k n batch (half if causal) for attention.
+    // Floating point operations of one execution: 2 m n k batch for gemm, 4 m k n batch (half if causal) for attention;
+    // attention's backward takes 2.5 times as many when fused (scores are computed again), else twice.
     [[nodiscard]] double flops() const;
 };
 
@@ -61,6 +87,7 @@ enum class Lifetime {
     micro_batch, // from a micro-batch's forward until its backward ends
     forward, // while a forward runs (workspace)
     backward, // while a backward runs (recomputed activations, logits gradients)
+    update, // while the optimizer runs
 };
 struct Allocation {
     MemoryKind kind = MemoryKind::other;

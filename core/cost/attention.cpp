@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/prices.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold {
+namespace {
+
+Price price_fused(const Operation& operation, const CostContext& context)
+{
+    const Constants& c = context.constants;
+    const bool backward = operation.phase == Phase::backward;
+    const double half = c[Constant::attention_half_head_dim];
+    const double size = operation.n / (operation.n + half) * (128 + half) / 128; // 1 at head dimension 128
+    const double direction = backward ? c[Constant::attention_backward_efficiency] : 1;
+    const double loss = 1 + c[Constant::attention_context_loss] * (operation.blocks - 1) / operation.blocks;
+    const double rate = context.peak_flops * c[Constant::attention_efficiency] * direction * size;
+    Price price;
+    price.seconds = std::max(operation.flops() * loss / rate, c[Constant::kernel_floor_s]);
+    if (context.with_formulas)
+        price.formula = text_of("%s4 s^2 d%s = %.4g TFLOP%s / (%.0f TFLOP/s * %.3f * head size %.3f) = %.4g ms",
+            backward ? "2.5 * " : "", operation.causal ? " / 2" : "", operation.flops() / 1e12,
+            operation.blocks > 1 ? text_of(" * ring %.3f", loss).c_str() : "", context.peak_flops / 1e12,
+            c[Constant::attention_efficiency] * direction, size, price.seconds * 1e3);
+    return price;
+}
+
+// Two batched products forward and four backward, and the softmax's passes over the scores.
+Price price_in_memory(const Operation& operation, const CostContext& context)
+{
+    const Constants& c = context.constants;
+    const bool backward = operation.phase == Phase::backward;
+    const double half = c[Constant::batched_gemm_half_head_dim];
+    double efficiency = c[Constant::batched_gemm_efficiency] * operation.n / (operation.n + half);
+    const char* rule = "";
+    if (std::fmod(operation.n, 8) != 0) {
+        efficiency = std::min(efficiency, c[Constant::unaligned_head_efficiency]);
+        rule = " (head dimension not divisible by 8)";
+    } else if (operation.n == 128 && c[Constant::head_dim_128_efficiency] > 0) {
+        efficiency = c[Constant::head_dim_128_efficiency];
+        rule = " (head dimension 128)";
+    }
+    const double products = operation.flops() / (context.peak_flops * efficiency);
+    const double passes = c[Constant::softmax_passes] * (backward ? 1.5 : 1.0);
+    const double scores = operation.bytes * passes / (context.memory_bytes_s * c[Constant::stream_efficiency]);
+    Price price;
+    price.seconds = std::max(products + scores, c[Constant::kernel_floor_s]);
+    if (context.with_formulas)
+        price.formula = text_of("%.4g TFLOP / (%.0f TFLOP/s * %.4f%s) + %.1f passes * %.4g MB / %.0f GB/s = %.4g ms",
+            operation.flops() / 1e12, context.peak_flops / 1e12, efficiency, rule, passes, operation.bytes / 1e6,
+            context.memory_bytes_s * c[Constant::stream_efficiency] / 1e9, price.seconds * 1e3);
+    return price;
+}
+
+}
+
+Price price_attention(const Operation& operation, const CostContext& context)
+{
+    return operation.flash ? price_fused(operation, context) : price_in_memory(operation, context);
+}
+
+} // namespace fourfold

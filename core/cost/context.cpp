@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/context.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+
+namespace fourfold {
+namespace {
+
+GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
+{
+    std::map<int, int> per_node;
+    for (int rank : ranks)
+        ++per_node[rank / std::max(1, gpus_per_node)];
+    GroupSpan span;
+    span.size = int(ranks.size());
+    span.nodes = int(per_node.size());
+    span.per_node = 0;
+    for (const auto& [node, count] : per_node)
+        span.per_node = std::max(span.per_node, count);
+    return span;
+}
+
+// Every `stride`-th rank of `ranks` from the first, `count` of them.
+std::vector<int> pick(const std::vector<int>& ranks, std::size_t stride, std::size_t count)
+{
+    std::vector<int> picked;
+    for (std::size_t i = 0; i < ranks.size() && picked.size() < count; i += std::max<std::size_t>(1, stride))
+        picked.push_back(ranks[i]);
+    return picked;
+}
+
+}
+
+CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
+    : cluster(plan.cluster)
+    , constants(plan.stack, plan.cluster.gpu.id)
+    , tp(plan.layout.tp)
+    , cp(plan.layout.cp)
+    , with_formulas(formulas)
+{
+    const Precision precision = plan.training.precision;
+    const Gpu& gpu = cluster.gpu;
+    peak_flops = gpu.peak_flops(precision == Precision::fp8 ? Precision::bf16 : precision);
+    if (gpu.fp8_tflops && gpu.bf16_tflops && *gpu.bf16_tflops > 0)
+        fp8_ratio = *gpu.fp8_tflops / *gpu.bf16_tflops;
+    memory_bytes_s = gpu.memory_bandwidth_gb_s * 1e9;
+
+    const Layout& layout = plan.layout;
+    const int node = cluster.gpus_per_node;
+    set_span(GroupKind::tp, fourfold::span(layout, { Dimension::tp }, node));
+    set_span(GroupKind::cp, fourfold::span(layout, { Dimension::cp }, node));
+    set_span(GroupKind::pp, fourfold::span(layout, { Dimension::pp }, node));
+    set_span(GroupKind::dp, fourfold::span(layout, { Dimension::dp }, node));
+    const bool whole = layout.cp > 1;
+    set_span(GroupKind::dp_cp,
+        whole ? fourfold::span(layout, { Dimension::dp, Dimension::cp }, node) : span(GroupKind::dp));
+    set_span(GroupKind::tp_pp, fourfold::span(layout, { Dimension::tp, Dimension::pp }, node));
+    if (plan.training.sharding == Sharding::hybrid) {
+        const std::vector<int> ranks = layout.group(0, { Dimension::dp, Dimension::cp });
+        const auto shard = std::size_t(std::clamp(layout.dp_shard, 1, int(ranks.size())));
+        set_span(GroupKind::dp_shard, span_of(pick(ranks, 1, shard), node));
+        set_span(GroupKind::dp_replicate, span_of(pick(ranks, shard, ranks.size() / shard), node));
+    }
+    if (plan.model.experts) {
+        const std::vector<int> ranks = layout.group(0, { Dimension::tp, Dimension::cp, Dimension::dp });
+        const auto etp = std::size_t(std::max(1, layout.etp)), ep = std::size_t(std::max(1, layout.ep));
+        set_span(GroupKind::ep, span_of(pick(ranks, etp, ep), node));
+        set_span(GroupKind::expert_dp, span_of(pick(ranks, etp * ep, ranks.size()), node));
+    }
+}
+
+std::string text_of(const char* format, ...)
+{
+    char buffer[320];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    return length < 0 ? std::string() : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
+}
+
+} // namespace fourfold

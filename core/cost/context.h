@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every price needs: the hardware, the fitted constants and how each group of ranks lies on the nodes.
+#pragma once
+
+#include "core/program/operation.h"
+
+#include <array>
+#include <string>
+
+namespace fourfold {
+
+struct CostContext {
+    explicit CostContext(const ResolvedPlan& plan, bool with_formulas = false);
+
+    Cluster cluster;
+    Constants constants;
+    double peak_flops = 0; // dense, of the plan's precision; of bf16 where products may run in fp8
+    double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
+    double memory_bytes_s = 0;
+    int tp = 1, cp = 1; // for the traffic of context-parallel rings between nodes
+    bool with_formulas = false; // formulas cost time: only for the operations that are shown
+
+    [[nodiscard]] const GroupSpan& span(GroupKind group) const { return spans_[static_cast<std::size_t>(group)]; }
+    void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
+
+private:
+    std::array<GroupSpan, 11> spans_ {};
+};
+
+// Seconds of one execution, and the formula with its numbers (empty without CostContext::with_formulas).
+struct Price {
+    double seconds = 0;
+    std::string formula;
+};
+
+// printf into a string.
+std::string text_of(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+} // namespace fourfold

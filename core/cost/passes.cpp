@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/passes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold {
+namespace {
+
+std::size_t index(Part part) { return static_cast<std::size_t>(part); }
+
+bool is_backward(Phase phase)
+{
+    return phase == Phase::backward || phase == Phase::recompute || phase == Phase::weight_gradient;
+}
+
+// Time that is still free to hide communication, by kind of window.
+struct Windows {
+    double gemm = 0, attention = 0, layer = 0;
+    double* of(Window window)
+    {
+        switch (window) {
+        case Window::gemm:
+            return &gemm;
+        case Window::attention:
+            return &attention;
+        case Window::layer:
+            return &layer;
+        default:
+            return nullptr;
+        }
+    }
+};
+
+double hide(double seconds, const Operation& operation, double& window, const Constants& constants)
+{
+    const double most = (1 - constants[operation.exposed_floor]) * seconds;
+    const double hidden = std::clamp(std::min(most, constants[operation.window_share] * window), 0.0, seconds);
+    window -= hidden;
+    return hidden;
+}
+
+struct Priced {
+    const Operation* operation;
+    double seconds;
+};
+
+void add(PassTime& pass, Part part, double exposed, double hidden)
+{
+    pass.exposed[index(part)] += exposed;
+    pass.hidden[index(part)] += hidden;
+}
+
+PassTime compose(const std::vector<Priced>& operations, const CostContext& context)
+{
+    const Constants& c = context.constants;
+    PassTime pass;
+    Windows windows;
+    double layers = 0; // device time of the layers, for launch floors
+    double floor = 0;
+    for (const auto& [operation, seconds] : operations) {
+        if (operation->window != Window::none || operation->kind == OperationKind::host)
+            continue;
+        add(pass, operation->part, seconds, 0);
+        if (!operation->in_layer)
+            continue;
+        layers += seconds;
+        if (operation->kind == OperationKind::gemm)
+            windows.gemm += seconds;
+        if (operation->kind == OperationKind::attention)
+            windows.attention += seconds * (operation->blocks - 1) / operation->blocks;
+        if (operation->kind != OperationKind::collective && operation->kind != OperationKind::send_receive)
+            windows.layer += seconds;
+    }
+    // Communication inside a layer hides first, then FSDP hides behind whole layers.
+    for (const bool whole_layers : { false, true }) {
+        for (const auto& [operation, seconds] : operations) {
+            double* window = windows.of(operation->window);
+            if (window == nullptr || (operation->window == Window::layer) != whole_layers)
+                continue;
+            const double hidden = hide(seconds, *operation, *window, c);
+            add(pass, operation->part, seconds - hidden, hidden);
+            if (!whole_layers && operation->in_layer)
+                layers += seconds - hidden;
+        }
+    }
+    for (const auto& [operation, seconds] : operations) {
+        if (operation->kind != OperationKind::host)
+            continue;
+        if (operation->host_rule == HostRule::fixed) {
+            add(pass, operation->part, seconds, 0);
+            if (operation->in_layer)
+                layers += seconds;
+        } else if (operation->host_rule == HostRule::floor) {
+            floor += seconds;
+        }
+    }
+    if (floor > 0)
+        add(pass, Part::other, smooth_maximum(layers, floor, c[Constant::layer_floor_power]) - layers, 0);
+    const double before = pass.seconds();
+    for (const auto& [operation, seconds] : operations) {
+        if (operation->kind == OperationKind::host && operation->host_rule == HostRule::share)
+            add(pass, operation->part, seconds * before, 0);
+    }
+    return pass;
+}
+
+}
+
+double PassTime::seconds() const
+{
+    double sum = 0;
+    for (double part : exposed)
+        sum += part;
+    return sum;
+}
+
+double smooth_maximum(double a, double b, double power)
+{
+    const double larger = std::max(a, b);
+    if (larger <= 0)
+        return 0;
+    return larger * std::pow(std::pow(a / larger, power) + std::pow(b / larger, power), 1 / power);
+}
+
+ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
+{
+    std::vector<Priced> forward, backward;
+    forward.reserve(chunk.operations.size());
+    backward.reserve(chunk.operations.size());
+    for (const Operation& operation : chunk.operations) {
+        if (operation.part == Part::pp)
+            continue; // a delay between stages: the simulation's business
+        const Priced priced { &operation, price(operation, context).seconds * operation.repeat };
+        if (priced.seconds <= 0)
+            continue;
+        (is_backward(operation.phase) ? backward : forward).push_back(priced);
+    }
+    return { compose(forward, context), compose(backward, context) };
+}
+
+std::vector<StepOperationTime> step_operation_times(
+    const StageProgram& stage, double forward_s, double backward_s, const CostContext& context)
+{
+    std::vector<StepOperationTime> times;
+    for (const Operation& operation : stage.step_operations) {
+        const double seconds = price(operation, context).seconds * operation.repeat;
+        double hidden = 0;
+        if (operation.window == Window::forward_pass)
+            hidden = hide(seconds, operation, forward_s, context.constants);
+        else if (operation.window == Window::backward_pass)
+            hidden = hide(seconds, operation, backward_s, context.constants);
+        times.push_back({ &operation, seconds - hidden, hidden });
+    }
+    return times;
+}
+
+} // namespace fourfold

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From priced operations to the time of a pass: what hides behind what, launch floors, slowdowns.
+#pragma once
+
+#include "core/cost/prices.h"
+
+#include <array>
+#include <vector>
+
+namespace fourfold {
+
+using PartSeconds = std::array<double, kParts>; // by Part
+
+// One pass of one chunk over one micro-batch: forward, or backward with recomputation and weight gradients.
+struct PassTime {
+    PartSeconds exposed {}, hidden {};
+    [[nodiscard]] double seconds() const;
+};
+
+struct ChunkTime {
+    PassTime forward, backward;
+};
+// Prices the micro-batch operations of a chunk. Hidden communication takes window time once: what one operation used is
+// gone for the next.
+ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context);
+
+// One operation of a step with what its window hides of it.
+struct StepOperationTime {
+    const Operation* operation = nullptr;
+    double exposed = 0, hidden = 0;
+};
+// `forward_s`, `backward_s`: one pass of all chunks of the stage, the windows of parameter gather and reduction.
+std::vector<StepOperationTime> step_operation_times(
+    const StageProgram& stage, double forward_s, double backward_s, const CostContext& context);
+
+// (a^p + b^p)^(1/p): about the larger of two times that overlap imperfectly.
+double smooth_maximum(double a, double b, double power);
+
+} // namespace fourfold

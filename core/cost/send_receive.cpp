@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/prices.h"
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+double pair_bandwidth(const CostContext& context)
+{
+    const IntraNode& node = context.cluster.intra_node;
+    const double pair = node.topology == IntraTopology::pairs && node.pair_gb_s > 0 ? node.pair_gb_s : node.bandwidth_gb_s;
+    return pair * 1e9 * context.constants[Constant::intra_node_efficiency];
+}
+
+double nic_bandwidth(const CostContext& context)
+{
+    return context.cluster.inter_node.bandwidth_gb_s * 1e9 * context.constants[Constant::inter_node_efficiency];
+}
+
+// A ring over several nodes: each node passes (GPUs of the node / ring members on it) streams to the next node, which
+// share what the node's point-to-point traffic was measured to reach.
+double ring_bandwidth(const GroupSpan& span, const CostContext& context)
+{
+    const Cluster& cluster = context.cluster;
+    if (cluster.inter_node.p2p_gb_s <= 0)
+        return nic_bandwidth(context);
+    const double streams = std::max(1.0, double(cluster.gpus_per_node) / std::max(1, span.per_node));
+    const double nic = cluster.inter_node.nics_per_node > 0
+        ? cluster.inter_node.bandwidth_gb_s * cluster.gpus_per_node / cluster.inter_node.nics_per_node
+        : cluster.inter_node.bandwidth_gb_s * cluster.gpus_per_node;
+    return std::min(nic, cluster.inter_node.p2p_gb_s / streams) * 1e9;
+}
+
+}
+
+Price price_send_receive(const Operation& operation, const CostContext& context)
+{
+    const GroupSpan& span = context.span(operation.group);
+    const bool outside = span.crosses_nodes();
+    double bandwidth = pair_bandwidth(context);
+    if (outside)
+        bandwidth = operation.group == GroupKind::cp ? ring_bandwidth(span, context) : nic_bandwidth(context);
+    const double alpha = context.constants[operation.latency];
+    Price price;
+    price.seconds = bandwidth > 0 ? operation.bytes / bandwidth + alpha : alpha;
+    if (context.with_formulas)
+        price.formula = text_of("%.4g MB / %.4g GB/s (%s) + %.3g us = %.4g ms", operation.bytes / 1e6, bandwidth / 1e9,
+            outside ? "between nodes" : "inside a node", alpha * 1e6, price.seconds * 1e3);
+    return price;
+}
+
+} // namespace fourfold

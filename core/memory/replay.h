@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory of each stage: its allocations replayed along its action list. How many micro-batches are in flight is not a
+// formula here but what the schedule does.
+#pragma once
+
+#include "core/program/operation.h"
+#include "core/schedule/actions.h"
+
+#include <array>
+#include <vector>
+
+namespace fourfold {
+
+inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activations, other
+
+struct MemoryPeak {
+    std::array<double, kMemoryKinds> bytes {}; // by MemoryKind, at the stage's peak
+    int in_flight = 0; // most micro-batches (of any chunk) alive at once
+    [[nodiscard]] double total() const;
+};
+
+// `actions` of the stage's rank. The peak is the largest total over the instants forward, backward and update.
+MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions);
+
+// What the device holds beyond the framework's allocator, in GiB: context, and buffers of every communicator with more
+// than one rank.
+double device_overhead_gib(const ResolvedPlan& plan);
+
+} // namespace fourfold

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/predict/fit.h"
+
+#include "core/memory/replay.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+Fit judge_fit(double device_gib, double capacity_gib)
+{
+    if (!(device_gib <= capacity_gib))
+        return Fit::no;
+    return device_gib > (1 - kTightShare) * capacity_gib ? Fit::tight : Fit::fits;
+}
+
+MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
+    const std::vector<std::vector<Action>>& actions)
+{
+    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
+    const double overhead = device_overhead_gib(plan);
+    MemoryAnswer answer;
+    for (std::size_t i = 0; i < program.size(); ++i) {
+        const MemoryPeak peak = replay_memory(program[i], actions[i]);
+        if (i == 0)
+            answer.in_flight = peak.in_flight;
+        const auto gib = [&](MemoryKind kind) { return peak.bytes[static_cast<std::size_t>(kind)] / kGib; };
+        StageMemory stage { int(i), gib(MemoryKind::weights), gib(MemoryKind::gradients), gib(MemoryKind::optimizer),
+            gib(MemoryKind::activations), gib(MemoryKind::other) };
+        const double allocated = stage.total();
+        const double device = allocated * fragmentation + overhead;
+        if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
+            stage.other += allocated * (fragmentation - 1);
+        if (plan.stack.memory_convention == MemoryConvention::device)
+            stage.other += overhead;
+        if (device > answer.device_gib) {
+            answer.device_gib = device;
+            answer.device_stage = int(i);
+        }
+        answer.published_gib = std::max(answer.published_gib, stage.total());
+        answer.stages.push_back(stage);
+    }
+    const int published = plan.stack.memory_stage;
+    if (published >= 0 && published < int(answer.stages.size()))
+        answer.published_gib = answer.stages[static_cast<std::size_t>(published)].total();
+    return answer;
+}
+
+} // namespace fourfold

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Does it fit? Memory per stage in the stack's own convention, and the verdict.
+#pragma once
+
+#include "core/predict/prediction.h"
+
+namespace fourfold {
+
+// A layout whose device memory comes within this share of the capacity is `tight`: it fits by the estimate, but the
+// estimate's error and the allocator near its limit may say otherwise.
+inline constexpr double kTightShare = 0.06;
+
+// `no` above the capacity, `tight` above (1 - kTightShare) of it, else `fits`.
+Fit judge_fit(double device_gib, double capacity_gib);
+
+struct MemoryAnswer {
+    std::vector<StageMemory> stages; // in the stack's convention
+    double published_gib = 0; // of the stage that the stack publishes, else of the largest
+    double device_gib = 0; // largest stage: reserved + context + communicators
+    int device_stage = 0; // which one
+    int in_flight = 0; // micro-batches alive at once on stage 0
+};
+// `actions`: one list a stage.
+MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
+    const std::vector<std::vector<Action>>& actions);
+
+} // namespace fourfold

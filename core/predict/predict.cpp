@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/prices.h"
+#include "core/model/flops.h"
+#include "core/predict/fit.h"
+#include "core/predict/interval.h"
+#include "core/predict/prediction.h"
+#include "core/predict/step_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fourfold {
+namespace {
+
+// Actions that are simulated one by one; a batch of more micro-batches repeats the steady state.
+constexpr double kMaxActions = 400'000;
+
+// Rules whose breach leaves no program to build: which GPU does what is unknown.
+bool can_be_laid_out(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const auto& stages = layout.stage_layers;
+    if (layout.tp < 1 || layout.cp < 1 || layout.pp < 1 || layout.dp < 1 || layout.ep < 1 || layout.etp < 1 || layout.virtual_stages < 1)
+        return false;
+    if (layout.gpus() != plan.gpus || plan.training.micro_batches < 1 || plan.training.micro_batch < 1)
+        return false;
+    if (stages.size() != static_cast<std::size_t>(layout.pp) * static_cast<std::size_t>(layout.virtual_stages))
+        return false;
+    if (std::any_of(stages.begin(), stages.end(), [](int layers) { return layers < 0; }))
+        return false;
+    return std::accumulate(stages.begin(), stages.end(), int64_t(0)) == plan.model.layers && plan.model.layers > 0;
+}
+
+int micro_batches_to_simulate(const ResolvedPlan& plan)
+{
+    const double per_micro_batch = 2.0 * plan.layout.pp * plan.layout.virtual_stages;
+    // A multiple of pp, for interleaved schedules, and enough for every stage to reach its steady state.
+    const double most = std::max(4.0 * plan.layout.pp, kMaxActions / per_micro_batch);
+    const int limit = int(most) / plan.layout.pp * plan.layout.pp;
+    const int count = plan.training.micro_batches;
+    return std::min(count, limit);
+}
+
+void add_memory(Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    const MemoryAnswer memory = memory_answer(plan, program, actions);
+    prediction.memory_by_stage = memory.stages;
+    prediction.memory_gib = memory.published_gib;
+    prediction.memory_device_gib = memory.device_gib;
+    prediction.fit = judge_fit(memory.device_gib, prediction.memory_capacity_gib);
+    const double share = prediction.memory_capacity_gib > 0 ? memory.device_gib / prediction.memory_capacity_gib : 0;
+    if (prediction.fit == Fit::no) {
+        const StageMemory& stage = memory.stages[static_cast<std::size_t>(memory.device_stage)];
+        prediction.reasons.push_back({ "memory", "layout",
+            text_of("stage %d needs %.1f GiB on the device, the GPU has %.1f GiB (weights %.1f, gradients %.1f, optimizer "
+                    "%.1f, activations %.1f, other %.1f)",
+                stage.stage, memory.device_gib, prediction.memory_capacity_gib, stage.weights, stage.gradients,
+                stage.optimizer, stage.activations, stage.other),
+            "" });
+    } else if (share > 0.95) {
+        prediction.warnings.push_back(
+            text_of("%.0f %% of the GPU's memory: runs this close to the limit often fail or slow down", share * 100));
+    }
+}
+
+void add_throughput(Prediction& prediction, double step_time_s)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    const double tps = plan.tokens_per_step() / (step_time_s * plan.gpus);
+    prediction.step_time_s = step_time_s;
+    prediction.tps_per_gpu = tps;
+    const int64_t seq_len = plan.training.seq_len;
+    prediction.tflops_per_gpu
+        = tps * reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention) / 1e12;
+    const double model_flops = tps * model_flops_per_token(plan.model, seq_len);
+    const Precision precision = plan.training.precision;
+    if (precision == Precision::fp8) {
+        prediction.mfu_bf16_peak = model_flops / plan.cluster.gpu.peak_flops(Precision::bf16);
+        return;
+    }
+    const double peak = plan.cluster.gpu.peak_flops(precision);
+    if (!(peak > 0))
+        return;
+    prediction.mfu = model_flops / peak;
+    prediction.mfu_causal = tps * model_flops_per_token(plan.model, seq_len, true) / peak;
+}
+
+// The reference stage's operations with their formulas: one micro-batch of each chunk, then the end of the step.
+std::vector<PricedOperation> explained(const StageProgram& stage, CostContext context)
+{
+    context.with_formulas = true;
+    std::vector<PricedOperation> list;
+    const auto add = [&](const std::vector<Operation>& operations) {
+        for (const Operation& operation : operations) {
+            Price priced = price(operation, context);
+            if (priced.seconds > 0)
+                list.push_back({ operation, priced.seconds, std::move(priced.formula) });
+        }
+    };
+    for (const ChunkProgram& chunk : stage.chunks)
+        add(chunk.operations);
+    add(stage.step_operations);
+    return list;
+}
+
+void add_time(Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    const CostContext context(plan);
+    if (!(context.peak_flops > 0) || !(context.memory_bytes_s > 0)) {
+        prediction.reasons.push_back({ "no_peak", "cluster.gpu.peak_tflops",
+            "the GPU has no peak rate for precision " + to_text(plan.training.precision), "" });
+        return;
+    }
+    StepTime step = step_time(plan, program, actions, context);
+    if (!std::isfinite(step.exposed.total()) || step.exposed.total() <= 0)
+        return;
+    prediction.time_by_part = step.exposed;
+    prediction.time_hidden = step.hidden;
+    prediction.bubble_fraction = step.bubble_fraction;
+    prediction.timeline = std::move(step.timeline);
+    prediction.operations = explained(program[static_cast<std::size_t>(step.reference_stage)], context);
+    add_throughput(prediction, step.exposed.total());
+}
+
+}
+
+double PartTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+Prediction predict(const ResolvedPlan& plan)
+{
+    Prediction prediction;
+    prediction.plan = plan;
+    prediction.memory_capacity_gib = plan.cluster.gpu.memory_gib;
+    prediction.evidence = evidence_for(plan);
+    prediction.reasons = check(plan);
+    prediction.warnings = regime_warnings(plan);
+    if (!can_be_laid_out(plan))
+        return prediction;
+    const bool structure_holds = prediction.reasons.empty();
+    const int simulated = micro_batches_to_simulate(plan);
+    const auto actions = make_schedule(
+        plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, simulated);
+    if (!actions) {
+        const Problem& problem = actions.error();
+        const bool told = !structure_holds && problem.code != ProblemCode::unsupported;
+        if (!told)
+            prediction.reasons.push_back({ problem.code == ProblemCode::unsupported ? "schedule_unsupported" : "schedule",
+                problem.where, problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, "" });
+        return prediction;
+    }
+    const std::vector<StageProgram> program = build_program(plan);
+    if (structure_holds)
+        add_time(prediction, program, *actions);
+    add_memory(prediction, program, *actions);
+    if (prediction.step_time_s && prediction.memory_gib)
+        prediction.interval
+            = interval_of(plan, *prediction.step_time_s, *prediction.tps_per_gpu, *prediction.memory_gib);
+    prediction.feasible = prediction.reasons.empty();
+    return prediction;
+}
+
+} // namespace fourfold

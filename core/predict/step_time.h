@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the program to the step time: prices, simulation of the schedule, and what follows the last backward.
+#pragma once
+
+#include "core/cost/passes.h"
+#include "core/predict/prediction.h"
+
+namespace fourfold {
+
+struct StepTime {
+    PartTimes exposed, hidden; // of the reference stage; exposed adds up to the step
+    double bubble_fraction = 0; // idle share of the reference stage while the pipeline runs
+    int reference_stage = 0; // the busiest
+    Timeline timeline;
+};
+
+// The end of a step: every stage reduces its gradients when its last backward ends; the gradient norm makes all wait for
+// the slowest; then optimizer, parameter gather and the stack's fixed cost. `actions` may hold fewer micro-batches than
+// the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`.
+StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
+    const std::vector<std::vector<Action>>& actions, const CostContext& context);
+
+} // namespace fourfold

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The operations of transformer layers, of the embedding and of the head, for one micro-batch.
+#pragma once
+
+#include "core/program/operation.h"
+#include "core/program/rank_shape.h"
+
+namespace fourfold {
+
+// A group of equal layers in a chunk.
+struct LayerGroup {
+    int layers = 0;
+    bool moe = false;
+};
+
+// Appends every phase of `group`: forward, recompute (the plan's mode), backward, weight_gradient.
+void add_layer_operations(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, LayerGroup group, double recompute_layers);
+void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank);
+void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank);
+// One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of a
+// stage's own time).
+void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
+// Fixed costs of a micro-batch on a stage: launch floors of `layers`, jitter, slowdown of wide replicas.
+void add_host_operations(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
+
+// A product y[m,n] = x[m,k] w[k,n] in all its phases: forward, input gradient, weight gradient; `recompute` (0..1) is
+// the share of forwards repeated.
+void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
+    double k, double batch, double repeat, double recompute, bool fp8, bool in_layer);
+// Routed experts of a layer: router, all-to-all, grouped products (Megatron Core MoE, arXiv:2504.14960 section 3).
+void add_expert_operations(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double repeat, double recompute);
+
+} // namespace fourfold

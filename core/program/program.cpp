@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/program/allocations.h"
+#include "core/program/layer_operations.h"
+#include "core/program/operation.h"
+#include "core/program/sharding_operations.h"
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+struct LayerCounts {
+    int dense = 0, moe = 0;
+};
+
+LayerCounts count_layers(const ModelShape& model, int first, int layers)
+{
+    LayerCounts counts;
+    const int dense_limit = model.experts ? model.experts->dense_layers : first + layers;
+    counts.dense = std::clamp(dense_limit - first, 0, layers);
+    counts.moe = layers - counts.dense;
+    return counts;
+}
+
+void add_parameters(StageParameters& sum, const ModelShape& model, const RankShape& rank, const ChunkProgram& chunk, bool tied_here)
+{
+    const LayerCounts counts = count_layers(model, chunk.first_layer, chunk.layers);
+    const double dense_layer
+        = attention_parameters(model, rank) + mlp_parameters(rank) + norm_and_bias_parameters(model, rank, false);
+    const double moe_layer = attention_parameters(model, rank) + shared_expert_parameters(model, rank)
+        + norm_and_bias_parameters(model, rank, true);
+    const double layers = counts.dense * dense_layer + counts.moe * moe_layer;
+    sum.layers += layers;
+    sum.dense += layers;
+    sum.experts += counts.moe * expert_parameters(model, rank);
+    sum.layer_count += chunk.layers;
+    const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
+    const double norm = head - rank.vocab * rank.hidden / rank.tp;
+    if (chunk.embedding)
+        sum.dense += embedding;
+    if (chunk.head)
+        sum.dense += tied_here ? norm : head;
+    sum.largest_unit = std::max({ sum.largest_unit, chunk.layers > 0 && counts.dense > 0 ? dense_layer : 0,
+        counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, chunk.embedding ? embedding : 0,
+        chunk.head && !tied_here ? head : 0 });
+    if (model.tied_embeddings && (chunk.embedding || chunk.head))
+        sum.tied = rank.vocab * rank.hidden / rank.tp;
+}
+
+}
+
+std::vector<StageProgram> build_program(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const RankShape rank = rank_shape(plan);
+    const int chunks = layout.pp * layout.virtual_stages;
+    std::vector<StageProgram> stages(static_cast<std::size_t>(layout.pp));
+    std::vector<StageParameters> parameters(stages.size());
+    // `recompute_layers` counts layers of a stage: its chunks use them up in order.
+    std::vector<double> recompute_left(stages.size(), plan.training.recompute_layers.value_or(plan.model.layers));
+
+    int first_layer = 0;
+    for (int index = 0; index < chunks; ++index) {
+        const auto stage_index = static_cast<std::size_t>(index % layout.pp);
+        StageProgram& stage = stages[stage_index];
+        stage.stage = int(stage_index);
+        ChunkProgram chunk;
+        chunk.chunk = index;
+        chunk.first_layer = first_layer;
+        chunk.layers = layout.stage_layers[static_cast<std::size_t>(index)];
+        first_layer += chunk.layers;
+        chunk.embedding = index == 0;
+        chunk.head = index == chunks - 1;
+        const LayerCounts counts = count_layers(plan.model, chunk.first_layer, chunk.layers);
+        const double recompute = std::min<double>(recompute_left[stage_index], chunk.layers);
+        recompute_left[stage_index] -= recompute;
+        const double per_layer = chunk.layers > 0 ? recompute / chunk.layers : 0;
+
+        auto& list = chunk.operations;
+        list.reserve(64);
+        if (chunk.embedding)
+            add_embedding_operations(list, plan, rank);
+        add_layer_operations(list, plan, rank, { counts.dense, false }, per_layer * counts.dense);
+        add_layer_operations(list, plan, rank, { counts.moe, true }, per_layer * counts.moe);
+        if (chunk.head)
+            add_head_operations(list, plan, rank);
+        if (layout.pp > 1)
+            add_pipeline_hop(list, rank);
+        add_host_operations(list, plan, chunk.layers, recompute);
+        chunk.allocations = chunk_allocations(plan, rank, counts.dense, counts.moe, recompute, chunk.embedding, chunk.head);
+        const bool tied_here = plan.model.tied_embeddings && layout.pp == 1;
+        add_parameters(parameters[stage_index], plan.model, rank, chunk, tied_here);
+
+        StageParameters own;
+        add_parameters(own, plan.model, rank, chunk, tied_here);
+        add_micro_batch_sharding(list, plan, rank, own);
+        stage.chunks.push_back(std::move(chunk));
+    }
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        add_step_operations(stages[i].step_operations, plan, rank, parameters[i]);
+        stages[i].allocations = state_allocations(plan, rank, parameters[i]);
+        stages[i].parameters = parameters[i].total();
+    }
+    return stages;
+}
+
+} // namespace fourfold

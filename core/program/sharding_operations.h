@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What data parallelism and sharded states add: gradient reduction, parameter gathers, the optimizer.
+#pragma once
+
+#include "core/program/operation.h"
+#include "core/program/rank_shape.h"
+
+namespace fourfold {
+
+// Parameters of one rank, split by the group that holds their copies.
+struct StageParameters {
+    double dense = 0; // copies over dp x cp
+    double experts = 0; // copies over expert_dp
+    double layers = 0; // dense parameters of the layers alone (without embedding and head)
+    double largest_unit = 0; // largest FSDP unit: one layer, or embedding or head
+    int layer_count = 0;
+    double tied = 0; // embedding parameters that first and last stage both hold
+    [[nodiscard]] double total() const { return dense + experts; }
+};
+
+// Ranks over which states are sharded (1 = whole) and over which gradients are summed.
+struct Sharded {
+    double states = 1, gradients = 1, weights = 1; // divisors of dense parameters
+    double expert_states = 1, expert_gradients = 1, expert_weights = 1;
+};
+Sharded sharded(const ResolvedPlan& plan);
+double expert_copies(const ResolvedPlan& plan);
+bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
+
+// Once a step: reduction, gather, tied embeddings, optimizer, the stack's fixed cost.
+void add_step_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
+// Per micro-batch: FSDP gathers and reductions (pp = 1), ZeRO-2 reductions.
+void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
+
+} // namespace fourfold

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/timeline.h"
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+constexpr double kNotDone = -1;
+
+std::size_t position(int i) { return static_cast<std::size_t>(i); }
+
+// When each (kind, chunk, micro-batch) ended, and which rank waits for it.
+class Progress {
+public:
+    Progress(int chunks, int micro_batches)
+        : micro_batches_(micro_batches)
+        , end_(position(chunks) * position(micro_batches) * 2, kNotDone)
+        , waiting_(end_.size(), -1)
+    {
+    }
+    [[nodiscard]] std::size_t key(bool forward, int chunk, int micro_batch) const
+    {
+        return (position(chunk) * position(micro_batches_) + position(micro_batch)) * 2 + (forward ? 0 : 1);
+    }
+    double& end(std::size_t key) { return end_[key]; }
+    int& waiting(std::size_t key) { return waiting_[key]; }
+
+private:
+    int micro_batches_;
+    std::vector<double> end_;
+    std::vector<int> waiting_;
+};
+
+}
+
+std::string_view name(SpanKind kind)
+{
+    switch (kind) {
+    case SpanKind::forward:
+        return "forward";
+    case SpanKind::backward:
+        return "backward";
+    case SpanKind::weight_gradient:
+        return "weight gradient";
+    case SpanKind::send_receive:
+        return "send/receive";
+    case SpanKind::gradient_reduce:
+        return "gradient reduce";
+    case SpanKind::parameter_gather:
+        return "parameter gather";
+    case SpanKind::optimizer:
+        return "optimizer";
+    case SpanKind::other:
+        return "other";
+    }
+    return "other";
+}
+
+Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages)
+{
+    const int pp = int(actions.size());
+    const int chunks = pp * virtual_stages;
+    int micro_batches = 0;
+    std::size_t total = 0;
+    for (const auto& list : actions) {
+        total += list.size();
+        for (const Action& action : list)
+            micro_batches = std::max(micro_batches, action.micro_batch + 1);
+    }
+    Timeline timeline;
+    timeline.stages = pp;
+    Progress progress(chunks, micro_batches);
+    std::vector<std::vector<Span>> tracks(position(pp));
+    for (int rank = 0; rank < pp; ++rank)
+        tracks[position(rank)].reserve(actions[position(rank)].size());
+    std::vector<std::size_t> next(position(pp), 0);
+    std::vector<double> free_at(position(pp), 0);
+    std::vector<int> ready;
+    for (int rank = pp - 1; rank >= 0; --rank)
+        ready.push_back(rank);
+
+    while (!ready.empty()) {
+        const int rank = ready.back();
+        ready.pop_back();
+        const auto& list = actions[position(rank)];
+        auto& track = tracks[position(rank)];
+        double& now = free_at[position(rank)];
+        for (std::size_t& i = next[position(rank)]; i < list.size(); ++i) {
+            const Action& action = list[i];
+            const bool forward = action.kind == ActionKind::forward;
+            // Input: the forward of the chunk before, the backward of the chunk after (or this chunk's own forward).
+            double arrival = 0;
+            double hop = 0;
+            std::size_t needed = 0;
+            bool has_input = true;
+            if (action.kind == ActionKind::weight_gradient) {
+                needed = progress.key(false, action.chunk, action.micro_batch);
+            } else if (forward) {
+                has_input = action.chunk > 0;
+                if (has_input)
+                    needed = progress.key(true, action.chunk - 1, action.micro_batch);
+            } else {
+                const bool last = action.chunk == chunks - 1;
+                needed = last ? progress.key(true, action.chunk, action.micro_batch)
+                              : progress.key(false, action.chunk + 1, action.micro_batch);
+            }
+            if (has_input) {
+                if (progress.end(needed) == kNotDone) {
+                    progress.waiting(needed) = rank;
+                    break;
+                }
+                const bool local = action.kind == ActionKind::weight_gradient || pp == 1 || (!forward && action.chunk == chunks - 1);
+                hop = local ? 0 : times.send_receive_s;
+                arrival = progress.end(needed) + hop;
+            }
+            const double start = std::max(now, arrival);
+            if (hop > 0 && start > now)
+                track.push_back({ rank, SpanKind::send_receive, action.micro_batch, action.chunk, std::max(now, start - hop), start });
+            const ChunkTimes& cost = times.chunks[position(action.chunk)];
+            const double duration = forward ? cost.forward_s : action.kind == ActionKind::backward ? cost.backward_s : cost.weight_gradient_s;
+            const double end = start + duration;
+            const SpanKind kind = forward ? SpanKind::forward
+                : action.kind == ActionKind::backward ? SpanKind::backward
+                                                      : SpanKind::weight_gradient;
+            track.push_back({ rank, kind, action.micro_batch, action.chunk, start, end });
+            now = end;
+            timeline.length_s = std::max(timeline.length_s, end);
+            if (action.kind == ActionKind::weight_gradient)
+                continue;
+            const std::size_t done = progress.key(forward, action.chunk, action.micro_batch);
+            progress.end(done) = end;
+            if (const int waiter = progress.waiting(done); waiter >= 0) {
+                progress.waiting(done) = -1;
+                if (waiter != rank)
+                    ready.push_back(waiter);
+            }
+        }
+    }
+    timeline.spans.reserve(total * 2);
+    for (auto& track : tracks)
+        timeline.spans.insert(timeline.spans.end(), track.begin(), track.end());
+    return timeline;
+}
+
+} // namespace fourfold

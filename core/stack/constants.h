@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The documented constants of the cost model. A stack preset gives some of them by name, for the whole stack or for one
+// GPU; what it leaves out keeps the prior below. Times are in seconds, efficiencies are shares of the data sheet.
+#pragma once
+
+#include "core/stack/stack.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace fourfold {
+
+enum class Constant {
+    zero, // always 0 and 1: for rules that need no fitted value
+    one,
+    // Compute
+    gemm_efficiency,
+    gemm_half_k,
+    fp8_gain,
+    fp8_cast_bytes,
+    stream_efficiency,
+    elementwise_efficiency,
+    elementwise_efficiency_compiled,
+    kernel_floor_s,
+    attention_efficiency,
+    attention_backward_efficiency,
+    attention_half_head_dim,
+    attention_context_loss,
+    batched_gemm_efficiency,
+    batched_gemm_half_head_dim,
+    unaligned_head_efficiency,
+    head_dim_128_efficiency,
+    softmax_passes,
+    cross_entropy_bytes,
+    gradient_accumulation_bytes,
+    selective_gemm_share,
+    selective_attention_share,
+    selective_elementwise_share,
+    // Communication
+    intra_node_efficiency,
+    inter_node_efficiency,
+    inter_node_decay,
+    collective_latency_s,
+    gradient_latency_s,
+    fsdp_latency_s,
+    async_tp_exposed,
+    weight_gather_exposed,
+    tp_sync_s,
+    cp_step_s,
+    pipeline_transfer_scale,
+    pipeline_latency_s,
+    gradient_scale,
+    gradient_overlap,
+    gradient_exposed_floor,
+    zero1_all_reduce,
+    fsdp_exposed_floor,
+    fsdp_pipeline_scale,
+    // Host and launch
+    layer_floor_forward_s,
+    layer_floor_backward_s,
+    layer_floor_tp_s,
+    layer_floor_pipeline_s,
+    layer_floor_power,
+    micro_batch_overhead_s,
+    replica_jitter_s,
+    replica_slowdown,
+    wide_replica_slowdown,
+    step_overhead_s,
+    optimizer_shard_bytes,
+    optimizer_local_bytes,
+    optimizer_efficiency,
+    // Memory
+    weight_memory_scale,
+    gradient_memory_scale,
+    optimizer_memory_scale,
+    activation_hidden_factor,
+    activation_gathered_factor,
+    eager_activation_factor,
+    selective_memory_share,
+    logits_memory_bytes,
+    pipeline_gradient_bytes,
+    fsdp_unit_buffers,
+    async_tp_memory_saving,
+    fragmentation,
+    framework_memory_gib,
+    context_memory_gib,
+    communicator_memory_gib,
+    // Interval
+    interval_node,
+    interval_tens,
+    interval_hundreds,
+    interval_memory,
+    interval_extrapolated_factor,
+    count,
+};
+
+struct ConstantInfo {
+    Constant id;
+    std::string_view name; // in preset files
+    double prior; // used where a stack has no fitted value
+    std::string_view unit;
+    std::string_view meaning;
+};
+
+inline constexpr std::size_t kConstants = static_cast<std::size_t>(Constant::count);
+
+// clang-format off
+inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
+    { Constant::zero, "zero", 0, "", "always 0" },
+    { Constant::one, "one", 1, "", "always 1" },
+    { Constant::gemm_efficiency, "gemm_efficiency", 0.75, "share of peak", "large aligned matrix products" },
+    { Constant::gemm_half_k, "gemm_half_k", 100, "elements", "inner dimension at which a product runs at half its rate: K / (K + this)" },
+    { Constant::fp8_gain, "fp8_gain", 1.6, "ratio", "rate of fp8 products over bf16 products" },
+    { Constant::fp8_cast_bytes, "fp8_cast_bytes", 4, "bytes per element", "traffic of casting inputs to fp8 and of their maxima" },
+    { Constant::stream_efficiency, "stream_efficiency", 0.85, "share of memory bandwidth", "simple streaming kernels" },
+    { Constant::elementwise_efficiency, "elementwise_efficiency", 0.5, "share of memory bandwidth", "norms, activations, residuals as separate (eager) kernels" },
+    { Constant::elementwise_efficiency_compiled, "elementwise_efficiency_compiled", 0.8, "share of memory bandwidth", "the same, fused by a compiler" },
+    { Constant::kernel_floor_s, "kernel_floor_s", 0, "s", "shortest time of one kernel or operator" },
+    { Constant::attention_efficiency, "attention_efficiency", 0.4, "share of peak", "flash attention forward at head dimension 128" },
+    { Constant::attention_backward_efficiency, "attention_backward_efficiency", 0.8, "ratio", "efficiency of flash attention backward over forward" },
+    { Constant::attention_half_head_dim, "attention_half_head_dim", 32, "elements", "head dimension at which flash attention runs at half its rate" },
+    { Constant::attention_context_loss, "attention_context_loss", 0.4, "ratio", "slowdown of attention cut into c ring blocks: 1 + this (c - 1) / c" },
+    { Constant::batched_gemm_efficiency, "batched_gemm_efficiency", 0.4, "share of peak", "batched products of unfused attention" },
+    { Constant::batched_gemm_half_head_dim, "batched_gemm_half_head_dim", 40, "elements", "head dimension at which those run at half their rate" },
+    { Constant::unaligned_head_efficiency, "unaligned_head_efficiency", 0.05, "share of peak", "those products with a head dimension not divisible by 8" },
+    { Constant::head_dim_128_efficiency, "head_dim_128_efficiency", 0, "share of peak", "those products at head dimension 128; 0 = no special case" },
+    { Constant::softmax_passes, "softmax_passes", 6, "passes", "reads and writes of the score matrix by mask, softmax and dropout (forward)" },
+    { Constant::cross_entropy_bytes, "cross_entropy_bytes", 28, "bytes per logit", "memory traffic of the loss, forward and backward" },
+    { Constant::gradient_accumulation_bytes, "gradient_accumulation_bytes", 12, "bytes per parameter", "traffic of adding one micro-batch's gradients" },
+    { Constant::selective_gemm_share, "selective_gemm_share", 0, "share", "matrix products repeated by selective recomputation" },
+    { Constant::selective_attention_share, "selective_attention_share", 1, "share", "attention repeated by selective recomputation" },
+    { Constant::selective_elementwise_share, "selective_elementwise_share", 0, "share", "elementwise work repeated by selective recomputation" },
+    { Constant::intra_node_efficiency, "intra_node_efficiency", 0.75, "share of bandwidth", "collectives inside a node" },
+    { Constant::inter_node_efficiency, "inter_node_efficiency", 0.6, "share of bandwidth", "traffic between nodes" },
+    { Constant::inter_node_decay, "inter_node_decay", 0, "exponent", "bandwidth between n nodes falls as n^-this" },
+    { Constant::collective_latency_s, "collective_latency_s", 1e-5, "s", "start of a collective, times log2 of its ranks" },
+    { Constant::gradient_latency_s, "gradient_latency_s", 1e-4, "s", "the same for the gradient reduction with all its buckets" },
+    { Constant::fsdp_latency_s, "fsdp_latency_s", 3e-5, "s", "the same for one FSDP unit" },
+    { Constant::async_tp_exposed, "async_tp_exposed", 0.5, "share", "TP time that asynchronous TP leaves exposed" },
+    { Constant::weight_gather_exposed, "weight_gather_exposed", 0.5, "share", "exposed share of the gather that sequence parallelism repeats for weight gradients" },
+    { Constant::tp_sync_s, "tp_sync_s", 0, "s", "wait of one TP all-reduce at TP 8, growing with (TP / 8)^3" },
+    { Constant::cp_step_s, "cp_step_s", 5e-5, "s", "fixed cost of one ring attention step (backward: twice)" },
+    { Constant::pipeline_transfer_scale, "pipeline_transfer_scale", 1, "ratio", "exposed share of a pipeline hop at link rate" },
+    { Constant::pipeline_latency_s, "pipeline_latency_s", 0, "s", "fixed cost of a pipeline hop" },
+    { Constant::gradient_scale, "gradient_scale", 1, "ratio", "measured over computed time of gradient reduction and parameter gather" },
+    { Constant::gradient_overlap, "gradient_overlap", 0.7, "share", "of the last backward (first forward) that hides gradient reduction (parameter gather)" },
+    { Constant::gradient_exposed_floor, "gradient_exposed_floor", 0, "share", "of that communication that never hides" },
+    { Constant::zero1_all_reduce, "zero1_all_reduce", 0, "0 or 1", "1: sharded optimizer states still all-reduce whole gradients" },
+    { Constant::fsdp_exposed_floor, "fsdp_exposed_floor", 0.05, "share", "of FSDP gathers and reductions that never hides" },
+    { Constant::fsdp_pipeline_scale, "fsdp_pipeline_scale", 1, "ratio", "measured over computed time of FSDP communication under pipeline parallelism" },
+    { Constant::layer_floor_forward_s, "layer_floor_forward_s", 0, "s", "host time to launch a layer's forward" },
+    { Constant::layer_floor_backward_s, "layer_floor_backward_s", 0, "s", "host time to launch a layer's backward" },
+    { Constant::layer_floor_tp_s, "layer_floor_tp_s", 0, "s", "host time that TP adds to a layer, forward and backward" },
+    { Constant::layer_floor_pipeline_s, "layer_floor_pipeline_s", 0, "s", "host time per layer and TP rank that PP over several nodes adds" },
+    { Constant::layer_floor_power, "layer_floor_power", 6, "exponent", "p of the smooth maximum (a^p + b^p)^(1/p) of device and host time" },
+    { Constant::micro_batch_overhead_s, "micro_batch_overhead_s", 0, "s", "fixed cost of a micro-batch" },
+    { Constant::replica_jitter_s, "replica_jitter_s", 0, "s", "wait per micro-batch for the slowest of the GPUs / TP groups, per group" },
+    { Constant::replica_slowdown, "replica_slowdown", 0, "ratio", "slowdown per (GPUs / TP / 8) when a job spans several nodes" },
+    { Constant::wide_replica_slowdown, "wide_replica_slowdown", 0, "ratio", "slowdown of a pipeline whose replica is larger than a node" },
+    { Constant::step_overhead_s, "step_overhead_s", 0.02, "s", "fixed cost of a step" },
+    { Constant::optimizer_shard_bytes, "optimizer_shard_bytes", 34, "bytes per parameter", "traffic of the update, per parameter of the shard" },
+    { Constant::optimizer_local_bytes, "optimizer_local_bytes", 10, "bytes per parameter", "gradient norm, clearing and casting, per unsharded parameter" },
+    { Constant::optimizer_efficiency, "optimizer_efficiency", 0.8, "share of memory bandwidth", "the update" },
+    { Constant::weight_memory_scale, "weight_memory_scale", 1, "ratio", "measured over computed size of weights" },
+    { Constant::gradient_memory_scale, "gradient_memory_scale", 1, "ratio", "measured over computed size of gradients" },
+    { Constant::optimizer_memory_scale, "optimizer_memory_scale", 1, "ratio", "measured over computed size of optimizer states" },
+    { Constant::activation_hidden_factor, "activation_hidden_factor", 4, "tensors", "kept hidden-size tensors per layer (inputs of norms and blocks)" },
+    { Constant::activation_gathered_factor, "activation_gathered_factor", 0, "tensors", "kept inputs gathered over TP per layer" },
+    { Constant::eager_activation_factor, "eager_activation_factor", 1, "ratio", "activations of eager over compiled code" },
+    { Constant::selective_memory_share, "selective_memory_share", 1, "share", "activations that selective recomputation keeps" },
+    { Constant::logits_memory_bytes, "logits_memory_bytes", 6, "bytes per logit", "logits, their fp32 copy and gradient at the loss" },
+    { Constant::pipeline_gradient_bytes, "pipeline_gradient_bytes", 4, "bytes per parameter", "unsharded gradients that FSDP keeps under pipeline parallelism" },
+    { Constant::fsdp_unit_buffers, "fsdp_unit_buffers", 2, "units", "FSDP units gathered at the same time" },
+    { Constant::async_tp_memory_saving, "async_tp_memory_saving", 0, "share", "activations that asynchronous TP saves" },
+    { Constant::fragmentation, "fragmentation", 1.05, "ratio", "reserved over allocated memory" },
+    { Constant::framework_memory_gib, "framework_memory_gib", 0.5, "GiB", "library workspaces inside the framework's allocator" },
+    { Constant::context_memory_gib, "context_memory_gib", 1, "GiB", "device context outside the allocator" },
+    { Constant::communicator_memory_gib, "communicator_memory_gib", 0.3, "GiB", "buffers of one communicator of more than one rank" },
+    { Constant::interval_node, "interval_node", 0.08, "ln", "half-width of the 90 % interval of the step time up to 8 GPUs" },
+    { Constant::interval_tens, "interval_tens", 0.125, "ln", "the same up to 64 GPUs" },
+    { Constant::interval_hundreds, "interval_hundreds", 0.28, "ln", "the same beyond" },
+    { Constant::interval_memory, "interval_memory", 0.16, "ln", "half-width of the 90 % interval of memory" },
+    { Constant::interval_extrapolated_factor, "interval_extrapolated_factor", 1.75, "ratio", "widening where nothing was fitted" },
+} };
+// clang-format on
+
+constexpr const ConstantInfo& info(Constant id) { return kConstantTable[static_cast<std::size_t>(id)]; }
+
+namespace detail {
+constexpr bool constant_table_in_order()
+{
+    for (std::size_t i = 0; i < kConstants; ++i)
+        if (kConstantTable[i].id != static_cast<Constant>(i))
+            return false;
+    return true;
+}
+}
+static_assert(detail::constant_table_in_order(), "kConstantTable follows the order of Constant");
+
+// The constants that hold for one stack on one GPU, looked up once.
+class Constants {
+public:
+    Constants() // the priors
+    {
+        for (const ConstantInfo& constant : kConstantTable)
+            values_[static_cast<std::size_t>(constant.id)] = constant.prior;
+    }
+    Constants(const Stack& stack, const std::string& gpu_id)
+    {
+        for (const ConstantInfo& constant : kConstantTable)
+            values_[static_cast<std::size_t>(constant.id)]
+                = stack.constant(std::string(constant.name), gpu_id, constant.prior);
+    }
+    double operator[](Constant id) const { return values_[static_cast<std::size_t>(id)]; }
+    void set(Constant id, double value) { values_[static_cast<std::size_t>(id)] = value; }
+
+private:
+    std::array<double, kConstants> values_ {};
+};
+
+} // namespace fourfold
