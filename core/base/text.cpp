@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
+#include <tuple>
 
 namespace fourfold {
 
@@ -98,17 +98,27 @@ std::vector<std::string> nearest_words(
     std::string_view word, const std::vector<std::string>& candidates, std::size_t count)
 {
     word = word.substr(0, 100); // keeps the cost of nonsense input small
-    std::vector<std::pair<std::size_t, std::string>> ranked;
+    struct Ranked {
+        std::size_t distance, different_from; // edits; the first byte that differs
+        std::string text;
+    };
+    std::vector<Ranked> ranked;
     for (const std::string& candidate : candidates) {
         const std::size_t distance = edit_distance(word, candidate);
         const bool contained = word.size() >= 3 && candidate.find(word) != std::string::npos;
-        if (contained || distance <= std::max<std::size_t>(2, candidate.size() / 3))
-            ranked.emplace_back(contained ? std::min<std::size_t>(distance, 2) : distance, candidate);
+        if (!contained && distance > std::max<std::size_t>(2, candidate.size() / 3))
+            continue;
+        const auto different = std::mismatch(word.begin(), word.end(), candidate.begin(), candidate.end()).first;
+        ranked.push_back({contained ? std::min<std::size_t>(distance, 2) : distance,
+            static_cast<std::size_t>(different - word.begin()), candidate});
     }
-    std::sort(ranked.begin(), ranked.end());
+    // People mistype the ends of words: of equally near ones, the one that agrees longest is meant.
+    std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+        return std::tuple(a.distance, b.different_from, a.text) < std::tuple(b.distance, a.different_from, b.text);
+    });
     std::vector<std::string> out;
     for (std::size_t i = 0; i < std::min(count, ranked.size()); ++i)
-        out.push_back(ranked[i].second);
+        out.push_back(ranked[i].text);
     return out;
 }
 

@@ -24,8 +24,11 @@ bool has_dense_mlp(const ModelShape& model)
 bool tp_fits(const ResolvedPlan& plan, int tp)
 {
     const ModelShape& model = plan.model;
+    // A sequence that already fails the rule of cp fits no tp: that is another reason.
+    const bool sequence
+        = !sequence_splits(plan.training, 1, plan.layout.cp) || sequence_splits(plan.training, tp, plan.layout.cp);
     return model.heads % tp == 0 && kv_heads_split(model, tp) && (!has_dense_mlp(model) || model.ffn % tp == 0)
-        && sequence_splits(plan.training, tp, plan.layout.cp);
+        && sequence;
 }
 
 Json nearest_tp(const ResolvedPlan& plan)

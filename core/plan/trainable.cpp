@@ -6,85 +6,84 @@
 namespace fourfold {
 
 namespace {
-    class Limits {
-    public:
-        // `what` completes "fourfold-trainer does not run ... yet".
-        void refuse_if(bool condition, std::string code, std::string field, const std::string& what, std::string nearest = "")
-        {
-            if (condition)
-                reasons_.push_back({ "trainer_" + std::move(code), std::move(field),
-                    "fourfold-trainer does not run " + what + " yet", std::move(nearest) });
-        }
-        void require(bool condition, std::string code, std::string field, std::string message, std::string nearest = "")
-        {
-            if (!condition)
-                reasons_.push_back({ "trainer_" + std::move(code), std::move(field), std::move(message), std::move(nearest) });
-        }
-        std::vector<Reason> take() { return std::move(reasons_); }
-
-    private:
-        std::vector<Reason> reasons_;
-    };
-
-    void model_limits(const ModelShape& model, Limits& limits)
+class Limits {
+public:
+    // `what` completes "fourfold-trainer does not run ... yet".
+    void refuse_if(
+        bool condition, std::string code, std::string field, const std::string& what, std::string nearest = "")
     {
-        limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
-        limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
-        limits.refuse_if(model.norm != Norm::rms || model.activation != Activation::swiglu || model.positions != Positions::rope
-                || model.linear_bias || model.embedding_norm,
-            "family", "model.model_type",
-            "models of the family \"" + model.model_type + "\" (only Llama-style decoders: RMSNorm, SwiGLU, rotary positions)");
-        const std::string& scaling = model.rope_scaling.type;
-        limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear", "rope_scaling",
-            "model.rope_scaling", "rotary scaling of type \"" + scaling + "\"", "\"llama3\"");
+        if (condition)
+            reasons_.push_back({"trainer_" + std::move(code), std::move(field),
+                "fourfold-trainer does not run " + what + " yet", std::move(nearest)});
     }
-
-    void layout_limits(const Layout& layout, Limits& limits)
+    void require(bool condition, std::string code, std::string field, std::string message, std::string nearest = "")
     {
-        limits.refuse_if(layout.cp > 1, "cp", "layout.cp", "context parallelism", "1");
-        limits.refuse_if(layout.pp > 1, "pp", "layout.pp", "pipeline parallelism", "1");
-        limits.refuse_if(layout.virtual_stages > 1, "virtual_stages", "layout.virtual_stages", "virtual stages", "1");
-        limits.refuse_if(layout.ep > 1, "ep", "layout.ep", "expert parallelism", "1");
+        if (!condition)
+            reasons_.push_back(
+                {"trainer_" + std::move(code), std::move(field), std::move(message), std::move(nearest)});
     }
+    std::vector<Reason> take() { return std::move(reasons_); }
 
-    void training_limits(const ResolvedPlan& plan, Limits& limits)
-    {
-        const Training& training = plan.training;
-        const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
-        limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b, "schedule",
-            "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-        limits.refuse_if(training.sharding != Sharding::none, "sharding", "training.sharding",
-            "sharding " + quoted(to_text(training.sharding)), quoted("none"));
-        limits.refuse_if(training.recompute == Recompute::selective, "recompute", "training.recompute",
-            "selective recomputation", quoted("full"));
-        limits.refuse_if(training.precision != Precision::fp32, "precision", "training.precision",
-            "precision " + quoted(to_text(training.precision)), quoted("fp32"));
-        limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",
-            "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
-        limits.refuse_if(training.optimizer_state_dtype != Precision::fp32, "optimizer_state_dtype",
-            "training.optimizer_state_dtype", "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)),
-            quoted("fp32"));
-        limits.refuse_if(training.optimizer != Optimizer::adamw && training.optimizer != Optimizer::fused_adamw, "optimizer",
-            "training.optimizer", "the optimizer " + quoted(to_text(training.optimizer)), quoted("adamw"));
-        limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
-            "offloading of " + to_text(training.offload), quoted("none"));
-        limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
-        limits.refuse_if(training.async_tp, "async_tp", "training.async_tp", "asynchronous tensor parallelism", "false");
-        limits.refuse_if(training.ramp_up.has_value(), "ramp_up", "training.ramp_up", "a batch-size ramp-up");
-        limits.require(!training.sequence_parallel || training.seq_len % plan.layout.tp == 0, "seq_len", "training.seq_len",
-            "sequence parallelism cuts the sequence into tp = " + std::to_string(plan.layout.tp) + " parts, which do not divide "
-                + std::to_string(training.seq_len) + " tokens",
-            std::to_string((training.seq_len / plan.layout.tp + 1) * plan.layout.tp));
-    }
+private:
+    std::vector<Reason> reasons_;
+};
 
-    void run_limits(const RunSettings& run, Limits& limits)
-    {
-        limits.refuse_if(run.checkpoint.every > 0 || !run.checkpoint.load.empty(), "checkpoint", "run.checkpoint", "checkpoints");
-        limits.require(!run.data.empty(), "no_data", "run.data", "there is nothing to train on: name at least one token file");
-        limits.require(run.steps.has_value() || run.tokens.has_value(), "no_length", "run.steps",
-            "the run has no length: give run.steps or run.tokens", "100");
-        limits.require(run.log_every >= 1, "log_every", "run.log_every", "log_every must be at least 1", "1");
-    }
+void model_limits(const ModelShape& model, Limits& limits)
+{
+    limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
+    limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
+    limits.refuse_if(model.norm != Norm::rms || model.activation != Activation::swiglu
+            || model.positions != Positions::rope || model.linear_bias || model.embedding_norm,
+        "family", "model.model_type",
+        "models of the family \"" + model.model_type
+            + "\" (only Llama-style decoders: RMSNorm, SwiGLU, rotary positions)");
+    const std::string& scaling = model.rope_scaling.type;
+    limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear",
+        "rope_scaling", "model.rope_scaling", "rotary scaling of type \"" + scaling + "\"", "\"llama3\"");
+}
+
+void layout_limits(const Layout& layout, Limits& limits)
+{
+    limits.refuse_if(layout.cp > 1, "cp", "layout.cp", "context parallelism", "1");
+    limits.refuse_if(layout.pp > 1, "pp", "layout.pp", "pipeline parallelism", "1");
+    limits.refuse_if(layout.virtual_stages > 1, "virtual_stages", "layout.virtual_stages", "virtual stages", "1");
+    limits.refuse_if(layout.ep > 1, "ep", "layout.ep", "expert parallelism", "1");
+}
+
+void training_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    const Training& training = plan.training;
+    const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
+    limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b, "schedule",
+        "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
+    limits.refuse_if(training.sharding != Sharding::none, "sharding", "training.sharding",
+        "sharding " + quoted(to_text(training.sharding)), quoted("none"));
+    limits.refuse_if(training.recompute == Recompute::selective, "recompute", "training.recompute",
+        "selective recomputation", quoted("full"));
+    limits.refuse_if(training.precision != Precision::fp32, "precision", "training.precision",
+        "precision " + quoted(to_text(training.precision)), quoted("fp32"));
+    limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",
+        "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
+    limits.refuse_if(training.optimizer_state_dtype != Precision::fp32, "optimizer_state_dtype",
+        "training.optimizer_state_dtype", "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)),
+        quoted("fp32"));
+    limits.refuse_if(training.optimizer != Optimizer::adamw && training.optimizer != Optimizer::fused_adamw,
+        "optimizer", "training.optimizer", "the optimizer " + quoted(to_text(training.optimizer)), quoted("adamw"));
+    limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
+        "offloading of " + to_text(training.offload), quoted("none"));
+    limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
+    limits.refuse_if(training.async_tp, "async_tp", "training.async_tp", "asynchronous tensor parallelism", "false");
+    limits.refuse_if(training.ramp_up.has_value(), "ramp_up", "training.ramp_up", "a batch-size ramp-up");
+}
+
+void run_limits(const RunSettings& run, Limits& limits)
+{
+    limits.refuse_if(
+        run.checkpoint.every > 0 || !run.checkpoint.load.empty(), "checkpoint", "run.checkpoint", "checkpoints");
+    limits.require(
+        !run.data.empty(), "no_data", "run.data", "there is nothing to train on: name at least one token file");
+    limits.require(run.log_every >= 1, "log_every", "run.log_every", "log_every must be at least 1", "1");
+}
 } // namespace
 
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
