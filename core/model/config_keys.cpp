@@ -53,7 +53,7 @@ Expected<void> read_common(const Fields& config, ModelShape& model)
         return config.problem("num_attention_heads",
             std::to_string(model.heads) + " does not divide hidden_size " + std::to_string(model.hidden),
             "give head_dim when the heads are not hidden_size / num_attention_heads wide");
-    FOURFOLD_TRY(model.head_dim, config.integer_or("head_dim", model.hidden / model.heads, 1, kMostWidth));
+    FOURFOLD_TRY(model.head_dim, config.integer_or("head_dim", model.hidden / model.heads, 1, kMostHeadDim));
     FOURFOLD_TRY(model.ffn, config.integer("intermediate_size", 1, kMostWidth));
     FOURFOLD_TRY(model.vocab, config.integer("vocab_size", 1, kMostVocab));
     FOURFOLD_TRY(model.max_positions, config.integer_or("max_position_embeddings", 2048));

@@ -88,8 +88,8 @@ Expected<void> check_activation(
 // A feature that Fourfold does not model: `key` must be absent or false.
 Expected<void> must_be_off(const Fields& config, const std::string& key, const std::string& what);
 // Bounds of sizes: large enough for every published model, small enough that no product of them overflows.
-inline constexpr int kMostLayers = 4096, kMostHeads = 65536, kMostExperts = 65536;
-inline constexpr int64_t kMostWidth = int64_t(1) << 24, kMostVocab = int64_t(1) << 28;
+inline constexpr int kMostLayers = 4096, kMostHeads = 65536, kMostExperts = 4096;
+inline constexpr int64_t kMostHeadDim = 65536, kMostWidth = int64_t(1) << 24, kMostVocab = int64_t(1) << 28;
 } // namespace config_keys
 
 extern const Family kLlama, kMistral, kQwen2; // llama.cpp

@@ -70,9 +70,9 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     LatentAttention latent;
     FOURFOLD_TRY(latent.q_rank, config.integer_or("q_lora_rank", 0, 1, kMostWidth));
     FOURFOLD_TRY(latent.kv_rank, config.integer("kv_lora_rank", 1, kMostWidth));
-    FOURFOLD_TRY(latent.nope_head_dim, config.integer("qk_nope_head_dim", 1, kMostWidth));
-    FOURFOLD_TRY(latent.rope_head_dim, config.integer("qk_rope_head_dim", 1, kMostWidth));
-    FOURFOLD_TRY(latent.value_head_dim, config.integer("v_head_dim", 1, kMostWidth));
+    FOURFOLD_TRY(latent.nope_head_dim, config.integer("qk_nope_head_dim", 1, config_keys::kMostHeadDim));
+    FOURFOLD_TRY(latent.rope_head_dim, config.integer("qk_rope_head_dim", 1, config_keys::kMostHeadDim));
+    FOURFOLD_TRY(latent.value_head_dim, config.integer("v_head_dim", 1, config_keys::kMostHeadDim));
     model.latent = latent;
     FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));
     FOURFOLD_TRY(model.layers, config.small_integer("num_hidden_layers", 1, config_keys::kMostLayers));
