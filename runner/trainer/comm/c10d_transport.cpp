@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/comm/c10d_transport.h"
+
+#include "runner/trainer/comm/ring.h"
+#include "runner/trainer/device/device.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+namespace fourfold::trainer {
+
+namespace {
+class C10dPending final : public Pending {
+public:
+    C10dPending(c10::intrusive_ptr<c10d::Work> work, at::Tensor kept)
+        : work_(std::move(work))
+        , kept_(std::move(kept))
+    {
+    }
+    void wait() override { work_->wait(); }
+
+private:
+    c10::intrusive_ptr<c10d::Work> work_;
+    at::Tensor kept_; // Gloo's sends do not own their buffer
+};
+
+class Done final : public Pending {
+public:
+    void wait() override { }
+};
+
+class C10dTransport final : public Transport {
+public:
+    C10dTransport(c10::intrusive_ptr<c10d::Backend> backend, bool gloo)
+        : backend_(std::move(backend))
+        , gloo_(gloo)
+    {
+    }
+
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
+    {
+        std::vector<at::Tensor> tensors{tensor};
+        c10d::AllreduceOptions options;
+        options.reduceOp = reduce == Reduce::max ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
+        return pending(backend_->allreduce(tensors, options), tensor);
+    }
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
+    {
+        at::Tensor output = out, input = in;
+        return pending(backend_->_allgather_base(output, input), in);
+    }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
+    {
+        if (gloo_) {
+            ring_reduce_scatter(*this, out, in);
+            return std::make_unique<Done>();
+        }
+        at::Tensor output = out, input = in;
+        return pending(backend_->_reduce_scatter_base(output, input), in);
+    }
+    std::unique_ptr<Pending> send(const at::Tensor& tensor, int peer, int tag) override
+    {
+        std::vector<at::Tensor> tensors{tensor};
+        return pending(backend_->send(tensors, peer, tag), tensor);
+    }
+    std::unique_ptr<Pending> receive(const at::Tensor& tensor, int peer, int tag) override
+    {
+        std::vector<at::Tensor> tensors{tensor};
+        return pending(backend_->recv(tensors, peer, tag), tensor);
+    }
+    [[nodiscard]] int rank() const override { return backend_->getRank(); }
+    [[nodiscard]] int size() const override { return backend_->getSize(); }
+
+private:
+    static std::unique_ptr<Pending> pending(c10::intrusive_ptr<c10d::Work> work, const at::Tensor& kept)
+    {
+        return std::make_unique<C10dPending>(std::move(work), kept);
+    }
+
+    c10::intrusive_ptr<c10d::Backend> backend_;
+    bool gloo_;
+};
+
+c10::intrusive_ptr<c10d::Backend> make_gloo(
+    const c10::intrusive_ptr<c10d::Store>& store, const TransportOptions& wanted)
+{
+    auto options = c10d::ProcessGroupGloo::Options::create(
+        std::chrono::milliseconds(static_cast<int64_t>(wanted.timeout_s * 1000)));
+    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(wanted.address));
+    options->threads = 1; // a group's operations are few and in order: more threads only compete for the cores
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, wanted.rank, wanted.size, options);
+}
+} // namespace
+
+std::shared_ptr<Transport> make_c10d_transport(c10d::Store* store, const TransportOptions& options)
+{
+    const auto own = c10::intrusive_ptr<c10d::Store>::reclaim_copy(store);
+    const c10::intrusive_ptr<c10d::Store> prefixed = c10::make_intrusive<c10d::PrefixStore>(options.name, own);
+    const bool gloo = options.backend != "nccl";
+    auto backend = gloo ? make_gloo(prefixed, options)
+                        : c10::intrusive_ptr<c10d::Backend>::reclaim(make_nccl_backend(prefixed.get(), options));
+    return std::make_shared<C10dTransport>(std::move(backend), gloo);
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/comm/communicator.h"
+
+#include <ATen/ops/empty.h>
+
+#include <chrono>
+
+namespace fourfold::trainer {
+
+Handle::Handle(std::unique_ptr<Pending> pending, std::shared_ptr<FlightRecorder> recorder, uint64_t number)
+    : pending_(std::move(pending))
+    , recorder_(std::move(recorder))
+    , number_(number)
+{
+}
+
+void Handle::wait()
+{
+    if (!pending_)
+        return;
+    const auto begin = std::chrono::steady_clock::now();
+    pending_->wait();
+    pending_.reset();
+    recorder_->end(number_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+Communicator::Communicator(std::string name, std::vector<int> ranks, int rank, std::shared_ptr<Transport> transport,
+    std::shared_ptr<FlightRecorder> recorder)
+    : name_(std::move(name))
+    , ranks_(std::move(ranks))
+    , rank_(rank)
+    , peers_("ranks")
+    , transport_(std::move(transport))
+    , recorder_(std::move(recorder))
+{
+    for (const int peer : ranks_)
+        peers_ += " " + std::to_string(peer);
+}
+
+uint64_t Communicator::record(const std::string& operation, const at::Tensor& tensor) const
+{
+    return recorder_->begin(name_, operation, peers_, int64_t(tensor.nbytes()));
+}
+
+Handle Communicator::handle(std::unique_ptr<Pending> pending, uint64_t number) const
+{
+    return {std::move(pending), recorder_, number};
+}
+
+Handle Communicator::start_all_reduce(const at::Tensor& tensor, Reduce reduce) const
+{
+    if (size() == 1)
+        return {};
+    const auto number = record("all_reduce", tensor);
+    return handle(transport_->all_reduce(tensor, reduce), number);
+}
+
+void Communicator::all_reduce(const at::Tensor& tensor, Reduce reduce) const
+{
+    start_all_reduce(tensor, reduce).wait();
+}
+
+void Communicator::all_gather_into(const at::Tensor& out, const at::Tensor& in) const
+{
+    if (size() == 1) {
+        if (!out.is_same(in) && out.data_ptr() != in.data_ptr())
+            out.copy_(in);
+        return;
+    }
+    const auto number = record("all_gather", out);
+    handle(transport_->all_gather(out, in), number).wait();
+}
+
+at::Tensor Communicator::all_gather(const at::Tensor& tensor) const
+{
+    if (size() == 1)
+        return tensor;
+    auto shape = tensor.sizes().vec();
+    shape[0] *= size();
+    const at::Tensor out = at::empty(shape, tensor.options());
+    all_gather_into(out, tensor.contiguous());
+    return out;
+}
+
+void Communicator::reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const
+{
+    if (size() == 1) {
+        if (!out.is_same(in) && out.data_ptr() != in.data_ptr())
+            out.copy_(in);
+        return;
+    }
+    const auto number = record("reduce_scatter", in);
+    handle(transport_->reduce_scatter(out, in), number).wait();
+}
+
+at::Tensor Communicator::reduce_scatter(const at::Tensor& tensor) const
+{
+    if (size() == 1)
+        return tensor;
+    auto shape = tensor.sizes().vec();
+    shape[0] /= size();
+    const at::Tensor out = at::empty(shape, tensor.options());
+    reduce_scatter_into(out, tensor.contiguous());
+    return out;
+}
+
+Handle Communicator::start_send(const at::Tensor& tensor, int peer, int tag) const
+{
+    const auto number = record("send to rank " + std::to_string(ranks_.at(std::size_t(peer))), tensor);
+    return handle(transport_->send(tensor, peer, tag), number);
+}
+
+Handle Communicator::start_receive(const at::Tensor& tensor, int peer, int tag) const
+{
+    const auto number = record("receive from rank " + std::to_string(ranks_.at(std::size_t(peer))), tensor);
+    return handle(transport_->receive(tensor, peer, tag), number);
+}
+
+} // namespace fourfold::trainer

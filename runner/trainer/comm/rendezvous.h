@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the ranks of a job find each other: a key-value store that rank 0 serves.
+#pragma once
+
+#include "core/base/expected.h"
+#include "runner/trainer/job.h"
+
+#include <memory>
+#include <string>
+
+namespace c10d {
+class Store;
+}
+
+namespace fourfold::trainer {
+
+class Rendezvous {
+public:
+    // Reaches the store and waits until every rank of the job did. On a time-out the Problem names the ranks that did
+    // not come. A job of one rank needs no network.
+    static Expected<std::shared_ptr<Rendezvous>> meet(const Job& job);
+    ~Rendezvous();
+    Rendezvous(const Rendezvous&) = delete;
+    Rendezvous& operator=(const Rendezvous&) = delete;
+
+    // Makes `value` known to all ranks; read waits for it.
+    Expected<void> publish(const std::string& key, const std::string& value);
+    Expected<std::string> read(const std::string& key);
+    // Rank 0 serves the store and so leaves last: waits (shortly) until the others said that they are done.
+    void leave();
+
+    // c10d's store, for its backends; null in a job of one rank.
+    [[nodiscard]] c10d::Store* store() const;
+
+private:
+    struct State;
+    explicit Rendezvous(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace fourfold::trainer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/comm/ring.h"
+
+#include <ATen/ops/empty_like.h>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr int kRingTag = 0x52; // apart from the tags of pipeline messages
+}
+
+// Part p starts at rank p + 1, travels up the ring, gathers every rank's share, and ends complete at rank p.
+void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::Tensor& in)
+{
+    const int size = transport.size(), rank = transport.rank();
+    const int64_t rows = out.size(0);
+    const auto part = [&](int index) { return in.narrow(0, ((index % size + size) % size) * rows, rows); };
+
+    at::Tensor travelling = part(rank - 1);
+    at::Tensor spare[2]
+        = {size > 2 ? at::empty_like(out) : at::Tensor(), size > 3 ? at::empty_like(out) : at::Tensor()};
+    for (int round = 1; round < size; ++round) {
+        // The last round lands in `out`; before, two buffers alternate, as one is still being sent.
+        const at::Tensor arriving = round == size - 1 ? out : spare[(round - 1) % 2];
+        const auto sending = transport.send(travelling, (rank + 1) % size, kRingTag);
+        const auto receiving = transport.receive(arriving, (rank + size - 1) % size, kRingTag);
+        receiving->wait();
+        sending->wait();
+        arriving.add_(part(rank - 1 - round));
+        travelling = arriving;
+    }
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/data/unigram.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr int64_t kMostTokens = 1 << 24;
+
+// Weighted share of each token over the sampler's sources.
+std::vector<double> shares(const Sampler& sampler, int64_t vocab, double add)
+{
+    std::vector<double> mean(static_cast<std::size_t>(vocab), 0.0);
+    for (std::size_t s = 0; s < sampler.files().size(); ++s) {
+        const TokenFile& file = *sampler.files()[s];
+        const int64_t count = std::min(file.size(), kMostTokens);
+        std::vector<double> counts(static_cast<std::size_t>(vocab), add);
+        for (int64_t i = 0; i < count; ++i)
+            if (const int64_t token = file[i]; token < vocab)
+                counts[static_cast<std::size_t>(token)] += 1;
+        const double total = double(count) + add * double(vocab);
+        for (std::size_t t = 0; t < counts.size(); ++t)
+            mean[t] += sampler.weights()[s] * counts[t] / total;
+    }
+    return mean;
+}
+} // namespace
+
+double unigram_entropy(const Sampler& training, const Sampler& held_out, int64_t vocab)
+{
+    const auto model = shares(training, vocab, 1);
+    const auto data = shares(held_out, vocab, 0);
+    double nats = 0;
+    for (std::size_t t = 0; t < data.size(); ++t)
+        if (data[t] > 0)
+            nats -= data[t] * std::log(model[t]);
+    return nats;
+}
+
+} // namespace fourfold::trainer

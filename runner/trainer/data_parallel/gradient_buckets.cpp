@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/data_parallel/gradient_buckets.h"
+
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace fourfold::trainer {
+
+struct GradientBuckets::State {
+    const Weights& weights;
+    const Mesh& mesh;
+    bool sequence_parallel = false, overlap = false;
+    std::vector<at::Tensor> flat;
+    std::vector<std::size_t> missing; // gradients of each bucket that the armed backward pass has yet to add
+    std::vector<Handle> reductions;
+    std::size_t issued = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
+    bool armed = false;
+    int64_t overlapped = 0;
+
+    void issue_next() { reductions[issued] = mesh.replicas.start_all_reduce(flat[issued]), ++issued; }
+
+    void completed(std::size_t bucket)
+    {
+        if (!armed || --missing[bucket] > 0)
+            return;
+        while (issued < flat.size() && missing[issued] == 0) {
+            issue_next();
+            ++overlapped;
+        }
+    }
+};
+
+namespace {
+// Runs after a weight's gradient was added to, also inside the nested backward of a recomputed block.
+struct Completed : torch::autograd::PostAccumulateGradHook {
+    explicit Completed(std::function<void()> own)
+        : action(std::move(own))
+    {
+    }
+    void operator()(const at::Tensor&) override { action(); }
+    std::function<void()> action;
+};
+} // namespace
+
+GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap)
+    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, 0, false, 0}))
+{
+    for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
+        state_->flat.push_back(at::zeros_like(weights.flat()[b]));
+        for (const BucketEntry& entry : weights.buckets()[b].entries) {
+            const at::Tensor& leaf = weights.leaves()[entry.shard];
+            leaf.mutable_grad() = Weights::view(state_->flat[b], entry, weights.shards()[entry.shard]);
+            torch::autograd::impl::set_post_acc_grad_hooks(
+                leaf, std::make_unique<Completed>([state = state_.get(), b] { state->completed(b); }));
+        }
+    }
+    state_->missing.resize(state_->flat.size());
+    state_->reductions.resize(state_->flat.size());
+}
+
+GradientBuckets::~GradientBuckets()
+{
+    for (const at::Tensor& leaf : state_->weights.leaves())
+        torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
+}
+
+void GradientBuckets::clear()
+{
+    for (const at::Tensor& flat : state_->flat)
+        flat.zero_();
+}
+
+void GradientBuckets::arm_last_backward()
+{
+    state_->issued = 0;
+    for (std::size_t b = 0; b < state_->flat.size(); ++b)
+        state_->missing[b] = state_->weights.buckets()[b].entries.size();
+    state_->armed = state_->overlap;
+}
+
+void GradientBuckets::finish()
+{
+    State& state = *state_;
+    state.armed = false;
+    while (state.issued < state.flat.size())
+        state.issue_next();
+    for (Handle& reduction : state.reductions)
+        reduction.wait();
+    // What TP ranks share they also have to add up; on the finished sums, as addition commutes.
+    for (std::size_t b = 0; b < state.flat.size(); ++b) {
+        const Replication replication = state.weights.buckets()[b].replication;
+        if (replication == Replication::tp && state.sequence_parallel)
+            state.mesh.tp.all_reduce(state.flat[b]);
+        else if (replication == Replication::kv)
+            state.mesh.kv.all_reduce(state.flat[b]);
+    }
+}
+
+const std::vector<at::Tensor>& GradientBuckets::flat() const
+{
+    return state_->flat;
+}
+int64_t GradientBuckets::overlapped() const
+{
+    return state_->overlapped;
+}
+
+} // namespace fourfold::trainer

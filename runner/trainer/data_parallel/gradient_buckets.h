@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Gradients in flat fp32 buffers, summed over the replicas while the last micro-batch's backward pass still runs.
+#pragma once
+
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/model/weights.h"
+
+#include <memory>
+
+namespace fourfold::trainer {
+
+class GradientBuckets {
+public:
+    // Puts every weight's gradient into its bucket. `overlap`: reduce during the backward pass, else after it.
+    // `sequence_parallel`: gradients of weights that all TP ranks share are partial sums. `weights` and `mesh` must
+    // outlive the object.
+    GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap);
+    ~GradientBuckets();
+    GradientBuckets(const GradientBuckets&) = delete;
+    GradientBuckets& operator=(const GradientBuckets&) = delete;
+
+    // A step: clear(), backward passes, arm_last_backward(), the last backward pass, finish().
+    void clear();
+    void arm_last_backward();
+    // After it every rank holds the complete gradients of its shards.
+    void finish();
+
+    [[nodiscard]] const std::vector<at::Tensor>& flat() const; // beside weights.buckets()
+    // Buckets whose reduction began inside a backward pass, since construction.
+    [[nodiscard]] int64_t overlapped() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace fourfold::trainer

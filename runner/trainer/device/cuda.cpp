@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/device/device.h"
+
+#include "runner/trainer/comm/c10d_transport.h"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <nccl.h>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr double kGiB = 1u << 30;
+
+// The driver's management library is there wherever a GPU is; it is not part of the toolkit's link libraries.
+Json power_limit_w(const std::string& pci_id)
+{
+    void* library = ::dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!library)
+        return nullptr;
+    const auto init = reinterpret_cast<int (*)()>(::dlsym(library, "nvmlInit_v2"));
+    const auto handle_of
+        = reinterpret_cast<int (*)(const char*, void**)>(::dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2"));
+    const auto limit_of
+        = reinterpret_cast<int (*)(void*, unsigned*)>(::dlsym(library, "nvmlDeviceGetPowerManagementLimit"));
+    void* handle = nullptr;
+    unsigned milliwatts = 0;
+    if (init && handle_of && limit_of && init() == 0 && handle_of(pci_id.c_str(), &handle) == 0
+        && limit_of(handle, &milliwatts) == 0)
+        return milliwatts / 1000.0;
+    return nullptr;
+}
+} // namespace
+
+int gpu_count()
+{
+    return c10::cuda::device_count();
+}
+void select_gpu(int index)
+{
+    c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
+}
+void synchronize_gpu()
+{
+    if (gpu_count() > 0)
+        c10::cuda::device_synchronize();
+}
+
+double gpu_peak_gib()
+{
+    if (gpu_count() == 0)
+        return 0;
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
+    return double(stats.reserved_bytes[0].peak) / kGiB; // entry 0 counts all pools
+}
+
+Json gpu_facts()
+{
+    if (gpu_count() == 0)
+        return Json::object();
+    const int device = c10::cuda::current_device();
+    cudaDeviceProp properties{};
+    int kilohertz = 0;
+    char pci_id[32] = "";
+    Json facts{{"gpu", nullptr}, {"gpu_memory_gib", nullptr}, {"gpu_clock_mhz", nullptr}, {"power_limit_w", nullptr}};
+    if (cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
+        facts["gpu"] = properties.name;
+        facts["gpu_memory_gib"] = double(properties.totalGlobalMem) / kGiB;
+    }
+    if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device) == cudaSuccess)
+        facts["gpu_clock_mhz"] = kilohertz / 1000.0;
+    if (cudaDeviceGetPCIBusId(pci_id, sizeof pci_id, device) == cudaSuccess)
+        facts["power_limit_w"] = power_limit_w(pci_id);
+    return facts;
+}
+
+std::string nccl_version()
+{
+    int version = 0; // e.g. 22809 for 2.28.9
+    if (ncclGetVersion(&version) != ncclSuccess)
+        return "unknown";
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "."
+        + std::to_string(version % 100);
+}
+
+c10d::Backend* make_nccl_backend(c10d::Store* store, const TransportOptions& wanted)
+{
+    auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = std::chrono::milliseconds(static_cast<int64_t>(wanted.timeout_s * 1000));
+    options->group_name = wanted.name;
+    return c10::make_intrusive<c10d::ProcessGroupNCCL>(
+        c10::intrusive_ptr<c10d::Store>::reclaim_copy(store), wanted.rank, wanted.size, options)
+        .release();
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What differs between the two trainers. fourfold-trainer links cpu_only.cpp, fourfold-trainer-cuda links cuda.cpp;
+// everything else is the same code, and which of Gloo and NCCL runs is chosen at run time.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <string>
+
+namespace c10d {
+class Backend;
+class Store;
+} // namespace c10d
+
+namespace fourfold::trainer {
+
+struct TransportOptions;
+
+int gpu_count(); // GPUs that this process can use; 0 in the CPU trainer
+// Makes GPU `index` the current one. Throws where there is none.
+void select_gpu(int index);
+// Waits until the current GPU finished its work; nothing on CPU.
+void synchronize_gpu();
+// Largest memory that LibTorch's caching allocator reserved on the current GPU so far, in GiB.
+double gpu_peak_gib();
+// {"gpu", "gpu_memory_gib", "gpu_clock_mhz", "power_limit_w"} of the current GPU; null = not known.
+Json gpu_facts();
+std::string nccl_version(); // empty in the CPU trainer
+// A new c10d::ProcessGroupNCCL; the caller owns the reference. Throws in the CPU trainer.
+c10d::Backend* make_nccl_backend(c10d::Store* store, const TransportOptions& options);
+
+} // namespace fourfold::trainer

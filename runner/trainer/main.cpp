@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
+// Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
+#include "runner/trainer/train.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace fourfold;
+
+constexpr char kUsage[] = "usage: fourfold-trainer --plan PLAN.json --run-dir DIR\n"
+                          "One rank of a job; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say which.\n";
+
+// Before the first step and on the second signal there is nothing to finish: leave at once.
+void on_terminate(int)
+{
+    if (trainer::request_stop())
+        return;
+    ::_exit(trainer::kStoppedStatus);
+}
+
+// A C++ exception that nobody caught, for instance on one of NCCL's own threads.
+void on_uncaught()
+{
+    std::string what = "uncaught exception";
+    try {
+        if (const auto current = std::current_exception())
+            std::rethrow_exception(current);
+    } catch (const std::exception& error) {
+        what = error.what();
+    } catch (...) {
+    }
+    trainer::report_fatal(what);
+    ::_exit(1);
+}
+
+Expected<trainer::Job> read_arguments(int argc, char** argv)
+{
+    std::string plan, folder;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        std::string* value = argument == "--plan" ? &plan : argument == "--run-dir" ? &folder : nullptr;
+        if (!value || i + 1 == argc)
+            return Problem{ProblemCode::bad_input, (value ? "no value after " : "unknown argument ") + argument,
+                "fourfold-trainer --plan PLAN.json --run-dir DIR", "fourfold-trainer"};
+        *value = argv[++i];
+    }
+    if (plan.empty() || folder.empty())
+        return Problem{ProblemCode::bad_input, std::string(plan.empty() ? "--plan" : "--run-dir") + " is missing",
+            "fourfold-trainer --plan PLAN.json --run-dir DIR", "fourfold-trainer"};
+    return trainer::job_from_environment(plan, folder);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc == 2 && (std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h")) {
+        std::fputs(kUsage, stdout);
+        return 0;
+    }
+    std::signal(SIGTERM, on_terminate);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::set_terminate(on_uncaught);
+
+    auto job = read_arguments(argc, argv);
+    const int status = job ? trainer::train(*job) : (std::fprintf(stderr, "%s\n", job.error().line().c_str()), 2);
+    // Without destructors: Gloo's would wait for peers that may be gone.
+    std::fflush(nullptr);
+    ::_exit(status);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/model/rotary.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace fourfold::trainer {
+
+namespace {
+double llama3_scaled(double frequency, const RopeScaling& scaling)
+{
+    const double wave = 2 * std::numbers::pi / frequency;
+    const double context = double(scaling.original_positions);
+    if (wave > context / scaling.low_freq_factor)
+        return frequency / scaling.factor;
+    if (wave < context / scaling.high_freq_factor)
+        return frequency;
+    const double smooth
+        = (context / wave - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
+    return (1 - smooth) * frequency / scaling.factor + smooth * frequency;
+}
+} // namespace
+
+std::vector<double> rotary_frequencies(const ModelShape& model)
+{
+    std::vector<double> frequencies;
+    for (int64_t plane = 0; plane < model.head_dim / 2; ++plane) {
+        const double frequency = std::pow(model.rope_theta, -2.0 * double(plane) / double(model.head_dim));
+        if (model.rope_scaling.type == "llama3")
+            frequencies.push_back(llama3_scaled(frequency, model.rope_scaling));
+        else if (model.rope_scaling.type == "linear")
+            frequencies.push_back(frequency / model.rope_scaling.factor);
+        else
+            frequencies.push_back(frequency);
+    }
+    return frequencies;
+}
+
+RotaryTable rotary_table(const ModelShape& model, int64_t seq_len, const at::TensorOptions& options)
+{
+    const auto frequencies = rotary_frequencies(model);
+    const auto planes = static_cast<int64_t>(frequencies.size());
+    // In fp64 first: fp32 angles lose digits at far positions.
+    const at::Tensor cosine = at::empty({seq_len, planes}, at::kDouble), sine = at::empty_like(cosine);
+    auto* cosines = cosine.data_ptr<double>();
+    auto* sines = sine.data_ptr<double>();
+    for (int64_t position = 0; position < seq_len; ++position)
+        for (int64_t plane = 0; plane < planes; ++plane) {
+            const double angle = double(position) * frequencies[std::size_t(plane)];
+            cosines[position * planes + plane] = std::cos(angle);
+            sines[position * planes + plane] = std::sin(angle);
+        }
+    return {cosine.to(options), sine.to(options)};
+}
+
+at::Tensor rotate(const at::Tensor& x, const RotaryTable& table)
+{
+    const int64_t half = x.size(-1) / 2;
+    const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
+    const at::Tensor cosine = table.cosine.unsqueeze(1).unsqueeze(1), sine = table.sine.unsqueeze(1).unsqueeze(1);
+    return at::cat({first.mul(cosine).sub(second.mul(sine)), second.mul(cosine).add(first.mul(sine))}, -1);
+}
+
+} // namespace fourfold::trainer

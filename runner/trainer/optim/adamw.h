@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// AdamW (Loshchilov, Hutter 2019, arXiv:1711.05101, algorithm 2) on flat buffers, and the gradient norm.
+#pragma once
+
+#include "core/plan/run_settings.h"
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/model/weights.h"
+
+namespace fourfold::trainer {
+
+// This rank's part of the squared global gradient norm, fp64 scalar on the gradients' device: each parameter counts on
+// one rank only, so that the sum over all ranks is the square of the norm that one rank would compute.
+at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh);
+
+class AdamW {
+public:
+    AdamW(const Weights& weights, const RunSettings& settings);
+    // One update from `gradients` (beside weights.buckets(), scaled in place by `scale` first).
+    void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
+
+private:
+    const Weights& weights_;
+    RunSettings settings_;
+    std::vector<at::Tensor> first_moment_, second_moment_, steps_;
+};
+
+} // namespace fourfold::trainer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The two ends of the model, split over the vocabulary. No rank ever holds the logits of the whole vocabulary.
+#pragma once
+
+#include "runner/trainer/comm/communicator.h"
+
+namespace fourfold::trainer {
+
+// This rank's share of the embedding lookup: rows of the tokens that lie in its part of the vocabulary, zero elsewhere;
+// the sum over the TP group is the embedding (leave_region makes it). tokens: [s, b] int64; table: [vocab / tp, h].
+at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, const Communicator& tp);
+
+// Sum over all tokens of the cross-entropy in nats. logits: [s, b, vocab / tp], this rank's part of the padded
+// vocabulary; labels: [s, b] int64. Ids from `vocab` on are padding and take no part. Same value on every TP rank.
+// Computed in fp32 (fp64 for fp64 logits).
+at::Tensor vocabulary_cross_entropy(
+    const at::Tensor& logits, const at::Tensor& labels, const Communicator& tp, int64_t vocab);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/trainer.h"
+
+#include "runner/trainer/data/unigram.h"
+#include "runner/trainer/model/shard.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace fourfold::trainer {
+
+namespace {
+at::TensorOptions tensor_options(TrainerOptions options)
+{
+    return at::TensorOptions()
+        .dtype(options.fp64 ? at::kDouble : at::kFloat)
+        .device(options.cuda ? at::kCUDA : at::kCPU);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+} // namespace
+
+Trainer::Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options)
+    : plan_(plan)
+    , mesh_(mesh)
+    , options_(options)
+    , total_steps_(plan.run.total_steps(plan.tokens_per_step()))
+{
+}
+
+Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options)
+{
+    std::unique_ptr<Trainer> trainer(new Trainer(plan, mesh, options));
+    const Training& training = plan.training;
+    FOURFOLD_TRY(
+        trainer->data_, Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab));
+    if (!plan.run.eval.data.empty()) {
+        FOURFOLD_TRY(trainer->held_out_,
+            Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab));
+    }
+    FOURFOLD_TRY(auto schedule,
+        make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
+    trainer->actions_ = std::move(schedule.at(std::size_t(mesh.at.pp)));
+
+    auto shards = shard_table(plan, mesh.tp_rank());
+    auto buckets = plan_buckets(shards, default_bucket_capacity(shards), mesh.replicas.size());
+    trainer->weights_
+        = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, tensor_options(options));
+    trainer->model_ = std::make_unique<Llama>(plan, mesh, *trainer->weights_, tensor_options(options));
+    trainer->gradients_ = std::make_unique<GradientBuckets>(
+        *trainer->weights_, mesh, training.sequence_parallel, training.overlap.grad_reduce);
+    trainer->optimizer_ = std::make_unique<AdamW>(*trainer->weights_, plan.run);
+    return trainer;
+}
+
+template <typename Fill>
+Expected<Trainer::Batch> Trainer::micro_batch(int64_t first_index, Fill&& fill) const
+{
+    const int64_t s = plan_.training.seq_len, b = plan_.training.micro_batch;
+    const at::Tensor samples = at::empty({b, s + 1}, at::kLong);
+    for (int64_t i = 0; i < b; ++i)
+        FOURFOLD_CHECK(fill(first_index + i, samples.data_ptr<int64_t>() + i * (s + 1)));
+    const at::Tensor by_position = samples.t().contiguous().to(tensor_options(options_).device());
+    return Batch{by_position.narrow(0, 0, s), by_position.narrow(0, 1, s)};
+}
+
+// The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
+Expected<Trainer::Batch> Trainer::training_batch(int step, int micro_batch_index) const
+{
+    const Training& training = plan_.training;
+    const int64_t own = int64_t(mesh_.at.dp) * training.micro_batches * training.micro_batch;
+    return micro_batch(own + int64_t(micro_batch_index) * training.micro_batch,
+        [&](int64_t index, int64_t* tokens) { return data_->sample(step, index, tokens); });
+}
+
+Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop)
+{
+    StepOutcome outcome;
+    const auto options = tensor_options(options_);
+    // Each token counts alike, however the batch is cut.
+    const at::Tensor scale = at::full({}, 1 / plan_.tokens_per_step(), options);
+    const at::Tensor loss_sum = at::zeros({}, options.dtype(at::kDouble));
+    std::vector<at::Tensor> losses(std::size_t(plan_.training.micro_batches)); // of micro-batches in flight
+    int backwards_left = plan_.training.micro_batches;
+
+    gradients_->clear();
+    for (const Action& action : actions_) {
+        at::Tensor& loss = losses[std::size_t(action.micro_batch)];
+        if (action.kind == ActionKind::forward) {
+            const auto begin = std::chrono::steady_clock::now();
+            FOURFOLD_TRY(const Batch batch, training_batch(step, action.micro_batch));
+            outcome.data_time_s += seconds_since(begin);
+            loss = model_->loss_sum(batch.tokens, batch.labels);
+            loss_sum.add_(loss.detach());
+        } else {
+            if (--backwards_left == 0)
+                gradients_->arm_last_backward();
+            loss.backward(scale);
+            loss.reset();
+        }
+    }
+    gradients_->finish();
+
+    // One small all-reduce tells every rank the loss, the norm and whether to go on. TP ranks have the same loss: one
+    // of them counts.
+    const at::Tensor own_loss = mesh_.tp.rank() == 0 ? loss_sum : at::zeros_like(loss_sum);
+    const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->flat(), mesh_),
+        at::full({}, want_stop ? 1.0 : 0.0, loss_sum.options())});
+    mesh_.world.all_reduce(figures);
+    const at::Tensor known = figures.cpu();
+    outcome.loss = known[0].item<double>() / plan_.tokens_per_step();
+    outcome.grad_norm = std::sqrt(known[1].item<double>());
+    outcome.stop = known[2].item<double>() > 0;
+    return outcome;
+}
+
+void Trainer::update(int step, StepOutcome& outcome)
+{
+    outcome.applied = std::isfinite(outcome.loss) && std::isfinite(outcome.grad_norm);
+    if (!outcome.applied)
+        return;
+    constexpr double kAvoidsDivisionByZero = 1e-6;
+    const double limit = plan_.run.clip_norm;
+    const double scale = limit > 0 ? std::min(1.0, limit / (outcome.grad_norm + kAvoidsDivisionByZero)) : 1.0;
+    optimizer_->step(gradients_->flat(), plan_.run.learning_rate(step, total_steps_), scale);
+}
+
+Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
+{
+    if (!held_out_)
+        return std::optional<Evaluation>();
+    const at::NoGradGuard no_graph;
+    const Training& training = plan_.training;
+    // No window twice, unless the data is smaller than one global batch.
+    const int64_t batches
+        = std::clamp<int64_t>(held_out_->windows() / training.global_batch, 1, std::max(1, plan_.run.eval.batches));
+    const at::Tensor loss_sum = at::zeros({}, tensor_options(options_).dtype(at::kDouble));
+    for (int64_t batch_index = 0; batch_index < batches; ++batch_index)
+        for (int m = 0; m < training.micro_batches; ++m) {
+            const int64_t own = (int64_t(mesh_.at.dp) * training.micro_batches + m) * training.micro_batch;
+            FOURFOLD_TRY(const Batch batch,
+                micro_batch(batch_index * training.global_batch + own,
+                    [&](int64_t index, int64_t* tokens) { return held_out_->window(index, tokens); }));
+            loss_sum.add_(model_->loss_sum(batch.tokens, batch.labels));
+        }
+    if (mesh_.tp.rank() != 0)
+        loss_sum.zero_();
+    mesh_.world.all_reduce(loss_sum);
+    Evaluation evaluation;
+    evaluation.tokens = batches * training.global_batch * training.seq_len;
+    evaluation.loss = loss_sum.cpu().item<double>() / double(evaluation.tokens);
+    return std::optional(evaluation);
+}
+
+std::optional<double> Trainer::unigram_entropy() const
+{
+    if (!held_out_)
+        return std::nullopt;
+    return trainer::unigram_entropy(*data_, *held_out_, plan_.model.vocab);
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts of the trainer put together: one rank's model, data, gradients and optimizer, step by step.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/schedule/actions.h"
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/data/sampler.h"
+#include "runner/trainer/data_parallel/gradient_buckets.h"
+#include "runner/trainer/model/llama.h"
+#include "runner/trainer/optim/adamw.h"
+
+#include <memory>
+#include <optional>
+
+namespace fourfold::trainer {
+
+struct TrainerOptions {
+    bool cuda = false; // tensors on the current GPU
+    bool fp64 = false; // weights and arithmetic in fp64, for comparisons
+};
+
+// What a step did; every field is the same on all ranks.
+struct StepOutcome {
+    double loss = 0; // mean over the global batch's tokens, nats
+    double grad_norm = 0; // global, before clipping
+    bool applied = false; // false: loss or gradient was not finite, the weights did not change
+    bool stop = false; // some rank was asked to stop
+    double data_time_s = 0; // this rank's wait for data
+};
+
+class Trainer {
+public:
+    // Opens the data, makes and initialises the weights. `mesh` must outlive the trainer.
+    static Expected<std::unique_ptr<Trainer>> create(
+        const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
+
+    // Forward and backward passes of all micro-batches, gradients summed over the mesh. Collective. Step counts from 0.
+    Expected<StepOutcome> accumulate_gradients(int step, bool want_stop = false);
+    // Clips and applies the gradients of `outcome`, unless they are not finite.
+    void update(int step, StepOutcome& outcome);
+
+    // Mean loss over the held-out data; empty when the plan has none. Collective.
+    struct Evaluation {
+        double loss = 0;
+        int64_t tokens = 0;
+    };
+    Expected<std::optional<Evaluation>> evaluate();
+
+    // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.
+    [[nodiscard]] std::optional<double> unigram_entropy() const;
+    [[nodiscard]] int total_steps() const { return total_steps_; }
+    [[nodiscard]] const Weights& weights() const { return *weights_; }
+    [[nodiscard]] const GradientBuckets& gradients() const { return *gradients_; }
+
+private:
+    Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
+
+    struct Batch {
+        at::Tensor tokens, labels; // [seq_len, micro_batch] each
+    };
+    // `fill` writes sample `index` of the global batch.
+    template <typename Fill>
+    Expected<Batch> micro_batch(int64_t first_index, Fill&& fill) const;
+    Expected<Batch> training_batch(int step, int micro_batch_index) const;
+
+    ResolvedPlan plan_;
+    const Mesh& mesh_;
+    TrainerOptions options_;
+    int total_steps_ = 0;
+    std::optional<Sampler> data_, held_out_;
+    std::unique_ptr<Weights> weights_;
+    std::unique_ptr<Llama> model_;
+    std::unique_ptr<GradientBuckets> gradients_;
+    std::unique_ptr<AdamW> optimizer_;
+    std::vector<Action> actions_; // of one step on this pipeline rank
+};
+
+} // namespace fourfold::trainer
