@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// events.jsonl of one node: append-only, `seq` from 0 without a gap, whole lines only. Survives a full disk: lines wait
+// in memory until the reserve file is given up.
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/agent/file_descriptor.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace fourfold {
+
+class EventLog {
+public:
+    // Opens or creates the file; a torn last line (the writer was killed) is cut off.
+    static Expected<EventLog> open(const std::filesystem::path& file);
+
+    // Appends {"seq": n, ...} made of one JSON object's text as a rank wrote it (`object` begins with '{').
+    void append_object(std::string_view object);
+    // Appends an event of the agent itself: time, rank (-1 = none), event and the keys of `more`.
+    void append(const std::string& event, int rank, const Json& more);
+
+    // True from the first failed write on (disk full, quota, I/O error); `failure` says why.
+    [[nodiscard]] bool failed() const { return !failure_.empty(); }
+    [[nodiscard]] const std::string& failure() const { return failure_; }
+    // Tries again to write what waits; true when nothing waits any more.
+    bool flush();
+    void sync();
+
+    [[nodiscard]] int64_t next_seq() const { return next_seq_; }
+    // How many lines of each rank the file held when it was opened (events of the agent itself not counted).
+    [[nodiscard]] const std::map<int, int64_t>& merged_lines() const { return merged_lines_; }
+    [[nodiscard]] bool ended() const { return ended_; } // the file held an `end` event when it was opened
+
+private:
+    void write_line(std::string line);
+
+    FileDescriptor fd_;
+    int64_t next_seq_ = 0;
+    std::map<int, int64_t> merged_lines_;
+    bool ended_ = false;
+    std::string waiting_; // whole lines, the first perhaps without what is already in the file
+    std::string failure_;
+};
+
+// Creates a file of real blocks that can be given up when the disk is full.
+Expected<void> make_reserve(const std::filesystem::path& file, std::size_t bytes);
+
+} // namespace fourfold

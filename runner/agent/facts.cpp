@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/facts.h"
+
+#include "runner/agent/file_descriptor.h"
+#include "runner/agent/processes.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+namespace fourfold {
+
+namespace {
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+std::string trimmed(const std::string& text)
+{
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\"");
+    if (begin == std::string::npos)
+        return {};
+    return text.substr(begin, text.find_last_not_of(" \t\r\n\"") - begin + 1);
+}
+
+// The value of the line that begins with `key`.
+std::string line_value(const std::string& text, const std::string& key)
+{
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+        if (line.starts_with(key))
+            return trimmed(line.substr(key.size()));
+    }
+    return {};
+}
+
+double kib_as_gib(const std::string& text)
+{
+    return std::strtod(text.c_str(), nullptr) * 1024.0 / kGib;
+}
+
+// The C library of the node, not the one this static program holds: its version is a text in the library itself.
+std::string glibc_version()
+{
+    for (const char* file : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6",
+             "/usr/lib64/libc.so.6", "/usr/lib/libc.so.6", "/lib/libc.so.6"}) {
+        const std::string content = slurp(file, 8u << 20);
+        static constexpr std::string_view kMark = "release version ";
+        const std::size_t at = content.find(kMark);
+        if (at == std::string::npos)
+            continue;
+        const std::size_t begin = at + kMark.size();
+        return content.substr(begin, std::min<std::size_t>(content.find_first_not_of("0123456789.", begin) - begin, 8));
+    }
+    return {};
+}
+
+// Memory that the node's cgroup allows, or 0 where it does not limit.
+double cgroup_limit_gib()
+{
+    for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+        const double bytes = std::strtod(slurp(file).c_str(), nullptr);
+        if (bytes > 0 && bytes < 1e15)
+            return bytes / kGib;
+    }
+    return 0;
+}
+
+// Standard output of a program that exists at one of fixed places, within `seconds`.
+std::string output_of(const std::vector<const char*>& argv, double seconds)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return {};
+    FileDescriptor in(ends[0]), out(ends[1]);
+    const pid_t pid = fork();
+    if (pid < 0)
+        return {};
+    if (pid == 0) {
+        dup2(out.get(), 1);
+        execv(argv[0], const_cast<char* const*>(argv.data()));
+        _exit(127);
+    }
+    out.close();
+    std::string text;
+    const double deadline = monotonic_seconds() + seconds;
+    char block[4096];
+    while (monotonic_seconds() < deadline && text.size() < 65536) {
+        pollfd waiting{in.get(), POLLIN, 0};
+        if (poll(&waiting, 1, 100) <= 0)
+            continue;
+        const ssize_t got = read(in.get(), block, sizeof block);
+        if (got <= 0)
+            break;
+        text.append(block, static_cast<std::size_t>(got));
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+    return text;
+}
+
+void add_gpus(Json& facts)
+{
+    Json gpus = Json::array();
+    const std::string version = slurp("/proc/driver/nvidia/version");
+    if (!version.empty()) {
+        std::error_code error;
+        for (const char* program : {"/usr/bin/nvidia-smi", "/bin/nvidia-smi", "/usr/local/bin/nvidia-smi"}) {
+            if (!std::filesystem::exists(program, error))
+                continue;
+            std::istringstream lines(output_of(
+                {program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits", nullptr},
+                10));
+            std::string name, memory, driver;
+            while (std::getline(lines, name, ',') && std::getline(lines, memory, ',') && std::getline(lines, driver)) {
+                gpus.push_back(
+                    {{"name", trimmed(name)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
+                facts["driver"] = trimmed(driver);
+            }
+            break;
+        }
+        if (gpus.empty()) {
+            for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error))
+                gpus.push_back({{"name", line_value(slurp(entry.path() / "information"), "Model:")}});
+        }
+    }
+    facts["gpus"] = std::move(gpus);
+}
+
+// "client-ip client-port server-ip server-port": the address under which this node was reached.
+std::string reached_address()
+{
+    const char* connection = std::getenv("SSH_CONNECTION");
+    if (!connection)
+        return {};
+    std::istringstream fields(connection);
+    std::string client, client_port, server;
+    fields >> client >> client_port >> server;
+    return server;
+}
+} // namespace
+
+Json node_facts(const std::filesystem::path& base)
+{
+    Json facts = Json::object();
+    utsname system{};
+    uname(&system);
+    facts["hostname"] = system.nodename;
+    facts["os"] = line_value(slurp("/etc/os-release"), "PRETTY_NAME=");
+    facts["kernel"] = system.release;
+    facts["arch"] = system.machine;
+    facts["glibc"] = glibc_version();
+    facts["boot_id"] = boot_id();
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    facts["cores"] = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores)
+                                                                     : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    facts["cpu"] = line_value(slurp("/proc/cpuinfo"), "model name\t:");
+    const std::string memory = slurp("/proc/meminfo");
+    double total = kib_as_gib(line_value(memory, "MemTotal:"));
+    double available = kib_as_gib(line_value(memory, "MemAvailable:"));
+    if (const double limit = cgroup_limit_gib(); limit > 0) {
+        total = std::min(total, limit);
+        available = std::min(available, limit);
+    }
+    facts["memory_gib"] = total;
+    facts["memory_available_gib"] = available;
+    struct statvfs disk { };
+    if (statvfs(base.c_str(), &disk) == 0)
+        facts["disk_free_gib"] = double(disk.f_bavail) * double(disk.f_frsize) / kGib;
+    facts["address"] = reached_address();
+    facts["base"] = base.string();
+    facts["user_id"] = geteuid();
+    add_gpus(facts);
+    return facts;
+}
+
+} // namespace fourfold

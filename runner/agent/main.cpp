@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/session.h"
+#include "runner/protocol/message.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+int main(int argc, char** argv)
+{
+    signal(SIGPIPE, SIG_IGN); // a client that goes away is seen by the failed write
+    signal(SIGHUP, SIG_IGN);
+    umask(077);
+    const char* command = argc == 2 ? argv[1] : "";
+    if (std::strcmp(command, "version") == 0) {
+        std::printf("fourfold-agent, protocol %d\n", fourfold::kProtocolVersion);
+        return 0;
+    }
+    if (std::strcmp(command, "session") == 0)
+        return fourfold::Session(STDIN_FILENO, STDOUT_FILENO).run();
+    std::fprintf(stderr,
+        "fourfold-agent runs and supervises training ranks on a node; `fourfold run` starts it.\n"
+        "usage: fourfold-agent session | version\n");
+    return 2;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/processes.h"
+
+#include "runner/agent/file_descriptor.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <map>
+
+namespace fourfold {
+
+namespace {
+std::vector<pid_t> all_pids()
+{
+    std::vector<pid_t> out;
+    DIR* folder = opendir("/proc");
+    if (!folder)
+        return out;
+    while (const dirent* entry = readdir(folder)) {
+        const std::string_view text = entry->d_name;
+        pid_t pid = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+        if (error == std::errc{} && end == text.data() + text.size())
+            out.push_back(pid);
+    }
+    closedir(folder);
+    return out;
+}
+
+std::string proc_file(pid_t pid, const char* name)
+{
+    return slurp("/proc/" + std::to_string(pid) + "/" + name);
+}
+
+// Fields of /proc/<pid>/stat from the third on; the second, the name, may itself hold blanks and parentheses.
+std::vector<std::string> stat_fields(pid_t pid)
+{
+    const std::string text = proc_file(pid, "stat");
+    std::vector<std::string> out;
+    std::size_t at = text.rfind(')');
+    if (at == std::string::npos)
+        return out;
+    at += 2;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+        out.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return out;
+}
+
+long long field_number(const std::vector<std::string>& fields, std::size_t index)
+{
+    long long value = -1;
+    if (index < fields.size())
+        std::from_chars(fields[index].data(), fields[index].data() + fields[index].size(), value);
+    return value;
+}
+
+bool has_variable(const std::string& environment, const std::string& assignment)
+{
+    for (std::size_t at = environment.find(assignment); at != std::string::npos;
+         at = environment.find(assignment, at + 1)) {
+        const std::size_t end = at + assignment.size();
+        if ((at == 0 || environment[at - 1] == '\0') && (end == environment.size() || environment[end] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+bool is_zombie(pid_t pid)
+{
+    const auto fields = stat_fields(pid);
+    return fields.empty() || fields[0] == "Z" || fields[0] == "X";
+}
+
+std::vector<pid_t> pids_of_run(const std::string& run, int node)
+{
+    std::vector<pid_t> out;
+    const std::string run_cookie = "FOURFOLD_RUN=" + run;
+    const std::string node_cookie = "FOURFOLD_NODE=" + std::to_string(node);
+    for (const pid_t pid : all_pids()) {
+        if (pid == getpid())
+            continue;
+        const std::string environment = proc_file(pid, "environ");
+        if (has_variable(environment, run_cookie) && has_variable(environment, node_cookie) && !is_zombie(pid))
+            out.push_back(pid);
+    }
+    return out;
+}
+} // namespace
+
+std::string boot_id()
+{
+    std::string id = slurp("/proc/sys/kernel/random/boot_id");
+    while (!id.empty() && id.back() == '\n')
+        id.pop_back();
+    return id;
+}
+
+long long start_time(pid_t pid)
+{
+    return field_number(stat_fields(pid), 19);
+}
+
+ProcessIdentity own_identity()
+{
+    return {getpid(), start_time(getpid()), boot_id()};
+}
+
+bool is_alive(const ProcessIdentity& process)
+{
+    return process.pid > 0 && process.boot_id == boot_id() && start_time(process.pid) == process.start_time
+        && !is_zombie(process.pid);
+}
+
+bool send_signal(const ProcessIdentity& process, int signal)
+{
+    // The pidfd is taken first and the identity checked after: from then on the number cannot mean another process.
+    const FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+    if (!pidfd.valid() && errno != ENOSYS)
+        return false;
+    if (!is_alive(process))
+        return false;
+    if (pidfd.valid())
+        return syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0) == 0;
+    return kill(process.pid, signal) == 0;
+}
+
+std::vector<pid_t> descendants(pid_t root)
+{
+    std::multimap<pid_t, pid_t> children;
+    for (const pid_t pid : all_pids()) {
+        const auto fields = stat_fields(pid);
+        children.emplace(static_cast<pid_t>(field_number(fields, 1)), pid);
+    }
+    std::vector<pid_t> out, open{root};
+    while (!open.empty()) {
+        const pid_t parent = open.back();
+        open.pop_back();
+        const auto [begin, end] = children.equal_range(parent);
+        for (auto it = begin; it != end; ++it) {
+            out.push_back(it->second);
+            open.push_back(it->second);
+        }
+    }
+    return out;
+}
+
+int count_of_run(const std::string& run, int node)
+{
+    return static_cast<int>(pids_of_run(run, node).size());
+}
+
+int sweep(const std::string& run, int node, double seconds)
+{
+    const double deadline = monotonic_seconds() + seconds;
+    int most = 0;
+    for (;;) {
+        const std::vector<pid_t> found = pids_of_run(run, node);
+        most = std::max(most, static_cast<int>(found.size()));
+        if (found.empty())
+            return most;
+        const std::string boot = boot_id();
+        for (const pid_t pid : found) {
+            const ProcessIdentity process{pid, start_time(pid), boot};
+            // Between reading the environment and here the number may have changed hands: look again.
+            if (has_variable(proc_file(pid, "environ"), "FOURFOLD_RUN=" + run))
+                send_signal(process, SIGKILL);
+        }
+        if (monotonic_seconds() > deadline)
+            return most;
+        usleep(5000);
+    }
+}
+
+double monotonic_seconds()
+{
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+} // namespace fourfold

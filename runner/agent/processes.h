@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Processes of this node. One is identified by (pid, start time, boot id), never by its name.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct ProcessIdentity {
+    pid_t pid = 0;
+    long long start_time = 0; // clock ticks since boot, field 22 of /proc/<pid>/stat
+    std::string boot_id;
+};
+
+std::string boot_id();
+// -1 when there is no such process.
+long long start_time(pid_t pid);
+ProcessIdentity own_identity();
+bool is_alive(const ProcessIdentity& process);
+// Signals exactly that process (through a pidfd where the kernel has them); false when it is gone.
+bool send_signal(const ProcessIdentity& process, int signal);
+
+// Everything below `root` in the process tree, without `root`.
+std::vector<pid_t> descendants(pid_t root);
+
+// Kills (SIGKILL) every process whose environment carries FOURFOLD_RUN=<run> and FOURFOLD_NODE=<node>, until none is
+// found; waits at most `seconds` for them to go. Returns how many were found first.
+int sweep(const std::string& run, int node, double seconds = 5);
+// How many such processes there are.
+int count_of_run(const std::string& run, int node);
+
+double monotonic_seconds();
+
+} // namespace fourfold

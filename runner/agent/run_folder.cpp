@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/run_folder.h"
+
+#include "runner/protocol/message.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+namespace fourfold {
+
+namespace {
+Expected<void> make_private(const std::filesystem::path& folder)
+{
+    if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+        return errno_problem("the folder cannot be made", folder);
+    return {};
+}
+
+Expected<void> make_private_parents(const std::filesystem::path& folder)
+{
+    std::filesystem::path so_far;
+    for (const auto& part : folder) {
+        so_far /= part;
+        struct stat info { };
+        if (stat(so_far.c_str(), &info) != 0)
+            FOURFOLD_CHECK(make_private(so_far));
+    }
+    return {};
+}
+} // namespace
+
+Expected<std::filesystem::path> checked_base(const std::string& base)
+{
+    std::string path = base;
+    const char* home = std::getenv("HOME");
+    if (path.empty())
+        path = "~/.local/share/fourfold/node";
+    if (path.starts_with("~/")) {
+        if (!home || home[0] != '/')
+            return Problem{
+                ProblemCode::io, "HOME is not set on the node", "give the target an absolute base_folder", {}};
+        path = std::string(home) + path.substr(1);
+    }
+    if (path[0] != '/')
+        return Problem{ProblemCode::bad_input, "the base folder \"" + path + "\" is not absolute",
+            "begin it with / or ~/", "base_folder"};
+    const std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
+    FOURFOLD_CHECK(make_private_parents(folder));
+    struct stat info { };
+    if (stat(folder.c_str(), &info) != 0)
+        return errno_problem("the base folder cannot be used", folder);
+    if (!S_ISDIR(info.st_mode))
+        return Problem{ProblemCode::io, "the base folder is not a folder", {}, folder.string()};
+    if (info.st_uid != geteuid())
+        return Problem{ProblemCode::refused, "the base folder belongs to another user",
+            "choose a base_folder of your own", folder.string()};
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return Problem{
+            ProblemCode::refused, "the base folder may be written by others", "chmod 700 it", folder.string()};
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        return errno_problem("the base folder cannot be written", folder);
+    return folder;
+}
+
+RunFolder::RunFolder(const std::filesystem::path& base, const std::string& run, int node)
+    : path_(base / "runs" / run_folder_name(run, node))
+{
+}
+
+bool RunFolder::exists() const
+{
+    std::error_code ignored;
+    return std::filesystem::exists(file("spec.json"), ignored);
+}
+
+Expected<void> RunFolder::create() const
+{
+    return make_private_parents(path_);
+}
+
+Expected<FileDescriptor> RunFolder::lock() const
+{
+    FOURFOLD_TRY(FileDescriptor fd, open_file(file("lock"), O_RDWR | O_CREAT));
+    if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return Problem{ProblemCode::refused, "this run is held by another agent",
+                "use `fourfold attach` to follow it", path_.string()};
+        return errno_problem("cannot be locked", file("lock"));
+    }
+    return fd;
+}
+
+Expected<void> RunFolder::write_spec(const RunSpec& spec) const
+{
+    FOURFOLD_CHECK(write_file_atomically(file("plan.json"), to_wire(spec.plan) + "\n"));
+    return write_file_atomically(file("spec.json"), to_wire(to_json(spec)) + "\n");
+}
+
+Expected<RunSpec> RunFolder::read_spec() const
+{
+    FOURFOLD_TRY(const Json json, read_json_file(file("spec.json")));
+    return run_spec_from_json(json);
+}
+
+bool RunFolder::write_status(const RunStatus& status) const
+{
+    const std::string text = to_wire({{"state", status.state}, {"status", status.status}, {"why", status.why},
+                                 {"pid", status.supervisor.pid}, {"start_time", status.supervisor.start_time},
+                                 {"boot_id", status.supervisor.boot_id}, {"time", utc_now()}})
+        + "\n";
+    const auto temporary = file("status.json.new");
+    const auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    return fd && write_fully(fd->get(), text) && rename(temporary.c_str(), file("status.json").c_str()) == 0;
+}
+
+std::optional<RunStatus> RunFolder::read_status() const
+{
+    const auto json = read_json_file(file("status.json"), 1u << 20);
+    if (!json)
+        return {};
+    RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {}};
+    status.supervisor = {static_cast<pid_t>(integer_field(*json, "pid")), integer_field(*json, "start_time"),
+        text_field(*json, "boot_id")};
+    return status;
+}
+
+Expected<void> RunFolder::write_stop(const StopRequest& request) const
+{
+    return write_file_atomically(file("stop.json"),
+        to_wire({{"status", request.status}, {"why", request.why}, {"error", request.error},
+            {"grace_s", request.grace_s}}));
+}
+
+std::optional<StopRequest> RunFolder::read_stop() const
+{
+    if (access(file("stop.json").c_str(), F_OK) != 0)
+        return {};
+    StopRequest request;
+    const auto json = read_json_file(file("stop.json"), 1u << 20);
+    if (!json)
+        return request; // whatever it says, somebody wants the run to stop
+    request.status = text_field(*json, "status", "cancelled");
+    request.why = text_field(*json, "why");
+    if (const Json& error = object_field(*json, "error"); !error.empty())
+        request.error = error;
+    request.grace_s = std::clamp(number_field(*json, "grace_s", 2), 0.0, 600.0);
+    return request;
+}
+
+std::string RunFolder::verdict() const
+{
+    if (!exists())
+        return "absent";
+    const auto status = read_status();
+    if (!status)
+        return "prepared";
+    if (status->state == "ended")
+        return status->state;
+    if (is_alive(status->supervisor))
+        return status->state;
+    return status->supervisor.boot_id == boot_id() ? "lost-agent" : "lost-reboot";
+}
+
+} // namespace fourfold

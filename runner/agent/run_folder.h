@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run's folder on a node, "<base>/runs/<id>[/node<k>]": who holds it, what state it is in, how it is laid out.
+//   spec.json plan.json lock status.json stop.json events.jsonl rank<r>.jsonl rank<r>.log agent.log reserve bin/ data/
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/agent/file_descriptor.h"
+#include "runner/agent/processes.h"
+#include "runner/protocol/run_spec.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace fourfold {
+
+// Checks that `base` is an absolute folder of this user that nobody else may write; creates it (0700).
+Expected<std::filesystem::path> checked_base(const std::string& base);
+
+struct RunStatus {
+    std::string state; // "running", "stopping", "ended"
+    std::string status; // with "ended": "ok", "fail", ...
+    std::string why;
+    ProcessIdentity supervisor;
+};
+
+// What a stop request leaves for the supervisor (stop.json).
+struct StopRequest {
+    std::string status = "cancelled", why;
+    Json error; // null, or the `error` event of another node's rank, which caused the stop
+    double grace_s = 2;
+};
+
+class RunFolder {
+public:
+    RunFolder(const std::filesystem::path& base, const std::string& run, int node);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::filesystem::path file(const std::string& name) const { return path_ / name; }
+    [[nodiscard]] bool exists() const;
+
+    Expected<void> create() const; // all parents 0700; fine when it exists
+    // The exclusive lock that a supervisor holds as long as it lives; `refused` when somebody has it.
+    [[nodiscard]] Expected<FileDescriptor> lock() const;
+
+    Expected<void> write_spec(const RunSpec& spec) const;
+    [[nodiscard]] Expected<RunSpec> read_spec() const;
+    // Not durable on purpose (once a second); whoever reads it sees the old or the new one.
+    bool write_status(const RunStatus& status) const;
+    [[nodiscard]] std::optional<RunStatus> read_status() const;
+    Expected<void> write_stop(const StopRequest& request) const;
+    [[nodiscard]] std::optional<StopRequest> read_stop() const;
+
+    // "absent", "prepared", "running", "stopping", "ended", "lost-agent" (supervisor gone), "lost-reboot".
+    [[nodiscard]] std::string verdict() const;
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace fourfold

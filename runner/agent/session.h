@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold-agent session`: answers requests on standard input until it ends. Nothing that it starts dies with it.
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/agent/run_folder.h"
+#include "runner/agent/store.h"
+#include "runner/protocol/frame.h"
+
+#include <memory>
+#include <optional>
+
+namespace fourfold {
+
+class Session {
+public:
+    Session(int in, int out);
+    // Until the peer closes its end; the process's exit status.
+    int run();
+
+private:
+    struct Prepared {
+        RunFolder folder;
+        RunSpec spec;
+        FileDescriptor lock, port_holder;
+    };
+
+    // The wire. A broken output or a malformed input ends the session.
+    bool send(const Json& reply);
+    bool send_data(std::string_view bytes);
+    // Waits up to `timeout_ms` (-1 = for ever); nothing when none came, `closed_` when the peer is gone.
+    std::optional<Frame> next_frame(int timeout_ms);
+
+    void handle(const Json& request);
+    // Each answers its request itself, or returns what is wrong.
+    Expected<void> hello(const Json& request);
+    Expected<void> have(const Json& request);
+    Expected<void> put(const Json& request);
+    Expected<void> prepare(const Json& request);
+    Expected<void> start(const Json& request);
+    Expected<void> tail(const Json& request);
+    Expected<void> stop(const Json& request);
+    Expected<void> status(const Json& request);
+    Expected<void> sweep_run(const Json& request);
+    Expected<void> fetch(const Json& request);
+
+    [[nodiscard]] Expected<RunFolder> folder_of(const Json& request) const;
+    Expected<void> lay_out(const RunFolder& folder, const RunSpec& spec);
+
+    int in_, out_;
+    FrameParser parser_;
+    bool closed_ = false;
+    std::filesystem::path base_; // empty before hello
+    std::unique_ptr<Store> store_;
+    std::unique_ptr<Prepared> prepared_;
+};
+
+} // namespace fourfold

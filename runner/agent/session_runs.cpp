@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The session's requests about runs: prepare, start, follow, stop.
+#include "runner/agent/session.h"
+#include "runner/agent/supervisor.h"
+#include "runner/protocol/message.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace fourfold {
+
+namespace {
+constexpr std::size_t kTailBytes = 256u << 10;
+constexpr int kTailPollMs = 25;
+
+// A free port of `address`, kept by the returned socket until the ranks start.
+Expected<std::pair<FileDescriptor, int>> free_port(const std::string& address)
+{
+    sockaddr_storage storage{};
+    socklen_t length = 0;
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&storage);
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&storage);
+    if (inet_pton(AF_INET, address.c_str(), &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        length = sizeof *v4;
+    } else if (inet_pton(AF_INET6, address.c_str(), &v6->sin6_addr) == 1) {
+        v6->sin6_family = AF_INET6;
+        length = sizeof *v6;
+    } else {
+        return Problem{ProblemCode::bad_input, "\"" + address + "\" is not a numeric address",
+            "give the host a numeric node_address", {}};
+    }
+    FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (!socket.valid() || bind(socket.get(), reinterpret_cast<sockaddr*>(&storage), length) != 0)
+        return Problem{ProblemCode::network, "this node has no address " + address + " (" + std::strerror(errno) + ")",
+            "give the host its own node_address", {}};
+    length = sizeof storage;
+    getsockname(socket.get(), reinterpret_cast<sockaddr*>(&storage), &length);
+    const int port = ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+    return std::pair(std::move(socket), port);
+}
+} // namespace
+
+// Links of the run folder: bin/libc10.so -> the store, or the place on this node that holds the same content.
+Expected<void> Session::lay_out(const RunFolder& folder, const RunSpec& spec)
+{
+    for (const RunFile& file : spec.files) {
+        const std::filesystem::path target
+            = file.in_place.empty() ? store_->place(file.sha256) : std::filesystem::path(file.in_place);
+        if (!file.sha256.empty())
+            FOURFOLD_CHECK(store_->verify(target, file.sha256));
+        const std::filesystem::path link = folder.file(file.name);
+        std::error_code error;
+        if (!std::filesystem::exists(target, error))
+            return Problem{ProblemCode::not_found, "is needed by the run and does not exist", {}, target.string()};
+        std::filesystem::create_directories(link.parent_path(), error);
+        if (symlink(target.c_str(), link.c_str()) != 0)
+            return errno_problem("cannot be linked", link);
+    }
+    return {};
+}
+
+Expected<void> Session::prepare(const Json& request)
+{
+    prepared_.reset();
+    FOURFOLD_TRY(RunSpec spec, run_spec_from_json(object_field(request, "spec")));
+    RunFolder folder(base_, spec.run, spec.node);
+    FOURFOLD_CHECK(folder.create());
+    FOURFOLD_TRY(FileDescriptor lock, folder.lock());
+    if (folder.exists())
+        return Problem{ProblemCode::refused,
+            "run " + spec.run + " was already started on this node (" + folder.verdict() + ")",
+            "a run is started once; start a new one", folder.path().string()};
+    FOURFOLD_CHECK(lay_out(folder, spec));
+    auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}});
+    int port = 0;
+    if (spec.node == 0) {
+        FOURFOLD_TRY(auto holder, free_port(spec.address));
+        prepared->port_holder = std::move(holder.first);
+        port = holder.second;
+    }
+    FOURFOLD_CHECK(folder.write_spec(spec));
+    prepared->spec = std::move(spec);
+    prepared_ = std::move(prepared);
+    send({{"is", "prepared"}, {"folder", folder.path().string()}, {"port", port}});
+    return {};
+}
+
+Expected<void> Session::start(const Json& request)
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    if (!prepared_ || prepared_->folder.path() != folder.path())
+        return Problem{ProblemCode::bad_input, "this session has not prepared that run", {}, folder.path().string()};
+    const std::unique_ptr<Prepared> prepared = std::move(prepared_);
+    const Rendezvous rendezvous{
+        text_field(request, "master_address"), static_cast<int>(integer_field(request, "master_port"))};
+    prepared->port_holder.close();
+    FOURFOLD_TRY(const ProcessIdentity supervisor,
+        start_supervisor(prepared->folder, prepared->spec, rendezvous, std::move(prepared->lock)));
+    send({{"is", "started"}, {"pid", supervisor.pid}});
+    return {};
+}
+
+Expected<void> Session::stop(const Json& request)
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    if (!folder.exists())
+        return Problem{ProblemCode::not_found, "there is no such run on this node", {}, folder.path().string()};
+    StopRequest stop{text_field(request, "status", "cancelled"), text_field(request, "why"), nullptr,
+        std::clamp(number_field(request, "grace_s", 2), 0.0, 600.0)};
+    if (const Json& error = object_field(request, "error"); !error.empty())
+        stop.error = error;
+    const std::string verdict = folder.verdict();
+    if (verdict == "running" || verdict == "stopping") {
+        // The first request decides; a full disk must not keep a run going, the signal alone stops it too.
+        const auto written = folder.read_stop() ? Expected<void>() : folder.write_stop(stop);
+        if (const auto status = folder.read_status())
+            send_signal(status->supervisor, SIGTERM);
+        FOURFOLD_CHECK(written);
+    } else if (verdict != "ended") {
+        prepared_.reset();
+        FOURFOLD_CHECK(
+            close_lost_run(folder, text_field(request, "run"), static_cast<int>(integer_field(request, "node"))));
+    }
+    send({{"is", "stopping"}, {"state", folder.verdict()}});
+    return {};
+}
+
+Expected<void> Session::status(const Json& request)
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    const auto status = folder.read_status();
+    send({{"is", "status"}, {"state", folder.verdict()}, {"status", status ? status->status : ""},
+        {"why", status ? status->why : ""},
+        {"processes", count_of_run(text_field(request, "run"), static_cast<int>(integer_field(request, "node")))}});
+    return {};
+}
+
+Expected<void> Session::sweep_run(const Json& request)
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    const std::string run = text_field(request, "run");
+    const int count = sweep(run, static_cast<int>(integer_field(request, "node")));
+    send({{"is", "swept"}, {"count", count}});
+    return {};
+}
+
+Expected<void> Session::tail(const Json& request)
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    if (!folder.exists())
+        return Problem{ProblemCode::not_found, "there is no such run on this node", {}, folder.path().string()};
+    const std::string run = text_field(request, "run");
+    const int node = static_cast<int>(integer_field(request, "node"));
+    auto offset = static_cast<off_t>(std::max<int64_t>(0, integer_field(request, "offset")));
+    const std::string expected = "{\"seq\":" + std::to_string(integer_field(request, "seq"));
+    bool first = true;
+    FileDescriptor file;
+    std::string block;
+    double said = 0;
+    while (!closed_) {
+        // The state is read before the file: lines written before an `ended` state are then always seen.
+        const std::string state = folder.verdict();
+        if (state == "lost-agent" || state == "lost-reboot" || (state == "prepared" && !prepared_)) {
+            const auto closed = close_lost_run(folder, run, node);
+            if (!closed && closed.error().code != ProblemCode::refused)
+                return closed.error(); // refused: a supervisor is just starting
+            if (closed)
+                continue;
+        }
+        if (!file.valid()) {
+            if (auto opened = open_file(folder.file("events.jsonl"), O_RDONLY))
+                file = std::move(*opened);
+        }
+        std::size_t size = kTailBytes;
+        ssize_t got = 0, whole = 0;
+        while (file.valid()) {
+            block.resize(size);
+            got = pread(file.get(), block.data(), block.size(), offset);
+            whole = got > 0 ? static_cast<ssize_t>(block.rfind('\n', static_cast<std::size_t>(got) - 1) + 1) : 0;
+            if (whole > 0 || got < static_cast<ssize_t>(size) || size > 2 * kMaxEventLine)
+                break;
+            size *= 2; // one line longer than the block
+        }
+        if (whole > 0) {
+            const std::string_view lines = std::string_view(block).substr(0, static_cast<std::size_t>(whole));
+            if (first && (!lines.starts_with(expected) || lines[expected.size()] != ','))
+                return Problem{ProblemCode::conflict, "the events on the node do not continue what is stored here",
+                    "the run folder on the node was changed", folder.path().string()};
+            first = false;
+            if (!send({{"is", "lines"}, {"offset", offset}, {"state", state}}) || !send_data(lines))
+                break;
+            offset += whole;
+        } else if (state == "ended") {
+            const auto status = folder.read_status();
+            send({{"is", "end"}, {"state", state}, {"status", status ? status->status : "lost"}});
+            return {};
+        }
+        if (const double now = monotonic_seconds(); now - said >= 1) {
+            said = now;
+            send({{"is", "heartbeat"}, {"state", state}, {"time", utc_now()}});
+        }
+        const auto frame = next_frame(whole > 0 ? 0 : kTailPollMs);
+        if (!frame)
+            continue;
+        const auto asked = parse_json(frame->payload, "request");
+        if (frame->kind != FrameKind::json || !asked || text_field(*asked, "do") != "stop")
+            return Problem{ProblemCode::bad_input, "only stop may be asked while events are followed", {}, {}};
+        FOURFOLD_CHECK(stop(*asked));
+    }
+    return {};
+}
+
+} // namespace fourfold

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/store.h"
+
+#include "core/base/sha256.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace fourfold {
+
+Store::Store(std::filesystem::path base)
+    : folder_(base / "store")
+    , hashes_(base / "hashes.json")
+{
+    mkdir(folder_.c_str(), 0700);
+}
+
+std::filesystem::path Store::place(const std::string& sha256) const
+{
+    return folder_ / sha256;
+}
+
+std::optional<std::filesystem::path> Store::find(
+    const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates)
+{
+    const auto matches = [&](const std::filesystem::path& file) {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(file, error) || std::filesystem::file_size(file, error) != size || error)
+            return false;
+        const auto hash = hashes_.sha256(file);
+        return hash && *hash == sha256;
+    };
+    const std::filesystem::path own = place(sha256);
+    if (matches(own))
+        return own;
+    std::error_code ignored;
+    std::filesystem::remove(own, ignored);
+    for (const std::string& candidate : candidates) {
+        if (!candidate.empty() && candidate[0] == '/' && matches(candidate))
+            return candidate;
+    }
+    return {};
+}
+
+Expected<void> Store::verify(const std::filesystem::path& file, const std::string& sha256)
+{
+    FOURFOLD_TRY(const std::string hash, hashes_.sha256(file));
+    if (hash != sha256)
+        return Problem{ProblemCode::io, "its content has changed since it was stored (SHA-256 " + hash + ")",
+            "start the run again: the file is sent anew", file.string()};
+    return {};
+}
+
+Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64_t size)
+{
+    Incoming incoming;
+    incoming.part_ = folder_ / (sha256 + ".part");
+    incoming.sha256_ = sha256;
+    incoming.size_ = size;
+    FOURFOLD_TRY(incoming.file_, open_file(incoming.part_, O_RDWR | O_CREAT | O_APPEND));
+    if (flock(incoming.file_.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return std::optional<Incoming>{};
+        return errno_problem("cannot be locked", incoming.part_);
+    }
+    struct stat now {
+    }, named{};
+    if (fstat(incoming.file_.get(), &now) != 0)
+        return errno_problem("cannot be read", incoming.part_);
+    // Another session may have finished and renamed the file between our open and our lock.
+    if (stat(incoming.part_.c_str(), &named) != 0 || named.st_ino != now.st_ino)
+        return std::optional<Incoming>{};
+    if (static_cast<uint64_t>(now.st_size) > size && ftruncate(incoming.file_.get(), 0) != 0)
+        return errno_problem("cannot be shortened", incoming.part_);
+    incoming.offset_ = static_cast<uint64_t>(now.st_size) > size ? 0 : static_cast<uint64_t>(now.st_size);
+    return std::optional<Incoming>(std::move(incoming));
+}
+
+Expected<void> Incoming::append(std::string_view bytes)
+{
+    if (offset_ + bytes.size() > size_)
+        return Problem{ProblemCode::network, "more bytes arrived than the file has", "start again", part_.string()};
+    if (!write_fully(file_.get(), bytes))
+        return errno_problem("cannot be written", part_);
+    offset_ += bytes.size();
+    return {};
+}
+
+Expected<void> Store::finish(Incoming incoming)
+{
+    if (incoming.offset_ != incoming.size_)
+        return Problem{ProblemCode::network,
+            "only " + std::to_string(incoming.offset_) + " of " + std::to_string(incoming.size_) + " bytes arrived",
+            "start again: it is continued from there", incoming.part_.string()};
+    FOURFOLD_TRY(const std::string hash, sha256_file(incoming.part_));
+    if (hash != incoming.sha256_) {
+        std::error_code ignored;
+        std::filesystem::remove(incoming.part_, ignored);
+        return Problem{ProblemCode::io, "arrived with another content (SHA-256 " + hash + ")",
+            "start again: it is sent from its beginning", incoming.part_.string()};
+    }
+    if (fchmod(incoming.file_.get(), 0500) != 0 || fsync(incoming.file_.get()) != 0
+        || rename(incoming.part_.c_str(), place(incoming.sha256_).c_str()) != 0)
+        return errno_problem("cannot be put into the store", place(incoming.sha256_));
+    return {};
+}
+
+} // namespace fourfold

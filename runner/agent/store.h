@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files of a node by their content: "<base>/store/<sha256>". A file is there whole and right, or not at all; what
+// arrived of one that is under way is kept (<sha256>.part) and continued.
+#pragma once
+
+#include "runner/agent/file_descriptor.h"
+#include "runner/protocol/hash_cache.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// A file on its way into the store.
+class Incoming {
+public:
+    [[nodiscard]] uint64_t offset() const { return offset_; } // bytes that are already there
+    Expected<void> append(std::string_view bytes);
+
+private:
+    friend class Store;
+    FileDescriptor file_;
+    std::filesystem::path part_;
+    std::string sha256_;
+    uint64_t size_ = 0, offset_ = 0;
+};
+
+class Store {
+public:
+    explicit Store(std::filesystem::path base);
+
+    // The place of a file with this content: in the store, or the first candidate that has it. A file of the store
+    // whose content is wrong is removed, so that it is sent again.
+    std::optional<std::filesystem::path> find(
+        const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates);
+    // Verifies a file against its hash; the Problem names it.
+    Expected<void> verify(const std::filesystem::path& file, const std::string& sha256);
+
+    [[nodiscard]] std::filesystem::path place(const std::string& sha256) const;
+    // Begins or continues a file; nothing when another session is writing it.
+    Expected<std::optional<Incoming>> begin(const std::string& sha256, uint64_t size);
+    // Checks size and hash and puts the file in its place; a wrong one is thrown away.
+    Expected<void> finish(Incoming incoming);
+
+private:
+    std::filesystem::path folder_;
+    HashCache hashes_;
+};
+
+} // namespace fourfold

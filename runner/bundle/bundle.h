@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a run needs on a node besides the agent: the trainer, its libraries, the plan's data. By content: a file that a
+// node has under any name is not sent again.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "runner/protocol/agent_client.h"
+#include "runner/protocol/run_spec.h"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct BundleFile {
+    std::string name; // in the run folder: "bin/libtorch.so", "data/0/corpus.txt"
+    std::filesystem::path file; // on this computer
+    std::string sha256; // empty when the file is used in place
+    uint64_t size = 0;
+};
+
+struct Bundle {
+    std::vector<BundleFile> files;
+    std::string program; // name of the trainer among them
+    bool library_path = false; // the program finds its libraries through bin/
+    int glibc_minor = 0; // the node needs glibc 2.x
+    ResolvedPlan plan; // with absolute paths of this computer
+
+    [[nodiscard]] uint64_t bytes() const;
+    // The plan as a node reads it: data paths below its run folder.
+    [[nodiscard]] Json plan_on_node(const std::string& run_folder) const;
+};
+
+// Everything is used where it is (the node is this computer).
+Expected<Bundle> local_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
+// With libraries and hashes; hashes are remembered in cache_folder().
+Expected<Bundle> portable_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
+
+struct Staged {
+    std::vector<RunFile> files; // for the node's RunSpec
+    uint64_t sent_bytes = 0; // of file content, before compression
+};
+
+// Brings what the node lacks. `reuse`: files of the node under the same path count when their content is right.
+// `progress` gets (bytes done, bytes in all, file name).
+Expected<Staged> stage(AgentClient& agent, const Bundle& bundle, bool reuse, double disk_free_gib, std::stop_token stop,
+    const std::function<void(uint64_t, uint64_t, const std::string&)>& progress);
+
+} // namespace fourfold

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/protocol/agent_client.h"
+
+#include "runner/protocol/chunk.h"
+#include "runner/protocol/message.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+
+namespace {
+// Hashing gigabytes on a slow node file system takes its time; a dead link is found by the transport, not by this.
+constexpr auto kReplyTimeout = 60s;
+constexpr auto kHashTimeout = 900s;
+
+class OpenFile {
+public:
+    explicit OpenFile(const std::filesystem::path& file)
+        : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC))
+    {
+    }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile()
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    [[nodiscard]] int fd() const { return fd_; }
+
+private:
+    int fd_;
+};
+} // namespace
+
+AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
+    : stream_(std::move(stream))
+    , host_(std::move(host))
+{
+}
+
+Expected<void> AgentClient::send(const Json& request)
+{
+    const std::string text = to_wire(request);
+    if (text.size() > kMaxFrameBytes)
+        return Problem{ProblemCode::bad_input, "a request of " + std::to_string(text.size()) + " bytes is too large",
+            "the plan or its file list is too large", host_};
+    return stream_->write_all(encode_frame(FrameKind::json, text));
+}
+
+Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::milliseconds timeout)
+{
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    for (;;) {
+        auto frame = parser_.next();
+        if (!frame) {
+            frame.error().where = host_;
+            return std::move(frame).error();
+        }
+        if (*frame)
+            return frame;
+        const auto left
+            = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left <= 0ms)
+            return std::optional<Frame>{};
+        FOURFOLD_TRY(const std::string bytes, stream_->read_some(std::min(left, std::chrono::milliseconds(200))));
+        parser_.feed(bytes);
+    }
+}
+
+Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout)
+{
+    FOURFOLD_TRY(auto frame, receive_within(timeout));
+    if (!frame)
+        return Problem{ProblemCode::network,
+            "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
+            "see whether the node is overloaded", host_};
+    return std::move(*frame);
+}
+
+Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
+{
+    if (frame.kind != FrameKind::json)
+        return Problem{ProblemCode::network,
+            std::string("data arrived where the answer \"") + expected + "\" was expected", {}, host_};
+    FOURFOLD_TRY(Json json, parse_json(frame.payload, host_ + ": agent's answer"));
+    const std::string is = text_field(json, "is");
+    if (is == "error")
+        return problem_from_reply(json, host_);
+    if (expected[0] != '\0' && is != expected)
+        return Problem{
+            ProblemCode::network, "the agent answered \"" + is + "\", expected \"" + expected + "\"", {}, host_};
+    return json;
+}
+
+Expected<Json> AgentClient::reply(const char* expected, std::chrono::milliseconds timeout)
+{
+    FOURFOLD_TRY(const Frame frame, receive(timeout));
+    return parse(frame, expected);
+}
+
+Expected<NodeFacts> AgentClient::hello(const std::string& base)
+{
+    FOURFOLD_CHECK(send({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base}}));
+    FOURFOLD_TRY(const Json json, reply("hello", kReplyTimeout));
+    if (integer_field(json, "protocol") != kProtocolVersion)
+        return Problem{ProblemCode::unsupported,
+            "the agent speaks protocol " + std::to_string(integer_field(json, "protocol")) + ", this program "
+                + std::to_string(kProtocolVersion),
+            "use the same version of Fourfold that started the run", host_};
+    NodeFacts facts;
+    facts.hostname = text_field(json, "hostname");
+    facts.os = text_field(json, "os");
+    facts.kernel = text_field(json, "kernel");
+    facts.arch = text_field(json, "arch");
+    facts.glibc = text_field(json, "glibc");
+    facts.boot_id = text_field(json, "boot_id");
+    facts.cores = static_cast<int>(integer_field(json, "cores"));
+    facts.memory_gib = number_field(json, "memory_gib");
+    facts.memory_available_gib = number_field(json, "memory_available_gib");
+    facts.disk_free_gib = number_field(json, "disk_free_gib");
+    for (const Json& gpu : array_field(json, "gpus"))
+        facts.gpus.push_back({text_field(gpu, "name"), number_field(gpu, "memory_gib")});
+    facts.driver = text_field(json, "driver");
+    facts.address = text_field(json, "address");
+    facts.base = text_field(json, "base");
+    if (facts.base.empty() || facts.base[0] != '/')
+        return Problem{ProblemCode::network, "the agent names no absolute folder", {}, host_};
+    facts.document = json;
+    facts.document.erase("is");
+    return facts;
+}
+
+Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
+{
+    Json list = Json::array();
+    for (const WantedFile& file : files)
+        list.push_back({{"sha256", file.sha256}, {"size", file.size}, {"candidates", file.candidates}});
+    FOURFOLD_CHECK(send({{"do", "have"}, {"files", std::move(list)}}));
+    FOURFOLD_TRY(const Json json, reply("have", kHashTimeout));
+    HaveAnswer answer;
+    for (const Json& item : array_field(json, "found"))
+        answer.found.push_back({text_field(item, "sha256"), text_field(item, "path")});
+    for (const Json& item : array_field(json, "missing")) {
+        if (item.is_string())
+            answer.missing.push_back(item.get<std::string>());
+    }
+    if (answer.found.size() + answer.missing.size() != files.size())
+        return Problem{ProblemCode::network, "the agent answered for another number of files", {}, host_};
+    return answer;
+}
+
+Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
+    std::stop_token stop, const std::function<void(uint64_t)>& sent)
+{
+    const OpenFile in(file);
+    if (in.fd() < 0)
+        return Problem{ProblemCode::io, std::string("cannot be read: ") + std::strerror(errno), {}, file.string()};
+    FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}}));
+    FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
+    const std::string state = text_field(answer, "state");
+    if (state == "present")
+        return PutResult::present;
+    if (state == "busy")
+        return PutResult::busy;
+    auto offset = static_cast<uint64_t>(std::max<int64_t>(0, integer_field(answer, "offset")));
+    if (state != "send" || offset > size)
+        return Problem{ProblemCode::network, "the agent's answer to a file makes no sense", {}, host_};
+    if (offset > 0)
+        sent(offset);
+    std::string piece(kChunkBytes, '\0');
+    while (offset < size) {
+        if (stop.stop_requested())
+            return Problem{ProblemCode::cancelled, "stopped while sending " + file.filename().string(), {}, host_};
+        const ssize_t got
+            = pread(in.fd(), piece.data(), std::min<uint64_t>(piece.size(), size - offset), static_cast<off_t>(offset));
+        if (got <= 0)
+            return Problem{
+                ProblemCode::io, "changed or became unreadable while it was sent", "start again", file.string()};
+        const auto bytes = static_cast<std::size_t>(got);
+        FOURFOLD_CHECK(stream_->write_all(
+            encode_frame(FrameKind::data, compress_chunk(std::string_view(piece).substr(0, bytes)))));
+        offset += bytes;
+        sent(bytes);
+    }
+    FOURFOLD_CHECK(send({{"do", "put-end"}}));
+    FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));
+    return PutResult::stored;
+}
+
+Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
+{
+    FOURFOLD_CHECK(send({{"do", "prepare"}, {"spec", to_json(spec)}}));
+    FOURFOLD_TRY(const Json json, reply("prepared", kHashTimeout));
+    return Prepared{text_field(json, "folder"), static_cast<int>(integer_field(json, "port"))};
+}
+
+Expected<void> AgentClient::start(const std::string& run, int node, const std::string& master_address, int master_port)
+{
+    FOURFOLD_CHECK(send({{"do", "start"}, {"run", run}, {"node", node}, {"master_address", master_address},
+        {"master_port", master_port}}));
+    FOURFOLD_TRY(const Json json, reply("started", kReplyTimeout));
+    return {};
+}
+
+Expected<void> AgentClient::tail(const std::string& run, int node, int64_t offset, int64_t seq)
+{
+    return send({{"do", "tail"}, {"run", run}, {"node", node}, {"offset", offset}, {"seq", seq}});
+}
+
+Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
+{
+    FOURFOLD_TRY(const auto frame, receive_within(timeout));
+    TailMessage message;
+    if (!frame)
+        return message;
+    FOURFOLD_TRY(const Json json, parse(*frame, ""));
+    const std::string is = text_field(json, "is");
+    message.state = text_field(json, "state");
+    if (is == "lines") {
+        message.kind = TailMessage::Kind::lines;
+        message.offset = integer_field(json, "offset");
+        FOURFOLD_TRY(Frame data, receive(kReplyTimeout));
+        if (data.kind != FrameKind::data || data.payload.empty() || data.payload.back() != '\n')
+            return Problem{ProblemCode::network, "the agent sent part of a line", {}, host_};
+        message.lines = std::move(data.payload);
+    } else if (is == "heartbeat" || is == "stopping") {
+        message.kind = TailMessage::Kind::heartbeat;
+    } else if (is == "end") {
+        message.kind = TailMessage::Kind::end;
+        message.status = text_field(json, "status");
+    } else {
+        return Problem{ProblemCode::network, "the agent sent \"" + is + "\" in the middle of the events", {}, host_};
+    }
+    return message;
+}
+
+Expected<void> AgentClient::stop(const std::string& run, int node, const std::string& status, const std::string& why,
+    const Json& error, double grace_s)
+{
+    return send({{"do", "stop"}, {"run", run}, {"node", node}, {"status", status}, {"why", why}, {"error", error},
+        {"grace_s", grace_s}});
+}
+
+Expected<Json> AgentClient::status(const std::string& run, int node)
+{
+    FOURFOLD_CHECK(send({{"do", "status"}, {"run", run}, {"node", node}}));
+    return reply("status", kReplyTimeout);
+}
+
+Expected<int> AgentClient::sweep(const std::string& run, int node)
+{
+    FOURFOLD_CHECK(send({{"do", "sweep"}, {"run", run}, {"node", node}}));
+    FOURFOLD_TRY(const Json json, reply("swept", kReplyTimeout));
+    return static_cast<int>(integer_field(json, "count"));
+}
+
+Expected<std::string> AgentClient::fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes)
+{
+    FOURFOLD_CHECK(send({{"do", "fetch"}, {"run", run}, {"node", node}, {"name", name}, {"max_bytes", max_bytes}}));
+    FOURFOLD_TRY(const Json head, reply("file", kReplyTimeout));
+    std::string content;
+    for (;;) {
+        FOURFOLD_TRY(Frame frame, receive(kReplyTimeout));
+        if (frame.kind == FrameKind::json) {
+            FOURFOLD_TRY(const Json end, parse(frame, "file-end"));
+            return content;
+        }
+        content += frame.payload;
+        if (content.size() > max_bytes)
+            return Problem{ProblemCode::network, "the agent sent more of " + name + " than was asked for", {}, host_};
+    }
+}
+
+} // namespace fourfold

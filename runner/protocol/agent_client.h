@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The client's side of a session with one agent: typed requests over a byte stream. Used by one thread at a time.
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/protocol/frame.h"
+#include "runner/protocol/run_spec.h"
+#include "runner/protocol/transport.h"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct NodeGpu {
+    std::string name;
+    double memory_gib = 0; // 0 = unknown
+};
+
+// What an agent says about its node.
+struct NodeFacts {
+    std::string hostname, os, kernel, arch, glibc, boot_id;
+    int cores = 0;
+    double memory_gib = 0, memory_available_gib = 0, disk_free_gib = 0;
+    std::vector<NodeGpu> gpus;
+    std::string driver; // NVIDIA driver version, empty without one
+    std::string address; // numeric address under which SSH reached the node; empty for this computer
+    std::string base; // absolute folder of Fourfold on the node
+    Json document; // all of it, for the run's `start` event
+};
+
+// A file a run needs on the node.
+struct WantedFile {
+    std::string sha256;
+    uint64_t size = 0;
+    std::vector<std::string> candidates; // places on the node that may hold it already
+};
+struct FoundFile {
+    std::string sha256, path; // path empty = in the node's store
+};
+struct HaveAnswer {
+    std::vector<FoundFile> found;
+    std::vector<std::string> missing; // sha256
+};
+
+enum class PutResult { stored, present, busy };
+
+struct Prepared {
+    std::string folder; // run folder on the node
+    int port = 0; // free port for the rendezvous; first node only
+};
+
+// What a tail says.
+struct TailMessage {
+    enum class Kind { lines, heartbeat, end, nothing } kind = Kind::nothing;
+    std::string lines; // whole lines, each with its newline
+    int64_t offset = 0; // of the first byte of `lines` in the node's file
+    std::string state; // of the run on the node: "running", "stopping", "ended"
+    std::string status; // with `end`: "ok", "fail", ... "lost"
+};
+
+class AgentClient {
+public:
+    AgentClient(std::unique_ptr<ByteStream> stream, std::string host);
+
+    // `base` as in the target: empty = the node's default, "~/..." = from the node's home.
+    Expected<NodeFacts> hello(const std::string& base);
+    Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
+    // Sends a file of this computer from where the node's own copy ends; `sent` gets the raw bytes of each piece.
+    Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
+        std::stop_token stop, const std::function<void(uint64_t)>& sent);
+    Expected<Prepared> prepare(const RunSpec& spec);
+    Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port);
+    // From `offset` (bytes of whole lines that the client has) where event `seq` must begin.
+    Expected<void> tail(const std::string& run, int node, int64_t offset, int64_t seq);
+    Expected<TailMessage> tail_next(std::chrono::milliseconds timeout);
+    // Asks for a stop of this node's ranks; allowed while a tail runs (then the tail goes on to its end).
+    // `status` and `error` (may be null) are what the node's `end` and `error` events say.
+    Expected<void> stop(const std::string& run, int node, const std::string& status, const std::string& why,
+        const Json& error, double grace_s);
+    Expected<Json> status(const std::string& run, int node);
+    Expected<int> sweep(const std::string& run, int node);
+    // The last `max_bytes` of a log of the run folder.
+    Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);
+
+    [[nodiscard]] uint64_t bytes_written() const { return stream_->bytes_written(); }
+    [[nodiscard]] const std::string& host() const { return host_; }
+
+private:
+    Expected<void> send(const Json& request);
+    Expected<Frame> receive(std::chrono::milliseconds timeout);
+    Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
+    Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
+    Expected<Json> parse(const Frame& frame, const char* expected);
+
+    std::unique_ptr<ByteStream> stream_;
+    FrameParser parser_;
+    std::string host_;
+};
+
+} // namespace fourfold

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Requests and replies as JSON: how fields are read from a peer that may be hostile, and the names both ends use.
+//
+// Request {"do": ...}           Reply {"is": ...} or {"is": "error", code, message, hint, where}
+//   hello                         hello: NodeFacts
+//   have {files}                  have: {found: [{sha256, path}], missing: [{sha256, size}]}
+//   put {sha256, size}            put: {state: "send" (offset) | "present" | "busy"}; then data frames (zstd), then
+//   put-end                       stored
+//   prepare {spec}                prepared: {folder, port}
+//   start {master_address, port}  started: {pid, state}
+//   tail {run, node, offset, seq} lines {offset, count} + one data frame ... heartbeat {state} ... end {state, status}
+//   stop {run, node, status, ...} stopping (also while a tail runs)
+//   status, sweep, fetch          status: {...}, swept: {count}, file: {size} + data frames ... file-end
+#pragma once
+
+#include "core/base/json.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fourfold {
+
+inline constexpr int kProtocolVersion = 1;
+// A line of an event file; longer ones are dropped by the agent with a warning.
+inline constexpr std::size_t kMaxEventLine = 1u << 20;
+
+// JSON text; invalid UTF-8 is replaced, so that hostile bytes cannot make it throw.
+std::string to_wire(const Json& json);
+
+// A field of an object, or the fallback when it is missing or of another type.
+std::string text_field(const Json& json, const char* key, std::string fallback = {});
+int64_t integer_field(const Json& json, const char* key, int64_t fallback = 0);
+double number_field(const Json& json, const char* key, double fallback = 0);
+bool flag_field(const Json& json, const char* key, bool fallback = false);
+const Json& object_field(const Json& json, const char* key); // an empty object when there is none
+const Json& array_field(const Json& json, const char* key); // an empty array when there is none
+
+Json error_reply(const Problem& problem);
+// `host` is put before the reply's own `where`.
+Problem problem_from_reply(const Json& reply, const std::string& host);
+
+std::string utc_now(); // "2026-01-01T00:00:00.000Z"
+bool is_run_id(std::string_view text); // what ends up in folder names: 1..40 of [0-9A-Za-z]
+bool is_sha256(std::string_view text); // 64 of [0-9a-f]
+// A relative path of plain names: no "..", no empty part, no control characters, at most 512 bytes.
+bool is_plain_relative_path(std::string_view text);
+
+} // namespace fourfold
