@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules of the pipeline, the batch, and the other training settings.
 #include "core/plan/check_rules.h"
+#include "core/plan/fields.h"
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace fourfold {
@@ -20,9 +20,12 @@ int64_t batch_unit(const ResolvedPlan& plan)
 
 struct Neighbours {
     int64_t lower, higher; // multiples around the value; lower may be 0
-    [[nodiscard]] int64_t nearest(int64_t value) const
+    // null when the only multiple is beyond what a plan may hold.
+    [[nodiscard]] Json nearest(int64_t value) const
     {
-        const bool too_high = higher > std::numeric_limits<int>::max() / 2;
+        const bool too_high = higher > kMaxBatch;
+        if (lower == 0 && too_high)
+            return nullptr;
         return lower > 0 && (too_high || value - lower <= higher - value) ? lower : higher;
     }
     [[nodiscard]] std::string text() const { return (lower > 0 ? number(lower) + " or " : "") + number(higher); }

@@ -40,7 +40,6 @@ Field choice(const char* path, FieldType type = FieldType::choice)
 
 // Generous limits whose products still fit into the types that hold them.
 constexpr double kMaxDegree = kMaxGpus;
-constexpr double kMaxBatch = 1 << 30;
 constexpr double kMaxSteps = 1'000'000'000;
 constexpr double kMaxSeconds = 1e9;
 constexpr double kMaxTokens = 1e18;
@@ -68,7 +67,7 @@ void add_cluster_fields(std::vector<Field>& out)
         field("cluster.gpu.peak_tflops", FieldType::object), positive("cluster.gpu.peak_tflops.bf16", 1e9),
         positive("cluster.gpu.peak_tflops.fp16", 1e9), positive("cluster.gpu.peak_tflops.fp8", 1e9),
         positive("cluster.gpu.peak_tflops.fp32", 1e9), integer("cluster.gpu.multiprocessors", 0, 1e6),
-        number("cluster.gpu.power_w", 0, 1e6), integer("cluster.gpus_per_node", 1, kMaxGpus),
+        number("cluster.gpu.power_w", 0, 1e6), integer("cluster.gpus_per_node", 1, 1 << 16),
         field("cluster.intra_node", FieldType::object), positive("cluster.intra_node.bandwidth_gb_s", 1e9),
         number("cluster.intra_node.latency_us", 0, kMaxSeconds), topology,
         number("cluster.intra_node.pair_gb_s", 0, 1e9), field("cluster.inter_node", FieldType::object),

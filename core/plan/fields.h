@@ -42,6 +42,7 @@ struct Field {
 };
 
 inline constexpr int kMaxGpus = 1 << 20;
+inline constexpr int kMaxBatch = 1 << 30; // sequences per step
 
 // In the order of the contract.
 const std::vector<Field>& plan_fields();

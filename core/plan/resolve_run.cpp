@@ -79,10 +79,8 @@ Expected<RunSettings> resolve_run(const Json& written, const std::string& where,
     run.read_at = optional_int(member(written, "read_at"));
     run.deterministic = member_or(written, "deterministic", run.deterministic);
     if (const Json& environment = member(written, "environment"); !environment.is_null()) {
-        for (const auto& [name, value] : environment.items()) {
-            if (!value.is_null())
-                run.environment[name] = value.get<std::string>();
-        }
+        for (const auto& [name, value] : environment.items())
+            run.environment[name] = value.get<std::string>();
     }
     return run;
 }

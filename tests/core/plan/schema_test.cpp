@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// resources/schemas/plan.schema.json and the parser describe the same format.
+#include "core/plan/fields.h"
+#include "example_plans.h"
+#include "mutations.h"
+#include "schema_checker.h"
+#include "support.h"
+
+#include <map>
+
+namespace fourfold::test {
+namespace {
+
+const Json& schema()
+{
+    static const Json kSchema = must(read_json_file(FOURFOLD_SOURCE_DIR "/resources/schemas/plan.schema.json"));
+    return kSchema;
+}
+
+// Dotted path -> the schema of that key, with [] for the members of a list's objects.
+void collect(const Json& node, const std::string& path, std::map<std::string, Json>& out)
+{
+    if (node.contains("properties")) {
+        for (const auto& [key, child] : node["properties"].items()) {
+            const std::string at = path.empty() ? key : path + "." + key;
+            out.emplace(at, child);
+            collect(child, at, out);
+        }
+    }
+    if (node.contains("items") && node["items"].contains("properties"))
+        collect(node["items"], path + "[]", out);
+}
+
+void expect_known_keywords(const Json& node)
+{
+    for (const auto& [key, value] : node.items()) {
+        EXPECT_TRUE(schema_keywords().contains(key)) << key;
+        if (key == "properties") {
+            for (const auto& [name, child] : value.items())
+                expect_known_keywords(child);
+        } else if (key == "items" || key == "additionalProperties") {
+            expect_known_keywords(value);
+        }
+    }
+}
+
+TEST(PlanSchema, ListsExactlyTheKeysOfTheParser)
+{
+    std::map<std::string, Json> listed;
+    collect(schema(), "", listed);
+    std::set<std::string> in_schema, in_parser;
+    for (const auto& entry : listed)
+        in_schema.insert(entry.first);
+    for (const Field& field : plan_fields())
+        in_parser.insert(field.path);
+    EXPECT_EQ(in_schema, in_parser);
+    expect_known_keywords(schema());
+}
+
+TEST(PlanSchema, HasTheChoicesAndRangesOfTheParser)
+{
+    std::map<std::string, Json> listed;
+    collect(schema(), "", listed);
+    for (const Field& field : plan_fields()) {
+        if (field.path == "fourfold_plan")
+            continue; // a list of the versions that can be read
+        Json node = listed[field.path];
+        if (field.type == FieldType::choice || field.type == FieldType::schedule) {
+            Json expected = field.choices;
+            expected.push_back(nullptr);
+            EXPECT_EQ(field.type == FieldType::choice ? node["enum"] : node["anyOf"][0]["enum"], expected)
+                << field.path;
+        }
+        if (field.type == FieldType::integer_list || field.type == FieldType::number_pair)
+            node = node["items"];
+        const double infinity = std::numeric_limits<double>::infinity();
+        EXPECT_EQ(node.value(field.above_minimum ? "exclusiveMinimum" : "minimum", -infinity), field.minimum)
+            << field.path;
+        EXPECT_EQ(node.value(field.below_maximum ? "exclusiveMaximum" : "maximum", infinity), field.maximum)
+            << field.path;
+    }
+}
+
+TEST(PlanSchema, AcceptsTheExamples)
+{
+    for (const char* text : {kExample, kEverything})
+        EXPECT_TRUE(matches(schema(), must(parse_json(text, "example"))));
+    EXPECT_TRUE(matches(schema(), base_plan().document));
+    for (const char* model : {"small", "experts"})
+        for (const PresetStyle style : {PresetStyle::ids, PresetStyle::inlined})
+            EXPECT_TRUE(matches(schema(), to_json(resolved(base_plan(model)), style))) << model;
+}
+
+// What the schema accepts, the parser accepts, and the other way round. Rules that a schema cannot state (begin below
+// end) and objects that other parts of the program read (model, stack) stay out of the comparison.
+TEST(PlanSchema, AgreesWithTheParserOnDamagedPlans)
+{
+    const Json everything = must(parse_json(kEverything, "example"));
+    int accepted = 0, refused = 0;
+    for (unsigned seed = 0; seed < 4000; ++seed) {
+        Random random(seed);
+        Json document = everything;
+        for (const char* section : {"layout", "training", "run", "cluster"}) {
+            if (below(random, 2) == 0)
+                damage_structure(document[section], random);
+        }
+        const bool in_schema = matches(schema(), document);
+        const Expected<Plan> plan = plan_from_json(document, "p");
+        const Expected<ResolvedPlan> out = plan ? resolve(*plan, presets()) : Expected<ResolvedPlan>(plan.error());
+        std::string problem = out ? "" : out.error().line();
+        bool by_parser = out.has_value();
+        for (const char* beyond_schema : {"begin below end", "at most bandwidth_gb_s", "no cluster preset",
+                 "no gpu preset", "model chunks", "1048576 GPUs", "global batch would be", "at least one of bf16",
+                 "rack: bandwidth_gb_s"})
+            by_parser = by_parser || problem.find(beyond_schema) != std::string::npos;
+        if (in_schema != by_parser)
+            ADD_FAILURE() << "seed " << seed << ": schema " << in_schema << ", parser: " << problem << "\n"
+                          << document.dump();
+        ++(in_schema ? accepted : refused);
+    }
+    EXPECT_GT(accepted, 200);
+    EXPECT_GT(refused, 200);
+}
+
+} // namespace
+} // namespace fourfold::test
