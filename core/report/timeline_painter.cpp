@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/timeline_painter.h"
+
+#include <cairo.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace fourfold {
+namespace {
+
+constexpr double kWidth = 1400, kLeft = 92, kRight = 28, kTop = 92, kBottom = 46;
+constexpr double kTallest = 3000; // of all tracks together
+constexpr int kKinds = 8;
+constexpr const char* kFont = "DejaVu Sans";
+
+struct Colour {
+    double red, green, blue;
+};
+
+// Okabe and Ito's palette, told apart with any kind of colour vision.
+Colour colour_of(SpanKind kind)
+{
+    const auto rgb = [](unsigned hex) {
+        return Colour { (hex >> 16 & 255) / 255.0, (hex >> 8 & 255) / 255.0, (hex & 255) / 255.0 };
+    };
+    switch (kind) {
+    case SpanKind::forward:
+        return rgb(0x0072B2);
+    case SpanKind::backward:
+        return rgb(0xE69F00);
+    case SpanKind::weight_gradient:
+        return rgb(0xD55E00);
+    case SpanKind::send_receive:
+        return rgb(0xCC79A7);
+    case SpanKind::gradient_reduce:
+        return rgb(0x56B4E9);
+    case SpanKind::parameter_gather:
+        return rgb(0xF0E442);
+    case SpanKind::optimizer:
+        return rgb(0x009E73);
+    case SpanKind::other:
+        return rgb(0x8C8C8C);
+    }
+    return rgb(0x8C8C8C);
+}
+
+void set(cairo_t* cairo, Colour colour, double alpha = 1)
+{
+    cairo_set_source_rgba(cairo, colour.red, colour.green, colour.blue, alpha);
+}
+
+void grey(cairo_t* cairo, double level) { cairo_set_source_rgb(cairo, level, level, level); }
+
+double text_width(cairo_t* cairo, const std::string& text)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(cairo, text.c_str(), &extents);
+    return extents.x_advance;
+}
+
+void show(cairo_t* cairo, double x, double y, const std::string& text)
+{
+    cairo_move_to(cairo, x, y);
+    cairo_show_text(cairo, text.c_str());
+}
+
+// Cairo draws nothing of a text that is not UTF-8; control characters have no picture.
+std::string printable(const std::string& text, std::size_t most)
+{
+    std::string result;
+    for (char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        result += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    }
+    if (result.size() > most) {
+        std::size_t end = most;
+        while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80)
+            --end; // not within a character
+        result = result.substr(0, end) + "...";
+    }
+    return result;
+}
+
+double track_height(const Timeline& timeline)
+{
+    const double stages = std::max(1, timeline.stages);
+    return std::clamp(kTallest / stages, 2.0, std::clamp(640 / stages, 26.0, 64.0));
+}
+
+struct Plot {
+    double left = kLeft, top = kTop, width = kWidth - kLeft - kRight, track = 0, length = 1;
+    [[nodiscard]] double x(double seconds) const { return left + seconds / length * width; }
+    [[nodiscard]] double y(int stage) const { return top + stage * track; }
+    [[nodiscard]] double gap() const { return track > 8 ? 2 : 0; }
+};
+
+void paint_spans(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
+{
+    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, 11);
+    for (const Span& span : timeline.spans) {
+        const double x = plot.x(span.start_s), width = plot.x(span.end_s) - x;
+        const double y = plot.y(span.stage) + plot.gap() / 2, height = plot.track - plot.gap();
+        cairo_rectangle(cairo, x, y, std::max(width, 0.3), height);
+        set(cairo, colour_of(span.kind));
+        cairo_fill(cairo);
+        if (width > 6) { // a hair line between neighbours of one colour
+            cairo_rectangle(cairo, x, y, 0.6, height);
+            cairo_set_source_rgba(cairo, 1, 1, 1, 0.8);
+            cairo_fill(cairo);
+        }
+        if (span.micro_batch < 0 || height < 14 || width < 16)
+            continue;
+        const std::string text = std::to_string(span.micro_batch);
+        const double needed = text_width(cairo, text);
+        if (needed + 4 > width)
+            continue;
+        grey(cairo, span.kind == SpanKind::forward ? 1 : 0);
+        show(cairo, x + (width - needed) / 2, y + height / 2 + 4, text);
+    }
+}
+
+// Coverage of each column of points by each kind.
+void paint_columns(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
+{
+    const auto columns = static_cast<std::size_t>(plot.width);
+    const auto stages = static_cast<std::size_t>(timeline.stages);
+    std::vector<std::array<float, kKinds>> covered(columns * stages);
+    for (const Span& span : timeline.spans) {
+        const double from = std::clamp(span.start_s / plot.length * plot.width, 0.0, plot.width);
+        const double to = std::clamp(span.end_s / plot.length * plot.width, 0.0, plot.width);
+        for (auto column = static_cast<std::size_t>(from); column < columns && double(column) < to; ++column) {
+            const double part = std::min(to, double(column) + 1) - std::max(from, double(column));
+            covered[static_cast<std::size_t>(span.stage) * columns + column][static_cast<std::size_t>(span.kind)] += float(part);
+        }
+    }
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+        const auto look = [&](std::size_t column) {
+            const auto& kinds = covered[stage * columns + column];
+            const auto most = std::max_element(kinds.begin(), kinds.end());
+            float busy = 0;
+            for (float share : kinds)
+                busy += share;
+            // Eight steps of strength are enough, and let equal neighbours join.
+            return std::pair { int(most - kinds.begin()), int(std::lround(std::min(busy, 1.0F) * 8)) };
+        };
+        for (std::size_t column = 0; column < columns;) {
+            const auto [kind, strength] = look(column);
+            std::size_t end = column + 1;
+            while (end < columns && look(end) == std::pair { kind, strength })
+                ++end;
+            if (strength > 0) {
+                cairo_rectangle(cairo, plot.left + double(column), plot.y(int(stage)) + plot.gap() / 2,
+                    double(end - column), plot.track - plot.gap());
+                set(cairo, colour_of(static_cast<SpanKind>(kind)), strength / 8.0);
+                cairo_fill(cairo);
+            }
+            column = end;
+        }
+    }
+}
+
+void paint_tracks(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
+{
+    cairo_set_font_size(cairo, 13);
+    const int every = std::max(1, int(std::ceil(16 / plot.track)));
+    for (int stage = 0; stage < timeline.stages; ++stage) {
+        cairo_rectangle(cairo, plot.left, plot.y(stage) + plot.gap() / 2, plot.width, plot.track - plot.gap());
+        grey(cairo, 0.94); // idle time shows as this
+        cairo_fill(cairo);
+        if (stage % every != 0)
+            continue;
+        const std::string text = "stage " + std::to_string(stage);
+        grey(cairo, 0.1);
+        show(cairo, plot.left - 10 - text_width(cairo, text), plot.y(stage) + plot.track / 2 + 4, text);
+    }
+}
+
+void paint_axis(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
+{
+    const double bottom = plot.y(std::max(1, timeline.stages)) + 4;
+    const double step = tick_step(plot.length, 10);
+    cairo_set_font_size(cairo, 12);
+    cairo_set_line_width(cairo, 1);
+    grey(cairo, 0.3);
+    cairo_move_to(cairo, plot.left, bottom);
+    cairo_line_to(cairo, plot.left + plot.width, bottom);
+    cairo_stroke(cairo);
+    for (int i = 0; i * step <= plot.length * (1 + 1e-9); ++i) {
+        const double x = plot.x(i * step);
+        cairo_move_to(cairo, x, bottom);
+        cairo_line_to(cairo, x, bottom + 5);
+        cairo_stroke(cairo);
+        const std::string text = tick_text(i * step, step);
+        show(cairo, x - text_width(cairo, text) / 2, bottom + 20, text);
+    }
+}
+
+void paint_legend(cairo_t* cairo, const Timeline& timeline)
+{
+    std::array<bool, kKinds> present {};
+    for (const Span& span : timeline.spans)
+        present[static_cast<std::size_t>(span.kind)] = true;
+    cairo_set_font_size(cairo, 13);
+    double x = kLeft;
+    const auto entry = [&](const std::string& text) {
+        cairo_rectangle(cairo, x, 58, 14, 14);
+        cairo_fill(cairo);
+        grey(cairo, 0.1);
+        show(cairo, x + 20, 70, text);
+        x += 20 + text_width(cairo, text) + 24;
+    };
+    for (int kind = 0; kind < kKinds; ++kind) {
+        if (!present[static_cast<std::size_t>(kind)])
+            continue;
+        set(cairo, colour_of(static_cast<SpanKind>(kind)));
+        entry(std::string(name(static_cast<SpanKind>(kind))));
+    }
+    grey(cairo, 0.88);
+    entry("idle");
+}
+
+}
+
+PictureSize timeline_picture_size(const Timeline& timeline)
+{
+    return { kWidth, kTop + kBottom + track_height(timeline) * std::max(1, timeline.stages) };
+}
+
+double tick_step(double length, int wanted)
+{
+    if (!(length > 0) || wanted < 1)
+        return 1;
+    const double rough = length / wanted;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    for (double factor : { 1.0, 2.0, 5.0 }) {
+        if (factor * power >= rough)
+            return factor * power;
+    }
+    return 10 * power;
+}
+
+std::string tick_text(double seconds, double step)
+{
+    struct Unit {
+        double size;
+        const char* name;
+    };
+    Unit unit { 1, "s" };
+    if (step < 1e-4)
+        unit = { 1e-6, "us" };
+    else if (step < 0.1)
+        unit = { 1e-3, "ms" };
+    const double digits = -std::floor(std::log10(step / unit.size) + 1e-9);
+    char text[48];
+    std::snprintf(text, sizeof text, "%.*f %s", int(std::clamp(digits, 0.0, 6.0)), seconds / unit.size, unit.name);
+    return text;
+}
+
+void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title)
+{
+    Plot plot;
+    plot.track = track_height(timeline);
+    plot.length = timeline.length_s;
+    for (const Span& span : timeline.spans)
+        plot.length = std::max(plot.length, span.end_s);
+    const bool empty = !(plot.length > 0) || timeline.spans.empty();
+    if (!(plot.length > 0))
+        plot.length = 1;
+
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_paint(cairo);
+    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
+    cairo_set_font_size(cairo, 18);
+    grey(cairo, 0.1);
+    show(cairo, kLeft, 36, printable(title.empty() ? "Pipeline timeline" : title, 110));
+    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    paint_legend(cairo, timeline);
+    paint_tracks(cairo, timeline, plot);
+    if (timeline.spans.size() > kMostRectangles)
+        paint_columns(cairo, timeline, plot);
+    else
+        paint_spans(cairo, timeline, plot);
+    paint_axis(cairo, timeline, plot);
+    if (empty) {
+        cairo_set_font_size(cairo, 14);
+        grey(cairo, 0.35);
+        show(cairo, plot.left + 12, plot.top + plot.track / 2 + 5, "This timeline has no spans.");
+    }
+}
+
+} // namespace fourfold

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Paints a timeline on any Cairo surface: the one picture behind SVG and PNG.
+#pragma once
+
+#include "core/schedule/timeline.h"
+
+#include <string>
+
+using cairo_t = struct _cairo;
+
+namespace fourfold {
+
+struct PictureSize {
+    double width = 0, height = 0; // in points
+};
+// Grows with the number of stages up to a limit; tracks get thinner beyond it.
+PictureSize timeline_picture_size(const Timeline& timeline);
+
+// Title, one track a stage, time axis in seconds, legend of the kinds that occur. Above kMostRectangles spans each track
+// is drawn column by column: the kind that takes most of the column's time, as strong as the share that is busy.
+inline constexpr std::size_t kMostRectangles = 20'000;
+void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title);
+
+// Step between two ticks of an axis over `length` with about `wanted` ticks: 1, 2 or 5 times a power of ten.
+double tick_step(double length, int wanted);
+// "0.25 s", "40 ms", "12.5 us" with the digits that `step` needs.
+std::string tick_text(double seconds, double step);
+
+} // namespace fourfold
