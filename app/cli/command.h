@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every subcommand shares: the parser, exit statuses and the two output streams.
+#pragma once
+
+#include "core/base/json.h"
+#include "core/report/table/table.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace fourfold::cli {
+
+// Exit statuses of the contract.
+inline constexpr int kDone = 0, kFailed = 1, kUnusable = 2;
+
+// The parser and what parsing chose to run.
+struct Cli {
+    CLI::App app;
+    std::function<int()> chosen;
+};
+
+// Each adds its subcommand; the work itself runs after parsing.
+void add_predict(Cli& cli);
+void add_timeline(Cli& cli);
+void add_run(Cli& cli);
+void add_attach(Cli& cli);
+void add_history(Cli& cli);
+void add_presets(Cli& cli);
+void add_model(Cli& cli);
+
+// "fourfold: where: message (hint)" on standard error; returns the problem's exit status.
+int fail(const Problem& problem);
+// "fourfold: warning: text", one line.
+void warn(const std::string& text);
+// Indented JSON on standard output. Text that is not UTF-8 is replaced, never an exception.
+void print_json(const Json& json);
+std::string compact(const Json& json);
+
+// `--format` and its short form `--json`.
+struct FormatOptions {
+    std::string name = "text";
+    bool json = false;
+    void add_to(CLI::App& command);
+    [[nodiscard]] Expected<TableFormat> format() const;
+};
+
+} // namespace fourfold::cli

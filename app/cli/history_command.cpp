@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold history`: the options of its subcommands.
+#include "app/cli/history_view.h"
+
+#include <limits>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct Options {
+    FormatOptions format;
+    std::vector<std::string> ids;
+    std::string file, output;
+    int limit = 50;
+    bool all = false;
+};
+
+// Adds a subcommand whose work gets the chosen format.
+template <typename Work>
+CLI::App* add(
+    Cli& cli, CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options, Work work)
+{
+    auto* command = parent.add_subcommand(name, text);
+    options->format.add_to(*command);
+    command->callback([&cli, options, work] {
+        cli.chosen = [options, work] {
+            const auto format = options->format.format();
+            return format ? work(*options, *format) : fail(format.error());
+        };
+    });
+    return command;
+}
+
+} // namespace
+
+Expected<std::optional<HistoryStore>> open_history()
+{
+    const auto file = HistoryStore::default_file();
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        return std::optional<HistoryStore>();
+    auto store = HistoryStore::open(file, StoreMode::read_only);
+    // An older schema is migrated by opening the file for writing.
+    if (!store && store.error().code == ProblemCode::unsupported)
+        store = HistoryStore::open(file, StoreMode::read_write);
+    if (!store)
+        return std::move(store).error();
+    return std::optional<HistoryStore>(*std::move(store));
+}
+
+Expected<HistoryStore> open_history_with_runs()
+{
+    FOURFOLD_TRY(auto store, open_history());
+    if (!store)
+        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one with `fourfold run PLAN`",
+            HistoryStore::default_file().string()};
+    return *std::move(store);
+}
+
+void add_history(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("history", "The stored runs: prediction beside measurement");
+    command->require_subcommand(1);
+    {
+        const auto options = std::make_shared<Options>();
+        auto* list
+            = add(cli, *command, "list", "Runs, newest first", options, [](const Options& o, TableFormat format) {
+                  return list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit);
+              });
+        auto* limit
+            = list->add_option("--limit", options->limit, "at most so many runs (50)")->check(CLI::PositiveNumber);
+        list->add_flag("--all", options->all, "every run")->excludes(limit);
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        options->ids = {"last"};
+        add(cli, *command, "show", "One run: predicted and measured figures, losses, hosts, versions", options,
+            [](const Options& o, TableFormat format) { return show_run(format, o.ids.front()); })
+            ->add_option("RUN", options->ids, "id of a run or its beginning; last when left out")
+            ->expected(0, 1);
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        add(cli, *command, "compare", "Runs side by side, differences marked", options,
+            [](const Options& o, TableFormat format) { return compare_runs(format, o.ids); })
+            ->add_option("RUN", options->ids, "two or more ids")
+            ->required()
+            ->expected(2, std::numeric_limits<int>::max());
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        options->format.name = "json";
+        auto* out = add(cli, *command, "export", "Runs as JSON that `import` reads, or as a table", options,
+            [](const Options& o, TableFormat format) { return export_runs(format, o.ids, o.output); });
+        out->add_option("RUN", options->ids, "ids; every run when left out")
+            ->expected(0, std::numeric_limits<int>::max());
+        out->add_option("-o,--output", options->output, "write to this file instead of standard output")
+            ->type_name("FILE");
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        auto* import = command->add_subcommand("import", "Take runs from an exported JSON file");
+        import->add_option("FILE", options->file, "made by `fourfold history export`")->required();
+        import->add_flag("--json", options->format.json, "print the result as JSON");
+        import->callback([&cli, options] {
+            cli.chosen = [options] { return import_runs(options->file, options->format.json);
+    };
+});
+} // namespace fourfold::cli
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/history_view.h"
+
+#include <iostream>
+
+namespace fourfold::cli {
+
+namespace {
+
+// "2026-01-01 12:34" of an ISO time; lists need no seconds.
+std::string short_time(const std::string& time)
+{
+    return time.size() >= 16 ? time.substr(0, 10) + " " + time.substr(11, 5) : time;
+}
+
+// What fits a terminal's line.
+Table short_table(const std::vector<RunSummary>& runs)
+{
+    Table table;
+    table.columns = {{"id", "RUN"}, {"created", "CREATED (UTC)"}, {"state", "STATE"}, {"model", "MODEL"},
+        {"gpus", "GPUS"}, {"layout", "LAYOUT"}, {"steps", "STEPS"}, {"predicted", "PREDICTED", 1},
+        {"measured", "TPS/GPU", 1}, {"error", "ERROR", 1, 100, " %"}, {"memory", "GIB", 2}};
+    for (const RunSummary& run : runs)
+        table.rows.push_back({run.id, short_time(run.created), run.state, run.model, std::int64_t{run.gpus}, run.layout,
+            std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu), cell(run.measured_tps_per_gpu),
+            cell(run.tps_error), cell(run.measured_memory_gib)});
+    return table;
+}
+
+} // namespace
+
+Table runs_table(const std::vector<RunSummary>& runs)
+{
+    Table table;
+    table.columns = {{"id", "Run"}, {"created", "Created"}, {"state", "State"}, {"name", "Plan"}, {"model", "Model"},
+        {"cluster", "Cluster"}, {"gpus", "GPUs"}, {"layout", "Layout"}, {"stack", "Stack"}, {"target", "Target"},
+        {"steps", "Steps"}, {"predicted_tps_per_gpu", "Predicted TPS/GPU", 1},
+        {"measured_tps_per_gpu", "Measured TPS/GPU", 1}, {"tps_error", "Error", 1, 100, " %"},
+        {"predicted_step_time_s", "Predicted step (s)", 4}, {"measured_step_time_s", "Measured step (s)", 4},
+        {"predicted_memory_gib", "Predicted GiB", 2}, {"measured_memory_gib", "Measured GiB", 2},
+        {"first_loss", "First loss", 4}, {"last_loss", "Last loss", 4}, {"eval_loss", "Held-out loss", 4},
+        {"problem", "Problem"}};
+    for (const RunSummary& run : runs)
+        table.rows.push_back({run.id, run.created, run.state, run.name, run.model, run.cluster, std::int64_t{run.gpus},
+            run.layout, run.stack, run.target, std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu),
+            cell(run.measured_tps_per_gpu), cell(run.tps_error), cell(run.predicted_step_time_s),
+            cell(run.measured_step_time_s), cell(run.predicted_memory_gib), cell(run.measured_memory_gib),
+            cell(run.first_loss), cell(run.last_loss), cell(run.eval_loss), run.problem});
+    return table;
+}
+
+Json summary_json(const RunSummary& run)
+{
+    return runs_table({run}).to_json().front();
+}
+
+int list_runs(TableFormat format, int limit)
+{
+    const auto store = open_history();
+    if (!store)
+        return fail(store.error());
+    std::vector<RunSummary> runs;
+    if (*store) {
+        auto found = (*store)->list(limit);
+        if (!found)
+            return fail(found.error());
+        runs = *std::move(found);
+    }
+    if (format == TableFormat::text && runs.empty()) {
+        std::cerr << "the history holds no run yet; start one with `fourfold run PLAN`\n";
+        return kDone;
+    }
+    std::cout << (format == TableFormat::text ? short_table(runs) : runs_table(runs)).write(format);
+    return kDone;
+}
+
+} // namespace fourfold::cli

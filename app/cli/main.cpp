@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "core/base/text.h"
+
+#include <csignal>
+#include <iostream>
+
+namespace {
+
+using namespace fourfold;
+using namespace fourfold::cli;
+
+// The subcommand that the arguments reached, for its options' names.
+const CLI::App* reached(const CLI::App& app)
+{
+    const CLI::App* at = &app;
+    while (!at->get_subcommands().empty())
+        at = at->get_subcommands().back();
+    return at;
+}
+
+std::string command_line_of(const CLI::App& app)
+{
+    return app.get_parent() ? command_line_of(*app.get_parent()) + " " + app.get_name() : "fourfold";
+}
+
+// "did you mean --target?" for the first argument that nothing took.
+std::string suggestion(const CLI::App& app)
+{
+    const CLI::App* command = reached(app);
+    const std::vector<std::string> left = app.remaining(true);
+    if (left.empty())
+        return "";
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command->get_options())
+        for (const std::string& name : option->get_lnames())
+            known.push_back("--" + name);
+    for (const CLI::App* subcommand : command->get_subcommands([](const CLI::App*) { return true; }))
+        known.push_back(subcommand->get_name());
+    const std::vector<std::string> near = nearest_words(left.front().substr(0, left.front().find('=')), known, 1);
+    return near.empty() ? "" : "did you mean " + near.front() + "? ";
+}
+
+int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
+{
+    Problem problem{ProblemCode::bad_input, error.what(), "", "arguments"};
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    if (const std::vector<std::string> left = app.remaining(true); extra && !left.empty())
+        problem.message = "nothing takes " + in_quotes(left.front());
+    problem.hint = (extra ? suggestion(app) : "") + "see " + command_line_of(*reached(app)) + " --help";
+    return fail(problem);
+}
+
+int run(int argc, char** argv)
+{
+    Cli cli;
+    cli.app.name("fourfold");
+    cli.app.description("Plans, runs and measures 4D-parallel training of language models.\n"
+                        "PLAN is a plan file or the id of a plan preset (`fourfold presets plans`).");
+    cli.app.set_version_flag("--version", "fourfold " FOURFOLD_VERSION);
+    cli.app.require_subcommand(1);
+    cli.app.get_formatter()->column_width(34);
+    add_predict(cli);
+    add_timeline(cli);
+    add_run(cli);
+    add_attach(cli);
+    add_history(cli);
+    add_presets(cli);
+    add_model(cli);
+    try {
+        cli.app.parse(argc, argv);
+    } catch (const CLI::Success& help_or_version) {
+        return cli.app.exit(help_or_version);
+    } catch (const CLI::ParseError& error) {
+        return unusable_arguments(cli.app, error);
+    }
+    return cli.chosen();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    // A reader that goes away (`| head`) shows as a failed write, which must not kill a run that is followed.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::ios::sync_with_stdio(false);
+    int status = kFailed;
+    try {
+        status = run(argc, argv);
+    } catch (const std::exception& error) {
+        return fail({ProblemCode::failed, std::string("unexpected: ") + error.what(),
+            "please report this with the command line", ""});
+    }
+    std::cout.flush();
+    if (!std::cout && status == kDone)
+        return fail(
+            {ProblemCode::io, "cannot write the answer", "is the disk full or the reader gone?", "standard output"});
+    return status;
+}

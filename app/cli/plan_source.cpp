@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/plan_source.h"
+
+#include "core/base/text.h"
+#include "core/plan/fields.h"
+
+#include <algorithm>
+
+namespace fourfold::cli {
+
+namespace {
+
+bool looks_like_file(const std::string& name)
+{
+    return name.find('/') != std::string::npos || name.ends_with(".json") || name == "-";
+}
+
+} // namespace
+
+void PlanOptions::add_to(CLI::App& command, bool required)
+{
+    command.add_option("PLAN", plan, "plan file, or id of a plan preset")->required(required);
+    command.add_option("--set", assignments, "change a field, as in layout.tp=4; may be repeated")
+        ->type_name("FIELD=VALUE")
+        ->take_all()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments)
+{
+    for (const std::string& assignment : assignments) {
+        FOURFOLD_TRY(plan, with_assignment(plan, assignment));
+    }
+    return plan;
+}
+
+Expected<Plan> PlanOptions::load(const Presets& presets) const
+{
+    std::error_code error;
+    std::filesystem::path file = plan;
+    if (!std::filesystem::exists(file, error) && !looks_like_file(plan)) {
+        auto preset = presets.file("plans", plan);
+        if (!preset) {
+            Problem problem = std::move(preset).error();
+            problem.message = "there is no file and no plan preset of this name";
+            problem.where = plan;
+            return problem;
+        }
+        file = *preset;
+    }
+    FOURFOLD_TRY(Plan read, read_plan(file));
+    return with_assignments(std::move(read), assignments);
+}
+
+std::vector<std::string> unknown_key_warnings(const Plan& plan)
+{
+    std::vector<std::string> known, warnings;
+    for (const Field& field : plan_fields())
+        known.push_back(field.path);
+    for (const std::string& key : plan.unknown_keys) {
+        const auto near = nearest_words(key, known, 1);
+        warnings.push_back(key + ": unknown key, ignored" + (near.empty() ? "" : " (did you mean " + near[0] + "?)"));
+    }
+    return warnings;
+}
+
+Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets)
+{
+    FOURFOLD_TRY(ResolvedPlan resolved, resolve(plan, presets));
+    for (const std::string& warning : unknown_key_warnings(plan))
+        warn(plan.where + ": " + warning);
+    std::vector<Reason> broken = check(resolved);
+    return Evaluated{std::move(resolved), std::move(broken)};
+}
+
+Problem problem_of(const Reason& reason, const std::string& where)
+{
+    return {ProblemCode::bad_input, reason.message, "", where + ": " + reason.field};
+}
+
+Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan)
+{
+    Prediction prediction = predict(resolved);
+    for (std::string& warning : unknown_key_warnings(plan))
+        if (std::find(prediction.warnings.begin(), prediction.warnings.end(), warning) == prediction.warnings.end())
+            prediction.warnings.push_back(std::move(warning));
+    return prediction;
+}
+
+} // namespace fourfold::cli

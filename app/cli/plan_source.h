@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the words on the command line to a plan, and from a plan to its prediction.
+#pragma once
+
+#include "app/cli/command.h"
+#include "core/plan/plan.h"
+#include "core/plan/presets.h"
+#include "core/predict/prediction.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold::cli {
+
+// `PLAN [--set path=value ...]`.
+struct PlanOptions {
+    std::string plan;
+    std::vector<std::string> assignments;
+    void add_to(CLI::App& command, bool required);
+    // A file, else the id of a plan preset; then the assignments in order.
+    [[nodiscard]] Expected<Plan> load(const Presets& presets) const;
+};
+
+Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments);
+
+// "training.seq_length: unknown key, ignored (did you mean training.seq_len?)", one a key.
+std::vector<std::string> unknown_key_warnings(const Plan& plan);
+
+// A plan with everything that is known of it.
+struct Evaluated {
+    ResolvedPlan resolved;
+    std::vector<Reason> broken_rules; // structural, from check()
+};
+// Resolves, checks and warns of unknown keys on standard error.
+Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets);
+// The first broken rule as a problem of the plan's file.
+Problem problem_of(const Reason& reason, const std::string& where);
+
+// predict() with the plan's unknown keys among its warnings.
+Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan);
+
+} // namespace fourfold::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold predict`: one prediction, or one for each line of a file.
+#include "app/cli/plan_source.h"
+#include "app/cli/predict_batch.h"
+#include "app/cli/predict_text.h"
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct Options {
+    PlanOptions plan;
+    std::string batch;
+    bool json = false;
+};
+
+int run_batch(const Options& options)
+{
+    const std::string name = options.batch == "-" ? "/dev/stdin" : options.batch;
+    std::error_code error;
+    if (std::filesystem::is_directory(name, error))
+        return fail({ProblemCode::bad_input, "is a folder, expected a file with one plan a line", "", name});
+    std::ifstream in(name);
+    if (!in)
+        return fail({ProblemCode::not_found, "cannot be read",
+            "--batch takes a file with one plan a line, or /dev/stdin", name});
+    const auto result = predict_batch(in, std::cout, name, options.plan.assignments);
+    return result ? kDone : fail(result.error());
+}
+
+int run_single(const Options& options)
+{
+    const Presets presets;
+    const auto plan = options.plan.load(presets);
+    if (!plan)
+        return fail(plan.error());
+    const auto evaluated = evaluate(*plan, presets);
+    if (!evaluated)
+        return fail(evaluated.error());
+    // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
+    const bool usable = evaluated->broken_rules.empty();
+    if (usable || options.json) {
+        const Prediction prediction = predict_with_warnings(evaluated->resolved, *plan);
+        if (options.json)
+            print_json(to_json(prediction));
+        else
+            std::cout << predict_text(prediction);
+    }
+    return usable ? kDone : fail(problem_of(evaluated->broken_rules.front(), plan->where));
+}
+
+} // namespace
+
+void add_predict(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("predict", "Memory, step time and throughput of a plan");
+    const auto options = std::make_shared<Options>();
+    options->plan.add_to(*command, false);
+    command->add_option("--batch", options->batch, "file with one plan a line (JSON Lines); - or /dev/stdin work")
+        ->type_name("FILE");
+    command->add_flag("--json", options->json, "print the prediction as JSON");
+    command->callback([&cli, options] {
+        cli.chosen = [options] {
+            if (options->plan.plan.empty() == options->batch.empty())
+                return fail({ProblemCode::bad_input,
+                    options->batch.empty() ? "no plan is given" : "both a plan and --batch are given",
+                    "name a plan file or preset, or --batch FILE", "arguments"});
+            return options->batch.empty() ? run_single(*options) : run_batch(*options);
+        };
+    });
+}
+
+} // namespace fourfold::cli

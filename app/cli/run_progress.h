@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person sees of a run while it goes on, and its summary: shared by `run` and `attach`.
+#pragma once
+
+#include "app/cli/command.h"
+#include "runner/runs/run.h"
+
+#include <chrono>
+#include <string>
+
+namespace fourfold::cli {
+
+// Writes progress lines to standard error, and with `json` each event as one line of standard output.
+class RunProgress : public RunObserver {
+public:
+    RunProgress(bool json, bool accept_new_hosts);
+    void on_created(const std::string& run_id, const std::filesystem::path& folder) override;
+    void on_state(RunState state, const std::string& what) override;
+    void on_staging(double fraction, const std::string& what) override;
+    void on_link(LinkState link, const std::string& host) override;
+    void on_event(const Json& event) override;
+    bool trust_host_key(const HostKeyQuestion& question) override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    void say(const std::string& text);
+    void on_step(const Json& event);
+    void show_held_step();
+    bool due();
+
+    bool json_;
+    bool accept_new_hosts_;
+    Clock::time_point last_shown_{};
+    std::string held_step_; // the newest step that was too soon to show
+};
+
+// Prediction beside measurement, where the history and the folder of the run are; its exit status.
+int finish(const RunResult& result, const std::filesystem::path& history_file, bool json);
+
+} // namespace fourfold::cli
