@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace fourfold {
 namespace {
 
@@ -99,6 +101,31 @@ TEST(Stack, NamesTheWrongField)
         EXPECT_EQ(stack.error().where, wrong.where);
         EXPECT_THAT(stack.error().message, HasSubstr(wrong.message));
     }
+}
+
+TEST(Stack, EveryPresetReadsAndNamesItsSource)
+{
+    namespace fs = std::filesystem;
+    int presets = 0;
+    for (const auto& entry : fs::directory_iterator(fs::path(FOURFOLD_SOURCE_DIR) / "presets" / "stacks")) {
+        if (entry.path().extension() != ".json")
+            continue;
+        ++presets;
+        const auto json = read_json_file(entry.path());
+        ASSERT_TRUE(json) << json.error().line();
+        const auto stack = stack_from_json(*json, entry.path().filename());
+        ASSERT_TRUE(stack) << stack.error().line();
+        EXPECT_EQ(stack->id, entry.path().stem().string());
+        EXPECT_TRUE(json->contains("source")) << entry.path();
+        // GPU constants belong to a GPU that exists.
+        for (const auto& [gpu_id, constants] : stack->gpu_constants)
+            EXPECT_TRUE(fs::exists(fs::path(FOURFOLD_SOURCE_DIR) / "presets" / "gpus" / (gpu_id + ".json"))) << gpu_id;
+        const auto again = stack_from_json(to_json(*stack), "again");
+        ASSERT_TRUE(again) << again.error().line();
+        EXPECT_EQ(again->constants, stack->constants);
+        EXPECT_EQ(again->gpu_constants, stack->gpu_constants);
+    }
+    EXPECT_GE(presets, 6); // fourfold, generic, megatron-lm, megatron-deepspeed, torchtitan, nanotron
 }
 
 } // namespace
