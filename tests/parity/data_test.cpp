@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Token files, the sampler, initial values, shards and buckets: everything that needs no Torch.
+#include "core/model/parameters.h"
+#include "runner/trainer/data/counter_random.h"
+#include "runner/trainer/data/sampler.h"
+#include "runner/trainer/data/unigram.h"
+#include "runner/trainer/data_parallel/bucket_plan.h"
+#include "runner/trainer/model/initial_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <unistd.h>
+
+namespace fourfold::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Data : public ::testing::Test {
+protected:
+    void SetUp() override
+    {
+        folder_ = std::filesystem::temp_directory_path() / ("fourfold-data-" + std::to_string(::getpid()));
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    DataSource write(const std::string& name, const std::string& bytes, const std::string& dtype = "") const
+    {
+        std::ofstream(folder_ / name, std::ios::binary) << bytes;
+        DataSource source;
+        source.path = (folder_ / name).string();
+        source.dtype = dtype;
+        return source;
+    }
+    std::filesystem::path folder_;
+};
+
+TEST_F(Data, TypesAreReadLittleEndian)
+{
+    const std::string bytes("\x01\x02\x03\x04\xff\xfe\xfd\xfc", 8);
+    EXPECT_EQ((**TokenFile::open(write("a.txt", bytes), "d"))[4], 0xff);
+    const auto words = *TokenFile::open(write("b.bin", bytes), "d");
+    EXPECT_EQ(words->size(), 4);
+    EXPECT_EQ((*words)[0], 0x0201);
+    EXPECT_EQ((*words)[2], 0xfeff);
+    const auto longs = *TokenFile::open(write("c.bin", bytes, "uint32"), "d");
+    EXPECT_EQ(longs->size(), 2);
+    EXPECT_EQ((*longs)[1], 0xfcfdfeff);
+}
+
+TEST_F(Data, RangesCutTheFileWithoutOverlap)
+{
+    DataSource front = write("a.txt", "0123456789"), back = front;
+    front.end = 0.9;
+    back.begin = 0.9;
+    const auto a = *TokenFile::open(front, "d"), b = *TokenFile::open(back, "d");
+    EXPECT_EQ(a->size() + b->size(), 10);
+    EXPECT_EQ((*a)[8], '8');
+    EXPECT_EQ((*b)[0], '9');
+}
+
+TEST_F(Data, BadFilesAreNamed)
+{
+    const auto message = [](const DataSource& source) { return TokenFile::open(source, "run.data[0]").error().line(); };
+    DataSource missing;
+    missing.path = (folder_ / "no.txt").string();
+    EXPECT_THAT(message(missing), HasSubstr("no.txt"));
+    EXPECT_THAT(
+        message(write("odd.bin", "abc")), HasSubstr("3 bytes are not a whole, positive number of 2-byte tokens"));
+    EXPECT_THAT(message(write("empty.txt", "")), HasSubstr("0 bytes"));
+    EXPECT_THAT(message(write("type.bin", "abcd", "int8")), HasSubstr("unknown token type \"int8\""));
+    DataSource folder;
+    folder.path = folder_.string();
+    EXPECT_FALSE(TokenFile::open(folder, "d"));
+    DataSource backwards = write("a.txt", "0123");
+    backwards.begin = 0.5;
+    backwards.end = 0.5;
+    EXPECT_FALSE(TokenFile::open(backwards, "d"));
+}
+
+TEST_F(Data, SamplesDependOnSeedStepAndIndexAlone)
+{
+    std::string text;
+    for (int i = 0; i < 1000; ++i)
+        text += static_cast<char>(i % 251);
+    const DataSource source = write("a.txt", text);
+    const auto sample = [&](uint64_t seed, int64_t step, int64_t index) {
+        const auto sampler = *Sampler::open({source}, "run.data", seed, 16, 256);
+        std::vector<int64_t> tokens(17);
+        EXPECT_TRUE(sampler.sample(step, index, tokens.data()));
+        return tokens;
+    };
+    EXPECT_EQ(sample(1, 5, 3), sample(1, 5, 3));
+    EXPECT_NE(sample(1, 5, 3), sample(2, 5, 3));
+    EXPECT_NE(sample(1, 5, 3), sample(1, 6, 3));
+    EXPECT_NE(sample(1, 5, 3), sample(1, 5, 4));
+    // A window is consecutive text, and windows come from everywhere.
+    std::set<int64_t> starts;
+    for (int64_t index = 0; index < 200; ++index) {
+        const auto tokens = sample(1, 0, index);
+        for (std::size_t i = 1; i < tokens.size(); ++i)
+            EXPECT_EQ(tokens[i], (tokens[i - 1] + 1) % 251);
+        starts.insert(tokens[0]);
+    }
+    EXPECT_GT(starts.size(), 100u);
+}
+
+TEST_F(Data, SourcesAreDrawnByWeight)
+{
+    DataSource a = write("a.txt", std::string(100, 'a')), b = write("b.txt", std::string(100, 'b'));
+    a.weight = 3;
+    b.weight = 1;
+    const auto sampler = *Sampler::open({a, b}, "run.data", 1, 8, 256);
+    int from_a = 0;
+    std::vector<int64_t> tokens(9);
+    for (int64_t index = 0; index < 4000; ++index) {
+        ASSERT_TRUE(sampler.sample(0, index, tokens.data()));
+        from_a += tokens[0] == 'a';
+    }
+    EXPECT_NEAR(from_a / 4000.0, 0.75, 0.03); // four standard deviations
+}
+
+TEST_F(Data, EvaluationWindowsFollowEachOther)
+{
+    std::string text;
+    for (int i = 0; i < 50; ++i)
+        text += static_cast<char>(i);
+    const auto sampler = *Sampler::open({write("a.txt", text), write("b.txt", text)}, "run.eval.data", 1, 8, 256);
+    EXPECT_EQ(sampler.windows(), 12); // 49 / 8 per file
+    std::vector<int64_t> tokens(9);
+    for (int64_t index = 0; index < 24; ++index) {
+        ASSERT_TRUE(sampler.window(index, tokens.data()));
+        EXPECT_EQ(tokens[0], index % 6 * 8);
+        EXPECT_EQ(tokens[8], index % 6 * 8 + 8);
+    }
+}
+
+TEST_F(Data, TokensOutsideOfTheVocabularyAreAnError)
+{
+    const auto sampler = *Sampler::open({write("a.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaz")}, "run.eval.data", 1, 25, 'z');
+    std::vector<int64_t> tokens(26);
+    EXPECT_THAT(sampler.window(0, tokens.data()).error().line(), HasSubstr("token 122 at position 25"));
+    EXPECT_THAT(Sampler::open({write("b.txt", "short")}, "run.data", 1, 5, 256).error().line(),
+        HasSubstr("holds 5 tokens in its range, a sequence needs 6"));
+    EXPECT_FALSE(Sampler::open({}, "run.data", 1, 5, 256));
+}
+
+TEST_F(Data, UnigramEntropyOfAKnownText)
+{
+    // Training counts with one added each: a 3 + 1, b 1 + 1, of 4 + 4 (vocabulary of 4). Held out: half a, half b.
+    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
+    const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, "d", 1, 1, 4);
+    EXPECT_NEAR(unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+}
+
+Shard shard_of(std::vector<int64_t> shape, int tp_dim, int64_t begin, int64_t length)
+{
+    Shard shard;
+    shard.parameter.name = "model.layers.0.weight";
+    shard.parameter.shape = std::move(shape);
+    shard.parameter.tp_dim = tp_dim;
+    shard.begin = begin;
+    shard.length = length;
+    shard.valid_rows = shard.parameter.shape[0];
+    return shard;
+}
+
+TEST(InitialValues, SlicesAreParts)
+{
+    const auto full = initial_values(shard_of({6, 4}, -1, 0, 6), 3);
+    const auto rows = initial_values(shard_of({6, 4}, 0, 2, 2), 3);
+    EXPECT_EQ(rows, std::vector<double>(full.begin() + 8, full.begin() + 16));
+    const auto columns = initial_values(shard_of({6, 4}, 1, 2, 2), 3);
+    for (std::size_t row = 0; row < 6; ++row)
+        for (std::size_t column = 0; column < 2; ++column)
+            EXPECT_EQ(columns[row * 2 + column], full[row * 4 + 2 + column]);
+    EXPECT_NE(initial_values(shard_of({6, 4}, -1, 0, 6), 4), full);
+}
+
+TEST(InitialValues, AreNormalAndPaddingIsZero)
+{
+    Shard shard = shard_of({300, 200}, -1, 0, 300);
+    shard.parameter.init_std = 0.5;
+    shard.valid_rows = 299;
+    const auto values = initial_values(shard, 1);
+    double sum = 0, squares = 0, fourth = 0;
+    const double count = 299 * 200;
+    for (const double value : values) {
+        sum += value;
+        squares += value * value;
+        fourth += value * value * value * value;
+    }
+    EXPECT_NEAR(sum / count, 0, 0.01);
+    EXPECT_NEAR(squares / count, 0.25, 0.01);
+    EXPECT_NEAR(fourth / count / 0.0625, 3, 0.15); // the normal distribution's kurtosis
+    EXPECT_EQ(std::vector<double>(values.end() - 200, values.end()), std::vector<double>(200, 0.0));
+    shard.parameter.init_std = 0;
+    shard.parameter.init_value = 1;
+    EXPECT_EQ(initial_values(shard, 1), std::vector<double>(60000, 1.0));
+}
+
+TEST(Buckets, HoldEveryParameterOnceInBackwardOrder)
+{
+    std::vector<Shard> shards;
+    for (int i = 0; i < 20; ++i) {
+        shards.push_back(shard_of({10, 10}, i % 3 == 0 ? -1 : 0, 0, 10));
+        shards.back().replication = i % 3 == 0 ? Replication::tp : Replication::none;
+        shards.back().parameter.weight_decay = i % 3 != 0;
+    }
+    const auto buckets = plan_buckets(shards, 250, 3);
+    std::set<std::size_t> seen;
+    std::size_t earliest = shards.size();
+    for (const Bucket& bucket : buckets) {
+        EXPECT_EQ(bucket.elements % 3, 0);
+        int64_t end = 0;
+        for (const BucketEntry& entry : bucket.entries) {
+            EXPECT_TRUE(seen.insert(entry.shard).second);
+            EXPECT_EQ(entry.offset, end);
+            end += shards[entry.shard].elements();
+            EXPECT_EQ(shards[entry.shard].replication, bucket.replication);
+            EXPECT_EQ(shards[entry.shard].parameter.weight_decay, bucket.weight_decay);
+        }
+        EXPECT_LE(end, bucket.elements);
+        EXPECT_LT(bucket.entries.back().shard, earliest);
+        earliest = bucket.entries.back().shard;
+    }
+    EXPECT_EQ(seen.size(), shards.size());
+    EXPECT_GT(buckets.size(), 4u);
+}
+
+TEST(RunSchedule, LearningRates)
+{
+    RunSettings run;
+    run.lr = 1;
+    run.min_lr = 0.1;
+    run.warmup_steps = 10;
+    constexpr int kTotal = 110;
+    for (const LrSchedule schedule : {LrSchedule::constant, LrSchedule::linear, LrSchedule::cosine, LrSchedule::wsd}) {
+        run.lr_schedule = schedule;
+        EXPECT_GT(run.learning_rate(0, kTotal), 0) << "the first step must move";
+        for (int step = 1; step < 10; ++step)
+            EXPECT_GT(run.learning_rate(step, kTotal), run.learning_rate(step - 1, kTotal));
+        EXPECT_NEAR(run.learning_rate(10, kTotal), 1, 0.02);
+        for (int step = 11; step < kTotal; ++step)
+            EXPECT_LE(run.learning_rate(step, kTotal), run.learning_rate(step - 1, kTotal) + 1e-12);
+        EXPECT_NEAR(run.learning_rate(kTotal - 1, kTotal), schedule == LrSchedule::constant ? 1 : 0.1, 0.05);
+    }
+    run.lr_schedule = LrSchedule::cosine;
+    EXPECT_NEAR(run.learning_rate(60, kTotal), 0.55, 0.02); // half-way
+    run.lr_schedule = LrSchedule::linear;
+    EXPECT_NEAR(run.learning_rate(60, kTotal), 0.55, 0.02);
+    run.lr_schedule = LrSchedule::wsd;
+    EXPECT_NEAR(run.learning_rate(80, kTotal), 1, 1e-12);
+}
+
+} // namespace
+} // namespace fourfold::trainer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What parity-worker wrote: losses, gradients of the first step, weights after the last.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fourfold::testing {
+
+struct DumpedTensor {
+    std::vector<int64_t> full_shape;
+    int tp_dim = -1;
+    int64_t begin = 0, length = 0; // the part of dimension tp_dim that the rank has
+    std::vector<double> gradient, weight; // of the part, row-major
+};
+
+struct Dump {
+    std::vector<double> losses, grad_norms; // per step
+    double eval_loss = 0;
+    int64_t overlapped = 0; // gradient reductions that began inside a backward pass
+    std::map<std::string, DumpedTensor> tensors;
+    std::map<std::string, std::map<std::string, int64_t>> bytes; // group -> operation -> bytes
+};
+
+Dump read_dump(const std::filesystem::path& folder, int rank);
+
+// max |part - same part of the reference| / max |reference|; `member` is &DumpedTensor::gradient or ::weight. The
+// reference is a one-rank dump; rows of vocabulary padding that it lacks must be zero.
+double worst_difference(
+    const DumpedTensor& part, const DumpedTensor& reference, std::vector<double> DumpedTensor::*member);
+
+} // namespace fourfold::testing

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What goes wrong is said once, clearly, by the rank that knows it, and every rank is gone soon after.
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace fourfold::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+std::vector<std::string> command(const std::filesystem::path& plan, const std::filesystem::path& folder)
+{
+    return {trainer_program(), "--plan", plan, "--run-dir", folder};
+}
+
+Json last_error(const Ranks& ranks, int rank)
+{
+    for (const Json& event : ranks.events(rank))
+        if (event["event"] == "error")
+            return event;
+    return nullptr;
+}
+
+// Lines that the rank printed on its error output or as progress, without LibTorch's own warnings.
+std::string only_line(const Ranks& ranks, int rank)
+{
+    std::string log = ranks.log(rank);
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+    return log;
+}
+
+class TrainerFailure : public ::testing::Test {
+protected:
+    std::filesystem::path tokens() const { return write_tokens(folder_.path()); }
+    // A plan that runs for hours.
+    ResolvedPlan endless(std::vector<std::string> assignments) const
+    {
+        assignments.emplace_back("run.steps=1000000");
+        return tiny_plan(tokens(), assignments);
+    }
+    TemporaryFolder folder_;
+};
+
+TEST_F(TrainerFailure, KilledRankEndsTheOthersWithAClearError)
+{
+    const auto plan = endless({"gpus=4", "layout.tp=2", "layout.dp=2"});
+    Ranks ranks(4, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    ASSERT_TRUE(ranks.wait_for_events(0, "step", 3, 90s)) << ranks.log(0);
+    const auto begin = std::chrono::steady_clock::now();
+    ranks.signal(3, SIGKILL);
+    const auto statuses = ranks.wait(60s);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+    EXPECT_EQ(statuses, (std::vector<int>{1, 1, 1, 128 + SIGKILL}));
+    // Rank 2 is its TP peer, rank 1 its DP peer: they know first.
+    for (const int rank : {1, 2}) {
+        const Json error = last_error(ranks, rank);
+        ASSERT_TRUE(error.is_object()) << ranks.log(rank);
+        EXPECT_EQ(error["kind"], "fail");
+        EXPECT_EQ(error["rank"], rank);
+        EXPECT_EQ(error["mesh"], (Json{{"tp", rank % 2}, {"cp", 0}, {"pp", 0}, {"dp", rank / 2}}));
+        EXPECT_THAT(error["last_collective"].get<std::string>(), HasSubstr("bytes with ranks"));
+        EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("rank " + std::to_string(rank)));
+        EXPECT_TRUE(error.contains("host"));
+    }
+}
+
+TEST_F(TrainerFailure, StoppedRankIsAHang)
+{
+    const auto plan = endless({"gpus=2", "layout.dp=2"});
+    Ranks ranks(
+        2, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path(), {{"FOURFOLD_TIMEOUT_S", "20"}});
+    ASSERT_TRUE(ranks.wait_for_events(0, "step", 3, 90s)) << ranks.log(0);
+    ranks.signal(1, SIGSTOP);
+    ASSERT_TRUE(ranks.wait_for_events(0, "error", 1, 80s)) << ranks.log(0);
+    const Json error = last_error(ranks, 0);
+    EXPECT_EQ(error["kind"], "hang") << error;
+    EXPECT_THAT(error["last_collective"].get<std::string>(), HasSubstr("with ranks 0 1"));
+    ranks.signal(1, SIGKILL);
+    EXPECT_EQ(ranks.wait(30s)[0], 1);
+}
+
+TEST_F(TrainerFailure, RankThatNeverComesIsNamed)
+{
+    const auto plan = endless({"gpus=2", "layout.dp=2"});
+    const auto file = write_plan(plan, folder_.path());
+    // Only rank 0 of two is started.
+    Ranks ranks(1, command(file, folder_.path()), folder_.path(), {{"WORLD_SIZE", "2"}, {"FOURFOLD_TIMEOUT_S", "2"}});
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{1});
+    EXPECT_THAT(ranks.log(0), HasSubstr("1 of 2 ranks did not come within 2 s: rank 1"));
+    EXPECT_EQ(last_error(ranks, 0)["kind"], "fail");
+}
+
+TEST_F(TrainerFailure, TerminateEndsPolitely)
+{
+    const auto plan = endless({"gpus=2", "layout.dp=2"});
+    Ranks ranks(2, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    ASSERT_TRUE(ranks.wait_for_events(0, "step", 3, 90s)) << ranks.log(0);
+    ranks.signal(1, SIGTERM); // one rank is enough: all agree on the step after which they stop
+    EXPECT_EQ(ranks.wait(30s), (std::vector<int>{143, 143}));
+    EXPECT_TRUE(last_error(ranks, 0).is_null()) << last_error(ranks, 0);
+    EXPECT_TRUE(last_error(ranks, 1).is_null()) << last_error(ranks, 1);
+}
+
+TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)
+{
+    const auto plan = tiny_plan(tokens(), {"run.lr=1e30", "run.clip_norm=0", "run.warmup_steps=0", "run.steps=4"});
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{0}) << ranks.log(0);
+    Json last;
+    int warnings = 0;
+    for (const Json& event : ranks.events(0)) {
+        if (event["event"] == "step")
+            last = event;
+        warnings += event["event"] == "warning";
+    }
+    EXPECT_EQ(last["step"], 4);
+    EXPECT_TRUE(last["loss"].is_null());
+    EXPECT_EQ(last["nan_steps"], 3) << last;
+    EXPECT_EQ(last["skipped_steps"], 3);
+    EXPECT_EQ(warnings, 1);
+}
+
+// Bad input: exit status 2, one line, nothing trained.
+TEST_F(TrainerFailure, MissingPlan)
+{
+    Ranks ranks(1, command(folder_.path() / "no.json", folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("no.json"));
+}
+
+TEST_F(TrainerFailure, MalformedPlan)
+{
+    std::ofstream(folder_.path() / "bad.json") << "{ \"fourfold_plan\": 1,";
+    Ranks ranks(1, command(folder_.path() / "bad.json", folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("bad.json"));
+    EXPECT_EQ(last_error(ranks, 0)["kind"], "bad_input");
+}
+
+TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
+{
+    const auto plan = tiny_plan(tokens(), {"training.precision=\"fp8\""});
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(
+        only_line(ranks, 0), HasSubstr("training.precision: fourfold-trainer does not run precision \"fp8\" yet"));
+}
+
+TEST_F(TrainerFailure, WrongNumberOfRanks)
+{
+    const auto plan = tiny_plan(tokens(), {"gpus=2", "layout.dp=2"});
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("the plan is for 2 ranks, the job has 1"));
+}
+
+TEST_F(TrainerFailure, TokenOutsideOfTheVocabulary)
+{
+    auto plan = tiny_plan(tokens());
+    plan.model.vocab = 30;
+    plan.padded_vocab = 30;
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("is outside the model's vocabulary of 30"));
+}
+
+TEST_F(TrainerFailure, MissingDataFile)
+{
+    auto plan = tiny_plan(tokens());
+    plan.run.data[0].path = (folder_.path() / "gone.bin").string();
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("gone.bin"));
+}
+
+TEST_F(TrainerFailure, BadArgumentsAndEnvironment)
+{
+    const auto file = write_plan(tiny_plan(tokens()), folder_.path());
+    {
+        Ranks ranks(1, {trainer_program(), "--plan", file}, folder_.path());
+        EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+        EXPECT_THAT(only_line(ranks, 0), HasSubstr("--run-dir is missing"));
+    }
+    std::filesystem::remove(folder_.path() / "rank0.log");
+    {
+        Ranks ranks(1, command(file, folder_.path()), folder_.path(), {{"RANK", "one"}});
+        EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+        EXPECT_THAT(only_line(ranks, 0), HasSubstr("environment variable RANK"));
+    }
+    std::filesystem::remove(folder_.path() / "rank0.log");
+    {
+        Ranks ranks(1, command(file, folder_.path() / "nowhere"), folder_.path());
+        EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+        EXPECT_THAT(only_line(ranks, 0), HasSubstr("give an existing, writable --run-dir"));
+    }
+}
+
+} // namespace
+} // namespace fourfold::testing

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the trainer does not run is refused by name, and what it runs is not refused.
+#include "core/plan/trainable.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gtest/gtest.h>
+
+namespace fourfold::testing {
+namespace {
+
+std::vector<std::string> fields(const std::vector<std::string>& assignments)
+{
+    const TemporaryFolder folder;
+    std::vector<std::string> fields;
+    for (const Reason& reason : trainer_limits(tiny_plan(folder.path() / "tokens.bin", assignments))) {
+        EXPECT_TRUE(reason.code.starts_with("trainer_")) << reason.code;
+        EXPECT_FALSE(reason.message.empty());
+        fields.push_back(reason.field);
+    }
+    return fields;
+}
+
+using List = std::vector<std::string>;
+
+TEST(TrainerLimits, RunnablePlansPass)
+{
+    EXPECT_EQ(fields({}), List{});
+    EXPECT_EQ(fields({"gpus=4", "layout.tp=2", "layout.dp=2"}), List{});
+    EXPECT_EQ(fields({"training.recompute=\"full\"", "training.schedule=\"gpipe\""}), List{});
+    EXPECT_TRUE(trainer_limits(example_plan()).empty());
+    EXPECT_TRUE(check(example_plan()).empty());
+}
+
+TEST(TrainerLimits, EachFeatureNamesItsField)
+{
+    EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{"layout.cp"});
+    EXPECT_EQ(fields({"gpus=2", "layout.pp=2"}), List{"layout.pp"});
+    EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
+    EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{"training.precision"});
+    EXPECT_EQ(fields({"training.sharding=\"parameters\""}), List{"training.sharding"});
+    EXPECT_EQ(fields({"training.recompute=\"selective\""}), List{"training.recompute"});
+    EXPECT_EQ(fields({"training.optimizer=\"adam\""}), List{"training.optimizer"});
+    EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
+    EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
+    EXPECT_EQ(fields({"training.async_tp=true"}), List{"training.async_tp"});
+    EXPECT_EQ(fields({"run.checkpoint.every=10"}), List{"run.checkpoint"});
+    EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
+    EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{"model.model_type"});
+    EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{"model.model_type"});
+}
+
+TEST(TrainerLimits, NoDataIsNothingToTrainOn)
+{
+    ResolvedPlan plan = example_plan();
+    plan.run.data.clear();
+    const auto reasons = trainer_limits(plan);
+    ASSERT_EQ(reasons.size(), 1u);
+    EXPECT_EQ(reasons[0].field, "run.data");
+}
+
+} // namespace
+} // namespace fourfold::testing

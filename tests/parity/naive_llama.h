@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The model once more, in plain loops over doubles: slow, obvious, and sharing no code with the trainer.
+#pragma once
+
+#include "core/model/model_shape.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fourfold::testing {
+
+using NamedWeights = std::map<std::string, std::vector<double>>; // full tensors, row-major, Hugging Face names
+
+// Sum of the cross-entropy in nats over a sequence of tokens: token i predicts token i + 1.
+double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens);
+
+} // namespace fourfold::testing

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One rank of a comparison: trains as fourfold-trainer does and writes what the tests compare.
+//   parity-worker --plan P --run-dir D [--fp64] [--corrupt GROUP.OPERATION]
+// --fp64: weights and arithmetic in fp64. --corrupt: the named collective leaves out the other ranks' data, on this
+// group alone, e.g. "tp.all_reduce"; a comparison with one rank must notice.
+#include "runner/trainer/comm/c10d_transport.h"
+#include "runner/trainer/trainer.h"
+
+#include <ATen/Parallel.h>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+#include <unistd.h>
+
+using namespace fourfold;
+using namespace fourfold::trainer;
+
+namespace {
+
+class Corrupted final : public Transport {
+public:
+    Corrupted(std::shared_ptr<Transport> inner, std::string operation)
+        : inner_(std::move(inner))
+        , operation_(std::move(operation))
+    {
+    }
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
+    {
+        return inner_->all_reduce(operation_ == "all_reduce" ? tensor.clone() : tensor, reduce);
+    }
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
+    {
+        if (operation_ != "all_gather")
+            return inner_->all_gather(out, in);
+        for (int r = 0; r < size(); ++r)
+            out.narrow(0, r * in.size(0), in.size(0)).copy_(in);
+        return inner_->all_gather(at::Tensor(out.clone()), in);
+    }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
+    {
+        auto pending = inner_->reduce_scatter(out, in);
+        if (operation_ == "reduce_scatter") {
+            pending->wait();
+            out.copy_(in.narrow(0, rank() * out.size(0), out.size(0)));
+        }
+        return pending;
+    }
+    std::unique_ptr<Pending> send(const at::Tensor& tensor, int peer, int tag) override
+    {
+        return inner_->send(tensor, peer, tag);
+    }
+    std::unique_ptr<Pending> receive(const at::Tensor& tensor, int peer, int tag) override
+    {
+        return inner_->receive(tensor, peer, tag);
+    }
+    [[nodiscard]] int rank() const override { return inner_->rank(); }
+    [[nodiscard]] int size() const override { return inner_->size(); }
+
+private:
+    std::shared_ptr<Transport> inner_;
+    std::string operation_;
+};
+
+template <typename T>
+T value(Expected<T> expected)
+{
+    if (!expected)
+        throw std::runtime_error(expected.error().line());
+    return *std::move(expected);
+}
+
+std::vector<double> elements(const at::Tensor& tensor)
+{
+    const at::Tensor plain = tensor.detach().to(at::kDouble).contiguous();
+    return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+}
+
+void work(int argc, char** argv)
+{
+    std::string plan_file, folder, corrupt;
+    TrainerOptions options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--fp64")
+            options.fp64 = true;
+        else if (i + 1 < argc)
+            (argument == "--plan" ? plan_file : argument == "--run-dir" ? folder : corrupt) = argv[++i];
+    }
+    at::set_num_threads(1);
+    const Job job = value(job_from_environment(plan_file, folder));
+    const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
+    const auto rendezvous = value(Rendezvous::meet(job));
+    const Mesh mesh
+        = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
+              auto transport
+                  = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
+              const auto dot = corrupt.find('.');
+              if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
+                  return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
+              return transport;
+          });
+    const auto trainer = value(Trainer::create(plan, mesh, options));
+
+    Json index{{"losses", Json::array()}, {"grad_norms", Json::array()}};
+    std::vector<std::vector<double>> gradients;
+    for (int step = 0; step < trainer->total_steps(); ++step) {
+        StepOutcome outcome = value(trainer->accumulate_gradients(step));
+        if (step == 0)
+            for (const at::Tensor& leaf : trainer->weights().leaves())
+                gradients.push_back(elements(leaf.grad()));
+        trainer->update(step, outcome);
+        index["losses"].push_back(outcome.loss);
+        index["grad_norms"].push_back(outcome.grad_norm);
+    }
+    index["eval_loss"] = value(trainer->evaluate()).value().loss;
+    index["overlapped"] = trainer->gradients().overlapped();
+    for (const auto& [key, total] : mesh.recorder->totals())
+        index["bytes"][key.first][key.second] = total.bytes;
+    if (!index.contains("bytes"))
+        index["bytes"] = Json::object();
+
+    const std::string base = folder + "/dump" + std::to_string(job.rank);
+    std::ofstream values(base + ".bin", std::ios::binary);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const Shard& shard = trainer->weights().shards()[i];
+        index["tensors"].push_back(
+            {{"name", shard.parameter.name}, {"full_shape", shard.parameter.shape}, {"tp_dim", shard.parameter.tp_dim},
+                {"begin", shard.begin}, {"length", shard.length}, {"elements", shard.elements()}});
+        for (const auto& data : {gradients[i], elements(trainer->weights().leaves()[i])})
+            values.write(reinterpret_cast<const char*>(data.data()), std::streamsize(data.size() * sizeof(double)));
+    }
+    if (!values.flush())
+        throw std::runtime_error("cannot write " + base + ".bin");
+    if (const auto written = write_file_atomically(base + ".json", index.dump()); !written)
+        throw std::runtime_error(written.error().line());
+    rendezvous->leave();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    int status = 0;
+    try {
+        work(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        status = 1;
+    }
+    std::fflush(nullptr);
+    ::_exit(status);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Real ranks for tests: processes on this computer that meet over loopback.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace fourfold::testing {
+
+// A folder of its own under the system's temporary folder, removed with the object.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+// Exit status of a rank, or 128 + signal, or -1 when it had to be killed after the time-out.
+class Ranks {
+public:
+    // Starts `count` processes with RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and FOURFOLD_ADDRESS set,
+    // one thread each; output goes to `folder`/rank<r>.log.
+    Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,
+        const std::map<std::string, std::string>& environment = {});
+    // Kills what still runs, by its id.
+    ~Ranks();
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    std::vector<int> wait(std::chrono::seconds limit);
+    void signal(int rank, int number);
+    [[nodiscard]] std::string log(int rank) const;
+    // The events of the rank so far, in order.
+    [[nodiscard]] std::vector<Json> events(int rank) const;
+    // Waits until the rank wrote `count` events of a kind; false after `limit`.
+    bool wait_for_events(int rank, const std::string& event, int count, std::chrono::seconds limit) const;
+
+private:
+    std::filesystem::path folder_;
+    std::vector<pid_t> pids_; // -1: gone
+    std::vector<int> statuses_;
+};
+
+std::filesystem::path trainer_program(); // fourfold-trainer
+std::filesystem::path cuda_trainer_program();
+std::filesystem::path parity_worker();
+
+} // namespace fourfold::testing
