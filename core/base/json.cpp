@@ -164,6 +164,9 @@ Expected<Json> parse_json(std::string_view text, const std::string& where)
     };
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return problem("is empty, expected JSON");
+    // The parser would take a NUL byte for the end and ignore what follows.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        return problem("not valid JSON: " + position(text, nul) + ": NUL byte");
     std::size_t read = 0;
     Builder builder(text, read);
     try {

@@ -108,19 +108,20 @@ void check_ramp_up(const ResolvedPlan& plan, Reasons& reasons)
         return;
     const int64_t unit = batch_unit(plan);
     const std::string multiple = " is not a multiple of micro_batch x dp = " + number(unit);
-    if (training.ramp_up->start > training.global_batch)
+    const int64_t start = training.ramp_up->start, increment = training.ramp_up->increment;
+    if (start > training.global_batch || start % unit != 0) {
+        const int64_t most = training.global_batch / unit * unit;
+        const Neighbours around = multiples_around(start, unit);
+        const Json nearest = most == 0 ? Json() : start > most ? Json(most) : around.nearest(start);
         reasons.add("ramp_up_start", "training.ramp_up.start",
-            "ramp_up starts at " + number(training.ramp_up->start) + ", above the global batch of "
-                + number(training.global_batch),
-            training.global_batch);
-    else if (training.ramp_up->start % unit != 0)
-        reasons.add("ramp_up_start", "training.ramp_up.start",
-            "ramp_up.start " + number(training.ramp_up->start) + multiple,
-            multiples_around(training.ramp_up->start, unit).nearest(training.ramp_up->start));
-    if (training.ramp_up->increment % unit != 0)
+            "ramp_up.start " + number(start)
+                + (start > training.global_batch ? " is above the global batch of " + number(training.global_batch)
+                                                 : multiple),
+            nearest);
+    }
+    if (increment % unit != 0)
         reasons.add("ramp_up_increment", "training.ramp_up.increment",
-            "ramp_up.increment " + number(training.ramp_up->increment) + multiple,
-            multiples_around(training.ramp_up->increment, unit).nearest(training.ramp_up->increment));
+            "ramp_up.increment " + number(increment) + multiple, multiples_around(increment, unit).nearest(increment));
 }
 } // namespace
 

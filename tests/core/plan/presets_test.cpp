@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
+#include "support.h"
+
+#include <unistd.h>
+
+namespace fourfold::test {
+namespace {
+
+class PresetFolders : public testing::Test {
+protected:
+    PresetFolders()
+        : root_(std::filesystem::temp_directory_path() / ("fourfold-presets-" + std::to_string(::getpid())))
+    {
+        std::filesystem::remove_all(root_);
+        for (const char* kind : {"gpus", "plans", "clusters"})
+            std::filesystem::create_directories(root_ / kind);
+    }
+    ~PresetFolders() override { std::filesystem::remove_all(root_); }
+    void write(const std::string& file, const std::string& text)
+    {
+        const auto written = write_file_atomically(root_ / file, text);
+        ASSERT_TRUE(written) << written.error().line();
+    }
+    std::filesystem::path root_;
+};
+
+TEST_F(PresetFolders, FirstFolderWins)
+{
+    write("gpus/modern.json",
+        R"({"name": "Mine", "memory_gib": 1, "memory_bandwidth_gb_s": 1, "peak_tflops": {"bf16": 1}})");
+    const Presets own({root_, FOURFOLD_TEST_DATA "/presets"});
+    EXPECT_EQ(must(own.gpu("modern")).name, "Mine");
+    EXPECT_EQ(must(own.gpu("modern")).id, "modern");
+    EXPECT_EQ(must(own.cluster("modern")).gpu.name, "Mine");
+    EXPECT_EQ(must(own.gpu("old")).name, "Old GPU");
+    EXPECT_EQ(own.ids("gpus"), (std::vector<std::string>{"cpu", "middle", "modern", "old"}));
+}
+
+TEST_F(PresetFolders, PlansCarryTheirDoubleEnding)
+{
+    write("plans/a.plan.json", "{}");
+    write("plans/b.json", "{}");
+    write("plans/.hidden.plan.json", "{}");
+    write("plans/readme.md", "x");
+    const Presets own({root_});
+    EXPECT_EQ(own.ids("plans"), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(must(own.file("plans", "a")).filename(), "a.plan.json");
+    EXPECT_EQ(must(own.file("plans", "b")).filename(), "b.json");
+}
+
+TEST_F(PresetFolders, BrokenFilesAreNamed)
+{
+    write("gpus/broken.json", "{\"name\": }");
+    write("clusters/nogpu.json", "{}");
+    const Presets own({root_});
+    EXPECT_NE(own.gpu("broken").error().line().find("broken.json: not valid JSON"), std::string::npos);
+    EXPECT_NE(own.cluster("nogpu").error().line().find("nogpu.json: gpu: missing"), std::string::npos);
+    EXPECT_NE(own.model("x").error().hint.find("FOURFOLD_PRESETS"), std::string::npos);
+}
+
+TEST(PresetIds, AreNoPaths)
+{
+    for (const char* id : {"", ".", "..", "../models/small", "/etc/passwd", ".hidden"})
+        EXPECT_EQ(presets().model(id).error().code, ProblemCode::not_found) << id;
+    EXPECT_EQ(presets().model(std::string("a\0b", 3)).error().code, ProblemCode::not_found);
+    EXPECT_EQ(presets().model(std::string(100000, 'a')).error().code, ProblemCode::not_found);
+}
+
+} // namespace
+} // namespace fourfold::test
