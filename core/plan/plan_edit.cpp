@@ -39,18 +39,25 @@ std::string pattern_of(const std::vector<std::string>& parts)
     return out;
 }
 
-// True inside objects whose keys the table does not list: model, stack, environment.
-bool is_inside_open(const std::vector<std::string>& parts)
+// The object around `parts` whose keys the table does not list (model, stack, environment), or nullptr.
+const Field* open_object_around(const std::vector<std::string>& parts)
 {
-    std::vector<std::string> prefix;
-    for (const std::string& part : parts) {
-        if (const Field* field = find_field(pattern_of(prefix)); field && !prefix.empty()
+    for (std::size_t depth = 1; depth < parts.size(); ++depth) {
+        const auto end = parts.begin() + static_cast<std::ptrdiff_t>(depth);
+        const Field* field = find_field(pattern_of({parts.begin(), end}));
+        if (field
             && (field->type == FieldType::open_object || field->type == FieldType::id_or_open_object
                 || field->type == FieldType::text_map))
-            return true;
-        prefix.push_back(part);
+            return field;
     }
-    return false;
+    return nullptr;
+}
+
+bool holds_text(const Field* field, const Field* around)
+{
+    if (around)
+        return around->type == FieldType::text_map;
+    return field->type == FieldType::text || field->type == FieldType::choice || field->type == FieldType::schedule;
 }
 
 Problem unknown_field(const Plan& plan, const std::string& path)
@@ -63,16 +70,13 @@ Problem unknown_field(const Plan& plan, const std::string& path)
         near.empty() ? "fields are written as in layout.tp" : "did you mean " + joined(near, " or ") + "?", plan.where};
 }
 
-Expected<Json> read_value(const Field* field, const std::string& value, const std::string& where)
+Expected<Json> read_value(const std::string& value, bool text, const std::string& where)
 {
     if (!is_utf8(value))
         return Problem{ProblemCode::bad_input, "the value is not UTF-8 text", "", where};
-    const bool text = field
-        && (field->type == FieldType::text || field->type == FieldType::choice || field->type == FieldType::schedule
-            || field->type == FieldType::text_map);
     Expected<Json> parsed = parse_json(value, where);
     // `--set name=8`: a text field takes anything that is not JSON text as it stands.
-    if (!parsed || (text && !parsed->is_string() && !parsed->is_null() && !parsed->is_object()))
+    if (!parsed || (text && !parsed->is_string() && !parsed->is_null()))
         return Json(value);
     return parsed;
 }
@@ -90,14 +94,11 @@ Problem not_a_container(const Plan& plan, const std::string& path, const Json& f
 Expected<Plan> with_field(const Plan& plan, const std::string& path, const std::string& value)
 {
     const std::vector<std::string> parts = split(path);
-    const bool open = is_inside_open(parts);
     const Field* field = find_field(pattern_of(parts));
-    if (!field && !open)
+    const Field* around = open_object_around(parts);
+    if (!field && !around)
         return unknown_field(plan, path);
-    FOURFOLD_TRY(Json json, read_value(field, value, at_field(plan.where, path)));
-    if (open && parts.size() == 3 && parts[0] == "run" && parts[1] == "environment" && !json.is_string()
-        && !json.is_null())
-        json = value;
+    FOURFOLD_TRY(Json json, read_value(value, holds_text(field, around), at_field(plan.where, path)));
 
     Json document = plan.document;
     Json* at = &document;

@@ -139,33 +139,77 @@ TEST(Hash, ChangesWithEveryInput)
     }
 }
 
-// Every shipped model on every shipped cluster is a plan that survives the trip to a node.
+const Presets& shipped()
+{
+    static const Presets kShipped(std::vector<std::filesystem::path>{FOURFOLD_SOURCE_DIR "/presets"});
+    return kShipped;
+}
+
+void expect_round_trip(const Plan& plan)
+{
+    SCOPED_TRACE(to_text(plan));
+    const ResolvedPlan before = must(resolve(plan, shipped()));
+    const Json written = to_json(before, PresetStyle::inlined);
+    const Plan again = must(plan_from_json(written, "again"));
+    EXPECT_EQ(again.unknown_keys, std::vector<std::string>{});
+    EXPECT_EQ(content(must(read_resolved(written, "p"))), content(before));
+    EXPECT_EQ(content(must(resolve(again, shipped()))), content(before));
+    EXPECT_EQ(content(must(resolve(must(plan_from_json(to_json(before, PresetStyle::ids), "ids")), shipped()))),
+        content(before));
+}
+
+// Every shipped model on every shipped cluster and stack is a plan that survives the trip to a node.
 TEST(ShippedPresets, RoundTrip)
 {
-    const Presets shipped(
-        std::vector<std::filesystem::path>{FOURFOLD_SOURCE_DIR "/presets", FOURFOLD_TEST_DATA "/presets"});
-    ASSERT_GE(shipped.ids("models").size(), 10u);
-    ASSERT_GE(shipped.ids("clusters").size(), 12u);
-    for (const std::string& model : shipped.ids("models"))
-        for (const std::string& cluster : shipped.ids("clusters")) {
-            const Plan plan = base_plan(model, cluster, 16);
-            const ResolvedPlan before = must(resolve(plan, shipped));
-            const Json written = to_json(before, PresetStyle::inlined);
-            const Plan again = must(plan_from_json(written, model + " " + cluster));
-            EXPECT_EQ(again.unknown_keys, std::vector<std::string>{});
-            EXPECT_EQ(content(must(read_resolved(written, "p"))), content(before)) << model << " " << cluster;
-            EXPECT_EQ(content(must(resolve(again, shipped))), content(before)) << model << " " << cluster;
-        }
+    ASSERT_GE(shipped().ids("models").size(), 10u);
+    ASSERT_GE(shipped().ids("clusters").size(), 12u);
+    ASSERT_GE(shipped().ids("stacks").size(), 6u);
+    for (const std::string& model : shipped().ids("models"))
+        for (const std::string& cluster : shipped().ids("clusters"))
+            expect_round_trip(base_plan(model, cluster, 16));
+    for (const std::string& stack : shipped().ids("stacks"))
+        expect_round_trip(changed(base_plan("llama-3.1-8b", "tsubame4", 16), {"stack=" + stack, "layout.pp=2"}));
 }
 
 TEST(ShippedPresets, PlansAreReadAndBreakNoRule)
 {
-    const Presets shipped;
-    for (const std::string& id : shipped.ids("plans")) {
-        const Plan plan = must(read_plan(must(shipped.file("plans", id))));
+    ASSERT_FALSE(shipped().ids("plans").empty());
+    for (const std::string& id : shipped().ids("plans")) {
+        const Plan plan = must(read_plan(must(shipped().file("plans", id))));
         EXPECT_EQ(plan.unknown_keys, std::vector<std::string>{}) << id;
-        EXPECT_EQ(testing::PrintToString(check(must(resolve(plan, shipped))).size()), "0") << id;
+        for (const Reason& reason : check(must(resolve(plan, shipped()))))
+            ADD_FAILURE() << id << ": " << reason.field << ": " << reason.message;
     }
+}
+
+// The ids and orders that the plan file's reference promises.
+TEST(ShippedPresets, PromisedIds)
+{
+    const std::vector<std::pair<std::string, std::vector<std::string>>> promised{
+        {"models",
+            {"llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-2-7b", "llama-2-13b", "llama-2-70b", "gpt3-175b",
+                "bloom-176b", "mixtral-8x7b", "deepseek-v3"}},
+        {"gpus",
+            {"v100-32gb-sxm", "a100-40gb-sxm", "a100-80gb-sxm", "h100-80gb-sxm", "h100-94gb-sxm",
+                "h100-96gb-hbm2e-500w", "h200-141gb-sxm", "b200-180gb", "gb200", "tpu-v5e", "tpu-v5p", "mi300x",
+                "cpu"}},
+        {"clusters",
+            {"abci-a", "tsubame4", "grand-teton-h100", "jean-zay-a100", "kempner-h100", "kempner-a100", "dgx-a100",
+                "dgx-h100", "dgx-b200", "gb200-nvl72", "tpu-v5e-pod", "this-computer"}},
+        {"stacks", {"fourfold", "megatron-lm", "torchtitan", "megatron-deepspeed", "nanotron", "generic"}},
+        {"plans", {"this-computer"}}};
+    for (const auto& [kind, ids] : promised)
+        for (const std::string& id : ids)
+            EXPECT_TRUE(shipped().file(kind, id)) << kind << " " << id;
+}
+
+TEST(ShippedPresets, OrdersOfTheStacks)
+{
+    using enum Dimension;
+    for (const char* stack : {"fourfold", "generic"})
+        EXPECT_EQ(must(shipped().stack(stack)).order, (std::array{tp, cp, pp, dp})) << stack;
+    for (const char* stack : {"megatron-lm", "megatron-deepspeed", "torchtitan", "nanotron"})
+        EXPECT_EQ(must(shipped().stack(stack)).order, (std::array{tp, cp, dp, pp})) << stack;
 }
 
 } // namespace
