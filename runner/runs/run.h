@@ -13,7 +13,21 @@
 
 namespace fourfold {
 
-enum class RunState { draft, preflight, staging, launching, running, stopping, ok, oom, hang, fail, cancelled, preempted, lost };
+enum class RunState {
+    draft,
+    preflight,
+    staging,
+    launching,
+    running,
+    stopping,
+    ok,
+    oom,
+    hang,
+    fail,
+    cancelled,
+    preempted,
+    lost
+};
 std::string_view name(RunState state);
 bool is_terminal(RunState state);
 enum class LinkState { connected, silent, reconnecting };
@@ -44,7 +58,8 @@ struct RunRequest {
     Target target;
     std::optional<int> steps; // overrides run.steps
     std::filesystem::path history_file; // default HistoryStore::default_file()
-    std::filesystem::path trainer; // default: fourfold-trainer beside this program
+    std::filesystem::path trainer; // default: fourfold-trainer (or -cuda for a plan on GPUs) beside this program
+    std::filesystem::path agent; // default: fourfold-agent beside this program
 };
 
 struct RunResult {
@@ -63,13 +78,14 @@ struct LaunchPreview {
 Expected<LaunchPreview> preview(const RunRequest& request);
 
 // Creates the run in the history, brings what the nodes lack, starts the ranks and follows them to the end. A stop
-// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is retried for ever
-// with backoff until stop is requested: the agents own the ranks, nothing is lost.
-// Fails (Problem) only when no run was started; afterwards the result says how it ended.
+// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is retried for
+// ever with backoff until stop is requested: the agents own the ranks, nothing is lost. Fails (Problem) only when no
+// run was started; afterwards the result says how it ended.
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop);
 
 // Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request
-// only detaches. A run that already ended returns at once.
+// only detaches (the result's state is then the run's own, "running"). A run that already ended returns at once. One
+// program of this computer follows a run at a time; a second one is `refused`.
 Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
     const std::filesystem::path& history_file = {});
 

@@ -30,11 +30,19 @@ struct Target {
     std::string backend; // "gloo", "nccl"; empty = nccl where GPUs are, else gloo
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
+    double stop_grace_s = 2; // from asking the ranks to stop to killing them
+    bool reuse_files = true; // a file of the node under the same path counts when its content is the same
 };
 
-// "local", a preset id, a file (contains '/' or ends in .json), or "user@host1,host2:2222" for an ad-hoc host list.
+// "local", a preset id, a file (contains '/' or ends in .json), or "user@host1,host2:2222" for an ad-hoc host list; a
+// host without a user takes the one before it.
 Expected<Target> load_target(const std::string& name_or_file);
 Expected<Target> target_from_json(const Json& json, const std::string& where);
 Json to_json(const Target& target);
+
+// "user@host:2222" as the user writes it; "this computer" for a local target.
+std::string host_name(const Target& target, std::size_t host);
+// Ranks of each host: hosts take consecutive ranks in their order. Fails when `gpus` cannot be spread as asked.
+Expected<std::vector<int>> ranks_of_hosts(const Target& target, int gpus);
 
 } // namespace fourfold

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/paths.h"
+#include "core/history/store.h"
+#include "runner/protocol/message.h"
+#include "runner/runs/follow.h"
+#include "runner/runs/launch_plan.h"
+#include "runner/runs/node.h"
+#include "runner/runs/outcome.h"
+#include "runner/runs/recorder.h"
+#include "runner/runs/run_state.h"
+
+namespace fourfold {
+
+Expected<RunResult> attach(
+    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+{
+    FOURFOLD_TRY(
+        HistoryStore store, HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file));
+    FOURFOLD_TRY(const std::string id, store.full_id(run_id));
+    FOURFOLD_TRY(const RunDetail detail, store.show(id));
+    const std::filesystem::path folder = data_folder() / "runs" / id;
+    RunResult result;
+    result.id = id;
+    result.folder = folder;
+    result.predicted_tps_per_gpu = detail.summary.predicted_tps_per_gpu;
+    result.measured_tps_per_gpu = detail.summary.measured_tps_per_gpu;
+    result.state = run_state(detail.summary.state);
+    if (is_terminal(result.state)) {
+        if (!detail.summary.problem.empty())
+            result.problem = Problem{ProblemCode::failed, detail.summary.problem, {}, {}};
+        return result;
+    }
+    FOURFOLD_TRY(const Json launched, read_json_file(folder / "launch.json"));
+    FOURFOLD_TRY(
+        const Target target, target_from_json(object_field(launched, "target"), (folder / "launch.json").string()));
+    FOURFOLD_TRY(
+        Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(target.hosts.size())));
+    observer.on_created(id, folder);
+    observer.on_state(result.state, "catching up");
+
+    Mailbox mailbox;
+    std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
+    const Json& ranks = array_field(launched, "ranks");
+    for (Node& node : nodes) {
+        const auto at = static_cast<std::size_t>(node.index);
+        for (std::size_t i = 0; at < ranks.size() && ranks[at].is_array() && i < ranks[at].size(); ++i) {
+            if (ranks[at][i].is_number_integer())
+                node.ranks.push_back(ranks[at][i].get<int>());
+        }
+    }
+    FollowOptions options;
+    options.on_stop = OnStop::detach;
+    options.stop_grace_s = target.stop_grace_s;
+    options.give_up_s = target.connect_timeout_s + 5;
+    FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
+    return conclude(recorder, observer, std::move(followed));
+}
+
+} // namespace fourfold

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/follow.h"
+
+#include "runner/protocol/message.h"
+#include "runner/runs/run_state.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kSilent = 2500ms; // heartbeats come each second
+constexpr auto kDead = 5s;
+constexpr auto kFirstBackoff = 300ms;
+constexpr auto kLongestBackoff = 10s;
+constexpr uint64_t kLogBytes = 4u << 20; // of each rank's log, kept at the end
+
+// What the launching thread tells the workers.
+class Control {
+public:
+    void order(StopOrder order)
+    {
+        const std::lock_guard lock(mutex_);
+        if (order_)
+            return;
+        order_ = std::move(order);
+        ordered_at_ = Clock::now();
+        changed_.notify_all();
+    }
+    [[nodiscard]] std::optional<StopOrder> order() const
+    {
+        const std::lock_guard lock(mutex_);
+        return order_;
+    }
+    [[nodiscard]] bool ordered_before(std::chrono::duration<double> age) const
+    {
+        const std::lock_guard lock(mutex_);
+        return order_ && Clock::now() - ordered_at_ > age;
+    }
+    void detach()
+    {
+        const std::lock_guard lock(mutex_);
+        detached_ = true;
+        changed_.notify_all();
+        interrupt_.request_stop();
+    }
+    [[nodiscard]] bool detached() const
+    {
+        const std::lock_guard lock(mutex_);
+        return detached_;
+    }
+    [[nodiscard]] std::stop_token interrupted() const { return interrupt_.get_token(); }
+    // Sleeps; woken by detach and by an order that was not there before.
+    void sleep(std::chrono::milliseconds time) const
+    {
+        std::unique_lock lock(mutex_);
+        const bool had = order_.has_value();
+        changed_.wait_for(lock, time, [&] { return detached_ || order_.has_value() != had; });
+    }
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    std::optional<StopOrder> order_;
+    Clock::time_point ordered_at_;
+    bool detached_ = false;
+    std::stop_source interrupt_;
+};
+
+struct Ending {
+    std::string status;
+    std::optional<Problem> problem; // when it is not the node that said so
+};
+
+class Follower {
+public:
+    Follower(std::vector<Node>& nodes, Recorder& recorder, RunObserver& observer, Mailbox& mailbox,
+        const FollowOptions& options)
+        : nodes_(nodes)
+        , recorder_(recorder)
+        , observer_(observer)
+        , mailbox_(mailbox)
+        , options_(options)
+        , errors_(nodes.size())
+        , ends_(nodes.size())
+    {
+    }
+
+    FollowResult run(std::stop_token stop)
+    {
+        if (options_.order)
+            begin_stop(*options_.order, true);
+        std::atomic<std::size_t> left = nodes_.size();
+        {
+            std::vector<std::jthread> threads;
+            for (Node& node : nodes_) {
+                threads.emplace_back([this, &node, &left] {
+                    work(node);
+                    --left;
+                });
+            }
+            while (left > 0) {
+                if (stop.stop_requested() && !stop_seen_) {
+                    stop_seen_ = true;
+                    if (options_.on_stop == OnStop::detach)
+                        control_.detach();
+                    else
+                        begin_stop({"cancelled", "stopped on request", nullptr}, true);
+                }
+                if (const auto letter = mailbox_.take(20ms))
+                    (*letter)();
+            }
+        }
+        while (const auto letter = mailbox_.take(0ms))
+            (*letter)();
+        return result();
+    }
+
+private:
+    // On the launching thread.
+    void begin_stop(StopOrder order, bool tell)
+    {
+        if (tell) {
+            observer_.on_state(RunState::stopping, order.why);
+            (void)recorder_.set_state(RunState::stopping);
+        }
+        control_.order(std::move(order));
+    }
+
+    void take(int node, int64_t offset, const std::string& lines)
+    {
+        if (storage_problem_)
+            return;
+        auto events = recorder_.take(node, offset, lines);
+        if (!events) {
+            // What cannot be stored here is still on the nodes: leave the run alone and come back later.
+            storage_problem_ = events.error();
+            control_.detach();
+            return;
+        }
+        for (const Json& event : *events) {
+            const std::string kind = text_field(event, "event");
+            const auto at = static_cast<std::size_t>(node);
+            if (kind == "error")
+                errors_[at].push_back(event);
+            else if (kind == "end")
+                ends_[at] = event;
+            if (node == 0)
+                observer_.on_event(event);
+        }
+    }
+
+    void ended(int node, const Ending& ending)
+    {
+        const auto at = static_cast<std::size_t>(node);
+        if (ending.status == "ok")
+            return;
+        if (!first_bad_) {
+            first_bad_ = ending;
+            first_bad_node_ = node;
+        }
+        StopOrder order{ending.status, text_field(ends_[at], "message"), nullptr};
+        if (ending.problem)
+            order.why = ending.problem->line();
+        if (order.why.empty())
+            order.why = "the ranks on " + nodes_[at].name + " ended with status " + ending.status;
+        order.error = failing_event(at);
+        if (nodes_.size() > 1)
+            begin_stop(std::move(order), !control_.order());
+    }
+
+    // The error event of the rank that the node's agent names as the culprit.
+    [[nodiscard]] Json failing_event(std::size_t node) const
+    {
+        const auto rank = integer_field(ends_[node], "rank", -1);
+        for (const Json& error : errors_[node]) {
+            if (integer_field(error, "rank", -2) == rank)
+                return error;
+        }
+        return errors_[node].empty() ? Json() : errors_[node].front();
+    }
+
+    FollowResult result()
+    {
+        FollowResult out;
+        if (storage_problem_) {
+            out.state = RunState::running;
+            out.problem = storage_problem_;
+            return out;
+        }
+        if (control_.detached()) {
+            out.state = RunState::running;
+            return out;
+        }
+        if (!first_bad_) {
+            out.state = RunState::ok;
+            return out;
+        }
+        const auto at = static_cast<std::size_t>(first_bad_node_);
+        out.state = run_state(first_bad_->status);
+        if (first_bad_->problem) {
+            out.problem = first_bad_->problem;
+        } else {
+            Problem problem;
+            problem.code = out.state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
+            problem.message = text_field(ends_[at], "message", "ended with status " + first_bad_->status);
+            const Json error = failing_event(at);
+            std::string last;
+            const Json& log = array_field(error, "log");
+            for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {
+                if (log[i].is_string())
+                    last += (last.empty() ? "" : " | ") + log[i].get<std::string>();
+            }
+            if (out.state != RunState::cancelled) {
+                const auto rank = integer_field(error, "rank", -1);
+                const std::string file = (recorder_.folder() / ("rank" + std::to_string(rank) + ".log")).string();
+                if (!last.empty())
+                    problem.hint = "its log ends with: " + last + "; all of it in " + file;
+                else if (rank >= 0)
+                    problem.hint = "see " + file;
+            }
+            out.problem = problem;
+        }
+        return out;
+    }
+
+    // On a node's own thread.
+    void work(Node& node)
+    {
+        int64_t offset = recorder_.offset(node.index), seq = recorder_.next_seq(node.index);
+        std::chrono::milliseconds backoff = kFirstBackoff;
+        bool stop_sent = false;
+        std::optional<Problem> last;
+        while (!control_.detached()) {
+            if (!node.agent) {
+                const auto connected = node.connect(control_.interrupted());
+                if (!connected) {
+                    if (!last || last->line() != connected.error().line()) {
+                        mailbox_.post([this, text = connected.error().line()] {
+                            observer_.on_state(control_.order() ? RunState::stopping : RunState::running, text);
+                        });
+                    }
+                    last = connected.error();
+                    if (control_.ordered_before(std::chrono::duration<double>(options_.give_up_s))) {
+                        Problem problem = *last;
+                        problem.message = "could not be reached to stop its ranks: " + problem.message;
+                        problem.hint = "they may still run; `fourfold attach` tries again";
+                        post_end(node.index, {"lost", problem});
+                        return;
+                    }
+                    control_.sleep(backoff);
+                    backoff = std::min<std::chrono::milliseconds>(backoff * 2, kLongestBackoff);
+                    continue;
+                }
+                stop_sent = false;
+            }
+            const auto ending = tail(node, offset, seq, stop_sent, backoff);
+            if (ending) {
+                if (ending->status != "lost" || !ending->problem)
+                    fetch_logs(node);
+                node.agent.reset();
+                post_end(node.index, *ending);
+                return;
+            }
+            node.agent.reset();
+            if (!control_.detached())
+                post_link(node, LinkState::reconnecting);
+        }
+    }
+
+    // Until the node's end, or nothing when the link broke.
+    std::optional<Ending> tail(
+        Node& node, int64_t& offset, int64_t& seq, bool& stop_sent, std::chrono::milliseconds& backoff)
+    {
+        if (!node.agent->tail(recorder_.run(), node.index, offset, seq))
+            return {};
+        auto heard = Clock::now();
+        LinkState link = LinkState::silent;
+        while (!control_.detached()) {
+            if (const auto order = control_.order(); order && !stop_sent) {
+                if (!node.agent->stop(
+                        recorder_.run(), node.index, order->status, order->why, order->error, options_.stop_grace_s))
+                    return {};
+                stop_sent = true;
+            }
+            auto message = node.agent->tail_next(30ms);
+            if (!message) {
+                const ProblemCode code = message.error().code;
+                if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input)
+                    return {};
+                // The agent itself says that it cannot go on: no such run, a changed folder, a disk error.
+                return Ending{"lost", message.error()};
+            }
+            if (message->kind == TailMessage::Kind::nothing) {
+                const auto silence = Clock::now() - heard;
+                if (silence > kDead)
+                    return {};
+                if (silence > kSilent && link == LinkState::connected)
+                    post_link(node, link = LinkState::silent);
+                continue;
+            }
+            heard = Clock::now();
+            backoff = kFirstBackoff;
+            if (link != LinkState::connected)
+                post_link(node, link = LinkState::connected);
+            if (message->kind == TailMessage::Kind::end)
+                return Ending{message->status, {}};
+            if (message->kind == TailMessage::Kind::lines) {
+                const int64_t begin = message->offset;
+                offset = begin + static_cast<int64_t>(message->lines.size());
+                seq += std::count(message->lines.begin(), message->lines.end(), '\n');
+                mailbox_.post([this, index = node.index, begin, lines = std::move(message->lines)] {
+                    take(index, begin, lines);
+                });
+            }
+        }
+        return {};
+    }
+
+    void fetch_logs(Node& node)
+    {
+        const auto status = node.agent->status(recorder_.run(), node.index);
+        if (!status)
+            return;
+        for (const int rank : node.ranks) {
+            const std::string name = "rank" + std::to_string(rank) + ".log";
+            const auto text = node.agent->fetch(recorder_.run(), node.index, name, kLogBytes);
+            if (text)
+                (void)recorder_.write_file(name, *text);
+        }
+    }
+
+    void post_link(const Node& node, LinkState state)
+    {
+        mailbox_.post([this, state, name = node.name] { observer_.on_link(state, name); });
+    }
+    void post_end(int node, Ending ending)
+    {
+        mailbox_.post([this, node, ending = std::move(ending)] { ended(node, ending); });
+    }
+
+    std::vector<Node>& nodes_;
+    Recorder& recorder_;
+    RunObserver& observer_;
+    Mailbox& mailbox_;
+    const FollowOptions& options_;
+    Control control_;
+    std::vector<std::vector<Json>> errors_; // error events of each node
+    std::vector<Json> ends_;
+    std::optional<Ending> first_bad_;
+    int first_bad_node_ = 0;
+    std::optional<Problem> storage_problem_;
+    bool stop_seen_ = false;
+};
+
+} // namespace
+
+FollowResult follow(std::vector<Node>& nodes, Recorder& recorder, RunObserver& observer, Mailbox& mailbox,
+    std::stop_token stop, const FollowOptions& options)
+{
+    return Follower(nodes, recorder, observer, mailbox, options).run(stop);
+}
+
+} // namespace fourfold

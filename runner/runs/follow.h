@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Follows the ranks of a run on all its nodes until the agents say that they have ended, whatever the links do.
+#pragma once
+
+#include "runner/runs/node.h"
+#include "runner/runs/recorder.h"
+#include "runner/runs/run.h"
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace fourfold {
+
+// Why all ranks are to be stopped, and what the nodes' last events say then.
+struct StopOrder {
+    std::string status; // "cancelled", "fail", ...
+    std::string why;
+    Json error; // the failing rank's `error` event, or null
+};
+
+enum class OnStop { cancel, detach };
+
+struct FollowResult {
+    RunState state = RunState::fail; // `running` when detached, or when the events cannot be stored here any more
+    std::optional<Problem> problem;
+};
+
+struct FollowOptions {
+    OnStop on_stop = OnStop::cancel;
+    double stop_grace_s = 2;
+    double give_up_s = 15; // how long a stop tries to reach a node
+    std::optional<StopOrder> order; // stop from the beginning (a node could not start its ranks)
+};
+
+// `nodes` may be connected or not. Calls `observer` on this thread. Sets the run's state in the history.
+FollowResult follow(std::vector<Node>& nodes, Recorder& recorder, RunObserver& observer, Mailbox& mailbox,
+    std::stop_token stop, const FollowOptions& options);
+
+} // namespace fourfold

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/launch_plan.h"
+
+#include "core/base/paths.h"
+#include "core/plan/presets.h"
+#include "core/plan/trainable.h"
+
+namespace fourfold {
+
+namespace {
+Problem problem_of(const std::vector<Reason>& reasons, const std::string& where)
+{
+    const Reason& first = reasons.front();
+    Problem problem{ProblemCode::bad_input, first.field + ": " + first.message, first.nearest, where};
+    if (reasons.size() > 1)
+        problem.message += "; and " + std::to_string(reasons.size() - 1) + " more";
+    return problem;
+}
+
+// A plan on GPUs is trained by the CUDA trainer where there is one; it falls back to the CPU by itself.
+std::filesystem::path default_trainer(const ResolvedPlan& plan, const Target& target)
+{
+    std::error_code error;
+    const std::filesystem::path cuda = own_program("fourfold-trainer-cuda");
+    const bool gpus = !plan.cluster.gpu.is_cpu()
+        && (target.kind == TargetKind::ssh || std::filesystem::exists("/proc/driver/nvidia/version", error));
+    if (gpus && target.backend != "gloo" && std::filesystem::exists(cuda, error))
+        return cuda;
+    return own_program("fourfold-trainer");
+}
+} // namespace
+
+std::filesystem::path own_program(const std::string& name)
+{
+    const std::filesystem::path here = program_folder();
+    std::error_code error;
+    for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "libexec/fourfold"}) {
+        if (std::filesystem::exists(folder / name, error))
+            return folder / name;
+    }
+    return here / name;
+}
+
+Json coordinates_json(const Layout& layout, int rank)
+{
+    const Coordinates at = layout.coordinates(rank);
+    return {{"tp", at.tp}, {"cp", at.cp}, {"pp", at.pp}, {"dp", at.dp}};
+}
+
+Expected<LaunchPlan> plan_launch(const RunRequest& request)
+{
+    LaunchPlan out;
+    out.plan = request.plan;
+    out.target = request.target;
+    if (request.steps) {
+        if (*request.steps < 1)
+            return Problem{ProblemCode::bad_input, "the number of steps must be at least 1", {}, "--steps"};
+        out.plan.run.steps = *request.steps;
+    }
+    if (!out.plan.run.steps && !out.plan.run.tokens)
+        return Problem{ProblemCode::bad_input, "run.steps: missing, a run needs `steps` or `tokens`",
+            "add it to the plan or use --steps", out.plan.where};
+    if (out.plan.run.data.empty())
+        return Problem{ProblemCode::bad_input, "run.data: missing, a run needs at least one data file",
+            "as in \"data\": [{\"path\": \"corpus/corpus.txt\"}]", out.plan.where};
+    if (out.plan.stack.id != "fourfold") {
+        out.planned = predict(out.plan);
+        out.note = "the plan is of stack " + out.plan.stack.id
+            + "; it runs on Fourfold's own trainer and is predicted again for stack fourfold";
+        FOURFOLD_TRY(out.plan.stack, Presets().stack("fourfold"));
+    }
+    if (const auto reasons = check(out.plan); !reasons.empty())
+        return problem_of(reasons, out.plan.where);
+    if (const auto limits = trainer_limits(out.plan); !limits.empty())
+        return problem_of(limits, out.plan.where);
+    out.prediction = predict(out.plan);
+
+    FOURFOLD_TRY(const std::vector<int> counts, ranks_of_hosts(out.target, out.plan.gpus));
+    int rank = 0;
+    for (const int count : counts) {
+        std::vector<RankPlace> places;
+        for (int local = 0; local < count; ++local, ++rank)
+            places.push_back({rank, local, coordinates_json(out.plan.layout, rank)});
+        out.ranks.push_back(std::move(places));
+    }
+    out.environment = out.plan.run.environment;
+    FOURFOLD_CHECK(check_environment(out.environment, out.plan.where + ": run.environment"));
+    for (const auto& [key, value] : out.target.environment)
+        out.environment[key] = value;
+
+    out.agent = request.agent.empty() ? own_program("fourfold-agent") : request.agent;
+    out.trainer = request.trainer.empty() ? default_trainer(out.plan, out.target) : request.trainer;
+    for (const auto& [program, what] : {std::pair(out.agent, "agent"), std::pair(out.trainer, "trainer")}) {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(program, error))
+            return Problem{ProblemCode::not_found, std::string("the ") + what + " program does not exist",
+                "build it (packaging/run.sh does), or set FOURFOLD_TRAINER=ON in CMake", program.string()};
+    }
+    if (out.target.kind == TargetKind::local) {
+        FOURFOLD_TRY(out.bundle, local_bundle(out.plan, out.trainer));
+    } else {
+        FOURFOLD_TRY(out.bundle, portable_bundle(out.plan, out.trainer));
+    }
+    out.plan = out.bundle.plan;
+    return out;
+}
+
+} // namespace fourfold

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/node.h"
+
+#include "core/base/paths.h"
+#include "runner/local/local_transport.h"
+#include "runner/ssh/ssh_transport.h"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <thread>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+
+Expected<void> Node::connect(std::stop_token stop)
+{
+    agent.reset();
+    FOURFOLD_TRY(auto stream, transport->open(stop));
+    auto client = std::make_unique<AgentClient>(std::move(stream), name);
+    FOURFOLD_TRY(facts, client->hello(base_folder));
+    agent = std::move(client);
+    return {};
+}
+
+std::string Node::data_address() const
+{
+    if (!host.node_address.empty())
+        return host.node_address;
+    return facts.address.empty() ? "127.0.0.1" : facts.address;
+}
+
+std::vector<Node> make_nodes(
+    const Target& target, const std::filesystem::path& agent, Mailbox& mailbox, RunObserver& observer)
+{
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < target.hosts.size(); ++i) {
+        Node node;
+        node.index = static_cast<int>(i);
+        node.name = host_name(target, i);
+        node.host = target.hosts[i];
+        node.base_folder = target.base_folder;
+        if (target.kind == TargetKind::local) {
+            if (node.base_folder.empty())
+                node.base_folder = (data_folder() / "node").string();
+            node.transport = std::make_unique<LocalTransport>(agent);
+        } else {
+            SshOptions options;
+            options.name = node.name;
+            options.host = node.host;
+            options.base_folder = target.base_folder;
+            options.connect_timeout_s = target.connect_timeout_s;
+            options.agent = agent;
+            options.trust_host_key = [&mailbox, &observer](const HostKeyQuestion& question) {
+                const auto answer = std::make_shared<std::promise<bool>>();
+                if (!mailbox.post(
+                        [&observer, question, answer] { answer->set_value(observer.trust_host_key(question)); }))
+                    return false;
+                return answer->get_future().get();
+            };
+            options.note = [&mailbox, &observer](const std::string& text) {
+                mailbox.post([&observer, text] { observer.on_state(RunState::preflight, text); });
+            };
+            options.progress = [&mailbox, &observer, name = node.name](double fraction) {
+                mailbox.post([&observer, name, fraction] { observer.on_staging(fraction, name + ": fourfold-agent"); });
+            };
+            node.transport = std::make_unique<SshTransport>(std::move(options));
+        }
+        nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+
+Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop,
+    const std::function<Expected<void>(Node&, std::stop_token)>& work)
+{
+    std::stop_source phase;
+    const std::stop_callback forward(stop, [&phase] { phase.request_stop(); });
+    std::mutex mutex;
+    std::optional<Problem> first;
+    std::atomic<std::size_t> left = nodes.size();
+    {
+        std::vector<std::jthread> threads;
+        for (Node& node : nodes) {
+            threads.emplace_back([&] {
+                const auto done = work(node, phase.get_token());
+                if (!done) {
+                    const std::lock_guard lock(mutex);
+                    if (!first)
+                        first = done.error();
+                    phase.request_stop();
+                }
+                --left;
+            });
+        }
+        while (left > 0) {
+            if (const auto letter = mailbox.take(20ms))
+                (*letter)();
+        }
+    }
+    while (const auto letter = mailbox.take(0ms))
+        (*letter)();
+    if (stop.stop_requested())
+        return Problem{ProblemCode::cancelled, "stopped on request before the ranks were started", {}, {}};
+    if (first)
+        return *first;
+    return {};
+}
+
+} // namespace fourfold

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a followed run ended: stored in the history, told to the observer, returned to the caller.
+#pragma once
+
+#include "runner/runs/follow.h"
+#include "runner/runs/recorder.h"
+
+namespace fourfold {
+
+// The result with the history's figures.
+RunResult outcome(const Recorder& recorder, FollowResult followed);
+// The same, after storing the final state and telling the observer.
+RunResult conclude(Recorder& recorder, RunObserver& observer, FollowResult followed);
+
+} // namespace fourfold

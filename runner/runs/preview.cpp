@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/launch_plan.h"
+#include "runner/ssh/ssh_transport.h"
+
+#include <sstream>
+
+namespace fourfold {
+
+Expected<LaunchPreview> preview(const RunRequest& request)
+{
+    FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
+    const bool local = plan.target.kind == TargetKind::local;
+    Json hosts = Json::array(), files = Json::array();
+    std::ostringstream text;
+    text << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
+    if (!plan.note.empty())
+        text << plan.note << "\n";
+    for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
+        Json ranks = Json::array();
+        text << "host " << host_name(plan.target, i) << ": ranks";
+        for (const RankPlace& place : plan.ranks[i]) {
+            ranks.push_back({{"rank", place.rank}, {"coordinates", place.coordinates}});
+            text << ' ' << place.rank;
+        }
+        text << "\n";
+        hosts.push_back({{"host", host_name(plan.target, i)}, {"ranks", std::move(ranks)}});
+    }
+    text << (local ? "files, used where they are:\n" : "files, sent where a host lacks them:\n");
+    for (const BundleFile& file : plan.bundle.files) {
+        files.push_back({{"name", file.name}, {"file", file.file.string()}, {"size", file.size}});
+        if (!file.sha256.empty())
+            files.back()["sha256"] = file.sha256;
+        text << "  " << file.name << "  " << file.size << " bytes  " << file.sha256 << "  " << file.file.string()
+             << "\n";
+    }
+    Json environment = Json::object();
+    for (const auto& [key, value] : plan.environment) {
+        environment[key] = value;
+        text << "environment " << key << "=" << value << "\n";
+    }
+    Json commands = Json::array();
+    if (local) {
+        commands.push_back(plan.agent.string() + " session");
+        text << "program: " << plan.agent.string() << " session\n";
+    } else {
+        commands.push_back(std::string(remote_command()));
+        text << "remote command (the same for every host, everything else goes as data on its standard input):\n  "
+             << remote_command() << "\n";
+    }
+    return LaunchPreview{
+        {{"target", to_json(plan.target)}, {"hosts", std::move(hosts)}, {"files", std::move(files)},
+            {"bytes", plan.bundle.bytes()}, {"environment", std::move(environment)}, {"commands", std::move(commands)},
+            {"prediction", to_json(plan.prediction)}, {"note", plan.note}},
+        text.str()};
+}
+
+} // namespace fourfold

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/recorder.h"
+
+#include "runner/protocol/message.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace fourfold {
+
+namespace {
+Problem file_problem(const std::string& what, const std::filesystem::path& where)
+{
+    const int error = errno;
+    return {ProblemCode::io, what + ": " + std::strerror(error),
+        error == ENOSPC ? "make room; the run goes on, `fourfold attach` catches up" : "", where.string()};
+}
+
+bool write_fully(int fd, std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+std::vector<std::string> split_lines(const std::string& text)
+{
+    std::vector<std::string> out;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        out.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return out;
+}
+} // namespace
+
+std::string stream_name(int node)
+{
+    return node == 0 ? "events" : "node" + std::to_string(node);
+}
+
+std::string stream_file(int node)
+{
+    return node == 0 ? "events.jsonl" : "events.node" + std::to_string(node) + ".jsonl";
+}
+
+Recorder::Recorder(HistoryStore store, std::string run, std::filesystem::path folder)
+    : store_(std::move(store))
+    , run_(std::move(run))
+    , folder_(std::move(folder))
+{
+}
+
+Recorder::Recorder(Recorder&& other) noexcept
+    : store_(std::move(other.store_))
+    , run_(std::move(other.run_))
+    , folder_(std::move(other.folder_))
+    , streams_(std::move(other.streams_))
+    , lock_(std::exchange(other.lock_, -1))
+{
+    other.streams_.clear();
+}
+
+Recorder::~Recorder()
+{
+    for (const Stream& stream : streams_)
+        ::close(stream.fd);
+    if (lock_ >= 0)
+        ::close(lock_);
+}
+
+Expected<Recorder> Recorder::open(
+    HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes)
+{
+    Recorder recorder(std::move(store), run, folder);
+    recorder.lock_ = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (recorder.lock_ < 0)
+        return file_problem("the run folder cannot be used", folder);
+    if (flock(recorder.lock_, LOCK_EX | LOCK_NB) != 0)
+        return Problem{ProblemCode::refused, "another Fourfold program on this computer follows run " + run,
+            "watch it there, or end that program first", folder.string()};
+    for (int node = 0; node < nodes; ++node)
+        FOURFOLD_CHECK(recorder.open_stream(node));
+    return recorder;
+}
+
+Expected<void> Recorder::open_stream(int node)
+{
+    const std::filesystem::path file = folder_ / stream_file(node);
+    Stream stream{stream_name(node), ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 0, 0};
+    if (stream.fd < 0)
+        return file_problem("cannot be opened", file);
+    streams_.push_back(stream);
+    // A program that was killed between history and file left the file short or torn: it is written again.
+    FOURFOLD_TRY(const std::vector<std::string> stored, store_.events(run_, stream.name));
+    std::string expected;
+    for (const std::string& line : stored)
+        expected += line + "\n";
+    const auto found = read_text_file(file, std::size_t(1) << 40);
+    if (!found || *found != expected)
+        FOURFOLD_CHECK(write_file_atomically(file, expected));
+    ::close(streams_.back().fd); // the rewritten file is another one
+    streams_.back().fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (streams_.back().fd < 0)
+        return file_problem("cannot be opened", file);
+    streams_.back().offset = static_cast<int64_t>(expected.size());
+    streams_.back().next_seq = static_cast<int64_t>(stored.size());
+    return {};
+}
+
+Expected<std::vector<Json>> Recorder::take(int node, int64_t offset, const std::string& lines)
+{
+    Stream& stream = streams_[static_cast<std::size_t>(node)];
+    if (offset != stream.offset)
+        return Problem{ProblemCode::conflict,
+            "events arrived from byte " + std::to_string(offset) + ", expected " + std::to_string(stream.offset), {},
+            stream.name};
+    const std::vector<std::string> split = split_lines(lines);
+    std::vector<Json> events;
+    for (const std::string& line : split) {
+        FOURFOLD_TRY(Json event, parse_json(line, "event " + std::to_string(stream.next_seq) + " of " + stream.name));
+        if (integer_field(event, "seq", -1) != stream.next_seq + static_cast<int64_t>(events.size()))
+            return Problem{ProblemCode::conflict, "the node's events have a gap", {}, stream.name};
+        events.push_back(std::move(event));
+    }
+    FOURFOLD_CHECK(store_.append_events(run_, stream.name, split));
+    if (!write_fully(stream.fd, lines))
+        return file_problem("cannot be written", folder_ / stream_file(node));
+    stream.offset += static_cast<int64_t>(lines.size());
+    stream.next_seq += static_cast<int64_t>(events.size());
+    return events;
+}
+
+Expected<void> Recorder::set_state(RunState state, const std::string& problem)
+{
+    return store_.set_state(run_, std::string(name(state)), problem);
+}
+
+Expected<void> Recorder::write_file(const std::string& name, std::string_view content) const
+{
+    return write_file_atomically(folder_ / name, content);
+}
+
+} // namespace fourfold

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stores a run's events on this computer, each exactly once: in the history (the cursor is in the same transaction)
+// and, byte for byte as on the node, in the run folder. The history decides; the files are made to follow it.
+#pragma once
+
+#include "core/history/store.h"
+#include "runner/runs/run.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+class Recorder {
+public:
+    // Takes the run folder for this process (`refused` when another program follows the run) and brings the event files
+    // of `nodes` streams in line with the history.
+    static Expected<Recorder> open(
+        HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes);
+    Recorder(Recorder&& other) noexcept;
+    Recorder& operator=(Recorder&&) = delete;
+    ~Recorder();
+
+    // Where the tail of a node goes on: bytes and events that are stored.
+    [[nodiscard]] int64_t offset(int node) const { return streams_[static_cast<std::size_t>(node)].offset; }
+    [[nodiscard]] int64_t next_seq(int node) const { return streams_[static_cast<std::size_t>(node)].next_seq; }
+
+    // Stores whole lines that begin at `offset` of the node's file; returns them as events, in order.
+    Expected<std::vector<Json>> take(int node, int64_t offset, const std::string& lines);
+    Expected<void> set_state(RunState state, const std::string& problem = {});
+    Expected<void> write_file(const std::string& name, std::string_view content) const;
+
+    [[nodiscard]] const HistoryStore& store() const { return store_; }
+    [[nodiscard]] const std::string& run() const { return run_; }
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+private:
+    struct Stream {
+        std::string name;
+        int fd = -1;
+        int64_t offset = 0, next_seq = 0;
+    };
+    Recorder(HistoryStore store, std::string run, std::filesystem::path folder);
+    Expected<void> open_stream(int node);
+
+    HistoryStore store_;
+    std::string run_;
+    std::filesystem::path folder_;
+    std::vector<Stream> streams_;
+    int lock_ = -1;
+};
+
+// "events" and "events.jsonl" of the first node, "node1" and "events.node1.jsonl" of the second ...
+std::string stream_name(int node);
+std::string stream_file(int node);
+
+} // namespace fourfold

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/start_nodes.h"
+
+#include <sys/utsname.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace fourfold {
+
+namespace {
+
+std::string gib(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f GiB", value);
+    return text;
+}
+
+int minor_version(const std::string& glibc) // "2.36" -> 36; -1 when it is not known
+{
+    return glibc.starts_with("2.") ? std::atoi(glibc.c_str() + 2) : -1;
+}
+
+RunSpec spec_of(const Node& node, const LaunchPlan& plan, const std::string& run, std::size_t nodes, const Json& hosts)
+{
+    RunSpec spec;
+    spec.run = run;
+    spec.node = node.index;
+    spec.nodes = static_cast<int>(nodes);
+    spec.host = node.name;
+    spec.address = node.data_address();
+    spec.world_size = plan.plan.gpus;
+    spec.ranks = plan.ranks[static_cast<std::size_t>(node.index)];
+    spec.program = plan.bundle.program;
+    spec.files = node.staged.files;
+    spec.library_path = plan.bundle.library_path;
+    spec.plan = plan.bundle.plan_on_node(node.facts.base + "/runs/" + run_folder_name(run, node.index));
+    if (plan.target.kind == TargetKind::local)
+        spec.plan = to_json(plan.bundle.plan, PresetStyle::inlined);
+    spec.environment = plan.environment;
+    spec.backend = plan.target.backend;
+    spec.grace_s = plan.target.stop_grace_s;
+    Json environment = Json::object();
+    for (const auto& [key, value] : plan.environment)
+        environment[key] = value;
+    spec.start_facts = {{"hosts", hosts}, {"plan_hash", plan_hash(plan.plan)}, {"environment", std::move(environment)}};
+    return spec;
+}
+
+} // namespace
+
+Expected<void> check_node(const Node& node, const LaunchPlan& plan)
+{
+    const auto refuse = [&](std::string message, std::string hint) -> Problem {
+        return {ProblemCode::failed, std::move(message), std::move(hint), node.name};
+    };
+    utsname here{};
+    uname(&here);
+    if (node.facts.arch != here.machine)
+        return refuse("the node is " + node.facts.arch + ", this computer's trainer is " + here.machine,
+            "launch from a computer of the node's kind");
+    const int glibc = minor_version(node.facts.glibc);
+    if (glibc >= 0 && plan.bundle.glibc_minor > glibc)
+        return refuse("the node has glibc " + node.facts.glibc + ", the trainer needs 2."
+                + std::to_string(plan.bundle.glibc_minor),
+            "build the trainer on an older system, or run it in a container there");
+    const std::size_t ranks = plan.ranks[static_cast<std::size_t>(node.index)].size();
+    const bool on_gpus = plan.bundle.program.ends_with("-cuda") && plan.target.backend != "gloo";
+    if (on_gpus && node.facts.gpus.size() < ranks)
+        return refuse(
+            "the node has " + std::to_string(node.facts.gpus.size()) + " GPUs for " + std::to_string(ranks) + " ranks",
+            "give the host fewer ranks, or set the target's backend to gloo to train on the CPU");
+    if (!on_gpus && plan.prediction.memory_gib) {
+        const double need = *plan.prediction.memory_gib * static_cast<double>(ranks);
+        if (node.facts.memory_gib > 0 && need > node.facts.memory_gib)
+            return refuse("its " + std::to_string(ranks) + " ranks need about " + gib(need) + ", the node has "
+                    + gib(node.facts.memory_gib),
+                "use more hosts, or a smaller micro batch or model");
+    }
+    return {};
+}
+
+Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const LaunchPlan& plan, const std::string& run,
+    Mailbox& mailbox, RunObserver& observer, std::stop_token stop, const EnterState& enter)
+{
+    FOURFOLD_CHECK(enter(RunState::preflight,
+        "connecting to " + std::to_string(nodes.size()) + (nodes.size() == 1 ? " host" : " hosts")));
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        FOURFOLD_CHECK(node.connect(phase));
+        return check_node(node, plan);
+    }));
+
+    FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the hosts lack"));
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        const auto progress = [&](uint64_t done, uint64_t total, const std::string& file) {
+            const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+            mailbox.post(
+                [&observer, fraction, text = node.name + ": " + file] { observer.on_staging(fraction, text); });
+        };
+        FOURFOLD_TRY(node.staged,
+            stage(*node.agent, plan.bundle, plan.target.reuse_files, node.facts.disk_free_gib, phase, progress));
+        return {};
+    }));
+    uint64_t sent = 0;
+    Json hosts = Json::array();
+    for (const Node& node : nodes) {
+        sent += node.staged.sent_bytes;
+        Json facts = node.facts.document;
+        facts["name"] = node.name;
+        hosts.push_back(std::move(facts));
+    }
+    FOURFOLD_CHECK(enter(RunState::launching,
+        "sent " + std::to_string(sent) + " bytes; preparing " + std::to_string(plan.plan.gpus) + " ranks"));
+    const auto prepared = on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+        FOURFOLD_TRY(node.prepared, node.agent->prepare(spec_of(node, plan, run, nodes.size(), hosts)));
+        return {};
+    });
+    if (!prepared) {
+        // Where it was prepared it must not look as if it might still start; a lost session says so by itself.
+        for (Node& node : nodes) {
+            if (node.agent && !node.prepared.folder.empty())
+                (void)node.agent->stop(run, node.index, "cancelled", "another host was not ready", nullptr, 0);
+        }
+        return prepared.error();
+    }
+    const std::string address = nodes.front().data_address();
+    const int port = nodes.front().prepared.port;
+    std::mutex mutex;
+    std::optional<Problem> first;
+    // From here on ranks may run: a stop request is carried out by following the run, not by giving up on it.
+    (void)on_all_nodes(nodes, mailbox, {}, [&](Node& node, std::stop_token) -> Expected<void> {
+        node.started = true;
+        if (const auto started = node.agent->start(run, node.index, address, port); !started) {
+            const std::lock_guard lock(mutex);
+            // A link that broke says nothing about the ranks: following the run will tell.
+            if (!first && started.error().code != ProblemCode::network)
+                first = started.error();
+            node.agent.reset();
+        }
+        return {};
+    });
+    if (!first)
+        return std::optional<StopOrder>{};
+    return std::optional<StopOrder>(StopOrder{"fail", first->line(), nullptr});
+}
+
+} // namespace fourfold

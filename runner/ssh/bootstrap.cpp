@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/ssh/bootstrap.h"
+
+#include "core/base/json.h"
+#include "runner/ssh/ssh_transport.h"
+
+#include <map>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Read by the user's login shell, whichever it is: one line in single quotes without any character that a shell could
+// find a meaning in there (quote, backslash, exclamation mark). Base folder, hash and size come on standard input, the
+// shell's `read` takes them byte by byte and leaves the rest.
+constexpr std::string_view kRemoteCommand
+    = "exec /bin/sh -c '"
+      "umask 077; IFS= read -r base; IFS= read -r want; "
+      "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
+      "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
+      "dir=\"$base/agent/$want\"; file=\"$dir/fourfold-agent\"; "
+      "sum() { if command -v sha256sum >/dev/null 2>&1; then sha256sum <\"$1\"; "
+      "else openssl dgst -sha256 -r <\"$1\"; fi; }; "
+      "case \"$(sum \"$file\" 2>/dev/null)\" in \"$want\"*) echo FOURFOLD have;; "
+      "*) mkdir -p \"$dir\" || { echo FOURFOLD error folder; exit 1; }; "
+      "echo FOURFOLD need; IFS= read -r size; part=\"$file.$(uname -n).$$\"; "
+      "head -c \"$size\" >\"$part\" || { rm -f \"$part\"; echo FOURFOLD error write; exit 1; }; "
+      "case \"$(sum \"$part\" 2>/dev/null)\" in \"$want\"*) ;; "
+      "*) rm -f \"$part\"; echo FOURFOLD error hash; exit 1;; esac; "
+      "chmod 500 \"$part\" && mv -f \"$part\" \"$file\" || { echo FOURFOLD error write; exit 1; };; esac; "
+      "\"$file\" version >/dev/null || { echo FOURFOLD error exec; exit 1; }; "
+      "echo FOURFOLD ready; exec \"$file\" session'";
+
+constexpr std::size_t kMostNoise = 64u << 10;
+constexpr auto kPatience = 60s;
+
+Problem script_problem(const std::string& word)
+{
+    static const std::map<std::string, std::pair<const char*, const char*>> kTexts{
+        {"folder",
+            {"the base folder cannot be made on the host",
+                "set the target's base_folder to a folder that you may write"}},
+        {"write",
+            {"the agent cannot be written on the host (no room?)",
+                "make room or set the target's base_folder to another disk"}},
+        {"hash", {"the agent arrived damaged, or the host has neither sha256sum nor openssl", "try again"}},
+        {"exec",
+            {"the agent cannot be executed on the host (a noexec file system, or another processor)",
+                "set the target's base_folder to a file system that allows programs"}},
+    };
+    const auto text = kTexts.find(word);
+    if (text == kTexts.end())
+        return {ProblemCode::network, "the host answered the first contact with something unknown", {}, {}};
+    return {ProblemCode::io, text->second.first, text->second.second, {}};
+}
+
+// The next word after "FOURFOLD " at the beginning of a line. Reads not one byte beyond that line, as the session's
+// frames follow: the stream gives blocks, but the host says nothing more until it is asked.
+class Listener {
+public:
+    Listener(ByteStream& stream, std::stop_token stop)
+        : stream_(stream)
+        , stop_(std::move(stop))
+    {
+    }
+
+    Expected<std::string> word()
+    {
+        const auto deadline = std::chrono::steady_clock::now() + kPatience;
+        for (;;) {
+            for (std::size_t end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
+                const std::string line = text_.substr(0, end);
+                text_.erase(0, end + 1);
+                if (line.starts_with("FOURFOLD "))
+                    return line.substr(9);
+                noise_ += line.size() + 1;
+            }
+            if (noise_ + text_.size() > kMostNoise)
+                return Problem{ProblemCode::network, "the host's shell prints without an end before it runs a command",
+                    "make its start-up files (.bashrc) silent for commands", {}};
+            if (stop_.stop_requested())
+                return Problem{ProblemCode::cancelled, "stopped during the first contact", {}, {}};
+            if (std::chrono::steady_clock::now() > deadline)
+                return Problem{ProblemCode::network, "the host's shell did not answer within 60 s",
+                    "log in by hand and see what its start-up files wait for", {}};
+            FOURFOLD_TRY(const std::string bytes, stream_.read_some(100ms));
+            text_ += bytes;
+        }
+    }
+
+private:
+    ByteStream& stream_;
+    std::stop_token stop_;
+    std::string text_;
+    std::size_t noise_ = 0;
+};
+
+Expected<void> send_agent(
+    ByteStream& stream, const std::filesystem::path& agent, const std::function<void(double)>& progress)
+{
+    FOURFOLD_TRY(const std::string program, read_text_file(agent, 256u << 20));
+    FOURFOLD_CHECK(stream.write_all(std::to_string(program.size()) + "\n"));
+    constexpr std::size_t kBlock = 128u << 10;
+    for (std::size_t at = 0; at < program.size(); at += kBlock) {
+        FOURFOLD_CHECK(stream.write_all(std::string_view(program).substr(at, kBlock)));
+        progress(static_cast<double>(std::min(at + kBlock, program.size())) / static_cast<double>(program.size()));
+    }
+    return {};
+}
+
+} // namespace
+
+std::string_view remote_command()
+{
+    return kRemoteCommand;
+}
+
+Expected<void> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
+    const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress)
+{
+    Listener listener(stream, std::move(stop));
+    FOURFOLD_CHECK(stream.write_all(base_folder + "\n" + agent_sha256 + "\n"));
+    FOURFOLD_TRY(std::string word, listener.word());
+    if (word == "need") {
+        const auto sent = send_agent(stream, agent, progress);
+        auto answer = listener.word(); // says why, when the sending failed
+        if (!answer)
+            return sent ? std::move(answer).error() : sent.error();
+        word = *answer;
+    } else if (word == "have") {
+        FOURFOLD_TRY(word, listener.word());
+    }
+    if (word == "ready")
+        return {};
+    return script_problem(word.starts_with("error ") ? word.substr(6) : word);
+}
+
+} // namespace fourfold

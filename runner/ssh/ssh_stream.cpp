@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/ssh/ssh_stream.h"
+
+#include <sys/socket.h>
+
+#include <array>
+
+namespace fourfold {
+
+namespace {
+constexpr std::size_t kMostErrors = 500;
+}
+
+SshStream::SshStream(SshSession session, ssh_channel channel, std::string host)
+    : session_(std::move(session))
+    , channel_(channel)
+    , host_(std::move(host))
+{
+}
+
+SshStream::~SshStream()
+{
+    // On a dead link nothing may be sent any more: it would wait for the network.
+    if (broken_ || !ssh_is_connected(session_.get())) {
+        shutdown(ssh_get_fd(session_.get()), SHUT_RDWR);
+    } else {
+        ssh_channel_send_eof(channel_);
+        ssh_channel_close(channel_);
+    }
+    ssh_channel_free(channel_);
+    if (!broken_)
+        ssh_disconnect(session_.get());
+}
+
+void SshStream::drain_errors()
+{
+    std::array<char, 1024> block{};
+    for (int i = 0; i < 64; ++i) {
+        const int got = ssh_channel_read_nonblocking(channel_, block.data(), block.size(), 1);
+        if (got <= 0)
+            return;
+        errors_.append(block.data(), static_cast<std::size_t>(got));
+        if (errors_.size() > kMostErrors)
+            errors_.erase(0, errors_.size() - kMostErrors);
+    }
+}
+
+Problem SshStream::broken(const std::string& what)
+{
+    broken_ = true;
+    drain_errors();
+    std::string message = what;
+    while (!errors_.empty() && errors_.back() == '\n')
+        errors_.pop_back();
+    if (!errors_.empty())
+        message += "; the host says: " + errors_;
+    return {ProblemCode::network, message, {}, host_};
+}
+
+Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
+{
+    std::array<char, 65536> block{};
+    const int got
+        = ssh_channel_read_timeout(channel_, block.data(), block.size(), 0, static_cast<int>(timeout.count()));
+    if (got > 0)
+        return std::string(block.data(), static_cast<std::size_t>(got));
+    if (got == SSH_ERROR)
+        return broken(std::string("the connection broke: ") + ssh_get_error(session_.get()));
+    if (ssh_channel_is_eof(channel_) || ssh_channel_is_closed(channel_))
+        return broken("the remote command ended");
+    if (!ssh_is_connected(session_.get()))
+        return broken("the connection broke");
+    drain_errors();
+    return std::string{};
+}
+
+Expected<void> SshStream::write_all(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const auto part = static_cast<uint32_t>(std::min<std::size_t>(bytes.size(), 256u << 10));
+        const int written = ssh_channel_write(channel_, bytes.data(), part);
+        if (written <= 0)
+            return broken(std::string("sending failed: ") + ssh_get_error(session_.get()));
+        bytes_written_ += static_cast<uint64_t>(written);
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+} // namespace fourfold

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An agent session on another host through libssh: host key checked before authentication, keys and ssh-agent only, one
+// constant remote command, everything variable as data on its standard input.
+#pragma once
+
+#include "runner/protocol/transport.h"
+#include "runner/runs/run.h"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace fourfold {
+
+struct SshOptions {
+    std::string name; // for messages
+    TargetHost host;
+    std::string base_folder;
+    double connect_timeout_s = 10;
+    std::filesystem::path agent; // the program to bring there
+    std::function<bool(const HostKeyQuestion&)> trust_host_key; // asked for unknown keys only
+    std::function<void(const std::string&)> note; // what a user should know about the connection
+    std::function<void(double)> progress; // fraction of the agent sent, when it has to be sent
+};
+
+class SshTransport : public Transport {
+public:
+    explicit SshTransport(SshOptions options);
+    Expected<std::unique_ptr<ByteStream>> open(std::stop_token stop) override;
+    [[nodiscard]] std::string host() const override { return options_.name; }
+
+private:
+    SshOptions options_;
+    bool noted_ = false; // the notes are given once
+};
+
+// The only command line that is ever sent to a host.
+std::string_view remote_command();
+
+} // namespace fourfold
