@@ -49,6 +49,8 @@ struct ResolvedPlan {
     Training training;
     RunSettings run;
     int64_t padded_vocab = 0;
+    // The plan wrote its stack as an object that is no preset: to_json(ids) keeps it an object.
+    bool own_stack = false;
     std::string where;
     std::vector<std::string> notes; // what resolving decided that a user should know ("vocabulary padded to 128256")
 

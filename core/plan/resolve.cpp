@@ -58,18 +58,24 @@ Expected<Cluster> resolve_cluster(
     return cluster;
 }
 
-Expected<Stack> resolve_stack(const Json& written, const std::string& where, const Presets& presets, IdPolicy policy)
+// Sets plan.stack and plan.own_stack.
+Expected<void> resolve_stack(const Json& written, const Presets& presets, IdPolicy policy, ResolvedPlan& plan)
 {
-    const std::string at = at_field(where, "stack");
-    if (written.is_null() || written.is_string())
-        return placed(presets.stack(written.is_null() ? "generic" : written.get<std::string>()), at);
-    FOURFOLD_TRY(Stack stack, stack_from_json(written, at));
-    // An inlined stack has lost its constants: the preset of the same id has them.
-    if (policy == IdPolicy::compare_with_presets) {
-        if (Expected<Stack> preset = presets.stack(stack.id))
-            return preset;
+    const std::string at = at_field(plan.where, "stack");
+    if (!written.is_object()) {
+        FOURFOLD_TRY(plan.stack, placed(presets.stack(written.is_null() ? "generic" : written.get<std::string>()), at));
+        return {};
     }
-    return stack;
+    FOURFOLD_TRY(plan.stack, stack_from_json(written, at));
+    if (policy == IdPolicy::trust)
+        return {};
+    // A stack that to_json(inlined) wrote has lost its defaults and constants: the preset of its id has them.
+    const Expected<Stack> preset = presets.stack(plan.stack.id);
+    const bool same = preset && (to_json(*preset) == to_json(plan.stack) || conventions_json(*preset) == written);
+    if (same)
+        plan.stack = *preset;
+    plan.own_stack = !same;
+    return {};
 }
 
 std::array<Dimension, 4> read_order(const Json& list)
@@ -156,7 +162,7 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     out.where = plan.where;
     FOURFOLD_TRY(out.model, resolve_model(member(document, "model"), plan.where, presets, policy));
     FOURFOLD_TRY(out.cluster, resolve_cluster(member(document, "cluster"), plan.where, presets, policy));
-    FOURFOLD_TRY(out.stack, resolve_stack(member(document, "stack"), plan.where, presets, policy));
+    FOURFOLD_CHECK(resolve_stack(member(document, "stack"), presets, policy, out));
     out.gpus = member(document, "gpus").get<int>();
     out.name = member_or<std::string>(
         document, "name", out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name);

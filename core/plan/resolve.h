@@ -18,6 +18,9 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan);
 // `written`: the plan's run object (or null).
 Expected<RunSettings> resolve_run(const Json& written, const std::string& where, std::vector<std::string>& notes);
 
+// What a node needs to know about the stack: its id and conventions, without defaults and fitted constants.
+Json conventions_json(const Stack& stack);
+
 // The member of an object, or null when the object or the member is absent.
 const Json& member(const Json& object, const std::string& key);
 // The member as T, or `fallback` where it is absent. Types and ranges have been checked before.

@@ -87,16 +87,15 @@ Json run_json(const RunSettings& run)
         out["environment"][name] = value;
     return out;
 }
+} // namespace
 
-// What a node needs to know about the stack: its id and conventions. Constants are the planner's.
-Json stack_json(const Stack& stack)
+Json conventions_json(const Stack& stack)
 {
     Json out = to_json(stack);
     for (const char* key : {"training_defaults", "constants", "gpu_constants"})
         out.erase(key);
     return out;
 }
-} // namespace
 
 Json to_json(const ResolvedPlan& plan, PresetStyle style)
 {
@@ -105,7 +104,10 @@ Json to_json(const ResolvedPlan& plan, PresetStyle style)
     out["model"] = ids && !plan.model.id.empty() ? Json(plan.model.id) : config_from_model(plan.model);
     out["cluster"] = ids && !plan.cluster.id.empty() ? Json(plan.cluster.id) : to_json(plan.cluster);
     out["gpus"] = plan.gpus;
-    out["stack"] = ids ? Json(plan.stack.id) : stack_json(plan.stack);
+    if (ids)
+        out["stack"] = plan.own_stack ? to_json(plan.stack) : Json(plan.stack.id);
+    else
+        out["stack"] = conventions_json(plan.stack);
     out["layout"] = layout_json(plan.layout);
     out["training"] = training_json(plan.training);
     out["run"] = run_json(plan.run);

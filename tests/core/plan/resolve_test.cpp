@@ -195,6 +195,25 @@ TEST(Resolve, AnObjectKeepsAnIdOnlyWhereItEqualsThePreset)
     EXPECT_EQ(resolved(must(plan_from_json(to_json(edited, PresetStyle::ids), "p"))).model.layers, 4);
 }
 
+TEST(Resolve, AStackOfThePlansOwnStaysAnObject)
+{
+    Json document = base_plan().document;
+    document["stack"] = {{"id", "generic"}, {"vocab_multiple", 1000}, {"constants", {{"gemm_efficiency", 0.5}}},
+        {"training_defaults", {{"recompute", "full"}}}};
+    const ResolvedPlan own = resolved(must(plan_from_json(document, "p")));
+    EXPECT_EQ(own.padded_vocab, 32000);
+    EXPECT_EQ(own.stack.constants.at("gemm_efficiency"), 0.5);
+    EXPECT_EQ(own.training.recompute, Recompute::full);
+    const ResolvedPlan again = resolved(must(plan_from_json(to_json(own, PresetStyle::ids), "p")));
+    EXPECT_EQ(again.stack.constants, own.stack.constants);
+    EXPECT_EQ(again.stack.vocab_multiple, 1000);
+    // One that equals its preset is the preset.
+    document["stack"] = to_json(resolved(base_plan()), PresetStyle::inlined)["stack"];
+    const ResolvedPlan preset = resolved(must(plan_from_json(document, "p")));
+    EXPECT_EQ(preset.stack.constants.at("gemm_efficiency"), 0.7);
+    EXPECT_EQ(to_json(preset, PresetStyle::ids)["stack"], "generic");
+}
+
 TEST(Resolve, HugeMeshesAreRefused)
 {
     for (const std::vector<std::string>& settings : {std::vector<std::string>{"layout.tp=1048576", "layout.pp=1048576"},
