@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every price against arithmetic done by hand.
+#include "core/cost/passes.h"
+#include "core/cost/prices.h"
+#include "core/plan/presets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace fourfold {
+namespace {
+
+// A round machine: 100 TFLOP/s, 1000 GB/s memory, 100 GB/s inside a node of 8, 10 GB/s per GPU between nodes.
+ResolvedPlan round_plan(int tp = 1, int dp = 1)
+{
+    ResolvedPlan plan;
+    plan.model.layers = 1;
+    plan.model.hidden = 1024;
+    plan.model.heads = plan.model.kv_heads = 8;
+    plan.model.head_dim = 128;
+    plan.model.ffn = 4096;
+    plan.model.vocab = 1000;
+    plan.cluster.gpu.id = "round";
+    plan.cluster.gpu.bf16_tflops = 100;
+    plan.cluster.gpu.fp8_tflops = 200;
+    plan.cluster.gpu.memory_bandwidth_gb_s = 1000;
+    plan.cluster.gpu.multiprocessors = 100;
+    plan.cluster.gpu.memory_gib = 80;
+    plan.cluster.gpus_per_node = 8;
+    plan.cluster.intra_node = { 100, 0, IntraTopology::nvswitch, 0 };
+    plan.cluster.inter_node = { 10, 0, 8, 0 };
+    plan.layout.tp = tp;
+    plan.layout.dp = dp;
+    plan.layout.stage_layers = { 1 };
+    plan.gpus = tp * dp;
+    plan.training.seq_len = 1024;
+    plan.training.micro_batches = 4;
+    plan.padded_vocab = 1024;
+    return plan;
+}
+
+CostContext context_with(std::initializer_list<std::pair<Constant, double>> values, int tp = 1, int dp = 1)
+{
+    CostContext context(round_plan(tp, dp), true);
+    for (const auto& [id, value] : values)
+        context.constants.set(id, value);
+    return context;
+}
+
+Operation gemm(double m, double n, double k, double batch = 1)
+{
+    Operation op;
+    op.kind = OperationKind::gemm;
+    op.m = m;
+    op.n = n;
+    op.k = k;
+    op.batch = batch;
+    return op;
+}
+
+TEST(GemmPrice, TilesAndWaves)
+{
+    // 100 tiles of 128 x 256 on 100 multiprocessors: one full wave.
+    EXPECT_NEAR(tile_and_wave_utilisation(1280, 2560, 1, 100), 1.0, 1e-12);
+    // One tile more needs a second wave that is nearly empty.
+    EXPECT_LT(tile_and_wave_utilisation(1280, 2561, 1, 100), 0.95);
+    // 64 x 128 fits its own tile, which works at 0.80, and fills 1 of 100.
+    EXPECT_NEAR(tile_and_wave_utilisation(64, 128, 1, 100), 0.80 / 100, 1e-12);
+    // A batch fills what one product leaves empty.
+    EXPECT_NEAR(tile_and_wave_utilisation(128, 256, 100, 100), 1.0, 1e-12);
+    EXPECT_EQ(tile_and_wave_utilisation(7, 7, 1, 0), 1.0) << "no multiprocessors, no quantization";
+}
+
+TEST(GemmPrice, ComputeBound)
+{
+    const auto context = context_with({ { Constant::gemm_efficiency, 0.5 }, { Constant::gemm_half_k, 1000 } });
+    // 2 * 1280 * 2560 * 1000 = 6.5536 GFLOP; 100 TFLOP/s * 0.5 * 1 * 1000 / 2000 = 25 TFLOP/s.
+    const Price price = price_gemm(gemm(1280, 2560, 1000), context);
+    EXPECT_NEAR(price.seconds, 6.5536e9 / 25e12, 1e-12);
+    EXPECT_THAT(price.formula, testing::HasSubstr("2 * 1280 * 2560 * 1000"));
+}
+
+TEST(GemmPrice, MemoryBound)
+{
+    const auto context = context_with({ { Constant::stream_efficiency, 0.5 }, { Constant::gemm_half_k, 0 } });
+    // One row times a large matrix: 2 (k + n k + n) bytes over 500 GB/s.
+    const Price price = price_gemm(gemm(1, 10000, 10000), context);
+    EXPECT_NEAR(price.seconds, 2 * (1e4 + 1e8 + 1e4) / 500e9, 1e-9);
+    EXPECT_THAT(price.formula, testing::HasSubstr("memory bound"));
+}
+
+TEST(GemmPrice, Fp8GainIsAtMostTheDataSheets)
+{
+    const auto context = context_with({ { Constant::gemm_half_k, 0 }, { Constant::fp8_gain, 5 } });
+    Operation op = gemm(12800, 25600, 8192);
+    const double bf16 = price_gemm(op, context).seconds;
+    op.fp8 = true;
+    EXPECT_NEAR(price_gemm(op, context).seconds, bf16 / 2, bf16 * 1e-9);
+}
+
+TEST(GemmPrice, NeverShorterThanAKernel)
+{
+    const auto context = context_with({ { Constant::kernel_floor_s, 5e-6 } });
+    EXPECT_EQ(price_gemm(gemm(1, 1, 1), context).seconds, 5e-6);
+}
+
+Operation attention(double head_dim, bool flash, Phase phase = Phase::forward)
+{
+    Operation op;
+    op.kind = OperationKind::attention;
+    op.m = op.k = 1000;
+    op.n = head_dim;
+    op.batch = 10;
+    op.flash = op.causal = flash;
+    op.phase = phase;
+    op.bytes = 10 * 1000 * 1000 * 2.0;
+    return op;
+}
+
+TEST(AttentionPrice, FusedCausal)
+{
+    const auto context = context_with({ { Constant::attention_efficiency, 0.5 },
+        { Constant::attention_backward_efficiency, 0.8 }, { Constant::attention_half_head_dim, 32 } });
+    // Half of 4 * 1000^2 * 128 * 10 FLOPs at 50 TFLOP/s; the backward has 2.5 times the work at 0.8 of the rate.
+    const double forward = 0.5 * 4 * 1e6 * 128 * 10 / 50e12;
+    EXPECT_NEAR(price_attention(attention(128, true), context).seconds, forward, 1e-12);
+    EXPECT_NEAR(price_attention(attention(128, true, Phase::backward), context).seconds, forward * 2.5 / 0.8, 1e-12);
+    // Head size 32 runs at 32/64 over 128/160 of the rate.
+    EXPECT_NEAR(price_attention(attention(32, true), context).seconds, forward / 4 / (0.5 / 0.8), 1e-12);
+}
+
+TEST(AttentionPrice, RingBlocksCost)
+{
+    const auto context = context_with({ { Constant::attention_context_loss, 0.4 } });
+    Operation op = attention(128, true);
+    const double whole = price_attention(op, context).seconds;
+    op.blocks = 4;
+    EXPECT_NEAR(price_attention(op, context).seconds, whole * 1.3, whole * 1e-9);
+}
+
+TEST(AttentionPrice, ScoresInMemoryWithTheHeadSizeRules)
+{
+    const auto context = context_with({ { Constant::batched_gemm_efficiency, 0.4 }, { Constant::batched_gemm_half_head_dim, 40 },
+        { Constant::unaligned_head_efficiency, 0.01 }, { Constant::head_dim_128_efficiency, 0.05 },
+        { Constant::softmax_passes, 6 }, { Constant::stream_efficiency, 1 } });
+    const double passes = 6 * 2e7 / 1e12;
+    const auto products = [](double head_dim) { return 4 * 1e6 * head_dim * 10; };
+    EXPECT_NEAR(price_attention(attention(160, false), context).seconds, products(160) / (100e12 * 0.4 * 0.8) + passes, 1e-12);
+    EXPECT_NEAR(price_attention(attention(150, false), context).seconds, products(150) / (100e12 * 0.01) + passes, 1e-12);
+    EXPECT_NEAR(price_attention(attention(128, false), context).seconds, products(128) / (100e12 * 0.05) + passes, 1e-12);
+    EXPECT_NEAR(price_attention(attention(160, false, Phase::backward), context).seconds,
+        2 * products(160) / (100e12 * 0.4 * 0.8) + 1.5 * passes, 1e-12);
+}
+
+TEST(ElementwisePrice, BytesOverBandwidth)
+{
+    const auto context = context_with({ { Constant::elementwise_efficiency, 0.25 } });
+    Operation op;
+    op.bytes = 1e9;
+    op.efficiency = Constant::elementwise_efficiency;
+    EXPECT_NEAR(price_elementwise(op, context).seconds, 1e9 / 250e9, 1e-12);
+}
+
+TEST(OptimizerPrice, BytesOverBandwidth)
+{
+    const auto context = context_with({ { Constant::optimizer_efficiency, 0.5 } });
+    Operation op;
+    op.kind = OperationKind::optimizer;
+    op.bytes = 34e9;
+    EXPECT_NEAR(price(op, context).seconds, 34e9 / 500e9, 1e-9);
+}
+
+Operation collective(Collective kind, GroupKind group, double bytes)
+{
+    Operation op;
+    op.kind = OperationKind::collective;
+    op.collective = kind;
+    op.group = group;
+    op.bytes = bytes;
+    op.latency = Constant::zero;
+    return op;
+}
+
+TEST(CollectivePrice, InsideANode)
+{
+    const auto context = context_with({ { Constant::intra_node_efficiency, 0.5 } }, 4);
+    // 3/4 of 1 GB over 50 GB/s; an all-reduce goes round twice.
+    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::tp, 1e9), context).seconds, 0.75 / 50, 1e-12);
+    EXPECT_NEAR(price_collective(collective(Collective::reduce_scatter, GroupKind::tp, 1e9), context).seconds, 0.75 / 50, 1e-12);
+    EXPECT_NEAR(price_collective(collective(Collective::all_reduce, GroupKind::tp, 1e9), context).seconds, 1.5 / 50, 1e-12);
+    EXPECT_EQ(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), context).seconds, 0.0) << "one rank";
+}
+
+TEST(CollectivePrice, BetweenNodesTheRanksOfANodeShareTheirNics)
+{
+    // 32 ranks on 4 nodes, 8 on each: 8 * 10 GB/s out of the node, less than the 100 GB/s inside.
+    const auto wide = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 1, 32);
+    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), wide).seconds, 31.0 / 32 / 80, 1e-12);
+    // TP 8 x DP 4: each DP group has one rank a node, hence one GPU's share of the NICs.
+    const auto narrow = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 8, 4);
+    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), narrow).seconds, 0.75 / 10, 1e-12);
+    // The rate falls with the number of nodes where a stack says so.
+    const auto decaying = context_with(
+        { { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 }, { Constant::inter_node_decay, 0.5 } }, 8, 4);
+    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), decaying).seconds, 0.75 / 5, 1e-12);
+}
+
+// Kempner CS2281, lecture 8: all-gather alpha log p + p N / beta with alpha 1e-6 s, beta 50 GB/s between nodes.
+TEST(CollectivePrice, LectureAllGather)
+{
+    ResolvedPlan plan = round_plan(8, 64);
+    plan.cluster.inter_node = { 50, 1, 8, 0 };
+    CostContext context(plan);
+    context.constants.set(Constant::inter_node_efficiency, 1);
+    context.constants.set(Constant::intra_node_efficiency, 1);
+    const double message = 1e6, ranks = 64;
+    const double seconds = price_collective(collective(Collective::all_gather, GroupKind::dp, ranks * message), context).seconds;
+    EXPECT_NEAR(seconds, 1e-6 * std::log2(64.0) + ranks * message / 50e9, seconds * 0.02);
+}
+
+TEST(CollectivePrice, WithoutASwitchARankReachesEachPeerByItsPairOfLinks)
+{
+    ResolvedPlan plan = round_plan(2);
+    plan.cluster.intra_node = { 450, 0, IntraTopology::pairs, 150 };
+    const auto seconds = [&](int tp) {
+        plan.layout.tp = plan.gpus = tp;
+        CostContext context(plan);
+        context.constants.set(Constant::intra_node_efficiency, 1);
+        return price_collective(collective(Collective::all_gather, GroupKind::tp, 1e9), context).seconds;
+    };
+    EXPECT_NEAR(seconds(2), 0.5 / 150, 1e-12);
+    EXPECT_NEAR(seconds(4), 0.75 / 450, 1e-12);
+}
+
+TEST(CollectivePrice, OnlyTheOutgoingPartOfAnAllToAllUsesTheNetwork)
+{
+    const auto context = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 1, 16);
+    // 8 of 16 ranks are on the other node: half of 1 GB over the GPU's own 10 GB/s.
+    EXPECT_NEAR(price_collective(collective(Collective::all_to_all, GroupKind::dp, 1e9), context).seconds, 0.5 / 10, 1e-12);
+}
+
+TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
+{
+    ResolvedPlan plan = round_plan();
+    plan.layout = {};
+    plan.layout.tp = 4;
+    plan.layout.cp = 4;
+    plan.gpus = 16;
+    plan.layout.order = { Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp };
+    plan.cluster.inter_node = { 10, 0, 4, 16 };
+    const CostContext context(plan);
+    Operation op;
+    op.kind = OperationKind::send_receive;
+    op.group = GroupKind::cp;
+    op.latency = Constant::zero;
+    op.bytes = 1e9;
+    // CP 4 over two nodes, 2 members on each: 8 / 2 = 4 rings leave the node and share 16 GB/s.
+    EXPECT_NEAR(price_send_receive(op, context).seconds, 1.0 / 4, 1e-12);
+}
+
+TEST(Price, ScaleAppliesToAnyKind)
+{
+    auto context = context_with({ { Constant::gradient_scale, 1.5 } }, 4);
+    Operation op = collective(Collective::all_gather, GroupKind::tp, 1e9);
+    const double plain = price(op, context).seconds;
+    op.scale = Constant::gradient_scale;
+    EXPECT_NEAR(price(op, context).seconds, 1.5 * plain, 1e-12);
+    EXPECT_THAT(price(op, context).formula, testing::HasSubstr("gradient_scale"));
+}
+
+Operation host(HostRule rule, Constant constant, double m = 1, double repeat = 1)
+{
+    Operation op;
+    op.kind = OperationKind::host;
+    op.part = Part::other;
+    op.host_rule = rule;
+    op.constant = constant;
+    op.m = m;
+    op.repeat = repeat;
+    op.in_layer = false;
+    return op;
+}
+
+TEST(Passes, HostCostsTakeTheirRule)
+{
+    const auto context = context_with({ { Constant::elementwise_efficiency, 1 }, { Constant::micro_batch_overhead_s, 0.25 },
+        { Constant::wide_replica_slowdown, 0.1 }, { Constant::layer_floor_forward_s, 2 }, { Constant::layer_floor_power, 200 } });
+    ChunkProgram chunk;
+    Operation work;
+    work.bytes = 1e12; // one second
+    work.efficiency = Constant::elementwise_efficiency;
+    chunk.operations = { work };
+    EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 1, 1e-9);
+    chunk.operations.push_back(host(HostRule::floor, Constant::layer_floor_forward_s));
+    EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 2, 1e-6) << "the host needs two seconds to launch it";
+    chunk.operations.push_back(host(HostRule::fixed, Constant::micro_batch_overhead_s));
+    EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 2.25, 1e-6);
+    chunk.operations.push_back(host(HostRule::share, Constant::wide_replica_slowdown));
+    EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 2.25 * 1.1, 1e-6);
+    EXPECT_EQ(chunk_time(chunk, context).backward.seconds(), 0.0);
+}
+
+TEST(Passes, CommunicationHidesBehindItsWindowOnce)
+{
+    const auto context = context_with({ { Constant::elementwise_efficiency, 1 }, { Constant::intra_node_efficiency, 1 },
+                                          { Constant::fsdp_exposed_floor, 0.1 } },
+        1, 8);
+    ChunkProgram chunk;
+    Operation work;
+    work.bytes = 1e12; // one second of layers
+    work.efficiency = Constant::elementwise_efficiency;
+    Operation gather = collective(Collective::all_gather, GroupKind::dp, 8.0 / 7 * 0.6 * 100e9); // 0.6 s
+    gather.part = Part::dp;
+    gather.overlappable = true;
+    gather.window = Window::layer;
+    gather.exposed_floor = Constant::fsdp_exposed_floor;
+    chunk.operations = { work, gather };
+    ChunkTime time = chunk_time(chunk, context);
+    const auto dp = static_cast<std::size_t>(Part::dp);
+    EXPECT_NEAR(time.forward.hidden[dp], 0.54, 1e-9);
+    EXPECT_NEAR(time.forward.exposed[dp], 0.06, 1e-9) << "a tenth never hides";
+    chunk.operations.push_back(gather);
+    time = chunk_time(chunk, context);
+    EXPECT_NEAR(time.forward.hidden[dp], 1.0, 1e-9) << "two gathers want 1.08 s of a window of one second";
+    EXPECT_NEAR(time.forward.exposed[dp], 0.2, 1e-9);
+}
+
+TEST(Passes, SmoothMaximumLiesAboveBothAndNearTheLarger)
+{
+    EXPECT_NEAR(smooth_maximum(3, 0, 6), 3, 1e-12);
+    EXPECT_NEAR(smooth_maximum(1, 1, 6), std::pow(2.0, 1.0 / 6), 1e-12);
+    EXPECT_GT(smooth_maximum(1, 2, 6), 2);
+    EXPECT_LT(smooth_maximum(1, 2, 6), 2.01);
+    EXPECT_EQ(smooth_maximum(0, 0, 6), 0);
+}
+
+} // namespace
+} // namespace fourfold

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/memory/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+// One chunk: 100 bytes of weights always, 10 a micro-batch, 3 while a forward and 7 while a backward runs.
+StageProgram stage(int index, int chunks, int pp)
+{
+    StageProgram program;
+    program.stage = index;
+    program.allocations = { { MemoryKind::weights, Lifetime::step, 100, "weights", "" } };
+    for (int c = 0; c < chunks; ++c) {
+        ChunkProgram chunk;
+        chunk.chunk = c * pp + index;
+        chunk.allocations = { { MemoryKind::activations, Lifetime::micro_batch, 10, "kept", "" },
+            { MemoryKind::other, Lifetime::forward, 3, "workspace", "" },
+            { MemoryKind::activations, Lifetime::backward, 7, "rebuilt", "" } };
+        program.chunks.push_back(chunk);
+    }
+    return program;
+}
+
+TEST(Replay, OneForwardOneBackwardPeaksAtPpMinusStage)
+{
+    for (int pp : { 1, 2, 4, 8 }) {
+        for (int micro_batches : { 1, 2, 5, 40 }) {
+            const auto actions = make_schedule(Schedule::one_f_one_b, pp, 1, micro_batches).value();
+            for (int s = 0; s < pp; ++s) {
+                const MemoryPeak peak = replay_memory(stage(s, 1, pp), actions[std::size_t(s)]);
+                const int expected = std::min(micro_batches, pp - s);
+                EXPECT_EQ(peak.in_flight, expected);
+                EXPECT_EQ(peak.total(), 100 + 10 * expected + 7);
+                EXPECT_EQ(peak.bytes[static_cast<std::size_t>(MemoryKind::activations)], 10 * expected + 7);
+                EXPECT_EQ(peak.bytes[static_cast<std::size_t>(MemoryKind::other)], 0) << "no forward at the peak";
+            }
+        }
+    }
+}
+
+TEST(Replay, GpipeKeepsEveryMicroBatch)
+{
+    const auto actions = make_schedule(Schedule::gpipe, 4, 1, 9).value();
+    for (int s = 0; s < 4; ++s)
+        EXPECT_EQ(replay_memory(stage(s, 1, 4), actions[std::size_t(s)]).in_flight, 9);
+}
+
+TEST(Replay, InterleavingKeepsMoreChunksOfTheFirstStage)
+{
+    // 2 (pp - 1) + (v - 1) pp warm-up forwards and the one that follows: 2 * 3 + 4 + 1 = 11 chunks of half a stage each.
+    const auto actions = make_schedule(Schedule::interleaved, 4, 2, 16).value();
+    EXPECT_EQ(replay_memory(stage(0, 2, 4), actions[0]).in_flight, 11);
+    EXPECT_EQ(replay_memory(stage(3, 2, 4), actions[3]).in_flight, 5);
+}
+
+TEST(Replay, TheForwardsWorkspaceCanBeThePeak)
+{
+    StageProgram program = stage(0, 1, 1);
+    program.chunks[0].allocations[1].bytes = 50;
+    const auto actions = make_schedule(Schedule::one_f_one_b, 1, 1, 3).value();
+    EXPECT_EQ(replay_memory(program, actions[0]).total(), 160);
+    program.allocations.push_back({ MemoryKind::other, Lifetime::update, 500, "casts", "" });
+    EXPECT_EQ(replay_memory(program, actions[0]).total(), 600) << "the update runs when no micro-batch is alive";
+}
+
+TEST(DeviceOverhead, CountsCommunicatorsOfMoreThanOneRank)
+{
+    ResolvedPlan plan;
+    plan.stack.constants = { { "context_memory_gib", 1.0 }, { "communicator_memory_gib", 0.5 } };
+    EXPECT_EQ(device_overhead_gib(plan), 1.0);
+    plan.layout.tp = 2;
+    EXPECT_EQ(device_overhead_gib(plan), 2.0) << "the world and TP";
+    plan.layout.pp = 2;
+    plan.layout.dp = 2;
+    EXPECT_EQ(device_overhead_gib(plan), 3.0);
+}
+
+} // namespace
+} // namespace fourfold

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What predict() answers where a plan breaks a rule, does not fit, or is huge. It never fails.
+#include "core/predict/fit.h"
+#include "core/predict/prediction.h"
+#include "tests/core/predict/random_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace fourfold::test {
+namespace {
+
+using testing::HasSubstr;
+
+bool has_code(const Prediction& p, const std::string& code)
+{
+    return std::any_of(p.reasons.begin(), p.reasons.end(), [&](const Reason& reason) { return reason.code == code; });
+}
+
+Json llama(int gpus, Json layout, Json training = Json::object(), const char* cluster = "dgx-h100", const char* stack = "megatron-lm")
+{
+    return { { "model", "llama-3.1-8b" }, { "cluster", cluster }, { "gpus", gpus }, { "stack", stack }, { "layout", layout },
+        { "training", training } };
+}
+
+TEST(Answers, EveryExamplePlanIsFeasible)
+{
+    const auto folder = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets" / "plans";
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        const std::string file = entry.path().filename().string();
+        const Prediction p = predict(example(file.substr(0, file.find(".plan.json"))));
+        EXPECT_TRUE(p.feasible) << file << ": " << (p.reasons.empty() ? "" : p.reasons[0].message);
+        EXPECT_TRUE(p.step_time_s) << file;
+        ++count;
+    }
+    EXPECT_GE(count, 13);
+}
+
+TEST(Answers, FitRule)
+{
+    EXPECT_EQ(judge_fit(80, 80), Fit::tight);
+    EXPECT_EQ(judge_fit(80.001, 80), Fit::no);
+    EXPECT_EQ(judge_fit(75.3, 80), Fit::tight);
+    EXPECT_EQ(judge_fit(75.1, 80), Fit::fits);
+    EXPECT_EQ(judge_fit(0, 0), Fit::fits);
+}
+
+TEST(Answers, OutOfMemoryIsAReasonWithNumbersAndTheRestIsThere)
+{
+    const Prediction p = predict(resolved({ { "model", "llama-3.1-70b" }, { "cluster", "dgx-h100" }, { "gpus", 8 },
+        { "stack", "megatron-lm" }, { "layout", { { "tp", 1 }, { "dp", 8 } } }, { "training", { { "seq_len", 8192 } } } }));
+    EXPECT_FALSE(p.feasible);
+    EXPECT_EQ(p.fit, Fit::no);
+    ASSERT_TRUE(has_code(p, "memory"));
+    EXPECT_THAT(p.reasons.back().message, HasSubstr("79.1 GiB"));
+    EXPECT_EQ(p.reasons.back().field, "layout");
+    EXPECT_TRUE(p.step_time_s);
+    EXPECT_GT(*p.memory_gib, 79.1);
+}
+
+TEST(Answers, HeadsThatDoNotDivideLeaveMemoryButNoTime)
+{
+    const Prediction p = predict(resolved(llama(12, { { "tp", 3 }, { "dp", 4 } })));
+    EXPECT_TRUE(has_code(p, "heads_not_divisible"));
+    EXPECT_FALSE(p.feasible);
+    EXPECT_FALSE(p.step_time_s);
+    EXPECT_FALSE(p.tps_per_gpu || p.mfu || p.interval);
+    ASSERT_TRUE(p.memory_gib);
+    EXPECT_GT(*p.memory_gib, 1);
+}
+
+TEST(Answers, DegreesThatDoNotMultiplyLeaveNothing)
+{
+    const Prediction p = predict(resolved(llama(16, { { "tp", 2 }, { "cp", 1 }, { "pp", 1 }, { "dp", 4 } })));
+    EXPECT_FALSE(p.reasons.empty());
+    EXPECT_FALSE(p.feasible || p.step_time_s || p.memory_gib);
+    EXPECT_TRUE(p.memory_by_stage.empty());
+}
+
+TEST(Answers, MoreStagesThanLayersLeavesNothingButReasons)
+{
+    const Prediction p = predict(resolved(llama(64, { { "tp", 1 }, { "pp", 64 }, { "dp", 1 } })));
+    EXPECT_TRUE(has_code(p, "more_stages_than_layers"));
+    EXPECT_FALSE(p.feasible || p.step_time_s);
+}
+
+TEST(Answers, ScheduleWithoutAGeneratorIsNamed)
+{
+    for (const char* schedule : { "zb-h1", "zb-v", "my.csv" }) {
+        Json layout { { "tp", 2 }, { "pp", 4 }, { "dp", 2 } };
+        if (std::string(schedule) == "zb-v")
+            layout["virtual_stages"] = 2;
+        const Prediction p = predict(resolved(llama(16, layout, { { "schedule", schedule }, { "micro_batches", 8 } })));
+        EXPECT_TRUE(has_code(p, "schedule_unsupported")) << schedule;
+        EXPECT_EQ(p.reasons.back().field, "training.schedule");
+        EXPECT_FALSE(p.feasible || p.step_time_s);
+    }
+    EXPECT_TRUE(predict(resolved(llama(16, { { "tp", 2 }, { "dp", 8 } }, { { "schedule", "zb-h1" } }))).step_time_s)
+        << "without a pipeline there is nothing to split";
+}
+
+TEST(Answers, HugeBatchesExtendTheSteadyState)
+{
+    const auto with_batch = [&](int micro_batches) {
+        return predict(resolved(llama(16, { { "tp", 2 }, { "pp", 4 }, { "dp", 2 } }, { { "micro_batches", micro_batches } })));
+    };
+    const Prediction small = with_batch(1000), large = with_batch(10'000'000);
+    ASSERT_TRUE(small.step_time_s && large.step_time_s);
+    // The same pipeline, ten thousand times as long: its fill and the step's end vanish.
+    const double per_micro_batch = *small.step_time_s / 1000;
+    EXPECT_NEAR(*large.step_time_s / 10'000'000, per_micro_batch, per_micro_batch * 0.02);
+    EXPECT_EQ(large.time_by_part.total(), *large.step_time_s);
+    EXPECT_EQ(*large.memory_gib, *small.memory_gib);
+}
+
+TEST(Answers, WarnsWhereFewWereMeasured)
+{
+    const auto warnings = [](const Json& plan) {
+        std::string all;
+        for (const std::string& warning : predict(resolved(plan)).warnings)
+            all += warning + "\n";
+        return all;
+    };
+    EXPECT_THAT(warnings(llama(32, { { "tp", 4 }, { "cp", 4 }, { "dp", 2 } })), HasSubstr("context parallelism crosses nodes"));
+    EXPECT_THAT(warnings(llama(512, { { "tp", 4 }, { "pp", 4 }, { "dp", 32 } })), HasSubstr("512 GPUs"));
+    EXPECT_THAT(warnings(llama(8, { { "tp", 8 } }, { { "offload", "optimizer" } })), HasSubstr("offload"));
+    EXPECT_EQ(warnings(llama(16, { { "tp", 2 }, { "dp", 8 } }, { { "seq_len", 8192 } }, "tsubame4")), "");
+}
+
+// Plans with every kind of broken rule at once: an answer, never a crash.
+TEST(Answers, BrokenPlansOfAllKindsGetAnAnswer)
+{
+    int answered = 0;
+    for (int tp : { 1, 3, 7, 64 })
+        for (int cp : { 1, 3, 8 })
+            for (int pp : { 1, 5, 40 })
+                for (int virtual_stages : { 1, 3 })
+                    for (int gpus : { 1, 24, 4096 })
+                        for (const char* schedule : { "gpipe", "1f1b", "interleaved", "zb-v" }) {
+                            const Json layout { { "tp", tp }, { "cp", cp }, { "pp", pp }, { "virtual_stages", virtual_stages },
+                                { "ep", 3 }, { "etp", 5 }, { "stage_layers", { 1, 2, 3 } } };
+                            Json plan = llama(gpus, layout, { { "schedule", schedule }, { "seq_len", 1001 }, { "micro_batch", 3 },
+                                { "global_batch", 10 }, { "sharding", "hybrid" }, { "precision", "fp8" } });
+                            const Prediction p = predict(resolved(plan));
+                            EXPECT_FALSE(p.feasible);
+                            EXPECT_FALSE(p.reasons.empty());
+                            to_json(p);
+                            ++answered;
+                        }
+    EXPECT_EQ(answered, 864);
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The operation list holds all of the model: its parameters and its FLOPs.
+#include "core/model/flops.h"
+#include "core/program/allocations.h"
+#include "core/program/operation.h"
+#include "tests/core/predict/random_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace fourfold::test {
+namespace {
+
+Json plan_json(const std::string& model, Json layout = Json::object(), Json training = Json::object())
+{
+    int gpus = 1;
+    for (const char* key : { "tp", "cp", "pp", "dp" })
+        gpus *= layout.value(key, 1);
+    training["recompute"] = training.value("recompute", "none");
+    return { { "model", model }, { "cluster", "dgx-h100" }, { "gpus", gpus }, { "stack", "generic" }, { "layout", layout },
+        { "training", training } };
+}
+
+double all_parameters(const std::vector<StageProgram>& program)
+{
+    double sum = 0;
+    for (const StageProgram& stage : program)
+        sum += stage.parameters;
+    return sum;
+}
+
+double flops(const std::vector<StageProgram>& program, OperationKind kind, std::set<Phase> phases)
+{
+    double sum = 0;
+    for (const StageProgram& stage : program)
+        for (const ChunkProgram& chunk : stage.chunks)
+            for (const Operation& op : chunk.operations)
+                if (op.kind == kind && phases.contains(op.phase))
+                    sum += op.flops() * op.repeat;
+    return sum;
+}
+
+TEST(Program, OneGpuHoldsEveryParameter)
+{
+    for (const char* id : { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-2-7b", "gpt3-175b", "bloom-176b",
+             "mixtral-8x7b", "deepseek-v3", "gpt2", "qwen2.5-7b" }) {
+        const ResolvedPlan plan = resolved(plan_json(id));
+        const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden)
+            * (plan.model.tied_embeddings ? 1 : 2);
+        const double expected = plan.model.parameters() + padding;
+        EXPECT_NEAR(all_parameters(build_program(plan)), expected, expected * 2e-4) << id;
+    }
+}
+
+TEST(Program, ShardsAddUpToTheModel)
+{
+    const double whole = all_parameters(build_program(resolved(plan_json("llama-2-7b"))));
+    const double norms = 65.0 * 4096; // each TP rank keeps its own copy
+    const double tp = all_parameters(build_program(resolved(plan_json("llama-2-7b", { { "tp", 4 } }))));
+    EXPECT_NEAR(4 * tp, whole + 3 * norms, whole * 1e-3);
+    const double pp = all_parameters(build_program(resolved(plan_json("llama-2-7b", { { "pp", 4 } }, { { "micro_batches", 4 } }))));
+    EXPECT_NEAR(pp, whole, whole * 1e-9);
+    // Experts: EP 8 leaves one of Mixtral's eight on each rank.
+    const double mixtral = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", { { "dp", 8 } }))));
+    const double sharded = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", { { "dp", 8 }, { "ep", 8 } }))));
+    EXPECT_NEAR(mixtral - sharded, 32.0 * 7 * 3 * 4096 * 14336, mixtral * 1e-6);
+}
+
+TEST(Program, ProductsCountTheModelsFlops)
+{
+    for (const char* id : { "llama-3.1-8b", "gpt3-175b", "bloom-176b", "mixtral-8x7b", "deepseek-v3" }) {
+        const ResolvedPlan plan = resolved(plan_json(id, Json::object(), { { "seq_len", 2048 }, { "micro_batch", 1 }, { "global_batch", 1 } }));
+        const auto program = build_program(plan);
+        const double tokens = 2048;
+        const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden);
+        const double expected = 6 * tokens * (plan.model.active_matmul_parameters() + padding);
+        const double found = flops(program, OperationKind::gemm, { Phase::forward, Phase::backward, Phase::weight_gradient });
+        EXPECT_NEAR(found, expected, expected * 1e-3) << id;
+        const double forward = flops(program, OperationKind::gemm, { Phase::forward });
+        EXPECT_NEAR(forward * 3, found, found * 1e-9) << id << ": a backward is two forwards";
+    }
+}
+
+TEST(Program, EachSplitOfTheWorkKeepsItsSum)
+{
+    const auto total = [](Json layout) {
+        int ranks = 1;
+        for (const auto& [key, value] : layout.items())
+            ranks *= value.get<int>();
+        const auto program = build_program(resolved(plan_json("gpt3-175b", layout, { { "seq_len", 2048 }, { "micro_batches", 8 } })));
+        const double all = flops(program, OperationKind::gemm, { Phase::forward })
+            + 2 * flops(program, OperationKind::attention, { Phase::forward });
+        return all * ranks / layout.value("pp", 1);
+    };
+    const double one = total(Json::object());
+    for (const Json& layout : { Json { { "tp", 8 } }, Json { { "cp", 4 } }, Json { { "pp", 8 } }, Json { { "tp", 4 }, { "cp", 2 }, { "pp", 2 } } })
+        EXPECT_NEAR(total(layout), one, one * 2e-3) << layout.dump();
+}
+
+TEST(Program, FullRecomputationRepeatsTheForwardOfItsLayers)
+{
+    const auto repeated = [](Json training) {
+        training["micro_batches"] = 4;
+        const auto program = build_program(resolved(plan_json("llama-3.1-8b", { { "pp", 2 } }, training)));
+        return flops(program, OperationKind::gemm, { Phase::recompute });
+    };
+    const double full = repeated({ { "recompute", "full" } });
+    EXPECT_NEAR(repeated({ { "recompute", "full" }, { "recompute_layers", 4 } }), full / 4, full * 1e-9);
+    EXPECT_EQ(repeated({ { "recompute", "none" } }), 0);
+}
+
+TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
+{
+    const auto parts = [](Json layout, Json training = Json::object()) {
+        std::set<Part> found;
+        for (const StageProgram& stage : build_program(resolved(plan_json("mixtral-8x7b", layout, training)))) {
+            for (const ChunkProgram& chunk : stage.chunks)
+                for (const Operation& op : chunk.operations)
+                    if (op.kind == OperationKind::collective || op.kind == OperationKind::send_receive)
+                        found.insert(op.part);
+            for (const Operation& op : stage.step_operations)
+                if (op.kind == OperationKind::collective)
+                    found.insert(op.part);
+        }
+        return found;
+    };
+    using Set = std::set<Part>;
+    EXPECT_EQ(parts(Json::object()), Set {});
+    EXPECT_EQ(parts({ { "tp", 2 } }), Set { Part::tp });
+    EXPECT_EQ(parts({ { "pp", 2 } }), Set { Part::pp });
+    EXPECT_EQ(parts({ { "dp", 2 } }), Set { Part::dp });
+    EXPECT_EQ(parts({ { "dp", 8 }, { "ep", 8 } }), (Set { Part::dp, Part::ep }));
+    EXPECT_EQ(parts({ { "cp", 2 } }), (Set { Part::cp, Part::dp })) << "gradients are summed over dp x cp";
+    EXPECT_EQ(parts({ { "dp", 2 } }, { { "sharding", "parameters" } }), Set { Part::dp });
+}
+
+TEST(Activations, LayerFormula)
+{
+    // Llama 3.1 8B without recomputation: 2 s (4 h + 2 h + 2 kv + 3 f) bytes a layer, divided by TP with sequence parallelism.
+    ResolvedPlan plan = resolved(plan_json("llama-3.1-8b", Json::object(), { { "seq_len", 8192 }, { "micro_batch", 1 } }));
+    const double expected = 2.0 * 8192 * (4 * 4096 + 2 * 4096 + 2 * 1024 + 3 * 14336);
+    EXPECT_NEAR(layer_activation_bytes(plan, rank_shape(plan), false), expected, 1);
+    plan.layout.tp = 4;
+    EXPECT_NEAR(layer_activation_bytes(plan, rank_shape(plan), false), expected / 4, 1);
+    plan.training.sequence_parallel = false;
+    EXPECT_NEAR(layer_activation_bytes(plan, rank_shape(plan), false), expected / 4 + 2.0 * 8192 * 4 * 4096 * 3 / 4, 1);
+}
+
+// Kempner CS2281, lecture 8: checkpoints of one sequence take 2 * seq_length * d * layers bytes.
+TEST(Activations, FullRecomputationKeepsTheLecturesBytes)
+{
+    const ResolvedPlan plan = resolved(plan_json("llama-2-7b", Json::object(), { { "seq_len", 4096 }, { "micro_batch", 1 }, { "recompute", "full" } }));
+    double kept = 0;
+    for (const Allocation& a : build_program(plan)[0].chunks[0].allocations)
+        if (a.lifetime == Lifetime::micro_batch && a.name == "activations")
+            kept += a.bytes;
+    EXPECT_NEAR(kept, 2.0 * 4096 * 4096 * 32, 1);
+}
+
+TEST(Constants, EveryPresetUsesDocumentedNames)
+{
+    std::set<std::string> known;
+    for (const ConstantInfo& constant : kConstantTable) {
+        EXPECT_FALSE(constant.meaning.empty());
+        EXPECT_TRUE(known.insert(std::string(constant.name)).second) << constant.name << " twice";
+    }
+    for (const std::string& id : source_presets().ids("stacks")) {
+        const auto stack = source_presets().stack(id);
+        ASSERT_TRUE(stack.has_value()) << stack.error().line();
+        for (const auto& [name, value] : stack->constants)
+            EXPECT_TRUE(known.contains(name)) << id << ": " << name;
+        for (const auto& [gpu, constants] : stack->gpu_constants) {
+            EXPECT_TRUE(source_presets().gpu(gpu).has_value()) << id << ": " << gpu;
+            for (const auto& [name, value] : constants)
+                EXPECT_TRUE(known.contains(name)) << id << ": " << name;
+        }
+    }
+}
+
+TEST(Constants, AGpusOwnValueWins)
+{
+    Stack stack;
+    stack.constants["gemm_efficiency"] = 0.5;
+    stack.gpu_constants["a"]["gemm_efficiency"] = 0.6;
+    EXPECT_EQ(Constants(stack, "a")[Constant::gemm_efficiency], 0.6);
+    EXPECT_EQ(Constants(stack, "b")[Constant::gemm_efficiency], 0.5);
+    EXPECT_EQ(Constants(stack, "b")[Constant::stream_efficiency], info(Constant::stream_efficiency).prior);
+}
+
+} // namespace
+} // namespace fourfold::test

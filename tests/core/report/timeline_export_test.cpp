@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
+#include "core/report/timeline_export.h"
+#include "core/report/timeline_painter.h"
+#include "core/schedule/actions.h"
+
+#include <cairo.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+namespace fourfold {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Folder {
+public:
+    Folder()
+    {
+        std::string pattern = (std::filesystem::temp_directory_path() / "fourfold-report-XXXXXX").string();
+        path_ = mkdtemp(pattern.data());
+    }
+    ~Folder()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    [[nodiscard]] std::filesystem::path file(const std::string& name) const { return path_ / name; }
+    [[nodiscard]] int files() const
+    {
+        int count = 0;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_))
+            ++count;
+        return count;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+Timeline pipeline(int pp, int micro_batches)
+{
+    const auto actions = make_schedule(Schedule::one_f_one_b, pp, 1, micro_batches).value();
+    ScheduleTimes times { std::vector<ChunkTimes>(std::size_t(pp), { 0.001, 0.002, 0 }), 0.0004 };
+    Timeline timeline = simulate(actions, times, 1);
+    return timeline;
+}
+
+// Pixels by colour (0xRRGGBB) of the picture.
+std::map<unsigned, int> colours(const Timeline& timeline)
+{
+    const PictureSize size = timeline_picture_size(timeline);
+    cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, int(size.width), int(size.height));
+    cairo_t* cairo = cairo_create(surface);
+    paint_timeline(cairo, timeline, "A title");
+    EXPECT_EQ(cairo_status(cairo), CAIRO_STATUS_SUCCESS);
+    cairo_surface_flush(surface);
+    std::map<unsigned, int> counts;
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < cairo_image_surface_get_height(surface); ++y) {
+        const auto* row = reinterpret_cast<const uint32_t*>(data + std::ptrdiff_t(y) * stride);
+        for (int x = 0; x < cairo_image_surface_get_width(surface); ++x)
+            ++counts[row[x] & 0xffffffU];
+    }
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return counts;
+}
+
+TEST(ChromeTrace, OneTrackAStageInMicroseconds)
+{
+    const Timeline timeline = pipeline(3, 4);
+    const Json trace = chrome_trace(timeline, "three stages");
+    std::map<int, int> spans;
+    int names = 0;
+    for (const Json& event : trace["traceEvents"]) {
+        if (event["ph"] == "X") {
+            ++spans[event["tid"].get<int>()];
+            EXPECT_GE(event["dur"].get<double>(), 0);
+        } else if (event["name"] == "thread_name") {
+            EXPECT_EQ(event["args"]["name"], "stage " + std::to_string(names++));
+        }
+    }
+    EXPECT_EQ(names, 3);
+    EXPECT_EQ(spans.size(), 3U);
+    const Json& first = *std::find_if(trace["traceEvents"].begin(), trace["traceEvents"].end(), [](const Json& e) { return e["ph"] == "X"; });
+    EXPECT_EQ(first["name"], "forward 0");
+    EXPECT_EQ(first["ts"], 0);
+    EXPECT_NEAR(first["dur"].get<double>(), 1000, 1e-6);
+    EXPECT_EQ(first["args"]["micro_batch"], 0);
+    EXPECT_THAT(trace.dump(), HasSubstr("three stages"));
+}
+
+TEST(Picture, ShowsEveryKindInItsColour)
+{
+    Timeline timeline = pipeline(4, 8);
+    const double end = timeline.length_s;
+    timeline.spans.push_back({ 3, SpanKind::gradient_reduce, -1, 0, end, end + 0.004 });
+    timeline.spans.push_back({ 3, SpanKind::optimizer, -1, 0, end + 0.004, end + 0.008 });
+    timeline.length_s = end + 0.008;
+    auto counts = colours(timeline);
+    for (unsigned colour : { 0x0072B2U, 0xE69F00U, 0xCC79A7U, 0x56B4E9U, 0x009E73U })
+        EXPECT_GT(counts[colour], 300) << std::hex << colour;
+    EXPECT_GT(counts[0xFFFFFF], 10'000);
+    EXPECT_GT(counts[0x1A1A1A] + counts[0x191919], 50) << "no text";
+}
+
+TEST(Picture, ManySpansAreDrawnByColumn)
+{
+    const Timeline timeline = pipeline(16, 1500);
+    ASSERT_GT(timeline.spans.size(), kMostRectangles);
+    auto counts = colours(timeline);
+    int coloured = 0;
+    for (const auto& [colour, count] : counts)
+        coloured += colour != 0xFFFFFF && colour != 0xF0F0F0 ? count : 0;
+    EXPECT_GT(coloured, 300'000) << "the steady state is busy";
+    EXPECT_GT(counts[0xE69F00], 10'000) << "columns that are backward all through";
+}
+
+TEST(Picture, IsNeverEmpty)
+{
+    for (const Timeline& timeline : { Timeline {}, Timeline { 2, 0, {} }, Timeline { 1, 5, {} } })
+        EXPECT_GT(colours(timeline).size(), 10U) << "title and axis have anti-aliased edges";
+    Timeline instant { 1, 0, { { 0, SpanKind::forward, 0, 0, 0, 0 } } };
+    EXPECT_GT(colours(instant).size(), 10U);
+}
+
+TEST(Picture, StaysWithinReasonWithManyStages)
+{
+    Timeline timeline;
+    timeline.stages = 5000;
+    timeline.length_s = 1;
+    const PictureSize size = timeline_picture_size(timeline);
+    EXPECT_LT(size.height, 12'000);
+    EXPECT_GT(timeline_picture_size(Timeline { 1, 1, {} }).height, 100);
+}
+
+TEST(Axis, TicksAreRound)
+{
+    EXPECT_DOUBLE_EQ(tick_step(69, 10), 10);
+    EXPECT_DOUBLE_EQ(tick_step(31, 10), 5);
+    EXPECT_DOUBLE_EQ(tick_step(0.0123, 10), 0.002);
+    EXPECT_DOUBLE_EQ(tick_step(0, 10), 1);
+    EXPECT_EQ(tick_text(20, 10), "20 s");
+    EXPECT_EQ(tick_text(0.25, 0.25), "0.2 s");
+    EXPECT_EQ(tick_text(0.004, 0.002), "4 ms");
+    EXPECT_EQ(tick_text(2e-5, 1e-5), "20 us");
+}
+
+TEST(Export, WritesTheThreeForms)
+{
+    const Folder folder;
+    const Timeline timeline = pipeline(4, 8);
+    for (const char* name : { "a.json", "a.svg", "a.png" }) {
+        const auto written = export_timeline(timeline, "Llama <3> & \"friends\" \xC3\xA4", folder.file(name));
+        ASSERT_TRUE(written.has_value()) << written.error().line();
+    }
+    EXPECT_EQ(folder.files(), 3) << "no temporary file is left";
+    EXPECT_TRUE(parse_json(*read_text_file(folder.file("a.json")), "a.json").has_value());
+    const std::string svg = *read_text_file(folder.file("a.svg"));
+    EXPECT_THAT(svg, StartsWith("<?xml"));
+    EXPECT_THAT(svg, HasSubstr("</svg>"));
+    EXPECT_GT(svg.size(), 10'000U);
+    EXPECT_THAT(*read_text_file(folder.file("a.png")), StartsWith("\x89PNG\r\n"));
+    EXPECT_GT(std::filesystem::file_size(folder.file("a.png")), 5'000U);
+}
+
+TEST(Export, NamesTheEndingsItKnows)
+{
+    const Folder folder;
+    const auto written = export_timeline(pipeline(2, 2), "x", folder.file("timeline.pdf"));
+    ASSERT_FALSE(written.has_value());
+    EXPECT_EQ(written.error().code, ProblemCode::bad_input);
+    EXPECT_THAT(written.error().line(), HasSubstr(".json, .svg or .png"));
+    EXPECT_EQ(folder.files(), 0);
+}
+
+TEST(Export, AFolderThatDoesNotExistIsAProblem)
+{
+    const Folder folder;
+    const auto written = export_timeline(pipeline(2, 2), "x", folder.file("no/such/folder/t.png"));
+    ASSERT_FALSE(written.has_value());
+    EXPECT_THAT(written.error().line(), HasSubstr("no/such/folder"));
+    EXPECT_EQ(folder.files(), 0);
+}
+
+} // namespace
+} // namespace fourfold
