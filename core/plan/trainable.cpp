@@ -60,8 +60,8 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
         "sharding " + quoted(to_text(training.sharding)), quoted("none"));
     limits.refuse_if(training.recompute == Recompute::selective, "recompute", "training.recompute",
         "selective recomputation", quoted("full"));
-    limits.refuse_if(training.precision != Precision::fp32, "precision", "training.precision",
-        "precision " + quoted(to_text(training.precision)), quoted("fp32"));
+    limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",
+        "training.precision", "precision " + quoted(to_text(training.precision)), quoted("bf16"));
     limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
     limits.refuse_if(training.optimizer_state_dtype != Precision::fp32, "optimizer_state_dtype",

@@ -18,6 +18,7 @@
 namespace fourfold::trainer {
 
 namespace {
+// Of master weights, gradients and everything else that is never bf16.
 at::TensorOptions tensor_options(TrainerOptions options)
 {
     return at::TensorOptions()
@@ -55,8 +56,10 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
 
     auto shards = shard_table(plan, mesh.tp_rank());
     auto buckets = plan_buckets(shards, default_bucket_capacity(shards), mesh.replicas.size());
-    trainer->weights_
-        = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, tensor_options(options));
+    const auto exact = tensor_options(options);
+    const bool mixed = training.precision == Precision::bf16 && !options.fp64;
+    trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
+        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()));
     trainer->model_ = std::make_unique<Llama>(plan, mesh, *trainer->weights_, tensor_options(options));
     trainer->gradients_ = std::make_unique<GradientBuckets>(
         *trainer->weights_, mesh, training.sequence_parallel, training.overlap.grad_reduce);

@@ -110,7 +110,7 @@ TEST_F(TrainerFailure, TerminateEndsPolitely)
 
 TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)
 {
-    const auto plan = tiny_plan(tokens(), {"run.lr=1e30", "run.clip_norm=0", "run.warmup_steps=0", "run.steps=4"});
+    const auto plan = tiny_plan(tokens(), {"run.lr=1e6", "run.clip_norm=0", "run.warmup_steps=0", "run.steps=20"});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{0}) << ranks.log(0);
     Json last;
@@ -120,10 +120,10 @@ TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)
             last = event;
         warnings += event["event"] == "warning";
     }
-    EXPECT_EQ(last["step"], 4);
-    EXPECT_TRUE(last["loss"].is_null());
-    EXPECT_EQ(last["nan_steps"], 3) << last;
-    EXPECT_EQ(last["skipped_steps"], 3);
+    EXPECT_EQ(last["step"], 20);
+    EXPECT_TRUE(last["loss"].is_null() || last["grad_norm"].is_null()) << last;
+    EXPECT_GT(last["nan_steps"].get<int>(), 0);
+    EXPECT_EQ(last["skipped_steps"], last["nan_steps"]);
     EXPECT_EQ(warnings, 1);
 }
 
@@ -146,11 +146,11 @@ TEST_F(TrainerFailure, MalformedPlan)
 
 TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
 {
-    const auto plan = tiny_plan(tokens(), {"training.precision=\"fp8\""});
+    const auto plan = tiny_plan(tokens(), {"training.recompute=\"selective\""});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
     EXPECT_THAT(
-        only_line(ranks, 0), HasSubstr("training.precision: fourfold-trainer does not run precision \"fp8\" yet"));
+        only_line(ranks, 0), HasSubstr("training.recompute: fourfold-trainer does not run selective recomputation yet"));
 }
 
 TEST_F(TrainerFailure, WrongNumberOfRanks)

@@ -144,6 +144,31 @@ TEST(Recompute, IsBitwiseEqualToNone)
     EXPECT_EQ(worst.weight, 0);
 }
 
+// Mixed precision follows fp32 closely, and a mesh of it follows its one rank as closely as bf16 allows.
+TEST(MixedPrecision, FollowsFp32)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    // A GPU that has bf16: the planner refuses it on a plain CPU, which would only be slow.
+    const std::vector<std::string> bf16{"training.precision=\"bf16\"",
+        "cluster={\"gpu\":{\"name\":\"bf16 CPU\",\"memory_gib\":4,\"memory_bandwidth_gb_s\":50,"
+        "\"peak_tflops\":{\"bf16\":0.2,\"fp32\":0.2}},\"gpus_per_node\":8,"
+        "\"intra_node\":{\"bandwidth_gb_s\":5,\"latency_us\":30},\"inter_node\":{\"bandwidth_gb_s\":5,\"latency_us\":"
+        "30}}"};
+    const auto exact = run(tiny_plan(tokens), folder.path() / "fp32", {});
+    const auto one = run(tiny_plan(tokens, bf16), folder.path() / "one", {});
+    const auto many
+        = run(tiny_plan(tokens, joined(bf16, {"gpus=4", "layout.tp=2", "layout.dp=2"})), folder.path() / "many", {});
+    ASSERT_TRUE(exact.size() == 1 && one.size() == 1 && many.size() == 4);
+    EXPECT_NE(one[0].losses, exact[0].losses) << "it must not be fp32 in disguise";
+    for (const auto* dump : {&one[0], &many[0]}) {
+        const auto worst = compare({*dump}, exact[0]);
+        EXPECT_LT(worst.loss, 5e-3);
+        EXPECT_LT(worst.gradient, 0.05) << worst.worst_tensor; // bf16 keeps 8 bits
+    }
+    EXPECT_EQ(many[0].losses, many[3].losses);
+}
+
 // The comparison notices a wrong collective, whichever it is.
 struct Sabotage {
     const char* name;

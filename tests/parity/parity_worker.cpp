@@ -108,8 +108,8 @@ void work(int argc, char** argv)
     for (int step = 0; step < trainer->total_steps(); ++step) {
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
         if (step == 0)
-            for (const at::Tensor& leaf : trainer->weights().leaves())
-                gradients.push_back(elements(leaf.grad()));
+            for (std::size_t i = 0; i < trainer->weights().shards().size(); ++i)
+                gradients.push_back(elements(trainer->gradients().gradient(i)));
         trainer->update(step, outcome);
         index["losses"].push_back(outcome.loss);
         index["grad_norms"].push_back(outcome.grad_norm);

@@ -11,7 +11,7 @@ struct GradientBuckets::State {
     const Weights& weights;
     const Mesh& mesh;
     bool sequence_parallel = false, overlap = false;
-    std::vector<at::Tensor> flat;
+    std::vector<at::Tensor> flat, gradients; // beside buckets; beside shards, views into them
     std::vector<std::size_t> missing; // gradients of each bucket that the armed backward pass has yet to add
     std::vector<Handle> reductions;
     std::size_t issued = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
@@ -34,25 +34,37 @@ struct GradientBuckets::State {
 namespace {
 // Runs after a weight's gradient was added to, also inside the nested backward of a recomputed block.
 struct Completed : torch::autograd::PostAccumulateGradHook {
-    explicit Completed(std::function<void()> own)
+    explicit Completed(std::function<void(const at::Tensor&)> own)
         : action(std::move(own))
     {
     }
-    void operator()(const at::Tensor&) override { action(); }
-    std::function<void()> action;
+    void operator()(const at::Tensor& weight) override { action(weight); }
+    std::function<void(const at::Tensor&)> action;
 };
 } // namespace
 
 GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap)
-    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, 0, false, 0}))
+    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, {}, 0, false, 0}))
 {
+    state_->gradients.resize(weights.shards().size());
     for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
         state_->flat.push_back(at::zeros_like(weights.flat()[b]));
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
-            leaf.mutable_grad() = Weights::view(state_->flat[b], entry, weights.shards()[entry.shard]);
-            torch::autograd::impl::set_post_acc_grad_hooks(
-                leaf, std::make_unique<Completed>([state = state_.get(), b] { state->completed(b); }));
+            at::Tensor& gradient = state_->gradients[entry.shard];
+            gradient = Weights::view(state_->flat[b], entry, weights.shards()[entry.shard]);
+            // Autograd adds into a gradient of the leaf's own type by itself.
+            const bool direct = gradient.scalar_type() == leaf.scalar_type();
+            if (direct)
+                leaf.mutable_grad() = gradient;
+            torch::autograd::impl::set_post_acc_grad_hooks(leaf,
+                std::make_unique<Completed>([state = state_.get(), b, direct, gradient](const at::Tensor& weight) {
+                    if (!direct) {
+                        gradient.add_(weight.grad());
+                        weight.mutable_grad().reset();
+                    }
+                    state->completed(b);
+                }));
         }
     }
     state_->missing.resize(state_->flat.size());
@@ -97,6 +109,10 @@ void GradientBuckets::finish()
     }
 }
 
+const at::Tensor& GradientBuckets::gradient(std::size_t shard) const
+{
+    return state_->gradients[shard];
+}
 const std::vector<at::Tensor>& GradientBuckets::flat() const
 {
     return state_->flat;

@@ -11,9 +11,9 @@ namespace fourfold::trainer {
 
 class GradientBuckets {
 public:
-    // Puts every weight's gradient into its bucket. `overlap`: reduce during the backward pass, else after it.
-    // `sequence_parallel`: gradients of weights that all TP ranks share are partial sums. `weights` and `mesh` must
-    // outlive the object.
+    // Puts every weight's gradient into its bucket; gradients of bf16 weights are added up in fp32. `overlap`: reduce
+    // during the backward pass, else after it. `sequence_parallel`: gradients of weights that all TP ranks share are
+    // partial sums. `weights` and `mesh` must outlive the object.
     GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap);
     ~GradientBuckets();
     GradientBuckets(const GradientBuckets&) = delete;
@@ -26,6 +26,8 @@ public:
     void finish();
 
     [[nodiscard]] const std::vector<at::Tensor>& flat() const; // beside weights.buckets()
+    // The gradient of one weight (index in weights.shards()), a view into its bucket.
+    [[nodiscard]] const at::Tensor& gradient(std::size_t shard) const;
     // Buckets whose reduction began inside a backward pass, since construction.
     [[nodiscard]] int64_t overlapped() const;
 

@@ -11,7 +11,8 @@ namespace fourfold::trainer {
 
 class Llama {
 public:
-    // `weights` and `mesh` must outlive the model and its graphs.
+    // `weights` and `mesh` must outlive the model and its graphs. `options`: fp32 (fp64 for fp64 weights), for what is
+    // never computed in bf16.
     Llama(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, const at::TensorOptions& options);
 
     // Sum over the micro-batch's tokens of the cross-entropy in nats. tokens, labels: [seq_len, sequences] int64.

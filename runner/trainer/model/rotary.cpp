@@ -62,7 +62,8 @@ at::Tensor rotate(const at::Tensor& x, const RotaryTable& table)
     const int64_t half = x.size(-1) / 2;
     const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
     const at::Tensor cosine = table.cosine.unsqueeze(1).unsqueeze(1), sine = table.sine.unsqueeze(1).unsqueeze(1);
-    return at::cat({first.mul(cosine).sub(second.mul(sine)), second.mul(cosine).add(first.mul(sine))}, -1);
+    return at::cat({first.mul(cosine).sub(second.mul(sine)), second.mul(cosine).add(first.mul(sine))}, -1)
+        .to(x.scalar_type());
 }
 
 } // namespace fourfold::trainer

@@ -21,7 +21,7 @@ struct RotaryTable {
 };
 RotaryTable rotary_table(const ModelShape& model, int64_t seq_len, const at::TensorOptions& options);
 
-// x: [s, b, heads, head_dim] for the positions of the table.
+// x: [s, b, heads, head_dim] for the positions of the table. Computed in the table's type, returned in that of x.
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
 
 } // namespace fourfold::trainer

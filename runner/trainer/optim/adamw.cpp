@@ -46,6 +46,7 @@ void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate,
             {steps_[b]}, learning_rate, settings_.beta1, settings_.beta2, decay, settings_.eps, /*amsgrad=*/false,
             /*maximize=*/false);
     }
+    weights_.refresh();
 }
 
 } // namespace fourfold::trainer
