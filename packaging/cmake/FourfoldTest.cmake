@@ -24,11 +24,16 @@ function(fourfold_test name)
     if(ARG_RUN_SERIAL)
         list(APPEND properties RUN_SERIAL TRUE)
     endif()
-    if(ARG_ENVIRONMENT)
-        # One property value that is itself a list.
-        string(REPLACE ";" "\\;" environment "${ARG_ENVIRONMENT}")
-        list(APPEND properties ENVIRONMENT "${environment}")
-    endif()
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
         PROPERTIES ${properties})
+    if(ARG_ENVIRONMENT)
+        # gtest_discover_tests tears a property value that is a list apart and keeps its first entry only: set the
+        # variables after the discovery, which leaves the tests' names in ${name}_TESTS.
+        set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
+        file(WRITE ${script} "foreach(test IN LISTS ${name}_TESTS)
+    set_tests_properties(\"\${test}\" PROPERTIES ENVIRONMENT \"${ARG_ENVIRONMENT}\")
+endforeach()
+")
+        set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+    endif()
 endfunction()
