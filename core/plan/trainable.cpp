@@ -56,8 +56,8 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
     limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b, "schedule",
         "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-    limits.refuse_if(training.sharding != Sharding::none, "sharding", "training.sharding",
-        "sharding " + quoted(to_text(training.sharding)), quoted("none"));
+    limits.refuse_if(training.sharding != Sharding::none && training.sharding != Sharding::optimizer, "sharding",
+        "training.sharding", "sharding " + quoted(to_text(training.sharding)), quoted("optimizer"));
     limits.refuse_if(training.recompute == Recompute::selective, "recompute", "training.recompute",
         "selective recomputation", quoted("full"));
     limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",

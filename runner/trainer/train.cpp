@@ -21,7 +21,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <thread>
+#include <cstdlib>
+#include <fstream>
+
+#include <unistd.h>
 
 namespace fourfold::trainer {
 
@@ -284,12 +287,32 @@ private:
     int unusable_ = 0;
 };
 
+// LibTorch's OpenMP threads wait for each other by spinning: where other processes want the same cores, a step takes
+// ten times as long. Its runtime reads the limit when it is loaded, so the program starts once more, in the same
+// process.
+void spin_briefly(int threads)
+{
+    if (threads == 1 || std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
+        return;
+    ::setenv("GOMP_SPINCOUNT", "20000", 1); // some tens of microseconds
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(file, argument, '\0');)
+        arguments.push_back(argument);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments)
+        argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    ::execv("/proc/self/exe", argv.data()); // returns only where it failed: then it is slower, no more
+}
+
 // The cores of a node, shared among its ranks, unless OMP_NUM_THREADS says otherwise.
 int use_threads(const ResolvedPlan& plan)
 {
     const int ranks_here = std::min(plan.gpus, std::max(1, plan.cluster.gpus_per_node));
     const int threads
         = std::getenv("OMP_NUM_THREADS") ? at::get_num_threads() : std::max(1, usable_cores() / ranks_here);
+    spin_briefly(threads);
     at::set_num_threads(threads);
     return threads;
 }

@@ -57,9 +57,12 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     auto shards = shard_table(plan, mesh.tp_rank());
     auto buckets = plan_buckets(shards, default_bucket_capacity(shards), mesh.replicas.size());
     const auto exact = tensor_options(options);
+    const Weights::Part part = training.sharding == Sharding::optimizer
+        ? Weights::Part{mesh.replicas.rank(), mesh.replicas.size()}
+        : Weights::Part{};
     const bool mixed = training.precision == Precision::bf16 && !options.fp64;
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
-        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()));
+        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), part);
     trainer->model_ = std::make_unique<Llama>(plan, mesh, *trainer->weights_, tensor_options(options));
     trainer->gradients_ = std::make_unique<GradientBuckets>(
         *trainer->weights_, mesh, training.sequence_parallel, training.overlap.grad_reduce);
@@ -118,7 +121,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop)
     // One small all-reduce tells every rank the loss, the norm and whether to go on. TP ranks have the same loss: one
     // of them counts.
     const at::Tensor own_loss = mesh_.tp.rank() == 0 ? loss_sum : at::zeros_like(loss_sum);
-    const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->flat(), mesh_),
+    const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->reduced(), mesh_),
         at::full({}, want_stop ? 1.0 : 0.0, loss_sum.options())});
     mesh_.world.all_reduce(figures);
     const at::Tensor known = figures.cpu();
@@ -136,7 +139,8 @@ void Trainer::update(int step, StepOutcome& outcome)
     constexpr double kAvoidsDivisionByZero = 1e-6;
     const double limit = plan_.run.clip_norm;
     const double scale = limit > 0 ? std::min(1.0, limit / (outcome.grad_norm + kAvoidsDivisionByZero)) : 1.0;
-    optimizer_->step(gradients_->flat(), plan_.run.learning_rate(step, total_steps_), scale);
+    optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
+    weights_->publish(mesh_.replicas);
 }
 
 Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()

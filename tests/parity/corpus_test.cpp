@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A short slice of the example: real text, TP 2 x DP 2, the event stream of the contract.
+#include "tests/parity/event_schema.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -36,6 +37,7 @@ TEST(Corpus, SliceOfTheExampleLearnsAndReports)
     std::vector<Json> steps, evaluations;
     for (const Json& event : events) {
         EXPECT_EQ(event["rank"], 0);
+        EXPECT_EQ(schema_violation(event), "");
         EXPECT_EQ(event["time"].get<std::string>().size(), std::string("2026-01-01T00:00:00.000Z").size());
         if (event["event"] == "step")
             steps.push_back(event);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What goes wrong is said once, clearly, by the rank that knows it, and every rank is gone soon after.
+#include "tests/parity/event_schema.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -23,8 +24,10 @@ std::vector<std::string> command(const std::filesystem::path& plan, const std::f
 Json last_error(const Ranks& ranks, int rank)
 {
     for (const Json& event : ranks.events(rank))
-        if (event["event"] == "error")
+        if (event["event"] == "error") {
+            EXPECT_EQ(schema_violation(event), "");
             return event;
+        }
     return nullptr;
 }
 
@@ -119,6 +122,7 @@ TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)
         if (event["event"] == "step")
             last = event;
         warnings += event["event"] == "warning";
+        EXPECT_EQ(schema_violation(event), "");
     }
     EXPECT_EQ(last["step"], 20);
     EXPECT_TRUE(last["loss"].is_null() || last["grad_norm"].is_null()) << last;
@@ -149,8 +153,8 @@ TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
     const auto plan = tiny_plan(tokens(), {"training.recompute=\"selective\""});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
-    EXPECT_THAT(
-        only_line(ranks, 0), HasSubstr("training.recompute: fourfold-trainer does not run selective recomputation yet"));
+    EXPECT_THAT(only_line(ranks, 0),
+        HasSubstr("training.recompute: fourfold-trainer does not run selective recomputation yet"));
 }
 
 TEST_F(TrainerFailure, WrongNumberOfRanks)

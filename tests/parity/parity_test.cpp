@@ -109,6 +109,10 @@ const Case kCases[] = {
     {"tp2_dp2_recompute", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.recompute=\"full\""}, {}},
     {"tp2_qwen2_biases", {"gpus=2", "layout.tp=2"}, {"model.model_type=\"qwen2\"", "model.hidden_act=\"silu\""}},
     {"tp2_gpipe", {"gpus=2", "layout.tp=2", "training.schedule=\"gpipe\""}, {}},
+    {"dp2_zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
+    {"dp3_zero1_uneven", {"gpus=3", "layout.dp=3", "training.sharding=\"optimizer\""},
+        {"training.global_batch=6", "model.intermediate_size=50", "model.tie_word_embeddings=true"}},
+    {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
 };
 
 class MeshEqualsOneRank : public ::testing::TestWithParam<Case> { };
@@ -191,6 +195,8 @@ TEST_P(NegativeControl, IsNoticed)
 
 INSTANTIATE_TEST_SUITE_P(Collectives, NegativeControl,
     ::testing::Values(Sabotage{"gradient_reduction", "dp.all_reduce", {"gpus=2", "layout.dp=2"}},
+        Sabotage{"sharded_gradient_reduction", "dp.reduce_scatter",
+            {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}},
         Sabotage{"sequence_gather", "tp.all_gather", {"gpus=2", "layout.tp=2"}},
         Sabotage{"sequence_scatter", "tp.reduce_scatter", {"gpus=2", "layout.tp=2"}},
         Sabotage{"softmax_and_norms", "tp.all_reduce", {"gpus=2", "layout.tp=2"}},

@@ -108,6 +108,9 @@ void work(int argc, char** argv)
     for (int step = 0; step < trainer->total_steps(); ++step) {
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
         if (step == 0)
+            for (std::size_t b = 0; trainer->weights().sharded() && b < trainer->gradients().flat().size(); ++b)
+                mesh.replicas.all_gather_into(trainer->gradients().flat()[b], trainer->gradients().reduced()[b]);
+        if (step == 0)
             for (std::size_t i = 0; i < trainer->weights().shards().size(); ++i)
                 gradients.push_back(elements(trainer->gradients().gradient(i)));
         trainer->update(step, outcome);

@@ -82,15 +82,19 @@ at::Tensor Communicator::all_gather(const at::Tensor& tensor) const
     return out;
 }
 
-void Communicator::reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const
+Handle Communicator::start_reduce_scatter(const at::Tensor& out, const at::Tensor& in) const
 {
     if (size() == 1) {
-        if (!out.is_same(in) && out.data_ptr() != in.data_ptr())
-            out.copy_(in);
-        return;
+        out.copy_(in);
+        return {};
     }
     const auto number = record("reduce_scatter", in);
-    handle(transport_->reduce_scatter(out, in), number).wait();
+    return handle(transport_->reduce_scatter(out, in), number);
+}
+
+void Communicator::reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const
+{
+    start_reduce_scatter(out, in).wait();
 }
 
 at::Tensor Communicator::reduce_scatter(const at::Tensor& tensor) const

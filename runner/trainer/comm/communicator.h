@@ -45,7 +45,9 @@ public:
     void all_gather_into(const at::Tensor& out, const at::Tensor& in) const;
     // Along dimension 0: [n * size, ...] -> [n, ...], this rank's part of the sum.
     [[nodiscard]] at::Tensor reduce_scatter(const at::Tensor& tensor) const;
+    // `out` is no part of `in`.
     void reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const;
+    [[nodiscard]] Handle start_reduce_scatter(const at::Tensor& out, const at::Tensor& in) const;
     // Point to point; `peer` is a rank of the group. See Transport.
     [[nodiscard]] Handle start_send(const at::Tensor& tensor, int peer, int tag) const;
     [[nodiscard]] Handle start_receive(const at::Tensor& tensor, int peer, int tag) const;

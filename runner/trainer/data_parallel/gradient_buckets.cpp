@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -11,14 +11,21 @@ struct GradientBuckets::State {
     const Weights& weights;
     const Mesh& mesh;
     bool sequence_parallel = false, overlap = false;
-    std::vector<at::Tensor> flat, gradients; // beside buckets; beside shards, views into them
+    std::vector<at::Tensor> flat, reduced; // beside buckets
+    std::vector<at::Tensor> gradients; // beside shards, views into flat
     std::vector<std::size_t> missing; // gradients of each bucket that the armed backward pass has yet to add
     std::vector<Handle> reductions;
     std::size_t issued = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
     bool armed = false;
     int64_t overlapped = 0;
 
-    void issue_next() { reductions[issued] = mesh.replicas.start_all_reduce(flat[issued]), ++issued; }
+    void issue_next()
+    {
+        const Communicator& replicas = mesh.replicas;
+        reductions[issued] = weights.sharded() ? replicas.start_reduce_scatter(reduced[issued], flat[issued])
+                                               : replicas.start_all_reduce(flat[issued]);
+        ++issued;
+    }
 
     void completed(std::size_t bucket)
     {
@@ -44,11 +51,14 @@ struct Completed : torch::autograd::PostAccumulateGradHook {
 } // namespace
 
 GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap)
-    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, {}, 0, false, 0}))
+    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, {}, {}, 0, false, 0}))
 {
     state_->gradients.resize(weights.shards().size());
     for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
-        state_->flat.push_back(at::zeros_like(weights.flat()[b]));
+        const auto options = weights.masters()[b].options();
+        state_->flat.push_back(at::zeros({weights.buckets()[b].elements}, options));
+        state_->reduced.push_back(
+            weights.sharded() ? at::zeros({weights.part_elements(b)}, options) : state_->flat.back());
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
             at::Tensor& gradient = state_->gradients[entry.shard];
@@ -103,15 +113,19 @@ void GradientBuckets::finish()
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
         const Replication replication = state.weights.buckets()[b].replication;
         if (replication == Replication::tp && state.sequence_parallel)
-            state.mesh.tp.all_reduce(state.flat[b]);
+            state.mesh.tp.all_reduce(state.reduced[b]);
         else if (replication == Replication::kv)
-            state.mesh.kv.all_reduce(state.flat[b]);
+            state.mesh.kv.all_reduce(state.reduced[b]);
     }
 }
 
 const at::Tensor& GradientBuckets::gradient(std::size_t shard) const
 {
     return state_->gradients[shard];
+}
+const std::vector<at::Tensor>& GradientBuckets::reduced() const
+{
+    return state_->reduced;
 }
 const std::vector<at::Tensor>& GradientBuckets::flat() const
 {

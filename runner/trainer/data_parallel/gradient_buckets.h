@@ -22,10 +22,14 @@ public:
     // A step: clear(), backward passes, arm_last_backward(), the last backward pass, finish().
     void clear();
     void arm_last_backward();
-    // After it every rank holds the complete gradients of its shards.
+    // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 
-    [[nodiscard]] const std::vector<at::Tensor>& flat() const; // beside weights.buckets()
+    // The gradients of what this rank's optimizer updates, beside weights.masters(); without sharding the same as
+    // flat().
+    [[nodiscard]] const std::vector<at::Tensor>& reduced() const;
+    // Whole buckets, beside weights.buckets(); with sharding they are this replica's own sums only.
+    [[nodiscard]] const std::vector<at::Tensor>& flat() const;
     // The gradient of one weight (index in weights.shards()), a view into its bucket.
     [[nodiscard]] const at::Tensor& gradient(std::size_t shard) const;
     // Buckets whose reduction began inside a backward pass, since construction.

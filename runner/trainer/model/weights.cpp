@@ -13,31 +13,45 @@ at::Tensor Weights::view(const at::Tensor& flat, const BucketEntry& entry, const
     return flat.narrow(0, entry.offset, shard.elements()).view(shard.shape());
 }
 
+at::Tensor Weights::part_of(const at::Tensor& flat) const
+{
+    const int64_t elements = flat.numel() / part_.count;
+    return flat.narrow(0, part_.index * elements, elements);
+}
+
 Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_t seed, const at::TensorOptions& master,
-    at::ScalarType leaf)
+    at::ScalarType leaf, Part part)
     : shards_(std::move(shards))
     , buckets_(std::move(buckets))
+    , part_(part)
     , leaves_(shards_.size())
 {
     for (const Bucket& bucket : buckets_) {
-        flat_.push_back(at::zeros({bucket.elements}, master));
-        leaf_flat_.push_back(flat_.back().scalar_type() == leaf ? flat_.back() : flat_.back().to(leaf));
+        const at::Tensor exact = at::zeros({bucket.elements}, master);
         for (const BucketEntry& entry : bucket.entries) {
-            const Shard& shard = shards_[entry.shard];
-            std::vector<double> values = initial_values(shard, seed);
-            view(flat_.back(), entry, shard).copy_(at::from_blob(values.data(), shard.shape(), at::kDouble));
-            leaves_[entry.shard] = view(leaf_flat_.back(), entry, shard).detach().requires_grad_(true);
-            by_name_[shard.parameter.name] = entry.shard;
+            std::vector<double> values = initial_values(shards_[entry.shard], seed);
+            view(exact, entry, shards_[entry.shard])
+                .copy_(at::from_blob(values.data(), shards_[entry.shard].shape(), at::kDouble));
+        }
+        const bool one_copy = exact.scalar_type() == leaf;
+        flat_.push_back(one_copy ? exact : exact.to(leaf));
+        masters_.push_back(one_copy ? part_of(exact) : part_of(exact).clone());
+        for (const BucketEntry& entry : bucket.entries) {
+            leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).detach().requires_grad_(true);
+            by_name_[shards_[entry.shard].parameter.name] = entry.shard;
         }
     }
-    refresh();
 }
 
-void Weights::refresh() const
+void Weights::publish(const Communicator& replicas) const
 {
-    for (std::size_t b = 0; b < flat_.size(); ++b)
-        if (!leaf_flat_[b].is_same(flat_[b]))
-            leaf_flat_[b].copy_(flat_[b]);
+    for (std::size_t b = 0; b < flat_.size(); ++b) {
+        const at::Tensor own = part_of(flat_[b]);
+        if (own.scalar_type() != masters_[b].scalar_type())
+            own.copy_(masters_[b]);
+        if (sharded())
+            replicas.all_gather_into(flat_[b], own.clone());
+    }
 }
 
 const at::Tensor& Weights::operator[](const std::string& name) const

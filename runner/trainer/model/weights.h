@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The weights of this rank: autograd leaves that lie side by side in flat buffers, one per bucket. In mixed precision
 // the leaves are bf16 and have fp32 master copies, which the optimizer updates (Micikevicius et al. 2017,
-// arXiv:1710.03740, section 3.1).
+// arXiv:1710.03740, section 3.1). With ZeRO stage 1 (Rajbhandari et al. 2019, arXiv:1910.02054, section 5.1) each
+// replica keeps the optimizer's copy of its part alone.
 #pragma once
 
+#include "runner/trainer/comm/communicator.h"
 #include "runner/trainer/data_parallel/bucket_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -16,10 +18,15 @@ namespace fourfold::trainer {
 
 class Weights {
 public:
+    // Which of `count` equal parts of every bucket this rank's optimizer updates; 0 of 1: all of it.
+    struct Part {
+        int index = 0, count = 1;
+    };
+
     // Allocates and initialises by name (initial_values.h). `master` is the type of the optimizer's copy, `leaf` that
     // of the arithmetic; where they are equal there is one copy.
     Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_t seed, const at::TensorOptions& master,
-        at::ScalarType leaf);
+        at::ScalarType leaf, Part part);
 
     // Precondition: the table has a parameter of this name.
     [[nodiscard]] const at::Tensor& operator[](const std::string& name) const;
@@ -28,17 +35,25 @@ public:
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()
     [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
-    [[nodiscard]] const std::vector<at::Tensor>& flat() const { return flat_; } // master copies, beside buckets()
-    // Brings the leaves up to date after the master copies changed.
-    void refresh() const;
+    [[nodiscard]] bool sharded() const { return part_.count > 1; }
+    // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
+    [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
+    // Brings the leaves up to date after the masters changed; sharded, from all replicas (collective).
+    void publish(const Communicator& replicas) const;
 
+    // Elements of a bucket that the optimizer of one rank updates.
+    [[nodiscard]] int64_t part_elements(std::size_t bucket) const { return buckets_[bucket].elements / part_.count; }
     // The part of a bucket's flat buffer that belongs to one entry, in the shard's shape.
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 
 private:
     std::vector<Shard> shards_;
     std::vector<Bucket> buckets_;
-    std::vector<at::Tensor> flat_, leaf_flat_, leaves_; // leaf_flat_ is flat_ where one copy is enough
+    [[nodiscard]] at::Tensor part_of(const at::Tensor& flat) const;
+
+    Part part_;
+    std::vector<at::Tensor> flat_, masters_,
+        leaves_; // flat_: the leaves' buffers; masters_ are views of it where one copy is enough
     std::map<std::string, std::size_t> by_name_;
 };
 

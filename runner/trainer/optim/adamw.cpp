@@ -11,7 +11,7 @@ namespace fourfold::trainer {
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh)
 {
     const at::Tensor sum = at::zeros({}, gradients.at(0).options().dtype(at::kDouble));
-    if (mesh.replicas.rank() != 0)
+    if (!weights.sharded() && mesh.replicas.rank() != 0)
         return sum;
     for (std::size_t b = 0; b < gradients.size(); ++b) {
         const Replication replication = weights.buckets()[b].replication;
@@ -27,10 +27,10 @@ AdamW::AdamW(const Weights& weights, const RunSettings& settings)
     : weights_(weights)
     , settings_(settings)
 {
-    for (const at::Tensor& flat : weights.flat()) {
-        first_moment_.push_back(at::zeros_like(flat));
-        second_moment_.push_back(at::zeros_like(flat));
-        steps_.push_back(at::zeros({}, flat.options().dtype(at::kFloat)));
+    for (const at::Tensor& master : weights.masters()) {
+        first_moment_.push_back(at::zeros_like(master));
+        second_moment_.push_back(at::zeros_like(master));
+        steps_.push_back(at::zeros({}, master.options().dtype(at::kFloat)));
     }
 }
 
@@ -42,11 +42,10 @@ void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate,
             gradients[b].mul_(scale);
         steps_[b].add_(1);
         const double decay = weights_.buckets()[b].weight_decay ? settings_.weight_decay : 0;
-        at::_fused_adamw_({weights_.flat()[b]}, {gradients[b]}, {first_moment_[b]}, {second_moment_[b]}, {},
+        at::_fused_adamw_({weights_.masters()[b]}, {gradients[b]}, {first_moment_[b]}, {second_moment_[b]}, {},
             {steps_[b]}, learning_rate, settings_.beta1, settings_.beta2, decay, settings_.eps, /*amsgrad=*/false,
             /*maximize=*/false);
     }
-    weights_.refresh();
 }
 
 } // namespace fourfold::trainer

@@ -15,7 +15,7 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
 class AdamW {
 public:
     AdamW(const Weights& weights, const RunSettings& settings);
-    // One update from `gradients` (beside weights.buckets(), scaled in place by `scale` first).
+    // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first.
     void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
 
 private:
