@@ -53,7 +53,7 @@ Price price_in_memory(const Operation& operation, const CostContext& context)
     return price;
 }
 
-}
+} // namespace
 
 Price price_attention(const Operation& operation, const CostContext& context)
 {

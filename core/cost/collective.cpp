@@ -60,7 +60,7 @@ const char* word(Collective collective)
     return "none";
 }
 
-}
+} // namespace
 
 double collective_bandwidth(const GroupSpan& span, const CostContext& context)
 {
@@ -73,7 +73,7 @@ Price price_collective(const Operation& operation, const CostContext& context)
     GroupSpan span = context.span(operation.group);
     // Two ranks of a longer group (first and last stage share the tied embedding): as far apart as the group reaches.
     if (operation.group == GroupKind::pp && operation.batch == 2)
-        span = { std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2) };
+        span = {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2)};
     Price price;
     if (span.size <= 1)
         return price;
@@ -82,9 +82,10 @@ Price price_collective(const Operation& operation, const CostContext& context)
     double bytes = operation.bytes * share * rounds;
     double bandwidth = collective_bandwidth(span, context);
     if (operation.collective == Collective::all_to_all && span.crosses_nodes()) {
-        // Every rank sends on its own: only what leaves the node uses its NIC share, the rest stays on the links inside.
+        // Every rank sends on its own: only what leaves the node uses its NIC share, the rest stays on the links
+        // inside.
         const double outside = operation.bytes * double(span.size - span.per_node) / span.size;
-        const GroupSpan alone { span.size, span.nodes, 1 };
+        const GroupSpan alone{span.size, span.nodes, 1};
         bandwidth = std::min(node_bandwidth(span.per_node, context), network_bandwidth(alone, context));
         bytes = outside;
     }

@@ -2,9 +2,11 @@
 #include "core/cost/context.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 namespace fourfold {
 namespace {
@@ -32,6 +34,15 @@ std::vector<int> pick(const std::vector<int>& ranks, std::size_t stride, std::si
     return picked;
 }
 
+} // namespace
+
+double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned cores)
+{
+    constexpr double kMostUsefulCores = 4; // of one rank: small models do not scale further
+    if (!plan.cluster.gpu.is_cpu() || plan.cluster.id != "this-computer" || cores == 0)
+        return 1;
+    const double per_rank = double(cores) / std::max(1, plan.gpus);
+    return per_rank <= 1 ? 1 / per_rank : std::pow(std::min(per_rank, kMostUsefulCores), -thread_scaling);
 }
 
 CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
@@ -47,25 +58,36 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     if (gpu.fp8_tflops && gpu.bf16_tflops && *gpu.bf16_tflops > 0)
         fp8_ratio = *gpu.fp8_tflops / *gpu.bf16_tflops;
     memory_bytes_s = gpu.memory_bandwidth_gb_s * 1e9;
+    operand_bytes = precision == Precision::fp32 ? 4 : 2;
+
+    const double share = core_share(plan, constants[Constant::thread_scaling], std::thread::hardware_concurrency());
+    peak_flops /= share;
+    memory_bytes_s /= share;
+    if (share > 1) { // shared cores also move the data and run the host's code
+        cluster.intra_node.bandwidth_gb_s /= share;
+        cluster.intra_node.latency_us *= share;
+        for (Constant fixed : {Constant::kernel_floor_s, Constant::collective_latency_s, Constant::step_overhead_s})
+            constants.set(fixed, constants[fixed] * share);
+    }
 
     const Layout& layout = plan.layout;
     const int node = cluster.gpus_per_node;
-    set_span(GroupKind::tp, fourfold::span(layout, { Dimension::tp }, node));
-    set_span(GroupKind::cp, fourfold::span(layout, { Dimension::cp }, node));
-    set_span(GroupKind::pp, fourfold::span(layout, { Dimension::pp }, node));
-    set_span(GroupKind::dp, fourfold::span(layout, { Dimension::dp }, node));
+    set_span(GroupKind::tp, fourfold::span(layout, {Dimension::tp}, node));
+    set_span(GroupKind::cp, fourfold::span(layout, {Dimension::cp}, node));
+    set_span(GroupKind::pp, fourfold::span(layout, {Dimension::pp}, node));
+    set_span(GroupKind::dp, fourfold::span(layout, {Dimension::dp}, node));
     const bool whole = layout.cp > 1;
-    set_span(GroupKind::dp_cp,
-        whole ? fourfold::span(layout, { Dimension::dp, Dimension::cp }, node) : span(GroupKind::dp));
-    set_span(GroupKind::tp_pp, fourfold::span(layout, { Dimension::tp, Dimension::pp }, node));
+    set_span(
+        GroupKind::dp_cp, whole ? fourfold::span(layout, {Dimension::dp, Dimension::cp}, node) : span(GroupKind::dp));
+    set_span(GroupKind::tp_pp, fourfold::span(layout, {Dimension::tp, Dimension::pp}, node));
     if (plan.training.sharding == Sharding::hybrid) {
-        const std::vector<int> ranks = layout.group(0, { Dimension::dp, Dimension::cp });
+        const std::vector<int> ranks = layout.group(0, {Dimension::dp, Dimension::cp});
         const auto shard = std::size_t(std::clamp(layout.dp_shard, 1, int(ranks.size())));
         set_span(GroupKind::dp_shard, span_of(pick(ranks, 1, shard), node));
         set_span(GroupKind::dp_replicate, span_of(pick(ranks, shard, ranks.size() / shard), node));
     }
     if (plan.model.experts) {
-        const std::vector<int> ranks = layout.group(0, { Dimension::tp, Dimension::cp, Dimension::dp });
+        const std::vector<int> ranks = layout.group(0, {Dimension::tp, Dimension::cp, Dimension::dp});
         const auto etp = std::size_t(std::max(1, layout.etp)), ep = std::size_t(std::max(1, layout.ep));
         set_span(GroupKind::ep, span_of(pick(ranks, etp, ep), node));
         set_span(GroupKind::expert_dp, span_of(pick(ranks, etp * ep, ranks.size()), node));
@@ -79,7 +101,8 @@ std::string text_of(const char* format, ...)
     va_start(arguments, format);
     const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
     va_end(arguments);
-    return length < 0 ? std::string() : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
+    return length < 0 ? std::string()
+                      : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
 }
 
 } // namespace fourfold

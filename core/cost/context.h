@@ -17,6 +17,7 @@ struct CostContext {
     double peak_flops = 0; // dense, of the plan's precision; of bf16 where products may run in fp8
     double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
     double memory_bytes_s = 0;
+    double operand_bytes = 2; // of one element of a product's operands
     int tp = 1, cp = 1; // for the traffic of context-parallel rings between nodes
     bool with_formulas = false; // formulas cost time: only for the operations that are shown
 
@@ -24,8 +25,12 @@ struct CostContext {
     void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
 
 private:
-    std::array<GroupSpan, 11> spans_ {};
+    std::array<GroupSpan, 11> spans_{};
 };
+
+// CPU ranks on this computer: the time of a rank's work over its time on one core of its own. Above 1 where ranks share
+// cores, below where each has several. 1 for GPUs, and for other clusters, whose cores are unknown.
+double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned cores);
 
 // Seconds of one execution, and the formula with its numbers (empty without CostContext::with_formulas).
 struct Price {

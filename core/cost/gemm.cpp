@@ -10,9 +10,9 @@ namespace {
 struct Tile {
     double rows, columns, efficiency; // efficiency: smaller tiles reuse operands less
 };
-constexpr Tile kTiles[] = { { 128, 256, 1.0 }, { 256, 128, 1.0 }, { 128, 128, 0.94 }, { 64, 128, 0.80 }, { 128, 64, 0.80 } };
+constexpr Tile kTiles[] = {{128, 256, 1.0}, {256, 128, 1.0}, {128, 128, 0.94}, {64, 128, 0.80}, {128, 64, 0.80}};
 
-}
+} // namespace
 
 double tile_and_wave_utilisation(double m, double n, double batch, int multiprocessors)
 {
@@ -33,22 +33,23 @@ Price price_gemm(const Operation& operation, const CostContext& context)
 {
     const Constants& c = context.constants;
     const double gain = operation.fp8 ? std::min(c[Constant::fp8_gain], context.fp8_ratio) : 1;
-    const double tiles = tile_and_wave_utilisation(
-        operation.m, operation.n, operation.batch, context.cluster.gpu.multiprocessors);
+    const double tiles
+        = tile_and_wave_utilisation(operation.m, operation.n, operation.batch, context.cluster.gpu.multiprocessors);
     const double depth = operation.k / (operation.k + c[Constant::gemm_half_k]);
     const double rate = context.peak_flops * gain * c[Constant::gemm_efficiency] * tiles * depth;
     const double compute = operation.flops() / rate;
-    // Operands and result once through memory, in 2 bytes (fp32 products run where 4 bytes do not matter: on the CPU).
-    const double bytes = 2 * operation.batch
+    // Operands and result once through memory.
+    const double bytes = context.operand_bytes * operation.batch
         * (operation.m * operation.k + operation.n * operation.k + operation.m * operation.n);
     const double memory = bytes / (context.memory_bytes_s * c[Constant::stream_efficiency]);
     Price price;
-    price.seconds = std::max({ compute, memory, c[Constant::kernel_floor_s] });
+    price.seconds = std::max({compute, memory, c[Constant::kernel_floor_s]});
     if (!context.with_formulas)
         return price;
     if (compute >= memory)
-        price.formula = text_of("2 m n k = 2 * %.0f * %.0f * %.0f%s / (%.0f TFLOP/s * %.3f * tiles %.3f * k %.3f) = %.4g ms",
-            operation.m, operation.n, operation.k, operation.batch > 1 ? text_of(" * %.0f", operation.batch).c_str() : "",
+        price.formula = text_of(
+            "2 m n k = 2 * %.0f * %.0f * %.0f%s / (%.0f TFLOP/s * %.3f * tiles %.3f * k %.3f) = %.4g ms", operation.m,
+            operation.n, operation.k, operation.batch > 1 ? text_of(" * %.0f", operation.batch).c_str() : "",
             context.peak_flops * gain / 1e12, c[Constant::gemm_efficiency], tiles, depth, compute * 1e3);
     else
         price.formula = text_of("memory bound: %.4g MB / (%.0f GB/s * %.2f) = %.4g ms", bytes / 1e6,

@@ -7,7 +7,10 @@
 namespace fourfold {
 namespace {
 
-std::size_t index(Part part) { return static_cast<std::size_t>(part); }
+std::size_t index(Part part)
+{
+    return static_cast<std::size_t>(part);
+}
 
 bool is_backward(Phase phase)
 {
@@ -73,7 +76,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             windows.layer += seconds;
     }
     // Communication inside a layer hides first, then FSDP hides behind whole layers.
-    for (const bool whole_layers : { false, true }) {
+    for (const bool whole_layers : {false, true}) {
         for (const auto& [operation, seconds] : operations) {
             double* window = windows.of(operation->window);
             if (window == nullptr || (operation->window == Window::layer) != whole_layers)
@@ -105,7 +108,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     return pass;
 }
 
-}
+} // namespace
 
 double PassTime::seconds() const
 {
@@ -131,12 +134,12 @@ ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
     for (const Operation& operation : chunk.operations) {
         if (operation.part == Part::pp)
             continue; // a delay between stages: the simulation's business
-        const Priced priced { &operation, price(operation, context).seconds * operation.repeat };
+        const Priced priced{&operation, price(operation, context).seconds * operation.repeat};
         if (priced.seconds <= 0)
             continue;
         (is_backward(operation.phase) ? backward : forward).push_back(priced);
     }
-    return { compose(forward, context), compose(backward, context) };
+    return {compose(forward, context), compose(backward, context)};
 }
 
 std::vector<StepOperationTime> step_operation_times(
@@ -150,7 +153,7 @@ std::vector<StepOperationTime> step_operation_times(
             hidden = hide(seconds, operation, forward_s, context.constants);
         else if (operation.window == Window::backward_pass)
             hidden = hide(seconds, operation, backward_s, context.constants);
-        times.push_back({ &operation, seconds - hidden, hidden });
+        times.push_back({&operation, seconds - hidden, hidden});
     }
     return times;
 }

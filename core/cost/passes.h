@@ -13,7 +13,7 @@ using PartSeconds = std::array<double, kParts>; // by Part
 
 // One pass of one chunk over one micro-batch: forward, or backward with recomputation and weight gradients.
 struct PassTime {
-    PartSeconds exposed {}, hidden {};
+    PartSeconds exposed{}, hidden{};
     [[nodiscard]] double seconds() const;
 };
 

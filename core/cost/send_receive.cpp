@@ -9,7 +9,8 @@ namespace {
 double pair_bandwidth(const CostContext& context)
 {
     const IntraNode& node = context.cluster.intra_node;
-    const double pair = node.topology == IntraTopology::pairs && node.pair_gb_s > 0 ? node.pair_gb_s : node.bandwidth_gb_s;
+    const double pair
+        = node.topology == IntraTopology::pairs && node.pair_gb_s > 0 ? node.pair_gb_s : node.bandwidth_gb_s;
     return pair * 1e9 * context.constants[Constant::intra_node_efficiency];
 }
 
@@ -32,7 +33,7 @@ double ring_bandwidth(const GroupSpan& span, const CostContext& context)
     return std::min(nic, cluster.inter_node.p2p_gb_s / streams) * 1e9;
 }
 
-}
+} // namespace
 
 Price price_send_receive(const Operation& operation, const CostContext& context)
 {

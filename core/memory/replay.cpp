@@ -24,7 +24,7 @@ void add(Bytes& to, const Bytes& what, double times)
 
 Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 {
-    Bytes bytes {};
+    Bytes bytes{};
     for (const Allocation& allocation : allocations) {
         if (allocation.lifetime == lifetime)
             bytes[static_cast<std::size_t>(allocation.kind)] += allocation.bytes;
@@ -33,20 +33,23 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 }
 
 struct ChunkBytes {
-    Bytes kept {}, forward {}, backward {};
+    Bytes kept{}, forward{}, backward{};
 };
 
-}
+} // namespace
 
-double MemoryPeak::total() const { return sum(bytes); }
+double MemoryPeak::total() const
+{
+    return sum(bytes);
+}
 
 MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions)
 {
     const int stages = stage.chunks.size() > 1 ? stage.chunks[1].chunk - stage.chunks[0].chunk : 1;
     std::vector<ChunkBytes> chunks;
     for (const ChunkProgram& chunk : stage.chunks)
-        chunks.push_back({ of_lifetime(chunk.allocations, Lifetime::micro_batch),
-            of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::backward) });
+        chunks.push_back({of_lifetime(chunk.allocations, Lifetime::micro_batch),
+            of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::backward)});
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
     double alive_total = sum(alive);
     MemoryPeak peak;
@@ -86,7 +89,7 @@ double device_overhead_gib(const ResolvedPlan& plan)
     const Constants constants(plan.stack, plan.cluster.gpu.id);
     const Layout& layout = plan.layout;
     int communicators = layout.gpus() > 1 ? 1 : 0; // the world
-    for (int degree : { layout.tp, layout.cp, layout.pp, layout.dp, layout.ep })
+    for (int degree : {layout.tp, layout.cp, layout.pp, layout.dp, layout.ep})
         communicators += degree > 1 ? 1 : 0;
     return constants[Constant::context_memory_gib] + communicators * constants[Constant::communicator_memory_gib];
 }

@@ -14,7 +14,7 @@ namespace fourfold {
 inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activations, other
 
 struct MemoryPeak {
-    std::array<double, kMemoryKinds> bytes {}; // by MemoryKind, at the stage's peak
+    std::array<double, kMemoryKinds> bytes{}; // by MemoryKind, at the stage's peak
     int in_flight = 0; // most micro-batches (of any chunk) alive at once
     [[nodiscard]] double total() const;
 };

@@ -14,8 +14,8 @@ Fit judge_fit(double device_gib, double capacity_gib)
     return device_gib > (1 - kTightShare) * capacity_gib ? Fit::tight : Fit::fits;
 }
 
-MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions)
+MemoryAnswer memory_answer(
+    const ResolvedPlan& plan, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
     const Constants constants(plan.stack, plan.cluster.gpu.id);
     const double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
@@ -26,8 +26,8 @@ MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProg
         if (i == 0)
             answer.in_flight = peak.in_flight;
         const auto gib = [&](MemoryKind kind) { return peak.bytes[static_cast<std::size_t>(kind)] / kGib; };
-        StageMemory stage { int(i), gib(MemoryKind::weights), gib(MemoryKind::gradients), gib(MemoryKind::optimizer),
-            gib(MemoryKind::activations), gib(MemoryKind::other) };
+        StageMemory stage{int(i), gib(MemoryKind::weights), gib(MemoryKind::gradients), gib(MemoryKind::optimizer),
+            gib(MemoryKind::activations), gib(MemoryKind::other)};
         const double allocated = stage.total();
         const double device = allocated * fragmentation + overhead;
         if (plan.stack.memory_convention != MemoryConvention::peak_allocated)

@@ -10,9 +10,12 @@ namespace {
 
 constexpr int kManyGpus = 256; // pipelines on this many GPUs and more were hardly ever measured
 
-Range around(double value, double half_width) { return { value * std::exp(-half_width), value * std::exp(half_width) }; }
-
+Range around(double value, double half_width)
+{
+    return {value * std::exp(-half_width), value * std::exp(half_width)};
 }
+
+} // namespace
 
 Evidence evidence_for(const ResolvedPlan& plan)
 {
@@ -53,10 +56,11 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan)
     if (evidence_for(plan) == Evidence::extrapolated)
         warnings.push_back("no measurements of stack " + plan.stack.id + " on " + plan.cluster.gpu.name
             + ": its constants are estimates");
-    if (layout.cp > 1 && span(layout, { Dimension::cp }, plan.cluster.gpus_per_node).crosses_nodes())
+    if (layout.cp > 1 && span(layout, {Dimension::cp}, plan.cluster.gpus_per_node).crosses_nodes())
         warnings.emplace_back("context parallelism crosses nodes: few measurements, and the network decides");
     if (layout.cp > 1 && layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node)
-        warnings.emplace_back("context and pipeline parallelism together beyond a node: measured runs scatter by 10 % and more");
+        warnings.emplace_back(
+            "context and pipeline parallelism together beyond a node: measured runs scatter by 10 % and more");
     if (layout.pp > 1 && plan.gpus >= kManyGpus)
         warnings.push_back("pipeline parallelism on " + std::to_string(plan.gpus) + " GPUs: few measurements");
     if (plan.training.offload != Offload::none)

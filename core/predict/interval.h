@@ -6,11 +6,12 @@
 
 namespace fourfold {
 
-// `calibrated` where the stack's constants were fitted on this GPU, else `extrapolated`. (`measured` needs the history.)
+// `calibrated` where the stack's constants were fitted on this GPU, else `extrapolated`. (`measured` needs the
+// history.)
 Evidence evidence_for(const ResolvedPlan& plan);
 
-// Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count: up to 8, up to 64, more.
-// The errors of published runs grow with the number of GPUs; one width for all would cover neither.
+// Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count: up to 8, up to 64,
+// more. The errors of published runs grow with the number of GPUs; one width for all would cover neither.
 double time_half_width(const ResolvedPlan& plan);
 Interval interval_of(const ResolvedPlan& plan, double step_time_s, double tps_per_gpu, double memory_gib);
 

@@ -21,7 +21,8 @@ bool can_be_laid_out(const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
     const auto& stages = layout.stage_layers;
-    if (layout.tp < 1 || layout.cp < 1 || layout.pp < 1 || layout.dp < 1 || layout.ep < 1 || layout.etp < 1 || layout.virtual_stages < 1)
+    if (layout.tp < 1 || layout.cp < 1 || layout.pp < 1 || layout.dp < 1 || layout.ep < 1 || layout.etp < 1
+        || layout.virtual_stages < 1)
         return false;
     if (layout.gpus() != plan.gpus || plan.training.micro_batches < 1 || plan.training.micro_batch < 1)
         return false;
@@ -42,7 +43,8 @@ int micro_batches_to_simulate(const ResolvedPlan& plan)
     return std::min(count, limit);
 }
 
-void add_memory(Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+void add_memory(
+    Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
     const ResolvedPlan& plan = prediction.plan;
     const MemoryAnswer memory = memory_answer(plan, program, actions);
@@ -53,12 +55,13 @@ void add_memory(Prediction& prediction, const std::vector<StageProgram>& program
     const double share = prediction.memory_capacity_gib > 0 ? memory.device_gib / prediction.memory_capacity_gib : 0;
     if (prediction.fit == Fit::no) {
         const StageMemory& stage = memory.stages[static_cast<std::size_t>(memory.device_stage)];
-        prediction.reasons.push_back({ "memory", "layout",
-            text_of("stage %d needs %.1f GiB on the device, the GPU has %.1f GiB (weights %.1f, gradients %.1f, optimizer "
-                    "%.1f, activations %.1f, other %.1f)",
+        prediction.reasons.push_back({"memory", "layout",
+            text_of(
+                "stage %d needs %.1f GiB on the device, the GPU has %.1f GiB (weights %.1f, gradients %.1f, optimizer "
+                "%.1f, activations %.1f, other %.1f)",
                 stage.stage, memory.device_gib, prediction.memory_capacity_gib, stage.weights, stage.gradients,
                 stage.optimizer, stage.activations, stage.other),
-            "" });
+            ""});
     } else if (share > 0.95) {
         prediction.warnings.push_back(
             text_of("%.0f %% of the GPU's memory: runs this close to the limit often fail or slow down", share * 100));
@@ -96,7 +99,7 @@ std::vector<PricedOperation> explained(const StageProgram& stage, CostContext co
         for (const Operation& operation : operations) {
             Price priced = price(operation, context);
             if (priced.seconds > 0)
-                list.push_back({ operation, priced.seconds, std::move(priced.formula) });
+                list.push_back({operation, priced.seconds, std::move(priced.formula)});
         }
     };
     for (const ChunkProgram& chunk : stage.chunks)
@@ -105,13 +108,14 @@ std::vector<PricedOperation> explained(const StageProgram& stage, CostContext co
     return list;
 }
 
-void add_time(Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+void add_time(
+    Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
     const ResolvedPlan& plan = prediction.plan;
     const CostContext context(plan);
     if (!(context.peak_flops > 0) || !(context.memory_bytes_s > 0)) {
-        prediction.reasons.push_back({ "no_peak", "cluster.gpu.peak_tflops",
-            "the GPU has no peak rate for precision " + to_text(plan.training.precision), "" });
+        prediction.reasons.push_back({"no_peak", "cluster.gpu.peak_tflops",
+            "the GPU has no peak rate for precision " + to_text(plan.training.precision), ""});
         return;
     }
     StepTime step = step_time(plan, program, actions, context);
@@ -125,9 +129,12 @@ void add_time(Prediction& prediction, const std::vector<StageProgram>& program, 
     add_throughput(prediction, step.exposed.total());
 }
 
-}
+} // namespace
 
-double PartTimes::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+double PartTimes::total() const
+{
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
 
 Prediction predict(const ResolvedPlan& plan)
 {
@@ -141,14 +148,14 @@ Prediction predict(const ResolvedPlan& plan)
         return prediction;
     const bool structure_holds = prediction.reasons.empty();
     const int simulated = micro_batches_to_simulate(plan);
-    const auto actions = make_schedule(
-        plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, simulated);
+    const auto actions = make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, simulated);
     if (!actions) {
         const Problem& problem = actions.error();
         const bool told = !structure_holds && problem.code != ProblemCode::unsupported;
         if (!told)
-            prediction.reasons.push_back({ problem.code == ProblemCode::unsupported ? "schedule_unsupported" : "schedule",
-                problem.where, problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, "" });
+            prediction.reasons.push_back(
+                {problem.code == ProblemCode::unsupported ? "schedule_unsupported" : "schedule", problem.where,
+                    problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""});
         return prediction;
     }
     const std::vector<StageProgram> program = build_program(plan);

@@ -27,7 +27,7 @@ struct StageMemory {
 
 // Seconds, indexed by Part. Exposed parts add up to the step time.
 struct PartTimes {
-    std::array<double, kParts> seconds {};
+    std::array<double, kParts> seconds{};
     double& operator[](Part part) { return seconds[static_cast<std::size_t>(part)]; }
     double operator[](Part part) const { return seconds[static_cast<std::size_t>(part)]; }
     [[nodiscard]] double total() const;

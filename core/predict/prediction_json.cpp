@@ -7,23 +7,32 @@
 namespace fourfold {
 namespace {
 
-constexpr std::array<Part, 5> kHiddenParts { Part::tp, Part::cp, Part::pp, Part::dp, Part::ep };
+constexpr std::array<Part, 5> kHiddenParts{Part::tp, Part::cp, Part::pp, Part::dp, Part::ep};
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+Json number(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+Json number(const std::optional<double>& value)
+{
+    return value ? number(*value) : Json(nullptr);
+}
 
-Json to_json(const Range& range) { return Json::array({ number(range.low), number(range.high) }); }
+Json to_json(const Range& range)
+{
+    return Json::array({number(range.low), number(range.high)});
+}
 
 Json to_json(const StageMemory& stage)
 {
-    return { { "stage", stage.stage }, { "weights", number(stage.weights) }, { "gradients", number(stage.gradients) },
-        { "optimizer", number(stage.optimizer) }, { "activations", number(stage.activations) },
-        { "other", number(stage.other) }, { "total", number(stage.total()) } };
+    return {{"stage", stage.stage}, {"weights", number(stage.weights)}, {"gradients", number(stage.gradients)},
+        {"optimizer", number(stage.optimizer)}, {"activations", number(stage.activations)},
+        {"other", number(stage.other)}, {"total", number(stage.total())}};
 }
 
 Json to_json(const Reason& reason)
 {
-    Json json { { "code", reason.code }, { "field", reason.field }, { "message", reason.message } };
+    Json json{{"code", reason.code}, {"field", reason.field}, {"message", reason.message}};
     if (!reason.nearest.empty()) {
         Json nearest = Json::parse(reason.nearest, nullptr, false);
         json["nearest"] = nearest.is_discarded() ? Json(reason.nearest) : nearest;
@@ -38,7 +47,8 @@ Expected<std::optional<double>> optional_number(const Json& json, const char* ke
     if (found == json.end() || found->is_null())
         return std::optional<double>();
     if (!found->is_number())
-        return Problem { ProblemCode::bad_input, std::string(key) + " must be a number or null, found " + found->dump(), "", where };
+        return Problem{
+            ProblemCode::bad_input, std::string(key) + " must be a number or null, found " + found->dump(), "", where};
     return std::optional<double>(found->get<double>());
 }
 
@@ -54,12 +64,13 @@ Expected<std::string> text_or_empty(const Json& json, const char* key, const std
     if (found == json.end() || found->is_null())
         return std::string();
     if (!found->is_string())
-        return Problem { ProblemCode::bad_input, std::string(key) + " must be text, found " + found->dump(), "", where };
+        return Problem{ProblemCode::bad_input, std::string(key) + " must be text, found " + found->dump(), "", where};
     return found->get<std::string>();
 }
 
 template <typename Enum, std::size_t count>
-Expected<Enum> read_name(const Json& json, const char* key, const std::array<Enum, count>& values, const std::string& where)
+Expected<Enum> read_name(
+    const Json& json, const char* key, const std::array<Enum, count>& values, const std::string& where)
 {
     FOURFOLD_TRY(const std::string text, text_or_empty(json, key, where));
     std::string expected;
@@ -68,35 +79,38 @@ Expected<Enum> read_name(const Json& json, const char* key, const std::array<Enu
             return value;
         expected += (expected.empty() ? "" : ", ") + std::string(name(value));
     }
-    return Problem { ProblemCode::bad_input, std::string(key) + " is '" + text + "', expected one of " + expected, "", where };
+    return Problem{
+        ProblemCode::bad_input, std::string(key) + " is '" + text + "', expected one of " + expected, "", where};
 }
 
 Expected<Range> read_range(const Json& json, const char* key, const std::string& where)
 {
     const auto found = json.find(key);
-    if (found == json.end() || !found->is_array() || found->size() != 2 || !(*found)[0].is_number() || !(*found)[1].is_number())
-        return Problem { ProblemCode::bad_input, std::string("interval.") + key + " must be [low, high]", "", where };
-    return Range { (*found)[0].get<double>(), (*found)[1].get<double>() };
+    if (found == json.end() || !found->is_array() || found->size() != 2 || !(*found)[0].is_number()
+        || !(*found)[1].is_number())
+        return Problem{ProblemCode::bad_input, std::string("interval.") + key + " must be [low, high]", "", where};
+    return Range{(*found)[0].get<double>(), (*found)[1].get<double>()};
 }
 
 Expected<void> read_lists(const Json& json, const std::string& where, Prediction& prediction)
 {
     for (const Json& reason : json.value("reasons", Json::array())) {
         if (!reason.is_object())
-            return Problem { ProblemCode::bad_input, "reasons must hold objects", "", where };
+            return Problem{ProblemCode::bad_input, "reasons must hold objects", "", where};
         FOURFOLD_TRY(const std::string code, text_or_empty(reason, "code", where));
         FOURFOLD_TRY(const std::string field, text_or_empty(reason, "field", where));
         FOURFOLD_TRY(const std::string message, text_or_empty(reason, "message", where));
-        prediction.reasons.push_back({ code, field, message, reason.contains("nearest") ? reason["nearest"].dump() : "" });
+        prediction.reasons.push_back(
+            {code, field, message, reason.contains("nearest") ? reason["nearest"].dump() : ""});
     }
     for (const Json& warning : json.value("warnings", Json::array())) {
         if (!warning.is_string())
-            return Problem { ProblemCode::bad_input, "warnings must hold text", "", where };
+            return Problem{ProblemCode::bad_input, "warnings must hold text", "", where};
         prediction.warnings.push_back(warning.get<std::string>());
     }
     for (const Json& stage : json.value("memory_by_stage", Json::array())) {
         if (!stage.is_object())
-            return Problem { ProblemCode::bad_input, "memory_by_stage must hold objects", "", where };
+            return Problem{ProblemCode::bad_input, "memory_by_stage must hold objects", "", where};
         StageMemory memory;
         FOURFOLD_TRY(const double index, number_or_zero(stage, "stage", where));
         memory.stage = int(index);
@@ -117,10 +131,11 @@ Expected<void> read_times(const Json& json, const std::string& where, Prediction
         if (found == json.end() || found->is_null())
             return {};
         if (!found->is_object())
-            return Problem { ProblemCode::bad_input, std::string(key) + " must be an object", "", where };
+            return Problem{ProblemCode::bad_input, std::string(key) + " must be an object", "", where};
         for (int part = 0; part < kParts; ++part) {
             const std::string part_name(name(static_cast<Part>(part)));
-            FOURFOLD_TRY(times.seconds[static_cast<std::size_t>(part)], number_or_zero(*found, part_name.c_str(), where));
+            FOURFOLD_TRY(
+                times.seconds[static_cast<std::size_t>(part)], number_or_zero(*found, part_name.c_str(), where));
         }
         return {};
     };
@@ -132,12 +147,12 @@ Expected<ResolvedPlan> read_plan_of(const Json& json, const std::string& where)
 {
     const auto plan = json.find("plan");
     if (plan == json.end() || !plan->is_object())
-        return Problem { ProblemCode::bad_input, "plan is missing, expected the resolved plan", "", where };
+        return Problem{ProblemCode::bad_input, "plan is missing, expected the resolved plan", "", where};
     FOURFOLD_TRY(const Plan document, plan_from_json(*plan, where));
     return resolve(document, Presets());
 }
 
-}
+} // namespace
 
 Json to_json(const Prediction& prediction)
 {
@@ -158,8 +173,8 @@ Json to_json(const Prediction& prediction)
     json["interval"] = nullptr;
     if (prediction.interval) {
         const Interval& interval = *prediction.interval;
-        json["interval"] = { { "confidence", interval.confidence }, { "step_time_s", to_json(interval.step_time_s) },
-            { "tps_per_gpu", to_json(interval.tps_per_gpu) }, { "memory_gib", to_json(interval.memory_gib) } };
+        json["interval"] = {{"confidence", interval.confidence}, {"step_time_s", to_json(interval.step_time_s)},
+            {"tps_per_gpu", to_json(interval.tps_per_gpu)}, {"memory_gib", to_json(interval.memory_gib)}};
     }
     json["memory_gib"] = number(prediction.memory_gib);
     json["memory_device_gib"] = number(prediction.memory_device_gib);
@@ -173,7 +188,8 @@ Json to_json(const Prediction& prediction)
     if (prediction.step_time_s) {
         json["time_by_part"] = Json::object();
         for (int part = 0; part < kParts; ++part)
-            json["time_by_part"][std::string(name(static_cast<Part>(part)))] = number(prediction.time_by_part[static_cast<Part>(part)]);
+            json["time_by_part"][std::string(name(static_cast<Part>(part)))]
+                = number(prediction.time_by_part[static_cast<Part>(part)]);
         json["time_hidden"] = Json::object();
         for (Part part : kHiddenParts)
             json["time_hidden"][std::string(name(part))] = number(prediction.time_hidden[part]);
@@ -186,20 +202,22 @@ Json to_json(const Prediction& prediction)
 Expected<Prediction> prediction_from_json(const Json& json, const std::string& where)
 {
     if (!json.is_object())
-        return Problem { ProblemCode::bad_input, "a prediction must be an object, found " + std::string(json.type_name()), "", where };
-    for (const char* key : { "reasons", "warnings", "memory_by_stage" }) {
+        return Problem{ProblemCode::bad_input, "a prediction must be an object, found " + std::string(json.type_name()),
+            "", where};
+    for (const char* key : {"reasons", "warnings", "memory_by_stage"}) {
         if (json.contains(key) && !json[key].is_array())
-            return Problem { ProblemCode::bad_input, std::string(key) + " must be a list", "", where };
+            return Problem{ProblemCode::bad_input, std::string(key) + " must be a list", "", where};
     }
     Prediction prediction;
     if (!json.contains("feasible") || !json["feasible"].is_boolean())
-        return Problem { ProblemCode::bad_input, "feasible is missing, expected true or false", "", where };
+        return Problem{ProblemCode::bad_input, "feasible is missing, expected true or false", "", where};
     prediction.feasible = json["feasible"].get<bool>();
     if (json.contains("fit") && !json["fit"].is_null()) {
-        FOURFOLD_TRY(prediction.fit, read_name(json, "fit", std::array { Fit::fits, Fit::tight, Fit::no }, where));
+        FOURFOLD_TRY(prediction.fit, read_name(json, "fit", std::array{Fit::fits, Fit::tight, Fit::no}, where));
     }
     FOURFOLD_TRY(prediction.evidence,
-        read_name(json, "evidence", std::array { Evidence::measured, Evidence::calibrated, Evidence::extrapolated }, where));
+        read_name(
+            json, "evidence", std::array{Evidence::measured, Evidence::calibrated, Evidence::extrapolated}, where));
     FOURFOLD_TRY(prediction.step_time_s, optional_number(json, "step_time_s", where));
     FOURFOLD_TRY(prediction.tps_per_gpu, optional_number(json, "tps_per_gpu", where));
     FOURFOLD_TRY(prediction.tflops_per_gpu, optional_number(json, "tflops_per_gpu", where));
@@ -212,7 +230,7 @@ Expected<Prediction> prediction_from_json(const Json& json, const std::string& w
     FOURFOLD_TRY(prediction.bubble_fraction, number_or_zero(json, "bubble_fraction", where));
     if (const auto found = json.find("interval"); found != json.end() && !found->is_null()) {
         if (!found->is_object())
-            return Problem { ProblemCode::bad_input, "interval must be an object or null", "", where };
+            return Problem{ProblemCode::bad_input, "interval must be an object or null", "", where};
         Interval interval;
         FOURFOLD_TRY(interval.confidence, number_or_zero(*found, "confidence", where));
         FOURFOLD_TRY(interval.step_time_s, read_range(*found, "step_time_s", where));

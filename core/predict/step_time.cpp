@@ -6,7 +6,10 @@
 namespace fourfold {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t at(int i)
+{
+    return static_cast<std::size_t>(i);
+}
 
 // One stage: its passes summed over its chunks, and its once-a-step work by what it waits for.
 struct StageCost {
@@ -65,7 +68,8 @@ std::vector<double> stage_ends(const Timeline& timeline)
 }
 
 // Appends what follows the last backward; returns the length of the step.
-double finish(Timeline& timeline, const std::vector<double>& ends, const std::vector<StageCost>& costs, double extension)
+double finish(
+    Timeline& timeline, const std::vector<double>& ends, const std::vector<StageCost>& costs, double extension)
 {
     double barrier = 0, optimizer = 0, gather = 0, other = 0;
     for (std::size_t s = 0; s < costs.size(); ++s) {
@@ -78,7 +82,7 @@ double finish(Timeline& timeline, const std::vector<double>& ends, const std::ve
     for (std::size_t s = 0; s < costs.size(); ++s) {
         const auto span = [&](SpanKind kind, double start, double seconds) {
             if (seconds > 0)
-                tail.push_back({ int(s), kind, -1, 0, start, start + seconds });
+                tail.push_back({int(s), kind, -1, 0, start, start + seconds});
         };
         span(SpanKind::gradient_reduce, ends[s] + extension, costs[s].reduce_s);
         span(SpanKind::optimizer, barrier, costs[s].optimizer_s);
@@ -100,7 +104,7 @@ int simulated_micro_batches(const std::vector<std::vector<Action>>& actions)
     return count;
 }
 
-}
+} // namespace
 
 StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
     const std::vector<std::vector<Action>>& actions, const CostContext& context)
@@ -112,7 +116,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     for (std::size_t s = 0; s < program.size(); ++s) {
         for (const ChunkProgram& chunk : program[s].chunks) {
             const ChunkTime time = chunk_time(chunk, context);
-            times.chunks[at(chunk.chunk)] = { time.forward.seconds(), time.backward.seconds(), 0 };
+            times.chunks[at(chunk.chunk)] = {time.forward.seconds(), time.backward.seconds(), 0};
             costs[s].forward_s += time.forward.seconds();
             costs[s].backward_s += time.backward.seconds();
             add(costs[s].micro_batch, time.forward);
@@ -163,7 +167,8 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
         result.exposed[Part::bubble] = std::max(0.0, length - result.exposed.total());
         const double busy = micro_batches * period;
         const double pipelined = pipeline_s + extension;
-        result.bubble_fraction = pipelined > 0 ? std::max(0.0, (pipelined - result.exposed[Part::pp] - busy) / pipelined) : 0;
+        result.bubble_fraction
+            = pipelined > 0 ? std::max(0.0, (pipelined - result.exposed[Part::pp] - busy) / pipelined) : 0;
     }
     result.timeline.length_s = result.exposed.total();
     return result;

@@ -14,9 +14,9 @@ struct StepTime {
     Timeline timeline;
 };
 
-// The end of a step: every stage reduces its gradients when its last backward ends; the gradient norm makes all wait for
-// the slowest; then optimizer, parameter gather and the stack's fixed cost. `actions` may hold fewer micro-batches than
-// the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`.
+// The end of a step: every stage reduces its gradients when its last backward ends; the gradient norm makes all wait
+// for the slowest; then optimizer, parameter gather and the stack's fixed cost. `actions` may hold fewer micro-batches
+// than the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`.
 StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
     const std::vector<std::vector<Action>>& actions, const CostContext& context);
 

@@ -6,10 +6,11 @@
 namespace fourfold {
 namespace {
 
-void add(std::vector<Allocation>& list, MemoryKind kind, Lifetime lifetime, double bytes, const char* name, const char* note = "")
+void add(std::vector<Allocation>& list, MemoryKind kind, Lifetime lifetime, double bytes, const char* name,
+    const char* note = "")
 {
     if (bytes > 0)
-        list.push_back({ kind, lifetime, bytes, name, note });
+        list.push_back({kind, lifetime, bytes, name, note});
 }
 
 bool has_score_matrix(const Training& training)
@@ -17,7 +18,7 @@ bool has_score_matrix(const Training& training)
     return training.attention == AttentionKernel::unfused || training.attention == AttentionKernel::fused_softmax;
 }
 
-}
+} // namespace
 
 double layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
@@ -44,7 +45,8 @@ double layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
     return bytes;
 }
 
-std::vector<Allocation> state_allocations(const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+std::vector<Allocation> state_allocations(
+    const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
     const Constants& constants = rank.constants;
     const Sharded split = sharded(plan);
@@ -82,12 +84,13 @@ std::vector<Allocation> state_allocations(const ResolvedPlan& plan, const RankSh
                 "unit gradients", "before their reduce-scatter");
         }
     }
-    add(list, MemoryKind::other, Lifetime::step, constants[Constant::framework_memory_gib] * kGib, "library workspaces");
+    add(list, MemoryKind::other, Lifetime::step, constants[Constant::framework_memory_gib] * kGib,
+        "library workspaces");
     return list;
 }
 
-std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankShape& rank, int dense_layers, int moe_layers,
-    double recompute_layers, bool embedding, bool head)
+std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankShape& rank, int dense_layers,
+    int moe_layers, double recompute_layers, bool embedding, bool head)
 {
     const Constants& constants = rank.constants;
     const Training& training = plan.training;
@@ -122,8 +125,8 @@ std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankSh
             rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split, "embedding output");
     if (head)
         add(list, MemoryKind::activations, Lifetime::backward,
-            rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2, "logits",
-            "logits, their fp32 copy and gradient");
+            rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2,
+            "logits", "logits, their fp32 copy and gradient");
     return list;
 }
 

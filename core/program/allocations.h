@@ -9,11 +9,12 @@
 namespace fourfold {
 
 // Lifetime::step: weights, gradients, optimizer states, buffers of fully sharded units, library workspaces.
-std::vector<Allocation> state_allocations(const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
+std::vector<Allocation> state_allocations(
+    const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 
 // One micro-batch of a chunk with `dense` and `moe` layers: kept activations, recomputation workspace, logits.
-std::vector<Allocation> chunk_allocations(
-    const ResolvedPlan& plan, const RankShape& rank, int dense_layers, int moe_layers, double recompute_layers, bool embedding, bool head);
+std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankShape& rank, int dense_layers,
+    int moe_layers, double recompute_layers, bool embedding, bool head);
 
 // Bytes of activations that one layer keeps without recomputation (Korthikanti et al., arXiv:2205.05198, table 2, with
 // GQA, gated MLP and fused attention: 2 M (4 h / sp + (2 q + 2 kv + 3 f) / tp)).

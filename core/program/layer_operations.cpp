@@ -12,7 +12,8 @@ struct RecomputeShare {
     double gemm = 0, attention = 0, elementwise = 0, tp = 0;
 };
 
-RecomputeShare recompute_share(const ResolvedPlan& plan, const Constants& constants, double layers, double recompute_layers)
+RecomputeShare recompute_share(
+    const ResolvedPlan& plan, const Constants& constants, double layers, double recompute_layers)
 {
     if (layers <= 0)
         return {};
@@ -21,10 +22,10 @@ RecomputeShare recompute_share(const ResolvedPlan& plan, const Constants& consta
     case Recompute::none:
         return {};
     case Recompute::selective:
-        return { part * constants[Constant::selective_gemm_share], part * constants[Constant::selective_attention_share],
-            part * constants[Constant::selective_elementwise_share], 0 };
+        return {part * constants[Constant::selective_gemm_share], part * constants[Constant::selective_attention_share],
+            part * constants[Constant::selective_elementwise_share], 0};
     case Recompute::full:
-        return { part, part, part, part };
+        return {part, part, part, part};
     }
     return {};
 }
@@ -34,7 +35,8 @@ bool fused_attention(const Training& training)
     return training.attention != AttentionKernel::unfused && training.attention != AttentionKernel::fused_softmax;
 }
 
-void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_attention(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
     Operation core;
     core.kind = OperationKind::attention;
@@ -45,12 +47,14 @@ void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const
     core.k = rank.seq_len;
     core.n = rank.head_dim;
     core.batch = rank.sequences * rank.heads;
-    core.bytes = core.batch * core.m * core.k * rank.element_bytes; // one pass over the scores, where they are in memory
+    core.bytes
+        = core.batch * core.m * core.k * rank.element_bytes; // one pass over the scores, where they are in memory
     core.repeat = layers;
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
     core.blocks = ring ? rank.cp : 1;
-    core.note = core.flash ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times backward"
-                           : "batched products with the score matrix in memory";
+    core.note = core.flash
+        ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times backward"
+        : "batched products with the score matrix in memory";
     core.phase = Phase::forward;
     list.push_back(core);
     core.phase = Phase::backward;
@@ -104,7 +108,8 @@ void add_ring(std::vector<Operation>& list, const RankShape& rank, double layers
 }
 
 // All-gather of keys and values (Llama 3, arXiv:2407.21783 section 3.3.2), or Ulysses' all-to-all (arXiv:2309.14509).
-void add_context_collectives(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_context_collectives(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
     const bool ulysses = plan.training.cp_method == CpMethod::ulysses;
     Operation op;
@@ -120,7 +125,8 @@ void add_context_collectives(std::vector<Operation>& list, const ResolvedPlan& p
     };
     if (ulysses) {
         op.name = "cp all-to-all of queries, keys, values and outputs";
-        op.bytes = rank.tokens * ((rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local) * rank.element_bytes;
+        op.bytes = rank.tokens * ((rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local)
+            * rank.element_bytes;
         op.note = "DeepSpeed Ulysses, arXiv:2309.14509";
         add(Phase::forward, Collective::all_to_all, 1);
         add(Phase::backward, Collective::all_to_all, 1);
@@ -140,7 +146,8 @@ void add_context_collectives(std::vector<Operation>& list, const ResolvedPlan& p
 }
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
-void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double ffn_rows, double ffn_width, double recompute)
+void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
+    double ffn_rows, double ffn_width, double recompute)
 {
     const double scale = rank.element_bytes / 2;
     const bool gated = plan.model.gated();
@@ -150,10 +157,13 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         const char* note;
     };
     const Item items[] = {
-        { "norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale, "two norms and two residual additions: 24 h bytes per token" },
-        { "positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale, "4 (h + kv) bytes per token" },
-        { gated ? "gated activation" : "activation", (gated ? 6 : 8) * ffn_width * ffn_rows * scale,
-            gated ? "reads gate and up, writes the product: 6 f bytes per token" : "bias and GELU: 8 f bytes per token" },
+        {"norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale,
+            "two norms and two residual additions: 24 h bytes per token"},
+        {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
+            "4 (h + kv) bytes per token"},
+        {gated ? "gated activation" : "activation", (gated ? 6 : 8) * ffn_width * ffn_rows * scale,
+            gated ? "reads gate and up, writes the product: 6 f bytes per token"
+                  : "bias and GELU: 8 f bytes per token"},
     };
     for (const Item& item : items) {
         if (item.bytes <= 0)
@@ -164,7 +174,8 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         op.note = item.note;
         op.bytes = item.bytes;
         op.repeat = layers;
-        op.efficiency = plan.training.compile ? Constant::elementwise_efficiency_compiled : Constant::elementwise_efficiency;
+        op.efficiency
+            = plan.training.compile ? Constant::elementwise_efficiency_compiled : Constant::elementwise_efficiency;
         op.phase = Phase::forward;
         list.push_back(op);
         op.phase = Phase::backward;
@@ -182,7 +193,8 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
 
 // Megatron-LM TP: two all-reduces a pass (arXiv:1909.08053 section 3), with sequence parallelism an all-gather and a
 // reduce-scatter each (arXiv:2205.05198 section 4.2.2), whose gathered inputs the weight gradients need once more.
-void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_tensor_parallel(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
     const Training& training = plan.training;
     Operation op;
@@ -242,7 +254,8 @@ void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan,
 }
 
 // Casting inputs of fp8 products, with the search for their maxima.
-void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows, double ffn_width, double recompute, const Constants& constants)
+void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
+    double ffn_width, double recompute, const Constants& constants)
 {
     const double elements = rank.tokens * (4 * rank.hidden + 2 * rank.hidden / rank.tp) + ffn_rows * 2 * ffn_width;
     Operation op;
@@ -264,7 +277,8 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     }
 }
 
-void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name, const Constants& constants, bool in_layer)
+void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
+    const Constants& constants, bool in_layer)
 {
     Operation op;
     op.kind = OperationKind::elementwise;
@@ -278,7 +292,7 @@ void add_gradient_accumulation(std::vector<Operation>& list, double parameters, 
         list.push_back(op);
 }
 
-}
+} // namespace
 
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
     double k, double batch, double repeat, double recompute, bool fp8, bool in_layer)
@@ -341,8 +355,8 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
             product("query projection", rank.query / rank.tp, rank.hidden);
         }
         product("key-value down projection", double(latent.kv_rank + latent.rope_head_dim), rank.hidden);
-        product("key-value up projection",
-            rank.heads * double(latent.nope_head_dim + latent.value_head_dim), double(latent.kv_rank));
+        product("key-value up projection", rank.heads * double(latent.nope_head_dim + latent.value_head_dim),
+            double(latent.kv_rank));
     } else {
         product("qkv projection", rank.query / rank.tp + rank.key_local + rank.value_local, rank.hidden);
     }
@@ -415,7 +429,8 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     loss.name = "cross-entropy";
     loss.note = "logits, their fp32 copy, softmax and gradient";
     loss.in_layer = false;
-    const double bytes = rank.tokens * rank.vocab / rank.tp * constants[Constant::cross_entropy_bytes] * rank.element_bytes / 2;
+    const double bytes
+        = rank.tokens * rank.vocab / rank.tp * constants[Constant::cross_entropy_bytes] * rank.element_bytes / 2;
     loss.phase = Phase::forward;
     loss.bytes = bytes * 0.4;
     list.push_back(loss);
@@ -443,75 +458,6 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
             list.push_back(join);
         }
     }
-}
-
-void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank)
-{
-    Operation hop;
-    hop.kind = OperationKind::send_receive;
-    hop.part = Part::pp;
-    hop.group = GroupKind::pp;
-    hop.name = "activations to the next stage";
-    hop.in_layer = false;
-    hop.bytes = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split;
-    hop.latency = Constant::pipeline_latency_s;
-    hop.scale = Constant::pipeline_transfer_scale;
-    hop.note = "simulated as a delay between stages; the backward sends gradients of the same size";
-    list.push_back(hop);
-    hop.phase = Phase::backward;
-    hop.name = "gradients to the previous stage";
-    list.push_back(hop);
-}
-
-void add_host_operations(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers)
-{
-    const Layout& layout = plan.layout;
-    const bool several_nodes = plan.nodes() > 1;
-    const auto add = [&](const char* name, HostRule rule, Constant constant, Phase phase, double m, double repeat, const char* note) {
-        Operation op;
-        op.kind = OperationKind::host;
-        op.part = Part::other;
-        op.phase = phase;
-        op.name = name;
-        op.host_rule = rule;
-        op.constant = constant;
-        op.m = m;
-        op.repeat = repeat;
-        op.in_layer = false;
-        op.note = note;
-        list.push_back(op);
-    };
-    const double again = plan.training.recompute == Recompute::full ? std::min(recompute_layers, layers) : 0;
-    const auto add_floor = [&](Constant constant, double forward, double backward) {
-        const char* note = "a layer takes at least the host's time to launch it";
-        add("launch floor", HostRule::floor, constant, Phase::forward, forward, layers, note);
-        add("launch floor", HostRule::floor, constant, Phase::backward, backward, layers, note);
-        if (again > 0)
-            add("launch floor", HostRule::floor, constant, Phase::recompute, forward, again, note);
-    };
-    if (layers > 0) {
-        add("launch floor", HostRule::floor, Constant::layer_floor_forward_s, Phase::forward, 1, layers, "");
-        add("launch floor", HostRule::floor, Constant::layer_floor_backward_s, Phase::backward, 1, layers, "");
-        if (again > 0)
-            add("launch floor", HostRule::floor, Constant::layer_floor_forward_s, Phase::recompute, 1, again, "");
-        if (layout.tp > 1)
-            add_floor(Constant::layer_floor_tp_s, 1.0 / 3, 2.0 / 3);
-        if (layout.pp > 1 && several_nodes)
-            add_floor(Constant::layer_floor_pipeline_s, layout.tp / 3.0, layout.tp * 2 / 3.0);
-    }
-    if (layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node) {
-        for (Phase phase : { Phase::forward, Phase::backward })
-            add("replica larger than a node", HostRule::share, Constant::wide_replica_slowdown, phase, 1, 1,
-                "empirical: pipelines whose replica spans nodes run slower than their parts");
-    }
-    if (several_nodes) {
-        for (Phase phase : { Phase::forward, Phase::backward })
-            add("stragglers", HostRule::share, Constant::replica_slowdown, phase, double(plan.gpus) / layout.tp / 8, 1,
-                "the slowest of many replicas sets the pace");
-    }
-    add("micro-batch overhead", HostRule::fixed, Constant::micro_batch_overhead_s, Phase::backward, 1, 1.0 / layout.virtual_stages, "");
-    add("replica jitter", HostRule::fixed, Constant::replica_jitter_s, Phase::backward, double(plan.gpus) / layout.tp,
-        1.0 / layout.virtual_stages, "the slowest of many replicas, per micro-batch");
 }
 
 } // namespace fourfold

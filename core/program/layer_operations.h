@@ -14,15 +14,16 @@ struct LayerGroup {
 };
 
 // Appends every phase of `group`: forward, recompute (the plan's mode), backward, weight_gradient.
-void add_layer_operations(
-    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, LayerGroup group, double recompute_layers);
+void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,
+    LayerGroup group, double recompute_layers);
 void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank);
 void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank);
-// One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of a
-// stage's own time).
+// One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of
+// a stage's own time).
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
 // Fixed costs of a micro-batch on a stage: launch floors of `layers`, jitter, slowdown of wide replicas.
-void add_host_operations(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
+void add_host_operations(
+    std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
 
 // A product y[m,n] = x[m,k] w[k,n] in all its phases: forward, input gradient, weight gradient; `recompute` (0..1) is
 // the share of forwards repeated.

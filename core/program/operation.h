@@ -16,7 +16,8 @@ inline constexpr double kGib = 1073741824.0; // bytes
 
 enum class OperationKind {
     gemm, // m x k times k x n, `batch` times
-    attention, // scaled dot-product attention over `m` queries and `k` keys, `batch` = sequences x heads, `n` = head_dim
+    attention, // scaled dot-product attention over `m` queries and `k` keys, `batch` = sequences x heads, `n` =
+               // head_dim
     elementwise, // memory-bound: `bytes` of traffic
     collective, // `bytes` is the payload, see Collective
     send_receive, // pipeline or ring neighbour, `bytes` one way

@@ -22,7 +22,8 @@ LayerCounts count_layers(const ModelShape& model, int first, int layers)
     return counts;
 }
 
-void add_parameters(StageParameters& sum, const ModelShape& model, const RankShape& rank, const ChunkProgram& chunk, bool tied_here)
+void add_parameters(
+    StageParameters& sum, const ModelShape& model, const RankShape& rank, const ChunkProgram& chunk, bool tied_here)
 {
     const LayerCounts counts = count_layers(model, chunk.first_layer, chunk.layers);
     const double dense_layer
@@ -40,14 +41,14 @@ void add_parameters(StageParameters& sum, const ModelShape& model, const RankSha
         sum.dense += embedding;
     if (chunk.head)
         sum.dense += tied_here ? norm : head;
-    sum.largest_unit = std::max({ sum.largest_unit, chunk.layers > 0 && counts.dense > 0 ? dense_layer : 0,
+    sum.largest_unit = std::max({sum.largest_unit, chunk.layers > 0 && counts.dense > 0 ? dense_layer : 0,
         counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, chunk.embedding ? embedding : 0,
-        chunk.head && !tied_here ? head : 0 });
+        chunk.head && !tied_here ? head : 0});
     if (model.tied_embeddings && (chunk.embedding || chunk.head))
         sum.tied = rank.vocab * rank.hidden / rank.tp;
 }
 
-}
+} // namespace
 
 std::vector<StageProgram> build_program(const ResolvedPlan& plan)
 {
@@ -80,14 +81,15 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan)
         list.reserve(64);
         if (chunk.embedding)
             add_embedding_operations(list, plan, rank);
-        add_layer_operations(list, plan, rank, { counts.dense, false }, per_layer * counts.dense);
-        add_layer_operations(list, plan, rank, { counts.moe, true }, per_layer * counts.moe);
+        add_layer_operations(list, plan, rank, {counts.dense, false}, per_layer * counts.dense);
+        add_layer_operations(list, plan, rank, {counts.moe, true}, per_layer * counts.moe);
         if (chunk.head)
             add_head_operations(list, plan, rank);
         if (layout.pp > 1)
             add_pipeline_hop(list, rank);
         add_host_operations(list, plan, chunk.layers, recompute);
-        chunk.allocations = chunk_allocations(plan, rank, counts.dense, counts.moe, recompute, chunk.embedding, chunk.head);
+        chunk.allocations
+            = chunk_allocations(plan, rank, counts.dense, counts.moe, recompute, chunk.embedding, chunk.head);
         const bool tied_here = plan.model.tied_embeddings && layout.pp == 1;
         add_parameters(parameters[stage_index], plan.model, rank, chunk, tied_here);
 

@@ -12,7 +12,7 @@ double activation_bytes(Precision precision)
     return precision == Precision::fp8 ? 2 : bytes_per_element(precision);
 }
 
-}
+} // namespace
 
 RankShape rank_shape(const ResolvedPlan& plan)
 {
@@ -73,7 +73,8 @@ double attention_parameters(const ModelShape& model, const RankShape& rank)
     }
     const LatentAttention& latent = *model.latent;
     const auto q_rank = double(latent.q_rank), kv_rank = double(latent.kv_rank);
-    const double queries = q_rank > 0 ? rank.hidden * q_rank + q_rank * rank.query / rank.tp : rank.hidden * rank.query / rank.tp;
+    const double queries
+        = q_rank > 0 ? rank.hidden * q_rank + q_rank * rank.query / rank.tp : rank.hidden * rank.query / rank.tp;
     const double keys = rank.hidden * (kv_rank + double(latent.rope_head_dim))
         + kv_rank * model.heads * double(latent.nope_head_dim + latent.value_head_dim) / rank.tp;
     return queries + keys + rank.output / rank.tp * rank.hidden;
@@ -86,7 +87,8 @@ double mlp_parameters(const RankShape& rank)
 
 double expert_parameters(const ModelShape& model, const RankShape& rank)
 {
-    return model.experts ? rank.local_experts * (rank.mlp_inputs + 1) * rank.hidden * rank.expert_ffn / rank.expert_tp : 0;
+    return model.experts ? rank.local_experts * (rank.mlp_inputs + 1) * rank.hidden * rank.expert_ffn / rank.expert_tp
+                         : 0;
 }
 
 double shared_expert_parameters(const ModelShape& model, const RankShape& rank)

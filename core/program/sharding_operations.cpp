@@ -34,7 +34,8 @@ void hide(Operation& op, Window window, bool allowed)
 }
 
 // DDP and ZeRO-1 (arXiv:1910.02054): gradients once a step, then the updated weights.
-void add_replicated(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+void add_replicated(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
     const Training& training = plan.training;
     const Constants& constants = rank.constants;
@@ -57,12 +58,15 @@ void add_replicated(std::vector<Operation>& list, const ResolvedPlan& plan, cons
             list.push_back(weights);
         }
     };
-    add("gradient reduction", "parameter gather", GroupKind::dp_cp, parameters.dense, double(plan.layout.dp) * plan.layout.cp);
-    add("expert gradient reduction", "expert parameter gather", GroupKind::expert_dp, parameters.experts, expert_copies(plan));
+    add("gradient reduction", "parameter gather", GroupKind::dp_cp, parameters.dense,
+        double(plan.layout.dp) * plan.layout.cp);
+    add("expert gradient reduction", "expert parameter gather", GroupKind::expert_dp, parameters.experts,
+        expert_copies(plan));
 }
 
 // FSDP under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
-void add_sharded_pipeline(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+void add_sharded_pipeline(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
     if (parameters.layer_count < 1)
         return;
@@ -78,7 +82,7 @@ void add_sharded_pipeline(std::vector<Operation>& list, const ResolvedPlan& plan
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
 }
 
-}
+} // namespace
 
 bool fully_sharded(const Training& training)
 {
@@ -101,7 +105,7 @@ Sharded sharded(const ResolvedPlan& plan)
     case Sharding::none:
         break;
     case Sharding::hybrid:
-        result = { hybrid(copies), hybrid(copies), hybrid(copies), hybrid(experts), hybrid(experts), hybrid(experts) };
+        result = {hybrid(copies), hybrid(copies), hybrid(copies), hybrid(experts), hybrid(experts), hybrid(experts)};
         break;
     case Sharding::parameters:
         result.weights = copies;
@@ -119,7 +123,8 @@ Sharded sharded(const ResolvedPlan& plan)
     return result;
 }
 
-void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+void add_micro_batch_sharding(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
     const Training& training = plan.training;
     const bool fsdp = fully_sharded(training);
@@ -128,7 +133,8 @@ void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& 
     if (fsdp && plan.layout.pp > 1)
         return; // once a step, see add_step_operations
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
-    const auto add = [&](const std::string& name, GroupKind ranks, Phase phase, Collective collective, double bytes, double units, bool overlap) {
+    const auto add = [&](const std::string& name, GroupKind ranks, Phase phase, Collective collective, double bytes,
+                         double units, bool overlap) {
         if (bytes <= 0 || units <= 0)
             return;
         Operation op = reduction(name.c_str(), ranks, collective, bytes, units);
@@ -145,14 +151,14 @@ void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& 
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool overlap) {
         if (fsdp) {
-            add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, count * rank.element_bytes, units,
-                overlap && training.fsdp.prefetch);
+            add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, count * rank.element_bytes,
+                units, overlap && training.fsdp.prefetch);
             if (training.fsdp.reshard_after_forward)
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather,
                     count * rank.element_bytes, units, overlap && training.fsdp.prefetch);
         }
-        add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter, count * rank.gradient_bytes,
-            units, overlap && training.overlap.grad_reduce);
+        add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter,
+            count * rank.gradient_bytes, units, overlap && training.overlap.grad_reduce);
     };
     const std::string what = fsdp ? "fsdp" : "zero-2";
     if (parameters.layer_count > 0) {
@@ -164,7 +170,8 @@ void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& 
     add_unit(what + " root", group, parameters.dense - parameters.layers, 1, false);
 }
 
-void add_step_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+void add_step_operations(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
     const Layout& layout = plan.layout;
     if (!fully_sharded(plan.training))
@@ -172,14 +179,15 @@ void add_step_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     else if (layout.pp > 1)
         add_sharded_pipeline(list, plan, rank, parameters);
     if (plan.training.sharding == Sharding::hybrid) {
-        Operation replicas = reduction("gradient sum over the copies of a shard", GroupKind::dp_replicate, Collective::all_reduce,
-            parameters.total() / sharded(plan).gradients * rank.gradient_bytes, 1);
+        Operation replicas = reduction("gradient sum over the copies of a shard", GroupKind::dp_replicate,
+            Collective::all_reduce, parameters.total() / sharded(plan).gradients * rank.gradient_bytes, 1);
         replicas.note = "HSDP: reduce-scatter inside a shard group, all-reduce between them";
         hide(replicas, Window::backward_pass, plan.training.overlap.grad_reduce);
         list.push_back(replicas);
     }
     if (parameters.tied > 0 && layout.pp > 1) {
-        Operation tied = reduction("tied embedding gradient", GroupKind::pp, Collective::all_reduce, parameters.tied * rank.gradient_bytes, 1);
+        Operation tied = reduction(
+            "tied embedding gradient", GroupKind::pp, Collective::all_reduce, parameters.tied * rank.gradient_bytes, 1);
         tied.note = "first and last stage hold copies of the embedding";
         tied.batch = 2; // ranks that take part, whatever the pipeline's length
         list.push_back(tied);
@@ -195,8 +203,10 @@ void add_step_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     update.name = "optimizer";
     update.in_layer = false;
     update.m = own;
-    update.bytes = own * constants[Constant::optimizer_shard_bytes] + local * constants[Constant::optimizer_local_bytes];
-    update.note = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters";
+    update.bytes
+        = own * constants[Constant::optimizer_shard_bytes] + local * constants[Constant::optimizer_local_bytes];
+    update.note
+        = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters";
     list.push_back(update);
     Operation fixed;
     fixed.kind = OperationKind::host;

@@ -28,8 +28,10 @@ double expert_copies(const ResolvedPlan& plan);
 bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
 
 // Once a step: reduction, gather, tied embeddings, optimizer, the stack's fixed cost.
-void add_step_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
+void add_step_operations(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 // Per micro-batch: FSDP gathers and reductions (pp = 1), ZeRO-2 reductions.
-void add_micro_batch_sharding(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
+void add_micro_batch_sharding(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 
 } // namespace fourfold

@@ -33,8 +33,8 @@ Expected<void> checked(cairo_status_t status, const std::filesystem::path& file)
 {
     if (status == CAIRO_STATUS_SUCCESS)
         return {};
-    return Problem { ProblemCode::io, std::string("the timeline cannot be drawn: ") + cairo_status_to_string(status), "",
-        file.string() };
+    return Problem{ProblemCode::io, std::string("the timeline cannot be drawn: ") + cairo_status_to_string(status), "",
+        file.string()};
 }
 
 Expected<void> paint(cairo_surface_t* surface, double scale, const Timeline& timeline, const std::string& title,
@@ -69,7 +69,7 @@ Expected<std::string> png(const Timeline& timeline, const std::string& title, co
     return bytes;
 }
 
-}
+} // namespace
 
 Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file)
 {
@@ -86,8 +86,8 @@ Expected<void> export_timeline(const Timeline& timeline, const std::string& titl
         FOURFOLD_TRY(const std::string bytes, png(timeline, title, file));
         return write_file_atomically(file, bytes);
     }
-    return Problem { ProblemCode::bad_input, "cannot write a timeline to a file ending in '" + ending + "'",
-        "name a file that ends in .json, .svg or .png", file.string() };
+    return Problem{ProblemCode::bad_input, "cannot write a timeline to a file ending in '" + ending + "'",
+        "name a file that ends in .json, .svg or .png", file.string()};
 }
 
 } // namespace fourfold

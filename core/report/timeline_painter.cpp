@@ -24,7 +24,7 @@ struct Colour {
 Colour colour_of(SpanKind kind)
 {
     const auto rgb = [](unsigned hex) {
-        return Colour { (hex >> 16 & 255) / 255.0, (hex >> 8 & 255) / 255.0, (hex & 255) / 255.0 };
+        return Colour{(hex >> 16 & 255) / 255.0, (hex >> 8 & 255) / 255.0, (hex & 255) / 255.0};
     };
     switch (kind) {
     case SpanKind::forward:
@@ -52,7 +52,10 @@ void set(cairo_t* cairo, Colour colour, double alpha = 1)
     cairo_set_source_rgba(cairo, colour.red, colour.green, colour.blue, alpha);
 }
 
-void grey(cairo_t* cairo, double level) { cairo_set_source_rgb(cairo, level, level, level); }
+void grey(cairo_t* cairo, double level)
+{
+    cairo_set_source_rgb(cairo, level, level, level);
+}
 
 double text_width(cairo_t* cairo, const std::string& text)
 {
@@ -134,7 +137,8 @@ void paint_columns(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
         const double to = std::clamp(span.end_s / plot.length * plot.width, 0.0, plot.width);
         for (auto column = static_cast<std::size_t>(from); column < columns && double(column) < to; ++column) {
             const double part = std::min(to, double(column) + 1) - std::max(from, double(column));
-            covered[static_cast<std::size_t>(span.stage) * columns + column][static_cast<std::size_t>(span.kind)] += float(part);
+            covered[static_cast<std::size_t>(span.stage) * columns + column][static_cast<std::size_t>(span.kind)]
+                += float(part);
         }
     }
     for (std::size_t stage = 0; stage < stages; ++stage) {
@@ -145,12 +149,12 @@ void paint_columns(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
             for (float share : kinds)
                 busy += share;
             // Eight steps of strength are enough, and let equal neighbours join.
-            return std::pair { int(most - kinds.begin()), int(std::lround(std::min(busy, 1.0F) * 8)) };
+            return std::pair{int(most - kinds.begin()), int(std::lround(std::min(busy, 1.0F) * 8))};
         };
         for (std::size_t column = 0; column < columns;) {
             const auto [kind, strength] = look(column);
             std::size_t end = column + 1;
-            while (end < columns && look(end) == std::pair { kind, strength })
+            while (end < columns && look(end) == std::pair{kind, strength})
                 ++end;
             if (strength > 0) {
                 cairo_rectangle(cairo, plot.left + double(column), plot.y(int(stage)) + plot.gap() / 2,
@@ -201,7 +205,7 @@ void paint_axis(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
 
 void paint_legend(cairo_t* cairo, const Timeline& timeline)
 {
-    std::array<bool, kKinds> present {};
+    std::array<bool, kKinds> present{};
     for (const Span& span : timeline.spans)
         present[static_cast<std::size_t>(span.kind)] = true;
     cairo_set_font_size(cairo, 13);
@@ -223,11 +227,11 @@ void paint_legend(cairo_t* cairo, const Timeline& timeline)
     entry("idle");
 }
 
-}
+} // namespace
 
 PictureSize timeline_picture_size(const Timeline& timeline)
 {
-    return { kWidth, kTop + kBottom + track_height(timeline) * std::max(1, timeline.stages) };
+    return {kWidth, kTop + kBottom + track_height(timeline) * std::max(1, timeline.stages)};
 }
 
 double tick_step(double length, int wanted)
@@ -236,7 +240,7 @@ double tick_step(double length, int wanted)
         return 1;
     const double rough = length / wanted;
     const double power = std::pow(10, std::floor(std::log10(rough)));
-    for (double factor : { 1.0, 2.0, 5.0 }) {
+    for (double factor : {1.0, 2.0, 5.0}) {
         if (factor * power >= rough)
             return factor * power;
     }
@@ -249,11 +253,11 @@ std::string tick_text(double seconds, double step)
         double size;
         const char* name;
     };
-    Unit unit { 1, "s" };
+    Unit unit{1, "s"};
     if (step < 1e-4)
-        unit = { 1e-6, "us" };
+        unit = {1e-6, "us"};
     else if (step < 0.1)
-        unit = { 1e-3, "ms" };
+        unit = {1e-3, "ms"};
     const double digits = -std::floor(std::log10(step / unit.size) + 1e-9);
     char text[48];
     std::snprintf(text, sizeof text, "%.*f %s", int(std::clamp(digits, 0.0, 6.0)), seconds / unit.size, unit.name);

@@ -16,8 +16,8 @@ struct PictureSize {
 // Grows with the number of stages up to a limit; tracks get thinner beyond it.
 PictureSize timeline_picture_size(const Timeline& timeline);
 
-// Title, one track a stage, time axis in seconds, legend of the kinds that occur. Above kMostRectangles spans each track
-// is drawn column by column: the kind that takes most of the column's time, as strong as the share that is busy.
+// Title, one track a stage, time axis in seconds, legend of the kinds that occur. Above kMostRectangles spans each
+// track is drawn column by column: the kind that takes most of the column's time, as strong as the share that is busy.
 inline constexpr std::size_t kMostRectangles = 20'000;
 void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title);
 

@@ -10,8 +10,8 @@ using Actions = std::vector<Action>;
 
 Problem unsupported(Schedule schedule)
 {
-    return { ProblemCode::unsupported, "schedule " + to_text(schedule) + " is not simulated by this version",
-        "use gpipe, 1f1b or interleaved", "training.schedule" };
+    return {ProblemCode::unsupported, "schedule " + to_text(schedule) + " is not simulated by this version",
+        "use gpipe, 1f1b or interleaved", "training.schedule"};
 }
 
 Actions gpipe(int rank, int pp, int virtual_stages, int micro_batches)
@@ -19,10 +19,10 @@ Actions gpipe(int rank, int pp, int virtual_stages, int micro_batches)
     Actions actions;
     for (int v = 0; v < virtual_stages; ++v)
         for (int m = 0; m < micro_batches; ++m)
-            actions.push_back({ ActionKind::forward, m, v * pp + rank });
+            actions.push_back({ActionKind::forward, m, v * pp + rank});
     for (int v = virtual_stages - 1; v >= 0; --v)
         for (int m = 0; m < micro_batches; ++m)
-            actions.push_back({ ActionKind::backward, m, v * pp + rank });
+            actions.push_back({ActionKind::backward, m, v * pp + rank});
     return actions;
 }
 
@@ -47,8 +47,13 @@ Actions one_forward_one_backward(int warm_up, int total, Forward forward, Backwa
 Actions one_f_one_b(int rank, int pp, int micro_batches)
 {
     return one_forward_one_backward(
-        pp - 1 - rank, micro_batches, [&](int i) { return Action { ActionKind::forward, i, rank }; },
-        [&](int i) { return Action { ActionKind::backward, i, rank }; });
+        pp - 1 - rank, micro_batches,
+        [&](int i) {
+            return Action{ActionKind::forward, i, rank};
+        },
+        [&](int i) {
+            return Action{ActionKind::backward, i, rank};
+        });
 }
 
 // Micro-batches go through the chunks of a rank in groups of pp: chunk 0 for pp micro-batches, chunk 1 for the same ...
@@ -59,34 +64,37 @@ Actions interleaved(int rank, int pp, int virtual_stages, int micro_batches)
         const int in_group = i % group;
         const int v = forward ? in_group / pp : virtual_stages - 1 - in_group / pp;
         const int m = i / group * pp + in_group % pp;
-        return Action { forward ? ActionKind::forward : ActionKind::backward, m, v * pp + rank };
+        return Action{forward ? ActionKind::forward : ActionKind::backward, m, v * pp + rank};
     };
     const int warm_up = 2 * (pp - 1 - rank) + (virtual_stages - 1) * pp;
     return one_forward_one_backward(
-        warm_up, micro_batches * virtual_stages, [&](int i) { return at(i, true); }, [&](int i) { return at(i, false); });
+        warm_up, micro_batches * virtual_stages, [&](int i) { return at(i, true); },
+        [&](int i) { return at(i, false); });
 }
 
-}
+} // namespace
 
-Expected<std::vector<std::vector<Action>>> make_schedule(Schedule schedule, int pp, int virtual_stages, int micro_batches)
+Expected<std::vector<std::vector<Action>>> make_schedule(
+    Schedule schedule, int pp, int virtual_stages, int micro_batches)
 {
     if (pp < 1 || virtual_stages < 1 || micro_batches < 1)
-        return Problem { ProblemCode::bad_input,
-            "a schedule needs at least one stage and one micro-batch, not pp " + std::to_string(pp) + ", virtual stages "
-                + std::to_string(virtual_stages) + ", micro-batches " + std::to_string(micro_batches),
-            "", "training.global_batch" };
+        return Problem{ProblemCode::bad_input,
+            "a schedule needs at least one stage and one micro-batch, not pp " + std::to_string(pp)
+                + ", virtual stages " + std::to_string(virtual_stages) + ", micro-batches "
+                + std::to_string(micro_batches),
+            "", "training.global_batch"};
     // Without a pipeline every schedule is the same loop; csv still names a file that this version does not read.
     if (schedule == Schedule::csv || (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v)))
         return unsupported(schedule);
     if (schedule == Schedule::one_f_one_b && virtual_stages > 1 && pp > 1)
-        return Problem { ProblemCode::bad_input,
+        return Problem{ProblemCode::bad_input,
             "schedule 1f1b has one chunk a stage, not " + std::to_string(virtual_stages), "use schedule interleaved",
-            "layout.virtual_stages" };
+            "layout.virtual_stages"};
     if (schedule == Schedule::interleaved && virtual_stages > 1 && micro_batches % pp != 0)
-        return Problem { ProblemCode::bad_input,
+        return Problem{ProblemCode::bad_input,
             "schedule interleaved needs micro-batches in multiples of pp " + std::to_string(pp) + ", not "
                 + std::to_string(micro_batches),
-            "change global_batch", "training.global_batch" };
+            "change global_batch", "training.global_batch"};
     std::vector<Actions> lists;
     lists.reserve(static_cast<std::size_t>(pp));
     for (int rank = 0; rank < pp; ++rank) {

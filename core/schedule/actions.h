@@ -21,6 +21,7 @@ struct Action {
 // One list per pipeline rank, in execution order. GPipe: all forwards, then all backwards. 1F1B: Narayanan et al. 2021
 // (arXiv:2104.04473) figure 4 top; interleaved: same, bottom. `backward` includes the weight gradient unless the
 // schedule splits it. Fails with `unsupported` for schedules that have no generator yet, naming them.
-Expected<std::vector<std::vector<Action>>> make_schedule(Schedule schedule, int pp, int virtual_stages, int micro_batches);
+Expected<std::vector<std::vector<Action>>> make_schedule(
+    Schedule schedule, int pp, int virtual_stages, int micro_batches);
 
 } // namespace fourfold

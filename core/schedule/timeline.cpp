@@ -8,7 +8,10 @@ namespace {
 
 constexpr double kNotDone = -1;
 
-std::size_t position(int i) { return static_cast<std::size_t>(i); }
+std::size_t position(int i)
+{
+    return static_cast<std::size_t>(i);
+}
 
 // When each (kind, chunk, micro-batch) ended, and which rank waits for it.
 class Progress {
@@ -32,7 +35,7 @@ private:
     std::vector<int> waiting_;
 };
 
-}
+} // namespace
 
 std::string_view name(SpanKind kind)
 {
@@ -110,20 +113,24 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
                     progress.waiting(needed) = rank;
                     break;
                 }
-                const bool local = action.kind == ActionKind::weight_gradient || pp == 1 || (!forward && action.chunk == chunks - 1);
+                const bool local
+                    = action.kind == ActionKind::weight_gradient || pp == 1 || (!forward && action.chunk == chunks - 1);
                 hop = local ? 0 : times.send_receive_s;
                 arrival = progress.end(needed) + hop;
             }
             const double start = std::max(now, arrival);
             if (hop > 0 && start > now)
-                track.push_back({ rank, SpanKind::send_receive, action.micro_batch, action.chunk, std::max(now, start - hop), start });
+                track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk,
+                    std::max(now, start - hop), start});
             const ChunkTimes& cost = times.chunks[position(action.chunk)];
-            const double duration = forward ? cost.forward_s : action.kind == ActionKind::backward ? cost.backward_s : cost.weight_gradient_s;
+            const double duration = forward           ? cost.forward_s
+                : action.kind == ActionKind::backward ? cost.backward_s
+                                                      : cost.weight_gradient_s;
             const double end = start + duration;
-            const SpanKind kind = forward ? SpanKind::forward
+            const SpanKind kind = forward             ? SpanKind::forward
                 : action.kind == ActionKind::backward ? SpanKind::backward
                                                       : SpanKind::weight_gradient;
-            track.push_back({ rank, kind, action.micro_batch, action.chunk, start, end });
+            track.push_back({rank, kind, action.micro_batch, action.chunk, start, end});
             now = end;
             timeline.length_s = std::max(timeline.length_s, end);
             if (action.kind == ActionKind::weight_gradient)

@@ -9,7 +9,16 @@
 
 namespace fourfold {
 
-enum class SpanKind { forward, backward, weight_gradient, send_receive, gradient_reduce, parameter_gather, optimizer, other };
+enum class SpanKind {
+    forward,
+    backward,
+    weight_gradient,
+    send_receive,
+    gradient_reduce,
+    parameter_gather,
+    optimizer,
+    other
+};
 std::string_view name(SpanKind kind);
 
 struct Span {

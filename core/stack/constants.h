@@ -63,6 +63,7 @@ enum class Constant {
     layer_floor_pipeline_s,
     layer_floor_power,
     micro_batch_overhead_s,
+    thread_scaling,
     replica_jitter_s,
     replica_slowdown,
     wide_replica_slowdown,
@@ -155,6 +156,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::layer_floor_pipeline_s, "layer_floor_pipeline_s", 0, "s", "host time per layer and TP rank that PP over several nodes adds" },
     { Constant::layer_floor_power, "layer_floor_power", 6, "exponent", "p of the smooth maximum (a^p + b^p)^(1/p) of device and host time" },
     { Constant::micro_batch_overhead_s, "micro_batch_overhead_s", 0, "s", "fixed cost of a micro-batch" },
+    { Constant::thread_scaling, "thread_scaling", 0.9, "exponent", "CPU ranks: n spare cores make a rank n^this times as fast" },
     { Constant::replica_jitter_s, "replica_jitter_s", 0, "s", "wait per micro-batch for the slowest of the GPUs / TP groups, per group" },
     { Constant::replica_slowdown, "replica_slowdown", 0, "ratio", "slowdown per (GPUs / TP / 8) when a job spans several nodes" },
     { Constant::wide_replica_slowdown, "wide_replica_slowdown", 0, "ratio", "slowdown of a pipeline whose replica is larger than a node" },
@@ -185,7 +187,10 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
 } };
 // clang-format on
 
-constexpr const ConstantInfo& info(Constant id) { return kConstantTable[static_cast<std::size_t>(id)]; }
+constexpr const ConstantInfo& info(Constant id)
+{
+    return kConstantTable[static_cast<std::size_t>(id)];
+}
 
 namespace detail {
 constexpr bool constant_table_in_order()
@@ -195,7 +200,7 @@ constexpr bool constant_table_in_order()
             return false;
     return true;
 }
-}
+} // namespace detail
 static_assert(detail::constant_table_in_order(), "kConstantTable follows the order of Constant");
 
 // The constants that hold for one stack on one GPU, looked up once.
@@ -216,7 +221,7 @@ public:
     void set(Constant id, double value) { values_[static_cast<std::size_t>(id)] = value; }
 
 private:
-    std::array<double, kConstants> values_ {};
+    std::array<double, kConstants> values_{};
 };
 
 } // namespace fourfold

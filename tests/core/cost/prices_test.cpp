@@ -29,11 +29,11 @@ ResolvedPlan round_plan(int tp = 1, int dp = 1)
     plan.cluster.gpu.multiprocessors = 100;
     plan.cluster.gpu.memory_gib = 80;
     plan.cluster.gpus_per_node = 8;
-    plan.cluster.intra_node = { 100, 0, IntraTopology::nvswitch, 0 };
-    plan.cluster.inter_node = { 10, 0, 8, 0 };
+    plan.cluster.intra_node = {100, 0, IntraTopology::nvswitch, 0};
+    plan.cluster.inter_node = {10, 0, 8, 0};
     plan.layout.tp = tp;
     plan.layout.dp = dp;
-    plan.layout.stage_layers = { 1 };
+    plan.layout.stage_layers = {1};
     plan.gpus = tp * dp;
     plan.training.seq_len = 1024;
     plan.training.micro_batches = 4;
@@ -75,7 +75,7 @@ TEST(GemmPrice, TilesAndWaves)
 
 TEST(GemmPrice, ComputeBound)
 {
-    const auto context = context_with({ { Constant::gemm_efficiency, 0.5 }, { Constant::gemm_half_k, 1000 } });
+    const auto context = context_with({{Constant::gemm_efficiency, 0.5}, {Constant::gemm_half_k, 1000}});
     // 2 * 1280 * 2560 * 1000 = 6.5536 GFLOP; 100 TFLOP/s * 0.5 * 1 * 1000 / 2000 = 25 TFLOP/s.
     const Price price = price_gemm(gemm(1280, 2560, 1000), context);
     EXPECT_NEAR(price.seconds, 6.5536e9 / 25e12, 1e-12);
@@ -84,7 +84,7 @@ TEST(GemmPrice, ComputeBound)
 
 TEST(GemmPrice, MemoryBound)
 {
-    const auto context = context_with({ { Constant::stream_efficiency, 0.5 }, { Constant::gemm_half_k, 0 } });
+    const auto context = context_with({{Constant::stream_efficiency, 0.5}, {Constant::gemm_half_k, 0}});
     // One row times a large matrix: 2 (k + n k + n) bytes over 500 GB/s.
     const Price price = price_gemm(gemm(1, 10000, 10000), context);
     EXPECT_NEAR(price.seconds, 2 * (1e4 + 1e8 + 1e4) / 500e9, 1e-9);
@@ -93,7 +93,7 @@ TEST(GemmPrice, MemoryBound)
 
 TEST(GemmPrice, Fp8GainIsAtMostTheDataSheets)
 {
-    const auto context = context_with({ { Constant::gemm_half_k, 0 }, { Constant::fp8_gain, 5 } });
+    const auto context = context_with({{Constant::gemm_half_k, 0}, {Constant::fp8_gain, 5}});
     Operation op = gemm(12800, 25600, 8192);
     const double bf16 = price_gemm(op, context).seconds;
     op.fp8 = true;
@@ -102,8 +102,32 @@ TEST(GemmPrice, Fp8GainIsAtMostTheDataSheets)
 
 TEST(GemmPrice, NeverShorterThanAKernel)
 {
-    const auto context = context_with({ { Constant::kernel_floor_s, 5e-6 } });
+    const auto context = context_with({{Constant::kernel_floor_s, 5e-6}});
     EXPECT_EQ(price_gemm(gemm(1, 1, 1), context).seconds, 5e-6);
+}
+
+TEST(GemmPrice, Fp32OperandsAreTwiceAsLarge)
+{
+    ResolvedPlan plan = round_plan();
+    plan.cluster.gpu.fp32_tflops = 100;
+    const double half = price_gemm(gemm(1, 10000, 10000), CostContext(plan)).seconds;
+    plan.training.precision = Precision::fp32;
+    EXPECT_NEAR(price_gemm(gemm(1, 10000, 10000), CostContext(plan)).seconds, 2 * half, half * 1e-9);
+}
+
+TEST(ThisComputer, RanksShareItsCores)
+{
+    ResolvedPlan plan = round_plan();
+    plan.cluster.id = "this-computer";
+    plan.cluster.gpu.id = "cpu";
+    plan.gpus = 4;
+    EXPECT_EQ(core_share(plan, 0.9, 2), 2) << "four ranks on two cores take twice as long";
+    EXPECT_EQ(core_share(plan, 0.9, 4), 1);
+    EXPECT_NEAR(core_share(plan, 0.5, 16), 0.5, 1e-12) << "four cores each";
+    EXPECT_NEAR(core_share(plan, 0.5, 1024), 0.5, 1e-12) << "more cores do not help a small model";
+    EXPECT_EQ(core_share(plan, 0.9, 0), 1) << "unknown";
+    plan.cluster.id = "elsewhere";
+    EXPECT_EQ(core_share(plan, 0.9, 2), 1);
 }
 
 Operation attention(double head_dim, bool flash, Phase phase = Phase::forward)
@@ -121,8 +145,8 @@ Operation attention(double head_dim, bool flash, Phase phase = Phase::forward)
 
 TEST(AttentionPrice, FusedCausal)
 {
-    const auto context = context_with({ { Constant::attention_efficiency, 0.5 },
-        { Constant::attention_backward_efficiency, 0.8 }, { Constant::attention_half_head_dim, 32 } });
+    const auto context = context_with({{Constant::attention_efficiency, 0.5},
+        {Constant::attention_backward_efficiency, 0.8}, {Constant::attention_half_head_dim, 32}});
     // Half of 4 * 1000^2 * 128 * 10 FLOPs at 50 TFLOP/s; the backward has 2.5 times the work at 0.8 of the rate.
     const double forward = 0.5 * 4 * 1e6 * 128 * 10 / 50e12;
     EXPECT_NEAR(price_attention(attention(128, true), context).seconds, forward, 1e-12);
@@ -133,7 +157,7 @@ TEST(AttentionPrice, FusedCausal)
 
 TEST(AttentionPrice, RingBlocksCost)
 {
-    const auto context = context_with({ { Constant::attention_context_loss, 0.4 } });
+    const auto context = context_with({{Constant::attention_context_loss, 0.4}});
     Operation op = attention(128, true);
     const double whole = price_attention(op, context).seconds;
     op.blocks = 4;
@@ -142,21 +166,24 @@ TEST(AttentionPrice, RingBlocksCost)
 
 TEST(AttentionPrice, ScoresInMemoryWithTheHeadSizeRules)
 {
-    const auto context = context_with({ { Constant::batched_gemm_efficiency, 0.4 }, { Constant::batched_gemm_half_head_dim, 40 },
-        { Constant::unaligned_head_efficiency, 0.01 }, { Constant::head_dim_128_efficiency, 0.05 },
-        { Constant::softmax_passes, 6 }, { Constant::stream_efficiency, 1 } });
+    const auto context = context_with({{Constant::batched_gemm_efficiency, 0.4},
+        {Constant::batched_gemm_half_head_dim, 40}, {Constant::unaligned_head_efficiency, 0.01},
+        {Constant::head_dim_128_efficiency, 0.05}, {Constant::softmax_passes, 6}, {Constant::stream_efficiency, 1}});
     const double passes = 6 * 2e7 / 1e12;
     const auto products = [](double head_dim) { return 4 * 1e6 * head_dim * 10; };
-    EXPECT_NEAR(price_attention(attention(160, false), context).seconds, products(160) / (100e12 * 0.4 * 0.8) + passes, 1e-12);
-    EXPECT_NEAR(price_attention(attention(150, false), context).seconds, products(150) / (100e12 * 0.01) + passes, 1e-12);
-    EXPECT_NEAR(price_attention(attention(128, false), context).seconds, products(128) / (100e12 * 0.05) + passes, 1e-12);
+    EXPECT_NEAR(
+        price_attention(attention(160, false), context).seconds, products(160) / (100e12 * 0.4 * 0.8) + passes, 1e-12);
+    EXPECT_NEAR(
+        price_attention(attention(150, false), context).seconds, products(150) / (100e12 * 0.01) + passes, 1e-12);
+    EXPECT_NEAR(
+        price_attention(attention(128, false), context).seconds, products(128) / (100e12 * 0.05) + passes, 1e-12);
     EXPECT_NEAR(price_attention(attention(160, false, Phase::backward), context).seconds,
         2 * products(160) / (100e12 * 0.4 * 0.8) + 1.5 * passes, 1e-12);
 }
 
 TEST(ElementwisePrice, BytesOverBandwidth)
 {
-    const auto context = context_with({ { Constant::elementwise_efficiency, 0.25 } });
+    const auto context = context_with({{Constant::elementwise_efficiency, 0.25}});
     Operation op;
     op.bytes = 1e9;
     op.efficiency = Constant::elementwise_efficiency;
@@ -165,7 +192,7 @@ TEST(ElementwisePrice, BytesOverBandwidth)
 
 TEST(OptimizerPrice, BytesOverBandwidth)
 {
-    const auto context = context_with({ { Constant::optimizer_efficiency, 0.5 } });
+    const auto context = context_with({{Constant::optimizer_efficiency, 0.5}});
     Operation op;
     op.kind = OperationKind::optimizer;
     op.bytes = 34e9;
@@ -185,45 +212,55 @@ Operation collective(Collective kind, GroupKind group, double bytes)
 
 TEST(CollectivePrice, InsideANode)
 {
-    const auto context = context_with({ { Constant::intra_node_efficiency, 0.5 } }, 4);
+    const auto context = context_with({{Constant::intra_node_efficiency, 0.5}}, 4);
     // 3/4 of 1 GB over 50 GB/s; an all-reduce goes round twice.
-    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::tp, 1e9), context).seconds, 0.75 / 50, 1e-12);
-    EXPECT_NEAR(price_collective(collective(Collective::reduce_scatter, GroupKind::tp, 1e9), context).seconds, 0.75 / 50, 1e-12);
-    EXPECT_NEAR(price_collective(collective(Collective::all_reduce, GroupKind::tp, 1e9), context).seconds, 1.5 / 50, 1e-12);
-    EXPECT_EQ(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), context).seconds, 0.0) << "one rank";
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_gather, GroupKind::tp, 1e9), context).seconds, 0.75 / 50, 1e-12);
+    EXPECT_NEAR(price_collective(collective(Collective::reduce_scatter, GroupKind::tp, 1e9), context).seconds,
+        0.75 / 50, 1e-12);
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_reduce, GroupKind::tp, 1e9), context).seconds, 1.5 / 50, 1e-12);
+    EXPECT_EQ(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), context).seconds, 0.0)
+        << "one rank";
 }
 
 TEST(CollectivePrice, BetweenNodesTheRanksOfANodeShareTheirNics)
 {
     // 32 ranks on 4 nodes, 8 on each: 8 * 10 GB/s out of the node, less than the 100 GB/s inside.
-    const auto wide = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 1, 32);
-    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), wide).seconds, 31.0 / 32 / 80, 1e-12);
+    const auto wide = context_with({{Constant::intra_node_efficiency, 1}, {Constant::inter_node_efficiency, 1}}, 1, 32);
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), wide).seconds, 31.0 / 32 / 80, 1e-12);
     // TP 8 x DP 4: each DP group has one rank a node, hence one GPU's share of the NICs.
-    const auto narrow = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 8, 4);
-    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), narrow).seconds, 0.75 / 10, 1e-12);
+    const auto narrow
+        = context_with({{Constant::intra_node_efficiency, 1}, {Constant::inter_node_efficiency, 1}}, 8, 4);
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), narrow).seconds, 0.75 / 10, 1e-12);
     // The rate falls with the number of nodes where a stack says so.
     const auto decaying = context_with(
-        { { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 }, { Constant::inter_node_decay, 0.5 } }, 8, 4);
-    EXPECT_NEAR(price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), decaying).seconds, 0.75 / 5, 1e-12);
+        {{Constant::intra_node_efficiency, 1}, {Constant::inter_node_efficiency, 1}, {Constant::inter_node_decay, 0.5}},
+        8, 4);
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), decaying).seconds, 0.75 / 5, 1e-12);
 }
 
 // Kempner CS2281, lecture 8: all-gather alpha log p + p N / beta with alpha 1e-6 s, beta 50 GB/s between nodes.
 TEST(CollectivePrice, LectureAllGather)
 {
     ResolvedPlan plan = round_plan(8, 64);
-    plan.cluster.inter_node = { 50, 1, 8, 0 };
+    plan.cluster.inter_node = {50, 1, 8, 0};
     CostContext context(plan);
     context.constants.set(Constant::inter_node_efficiency, 1);
     context.constants.set(Constant::intra_node_efficiency, 1);
     const double message = 1e6, ranks = 64;
-    const double seconds = price_collective(collective(Collective::all_gather, GroupKind::dp, ranks * message), context).seconds;
+    const double seconds
+        = price_collective(collective(Collective::all_gather, GroupKind::dp, ranks * message), context).seconds;
     EXPECT_NEAR(seconds, 1e-6 * std::log2(64.0) + ranks * message / 50e9, seconds * 0.02);
 }
 
 TEST(CollectivePrice, WithoutASwitchARankReachesEachPeerByItsPairOfLinks)
 {
     ResolvedPlan plan = round_plan(2);
-    plan.cluster.intra_node = { 450, 0, IntraTopology::pairs, 150 };
+    plan.cluster.intra_node = {450, 0, IntraTopology::pairs, 150};
     const auto seconds = [&](int tp) {
         plan.layout.tp = plan.gpus = tp;
         CostContext context(plan);
@@ -236,9 +273,11 @@ TEST(CollectivePrice, WithoutASwitchARankReachesEachPeerByItsPairOfLinks)
 
 TEST(CollectivePrice, OnlyTheOutgoingPartOfAnAllToAllUsesTheNetwork)
 {
-    const auto context = context_with({ { Constant::intra_node_efficiency, 1 }, { Constant::inter_node_efficiency, 1 } }, 1, 16);
+    const auto context
+        = context_with({{Constant::intra_node_efficiency, 1}, {Constant::inter_node_efficiency, 1}}, 1, 16);
     // 8 of 16 ranks are on the other node: half of 1 GB over the GPU's own 10 GB/s.
-    EXPECT_NEAR(price_collective(collective(Collective::all_to_all, GroupKind::dp, 1e9), context).seconds, 0.5 / 10, 1e-12);
+    EXPECT_NEAR(
+        price_collective(collective(Collective::all_to_all, GroupKind::dp, 1e9), context).seconds, 0.5 / 10, 1e-12);
 }
 
 TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
@@ -248,8 +287,8 @@ TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
     plan.layout.tp = 4;
     plan.layout.cp = 4;
     plan.gpus = 16;
-    plan.layout.order = { Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp };
-    plan.cluster.inter_node = { 10, 0, 4, 16 };
+    plan.layout.order = {Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp};
+    plan.cluster.inter_node = {10, 0, 4, 16};
     const CostContext context(plan);
     Operation op;
     op.kind = OperationKind::send_receive;
@@ -262,7 +301,7 @@ TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
 
 TEST(Price, ScaleAppliesToAnyKind)
 {
-    auto context = context_with({ { Constant::gradient_scale, 1.5 } }, 4);
+    auto context = context_with({{Constant::gradient_scale, 1.5}}, 4);
     Operation op = collective(Collective::all_gather, GroupKind::tp, 1e9);
     const double plain = price(op, context).seconds;
     op.scale = Constant::gradient_scale;
@@ -285,13 +324,14 @@ Operation host(HostRule rule, Constant constant, double m = 1, double repeat = 1
 
 TEST(Passes, HostCostsTakeTheirRule)
 {
-    const auto context = context_with({ { Constant::elementwise_efficiency, 1 }, { Constant::micro_batch_overhead_s, 0.25 },
-        { Constant::wide_replica_slowdown, 0.1 }, { Constant::layer_floor_forward_s, 2 }, { Constant::layer_floor_power, 200 } });
+    const auto context = context_with({{Constant::elementwise_efficiency, 1}, {Constant::micro_batch_overhead_s, 0.25},
+        {Constant::wide_replica_slowdown, 0.1}, {Constant::layer_floor_forward_s, 2},
+        {Constant::layer_floor_power, 200}});
     ChunkProgram chunk;
     Operation work;
     work.bytes = 1e12; // one second
     work.efficiency = Constant::elementwise_efficiency;
-    chunk.operations = { work };
+    chunk.operations = {work};
     EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 1, 1e-9);
     chunk.operations.push_back(host(HostRule::floor, Constant::layer_floor_forward_s));
     EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 2, 1e-6) << "the host needs two seconds to launch it";
@@ -304,8 +344,8 @@ TEST(Passes, HostCostsTakeTheirRule)
 
 TEST(Passes, CommunicationHidesBehindItsWindowOnce)
 {
-    const auto context = context_with({ { Constant::elementwise_efficiency, 1 }, { Constant::intra_node_efficiency, 1 },
-                                          { Constant::fsdp_exposed_floor, 0.1 } },
+    const auto context = context_with({{Constant::elementwise_efficiency, 1}, {Constant::intra_node_efficiency, 1},
+                                          {Constant::fsdp_exposed_floor, 0.1}},
         1, 8);
     ChunkProgram chunk;
     Operation work;
@@ -316,7 +356,7 @@ TEST(Passes, CommunicationHidesBehindItsWindowOnce)
     gather.overlappable = true;
     gather.window = Window::layer;
     gather.exposed_floor = Constant::fsdp_exposed_floor;
-    chunk.operations = { work, gather };
+    chunk.operations = {work, gather};
     ChunkTime time = chunk_time(chunk, context);
     const auto dp = static_cast<std::size_t>(Part::dp);
     EXPECT_NEAR(time.forward.hidden[dp], 0.54, 1e-9);

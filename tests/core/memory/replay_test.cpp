@@ -13,13 +13,13 @@ StageProgram stage(int index, int chunks, int pp)
 {
     StageProgram program;
     program.stage = index;
-    program.allocations = { { MemoryKind::weights, Lifetime::step, 100, "weights", "" } };
+    program.allocations = {{MemoryKind::weights, Lifetime::step, 100, "weights", ""}};
     for (int c = 0; c < chunks; ++c) {
         ChunkProgram chunk;
         chunk.chunk = c * pp + index;
-        chunk.allocations = { { MemoryKind::activations, Lifetime::micro_batch, 10, "kept", "" },
-            { MemoryKind::other, Lifetime::forward, 3, "workspace", "" },
-            { MemoryKind::activations, Lifetime::backward, 7, "rebuilt", "" } };
+        chunk.allocations = {{MemoryKind::activations, Lifetime::micro_batch, 10, "kept", ""},
+            {MemoryKind::other, Lifetime::forward, 3, "workspace", ""},
+            {MemoryKind::activations, Lifetime::backward, 7, "rebuilt", ""}};
         program.chunks.push_back(chunk);
     }
     return program;
@@ -27,8 +27,8 @@ StageProgram stage(int index, int chunks, int pp)
 
 TEST(Replay, OneForwardOneBackwardPeaksAtPpMinusStage)
 {
-    for (int pp : { 1, 2, 4, 8 }) {
-        for (int micro_batches : { 1, 2, 5, 40 }) {
+    for (int pp : {1, 2, 4, 8}) {
+        for (int micro_batches : {1, 2, 5, 40}) {
             const auto actions = make_schedule(Schedule::one_f_one_b, pp, 1, micro_batches).value();
             for (int s = 0; s < pp; ++s) {
                 const MemoryPeak peak = replay_memory(stage(s, 1, pp), actions[std::size_t(s)]);
@@ -51,7 +51,8 @@ TEST(Replay, GpipeKeepsEveryMicroBatch)
 
 TEST(Replay, InterleavingKeepsMoreChunksOfTheFirstStage)
 {
-    // 2 (pp - 1) + (v - 1) pp warm-up forwards and the one that follows: 2 * 3 + 4 + 1 = 11 chunks of half a stage each.
+    // 2 (pp - 1) + (v - 1) pp warm-up forwards and the one that follows: 2 * 3 + 4 + 1 = 11 chunks of half a stage
+    // each.
     const auto actions = make_schedule(Schedule::interleaved, 4, 2, 16).value();
     EXPECT_EQ(replay_memory(stage(0, 2, 4), actions[0]).in_flight, 11);
     EXPECT_EQ(replay_memory(stage(3, 2, 4), actions[3]).in_flight, 5);
@@ -63,14 +64,14 @@ TEST(Replay, TheForwardsWorkspaceCanBeThePeak)
     program.chunks[0].allocations[1].bytes = 50;
     const auto actions = make_schedule(Schedule::one_f_one_b, 1, 1, 3).value();
     EXPECT_EQ(replay_memory(program, actions[0]).total(), 160);
-    program.allocations.push_back({ MemoryKind::other, Lifetime::update, 500, "casts", "" });
+    program.allocations.push_back({MemoryKind::other, Lifetime::update, 500, "casts", ""});
     EXPECT_EQ(replay_memory(program, actions[0]).total(), 600) << "the update runs when no micro-batch is alive";
 }
 
 TEST(DeviceOverhead, CountsCommunicatorsOfMoreThanOneRank)
 {
     ResolvedPlan plan;
-    plan.stack.constants = { { "context_memory_gib", 1.0 }, { "communicator_memory_gib", 0.5 } };
+    plan.stack.constants = {{"context_memory_gib", 1.0}, {"communicator_memory_gib", 0.5}};
     EXPECT_EQ(device_overhead_gib(plan), 1.0);
     plan.layout.tp = 2;
     EXPECT_EQ(device_overhead_gib(plan), 2.0) << "the world and TP";

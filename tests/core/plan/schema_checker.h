@@ -39,6 +39,8 @@ inline const std::set<std::string>& schema_keywords()
 
 inline bool matches(const Json& schema, const Json& value)
 {
+    if (schema.is_boolean()) // true allows everything, false nothing
+        return schema.get<bool>();
     const auto has = [&](const char* keyword) { return schema.contains(keyword); };
     const auto list = [](const Json& one_or_many) {
         return one_or_many.is_array() ? one_or_many.get<std::vector<std::string>>()

@@ -20,10 +20,11 @@ bool has_code(const Prediction& p, const std::string& code)
     return std::any_of(p.reasons.begin(), p.reasons.end(), [&](const Reason& reason) { return reason.code == code; });
 }
 
-Json llama(int gpus, Json layout, Json training = Json::object(), const char* cluster = "dgx-h100", const char* stack = "megatron-lm")
+Json llama(int gpus, Json layout, Json training = Json::object(), const char* cluster = "dgx-h100",
+    const char* stack = "megatron-lm")
 {
-    return { { "model", "llama-3.1-8b" }, { "cluster", cluster }, { "gpus", gpus }, { "stack", stack }, { "layout", layout },
-        { "training", training } };
+    return {{"model", "llama-3.1-8b"}, {"cluster", cluster}, {"gpus", gpus}, {"stack", stack}, {"layout", layout},
+        {"training", training}};
 }
 
 TEST(Answers, EveryExamplePlanIsFeasible)
@@ -51,8 +52,8 @@ TEST(Answers, FitRule)
 
 TEST(Answers, OutOfMemoryIsAReasonWithNumbersAndTheRestIsThere)
 {
-    const Prediction p = predict(resolved({ { "model", "llama-3.1-70b" }, { "cluster", "dgx-h100" }, { "gpus", 8 },
-        { "stack", "megatron-lm" }, { "layout", { { "tp", 1 }, { "dp", 8 } } }, { "training", { { "seq_len", 8192 } } } }));
+    const Prediction p = predict(resolved({{"model", "llama-3.1-70b"}, {"cluster", "dgx-h100"}, {"gpus", 8},
+        {"stack", "megatron-lm"}, {"layout", {{"tp", 1}, {"dp", 8}}}, {"training", {{"seq_len", 8192}}}}));
     EXPECT_FALSE(p.feasible);
     EXPECT_EQ(p.fit, Fit::no);
     ASSERT_TRUE(has_code(p, "memory"));
@@ -64,7 +65,7 @@ TEST(Answers, OutOfMemoryIsAReasonWithNumbersAndTheRestIsThere)
 
 TEST(Answers, HeadsThatDoNotDivideLeaveMemoryButNoTime)
 {
-    const Prediction p = predict(resolved(llama(12, { { "tp", 3 }, { "dp", 4 } })));
+    const Prediction p = predict(resolved(llama(12, {{"tp", 3}, {"dp", 4}})));
     EXPECT_TRUE(has_code(p, "heads_not_divisible"));
     EXPECT_FALSE(p.feasible);
     EXPECT_FALSE(p.step_time_s);
@@ -75,7 +76,7 @@ TEST(Answers, HeadsThatDoNotDivideLeaveMemoryButNoTime)
 
 TEST(Answers, DegreesThatDoNotMultiplyLeaveNothing)
 {
-    const Prediction p = predict(resolved(llama(16, { { "tp", 2 }, { "cp", 1 }, { "pp", 1 }, { "dp", 4 } })));
+    const Prediction p = predict(resolved(llama(16, {{"tp", 2}, {"cp", 1}, {"pp", 1}, {"dp", 4}})));
     EXPECT_FALSE(p.reasons.empty());
     EXPECT_FALSE(p.feasible || p.step_time_s || p.memory_gib);
     EXPECT_TRUE(p.memory_by_stage.empty());
@@ -83,30 +84,30 @@ TEST(Answers, DegreesThatDoNotMultiplyLeaveNothing)
 
 TEST(Answers, MoreStagesThanLayersLeavesNothingButReasons)
 {
-    const Prediction p = predict(resolved(llama(64, { { "tp", 1 }, { "pp", 64 }, { "dp", 1 } })));
+    const Prediction p = predict(resolved(llama(64, {{"tp", 1}, {"pp", 64}, {"dp", 1}})));
     EXPECT_TRUE(has_code(p, "more_stages_than_layers"));
     EXPECT_FALSE(p.feasible || p.step_time_s);
 }
 
 TEST(Answers, ScheduleWithoutAGeneratorIsNamed)
 {
-    for (const char* schedule : { "zb-h1", "zb-v", "my.csv" }) {
-        Json layout { { "tp", 2 }, { "pp", 4 }, { "dp", 2 } };
+    for (const char* schedule : {"zb-h1", "zb-v", "my.csv"}) {
+        Json layout{{"tp", 2}, {"pp", 4}, {"dp", 2}};
         if (std::string(schedule) == "zb-v")
             layout["virtual_stages"] = 2;
-        const Prediction p = predict(resolved(llama(16, layout, { { "schedule", schedule }, { "micro_batches", 8 } })));
+        const Prediction p = predict(resolved(llama(16, layout, {{"schedule", schedule}, {"micro_batches", 8}})));
         EXPECT_TRUE(has_code(p, "schedule_unsupported")) << schedule;
         EXPECT_EQ(p.reasons.back().field, "training.schedule");
         EXPECT_FALSE(p.feasible || p.step_time_s);
     }
-    EXPECT_TRUE(predict(resolved(llama(16, { { "tp", 2 }, { "dp", 8 } }, { { "schedule", "zb-h1" } }))).step_time_s)
+    EXPECT_TRUE(predict(resolved(llama(16, {{"tp", 2}, {"dp", 8}}, {{"schedule", "zb-h1"}}))).step_time_s)
         << "without a pipeline there is nothing to split";
 }
 
 TEST(Answers, HugeBatchesExtendTheSteadyState)
 {
     const auto with_batch = [&](int micro_batches) {
-        return predict(resolved(llama(16, { { "tp", 2 }, { "pp", 4 }, { "dp", 2 } }, { { "micro_batches", micro_batches } })));
+        return predict(resolved(llama(16, {{"tp", 2}, {"pp", 4}, {"dp", 2}}, {{"micro_batches", micro_batches}})));
     };
     const Prediction small = with_batch(1000), large = with_batch(10'000'000);
     ASSERT_TRUE(small.step_time_s && large.step_time_s);
@@ -125,26 +126,27 @@ TEST(Answers, WarnsWhereFewWereMeasured)
             all += warning + "\n";
         return all;
     };
-    EXPECT_THAT(warnings(llama(32, { { "tp", 4 }, { "cp", 4 }, { "dp", 2 } })), HasSubstr("context parallelism crosses nodes"));
-    EXPECT_THAT(warnings(llama(512, { { "tp", 4 }, { "pp", 4 }, { "dp", 32 } })), HasSubstr("512 GPUs"));
-    EXPECT_THAT(warnings(llama(8, { { "tp", 8 } }, { { "offload", "optimizer" } })), HasSubstr("offload"));
-    EXPECT_EQ(warnings(llama(16, { { "tp", 2 }, { "dp", 8 } }, { { "seq_len", 8192 } }, "tsubame4")), "");
+    EXPECT_THAT(warnings(llama(32, {{"tp", 4}, {"cp", 4}, {"dp", 2}})), HasSubstr("context parallelism crosses nodes"));
+    EXPECT_THAT(warnings(llama(512, {{"tp", 4}, {"pp", 4}, {"dp", 32}})), HasSubstr("512 GPUs"));
+    EXPECT_THAT(warnings(llama(8, {{"tp", 8}}, {{"offload", "optimizer"}})), HasSubstr("offload"));
+    EXPECT_EQ(warnings(llama(16, {{"tp", 2}, {"dp", 8}}, {{"seq_len", 8192}}, "tsubame4")), "");
 }
 
 // Plans with every kind of broken rule at once: an answer, never a crash.
 TEST(Answers, BrokenPlansOfAllKindsGetAnAnswer)
 {
     int answered = 0;
-    for (int tp : { 1, 3, 7, 64 })
-        for (int cp : { 1, 3, 8 })
-            for (int pp : { 1, 5, 40 })
-                for (int virtual_stages : { 1, 3 })
-                    for (int gpus : { 1, 24, 4096 })
-                        for (const char* schedule : { "gpipe", "1f1b", "interleaved", "zb-v" }) {
-                            const Json layout { { "tp", tp }, { "cp", cp }, { "pp", pp }, { "virtual_stages", virtual_stages },
-                                { "ep", 3 }, { "etp", 5 }, { "stage_layers", { 1, 2, 3 } } };
-                            Json plan = llama(gpus, layout, { { "schedule", schedule }, { "seq_len", 1001 }, { "micro_batch", 3 },
-                                { "global_batch", 10 }, { "sharding", "hybrid" }, { "precision", "fp8" } });
+    for (int tp : {1, 3, 7, 64})
+        for (int cp : {1, 3, 8})
+            for (int pp : {1, 5, 40})
+                for (int virtual_stages : {1, 3})
+                    for (int gpus : {1, 24, 4096})
+                        for (const char* schedule : {"gpipe", "1f1b", "interleaved", "zb-v"}) {
+                            const Json layout{{"tp", tp}, {"cp", cp}, {"pp", pp}, {"virtual_stages", virtual_stages},
+                                {"ep", 3}, {"etp", 5}, {"stage_layers", {1, 2, 3}}};
+                            Json plan = llama(gpus, layout,
+                                {{"schedule", schedule}, {"seq_len", 1001}, {"micro_batch", 3}, {"global_batch", 10},
+                                    {"sharding", "hybrid"}, {"precision", "fp8"}});
                             const Prediction p = predict(resolved(plan));
                             EXPECT_FALSE(p.feasible);
                             EXPECT_FALSE(p.reasons.empty());

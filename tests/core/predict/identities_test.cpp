@@ -21,7 +21,10 @@ const std::vector<ResolvedPlan>& plans()
     return list;
 }
 
-std::string text(const ResolvedPlan& plan) { return to_json(plan, PresetStyle::ids).dump(); }
+std::string text(const ResolvedPlan& plan)
+{
+    return to_json(plan, PresetStyle::ids).dump();
+}
 
 TEST(Identities, TheRandomPlansReachEveryCorner)
 {
@@ -93,7 +96,7 @@ TEST(Identities, MemoryAndVerdict)
         ASSERT_TRUE(p.memory_gib && p.memory_device_gib);
         double largest = 0;
         for (const StageMemory& stage : p.memory_by_stage) {
-            for (double part : { stage.weights, stage.gradients, stage.optimizer, stage.activations, stage.other })
+            for (double part : {stage.weights, stage.gradients, stage.optimizer, stage.activations, stage.other})
                 EXPECT_GE(part, 0);
             largest = std::max(largest, stage.total());
         }
@@ -104,7 +107,8 @@ TEST(Identities, MemoryAndVerdict)
         const bool fits = *p.memory_device_gib <= p.memory_capacity_gib;
         EXPECT_EQ(p.fit != Fit::no, fits);
         EXPECT_EQ(p.feasible, fits);
-        EXPECT_EQ(std::any_of(p.reasons.begin(), p.reasons.end(), [](const Reason& r) { return r.code == "memory"; }), !fits);
+        EXPECT_EQ(
+            std::any_of(p.reasons.begin(), p.reasons.end(), [](const Reason& r) { return r.code == "memory"; }), !fits);
     }
 }
 
@@ -147,7 +151,7 @@ TEST(Identities, IntervalHoldsThePredictionAndWidensWithoutMeasurements)
     EXPECT_NEAR(width("llama-3.1-8b-torchtitan-fsdp-8"), std::exp(0.08), 1e-9);
     EXPECT_NEAR(width("llama-3.1-8b-tsubame4-16"), std::exp(0.125), 1e-9);
     EXPECT_NEAR(width("llama-3.1-8b-torchtitan-fsdp-128"), std::exp(0.28), 1e-9);
-    Json plan { { "model", "llama-3.1-8b" }, { "cluster", "dgx-b200" }, { "gpus", 8 } };
+    Json plan{{"model", "llama-3.1-8b"}, {"cluster", "dgx-b200"}, {"gpus", 8}};
     const Prediction unknown = predict(resolved(plan));
     EXPECT_EQ(unknown.evidence, Evidence::extrapolated);
     EXPECT_GT(unknown.interval->step_time_s.high / *unknown.step_time_s, std::exp(0.1));
@@ -175,9 +179,9 @@ TEST(Identities, TimelineEndsWithTheStep)
 
 TEST(Speed, OneLargePipelineTakesMilliseconds)
 {
-    const ResolvedPlan plan = resolved({ { "model", "llama-3.1-405b" }, { "cluster", "dgx-h100" }, { "gpus", 1024 },
-        { "stack", "megatron-lm" }, { "layout", { { "tp", 8 }, { "cp", 1 }, { "pp", 16 }, { "dp", 8 } } },
-        { "training", { { "seq_len", 8192 }, { "micro_batch", 1 }, { "global_batch", 4096 } } } });
+    const ResolvedPlan plan = resolved({{"model", "llama-3.1-405b"}, {"cluster", "dgx-h100"}, {"gpus", 1024},
+        {"stack", "megatron-lm"}, {"layout", {{"tp", 8}, {"cp", 1}, {"pp", 16}, {"dp", 8}}},
+        {"training", {{"seq_len", 8192}, {"micro_batch", 1}, {"global_batch", 4096}}}});
     ASSERT_EQ(plan.training.micro_batches, 512);
     predict(plan);
     double best = 1;

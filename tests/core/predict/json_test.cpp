@@ -28,7 +28,10 @@ void expect_known_keywords(const Json& node)
     }
 }
 
-TEST(PredictionJson, SchemaUsesOnlyWhatTheCheckerChecks) { expect_known_keywords(schema()); }
+TEST(PredictionJson, SchemaUsesOnlyWhatTheCheckerChecks)
+{
+    expect_known_keywords(schema());
+}
 
 TEST(PredictionJson, KeepsToItsSchema)
 {
@@ -53,7 +56,7 @@ TEST(PredictionJson, TheSchemaRejectsWhatIsWrong)
     EXPECT_TRUE(broken("/feasible", nullptr));
     EXPECT_TRUE(broken("/time_by_part/compute", -1));
     EXPECT_TRUE(broken("/time_by_part/surprise", 1));
-    EXPECT_TRUE(broken("/interval/step_time_s", Json::array({ 1 })));
+    EXPECT_TRUE(broken("/interval/step_time_s", Json::array({1})));
     EXPECT_TRUE(broken("/memory_by_stage/0/total", "many"));
     Json missing = good;
     missing.erase("plan");
@@ -64,9 +67,9 @@ TEST(PredictionJson, TheSchemaRejectsWhatIsWrong)
 TEST(PredictionJson, HasTheContractsKeys)
 {
     const Json json = to_json(predict(example("llama-3.1-8b-tsubame4-16")));
-    const std::vector<std::string> keys { "feasible", "fit", "reasons", "warnings", "evidence", "step_time_s", "tps_per_gpu",
-        "tflops_per_gpu", "mfu", "interval", "memory_gib", "memory_device_gib", "memory_capacity_gib", "memory_by_stage",
-        "time_by_part", "time_hidden", "plan" };
+    const std::vector<std::string> keys{"feasible", "fit", "reasons", "warnings", "evidence", "step_time_s",
+        "tps_per_gpu", "tflops_per_gpu", "mfu", "interval", "memory_gib", "memory_device_gib", "memory_capacity_gib",
+        "memory_by_stage", "time_by_part", "time_hidden", "plan"};
     std::vector<std::string> found;
     for (const auto& [key, value] : json.items()) {
         if (std::find(keys.begin(), keys.end(), key) != keys.end())
@@ -79,30 +82,31 @@ TEST(PredictionJson, HasTheContractsKeys)
     std::vector<std::string> parts;
     for (const auto& [key, value] : json["time_by_part"].items())
         parts.push_back(key);
-    EXPECT_THAT(parts, testing::ElementsAre("compute", "recompute", "tp", "cp", "pp", "dp", "ep", "bubble", "optimizer", "other"));
+    EXPECT_THAT(parts,
+        testing::ElementsAre("compute", "recompute", "tp", "cp", "pp", "dp", "ep", "bubble", "optimizer", "other"));
 }
 
 TEST(PredictionJson, UnknownIsNull)
 {
-    const Json json = to_json(predict(resolved({ { "model", "llama-3.1-8b" }, { "cluster", "dgx-h100" }, { "gpus", 16 },
-        { "layout", { { "tp", 2 }, { "dp", 4 } } } })));
+    const Json json = to_json(predict(resolved(
+        {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 16}, {"layout", {{"tp", 2}, {"dp", 4}}}})));
     EXPECT_TRUE(matches(schema(), json)) << json.dump(1);
-    for (const char* key : { "step_time_s", "tps_per_gpu", "tflops_per_gpu", "mfu", "interval", "memory_gib",
-             "memory_device_gib", "time_by_part", "time_hidden", "fit" })
+    for (const char* key : {"step_time_s", "tps_per_gpu", "tflops_per_gpu", "mfu", "interval", "memory_gib",
+             "memory_device_gib", "time_by_part", "time_hidden", "fit"})
         EXPECT_TRUE(json[key].is_null()) << key;
     EXPECT_FALSE(json["reasons"].empty());
 }
 
 TEST(PredictionJson, ReadsBackWhatItWrote)
 {
-    for (const char* name : { "llama-3.1-8b-tsubame4-16", "llama-3.1-405b-torchtitan-512", "bloom-181b-jean-zay-384" }) {
+    for (const char* name : {"llama-3.1-8b-tsubame4-16", "llama-3.1-405b-torchtitan-512", "bloom-181b-jean-zay-384"}) {
         const Json json = to_json(predict(example(name)));
         const auto read = prediction_from_json(parse_json(json.dump(), "text").value(), "test");
         ASSERT_TRUE(read.has_value()) << read.error().line();
         EXPECT_EQ(to_json(*read), json);
     }
-    const Json infeasible = to_json(predict(resolved({ { "model", "llama-3.1-8b" }, { "cluster", "dgx-h100" }, { "gpus", 12 },
-        { "layout", { { "tp", 3 }, { "dp", 4 } } } })));
+    const Json infeasible = to_json(predict(resolved(
+        {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 12}, {"layout", {{"tp", 3}, {"dp", 4}}}})));
     const auto read = prediction_from_json(infeasible, "test");
     ASSERT_TRUE(read.has_value()) << read.error().line();
     EXPECT_EQ(to_json(*read), infeasible);

@@ -13,11 +13,11 @@ namespace {
 
 Json base(const std::string& stack)
 {
-    return { { "model", "llama-3.1-8b" }, { "cluster", "dgx-h100" }, { "gpus", 8 }, { "stack", stack },
-        { "layout", { { "tp", 1 }, { "cp", 1 }, { "pp", 1 }, { "dp", 8 } } },
-        { "training", { { "seq_len", 4096 }, { "micro_batch", 1 }, { "global_batch", 64 }, { "recompute", "none" },
-                          { "precision", "bf16" }, { "sharding", "optimizer" }, { "sequence_parallel", true },
-                          { "attention", "flash2" } } } };
+    return {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", stack},
+        {"layout", {{"tp", 1}, {"cp", 1}, {"pp", 1}, {"dp", 8}}},
+        {"training",
+            {{"seq_len", 4096}, {"micro_batch", 1}, {"global_batch", 64}, {"recompute", "none"}, {"precision", "bf16"},
+                {"sharding", "optimizer"}, {"sequence_parallel", true}, {"attention", "flash2"}}}};
 }
 
 Prediction with(Json plan, const std::vector<std::pair<std::string, Json>>& changes)
@@ -45,9 +45,10 @@ protected:
 TEST_P(Directions, MoreTensorParallelismMeansFewerWeightsAndActivations)
 {
     double before = 1e9, activations = 1e9;
-    for (int tp : { 1, 2, 4, 8 }) {
-        const Prediction p = with(plan(), { { "/layout/tp", tp }, { "/layout/dp", 8 / tp }, { "/training/micro_batches", 4 },
-                                              { "/training/global_batch", 4 * 8 / tp } });
+    for (int tp : {1, 2, 4, 8}) {
+        const Prediction p = with(plan(),
+            {{"/layout/tp", tp}, {"/layout/dp", 8 / tp}, {"/training/micro_batches", 4},
+                {"/training/global_batch", 4 * 8 / tp}});
         EXPECT_LT(weights(p), before);
         before = weights(p);
         if (GetParam() != std::string("nanotron") && GetParam() != std::string("torchtitan")) {
@@ -60,8 +61,9 @@ TEST_P(Directions, MoreTensorParallelismMeansFewerWeightsAndActivations)
 TEST_P(Directions, MoreStagesMeanFewerWeightsAndMoreBubble)
 {
     double before = 1e9, bubble = -1;
-    for (int pp : { 1, 2, 4, 8 }) {
-        const Prediction p = with(plan(), { { "/layout/pp", pp }, { "/layout/dp", 8 / pp }, { "/training/global_batch", 16 * 8 / pp } });
+    for (int pp : {1, 2, 4, 8}) {
+        const Prediction p
+            = with(plan(), {{"/layout/pp", pp}, {"/layout/dp", 8 / pp}, {"/training/global_batch", 16 * 8 / pp}});
         EXPECT_LT(weights(p), before);
         EXPECT_GT(p.bubble_fraction + (pp == 1 ? 1e-12 : 0), bubble);
         before = weights(p);
@@ -72,8 +74,9 @@ TEST_P(Directions, MoreStagesMeanFewerWeightsAndMoreBubble)
 TEST_P(Directions, MoreMicroBatchesMeanASmallerBubble)
 {
     double before = 1;
-    for (int micro_batches : { 4, 8, 16, 64, 256 }) {
-        const Prediction p = with(plan(), { { "/layout/pp", 4 }, { "/layout/dp", 2 }, { "/training/global_batch", micro_batches * 2 } });
+    for (int micro_batches : {4, 8, 16, 64, 256}) {
+        const Prediction p
+            = with(plan(), {{"/layout/pp", 4}, {"/layout/dp", 2}, {"/training/global_batch", micro_batches * 2}});
         EXPECT_LT(p.bubble_fraction, before);
         before = p.bubble_fraction;
     }
@@ -82,8 +85,8 @@ TEST_P(Directions, MoreMicroBatchesMeanASmallerBubble)
 TEST_P(Directions, ShardingMoreStatesNeedsLessMemory)
 {
     double before = 1e9;
-    for (const char* sharding : { "none", "optimizer", "gradients", "parameters" }) {
-        const Prediction p = with(plan(), { { "/training/sharding", sharding } });
+    for (const char* sharding : {"none", "optimizer", "gradients", "parameters"}) {
+        const Prediction p = with(plan(), {{"/training/sharding", sharding}});
         EXPECT_LT(*p.memory_gib, before) << sharding;
         before = *p.memory_gib;
     }
@@ -91,9 +94,9 @@ TEST_P(Directions, ShardingMoreStatesNeedsLessMemory)
 
 TEST_P(Directions, RecomputationTradesMemoryForTime)
 {
-    const Prediction none = with(plan(), { { "/training/recompute", "none" } });
-    const Prediction full = with(plan(), { { "/training/recompute", "full" } });
-    const Prediction some = with(plan(), { { "/training/recompute", "full" }, { "/training/recompute_layers", 16 } });
+    const Prediction none = with(plan(), {{"/training/recompute", "none"}});
+    const Prediction full = with(plan(), {{"/training/recompute", "full"}});
+    const Prediction some = with(plan(), {{"/training/recompute", "full"}, {"/training/recompute_layers", 16}});
     EXPECT_LT(*full.memory_gib, *some.memory_gib);
     EXPECT_LT(*some.memory_gib, *none.memory_gib);
     EXPECT_GT(*full.step_time_s, *some.step_time_s);
@@ -104,24 +107,24 @@ TEST_P(Directions, RecomputationTradesMemoryForTime)
 TEST_P(Directions, LongerSequencesAndLargerBatchesTakeLonger)
 {
     double before = 0;
-    for (int seq_len : { 1024, 2048, 4096, 8192 }) {
-        const Prediction p = with(plan(), { { "/training/seq_len", seq_len } });
+    for (int seq_len : {1024, 2048, 4096, 8192}) {
+        const Prediction p = with(plan(), {{"/training/seq_len", seq_len}});
         EXPECT_GT(*p.step_time_s, before);
         before = *p.step_time_s;
     }
-    EXPECT_GT(*with(plan(), { { "/training/global_batch", 128 } }).step_time_s, *with(plan(), {}).step_time_s);
+    EXPECT_GT(*with(plan(), {{"/training/global_batch", 128}}).step_time_s, *with(plan(), {}).step_time_s);
 }
 
 TEST_P(Directions, SlowerLinksNeverHelp)
 {
     Json slow = plan();
     slow["gpus"] = 32;
-    slow["layout"] = { { "tp", 2 }, { "cp", 2 }, { "pp", 2 }, { "dp", 4 } };
+    slow["layout"] = {{"tp", 2}, {"cp", 2}, {"pp", 2}, {"dp", 4}};
     double before = 0;
-    for (double bandwidth : { 400.0, 50.0, 12.5, 1.0 }) {
-        slow["cluster"] = { { "gpu", "h100-80gb-sxm" }, { "gpus_per_node", 8 },
-            { "intra_node", { { "bandwidth_gb_s", 450 }, { "latency_us", 5 } } },
-            { "inter_node", { { "bandwidth_gb_s", bandwidth }, { "latency_us", 10 } } } };
+    for (double bandwidth : {400.0, 50.0, 12.5, 1.0}) {
+        slow["cluster"] = {{"gpu", "h100-80gb-sxm"}, {"gpus_per_node", 8},
+            {"intra_node", {{"bandwidth_gb_s", 450}, {"latency_us", 5}}},
+            {"inter_node", {{"bandwidth_gb_s", bandwidth}, {"latency_us", 10}}}};
         const Prediction p = with(slow, {});
         EXPECT_GE(*p.step_time_s, before * (1 - 1e-12));
         before = *p.step_time_s;
@@ -133,8 +136,8 @@ TEST_P(Directions, HybridShardingSharesWithinItsGroupOnly)
     Json wide = plan();
     wide["gpus"] = 32;
     wide["layout"]["dp"] = 32;
-    const Prediction all = with(wide, { { "/training/sharding", "parameters" } });
-    const Prediction groups = with(wide, { { "/training/sharding", "hybrid" }, { "/layout/dp_shard", 8 } });
+    const Prediction all = with(wide, {{"/training/sharding", "parameters"}});
+    const Prediction groups = with(wide, {{"/training/sharding", "hybrid"}, {"/layout/dp_shard", 8}});
     EXPECT_GT(*groups.memory_gib, *all.memory_gib);
 }
 
@@ -150,9 +153,9 @@ TEST(Placement, AGroupInsideANodeIsFasterThanOneAcross)
 {
     Json plan = base("megatron-lm");
     plan["gpus"] = 16;
-    plan["layout"] = { { "tp", 8 }, { "cp", 1 }, { "pp", 1 }, { "dp", 2 }, { "order", { "tp", "cp", "dp", "pp" } } };
+    plan["layout"] = {{"tp", 8}, {"cp", 1}, {"pp", 1}, {"dp", 2}, {"order", {"tp", "cp", "dp", "pp"}}};
     const Prediction inside = with(plan, {});
-    plan["layout"]["order"] = { "dp", "tp", "cp", "pp" };
+    plan["layout"]["order"] = {"dp", "tp", "cp", "pp"};
     const Prediction across = with(plan, {});
     EXPECT_GT(across.time_by_part[Part::tp], 2 * inside.time_by_part[Part::tp]);
 }
@@ -160,9 +163,9 @@ TEST(Placement, AGroupInsideANodeIsFasterThanOneAcross)
 TEST(Precision, Fp8IsFasterThanBf16AndBf16ThanFp32)
 {
     Json plan = base("generic");
-    const double fp8 = *with(plan, { { "/training/precision", "fp8" } }).step_time_s;
+    const double fp8 = *with(plan, {{"/training/precision", "fp8"}}).step_time_s;
     const double bf16 = *with(plan, {}).step_time_s;
-    const double fp32 = *with(plan, { { "/training/precision", "fp32" } }).step_time_s;
+    const double fp32 = *with(plan, {{"/training/precision", "fp32"}}).step_time_s;
     EXPECT_LT(fp8, bf16);
     EXPECT_LT(bf16, fp32);
 }

@@ -28,7 +28,7 @@ int whole(const std::map<std::string, std::string>& cells, const std::string& ke
 Json model_of(const std::map<std::string, std::string>& cells)
 {
     const std::string name = cells.at("model");
-    for (const char* size : { "8B", "70B", "405B" }) {
+    for (const char* size : {"8B", "70B", "405B"}) {
         if (name == std::string("Llama-3.1-") + size) {
             std::string id = std::string("llama-3.1-") + size;
             for (char& c : id)
@@ -40,17 +40,17 @@ Json model_of(const std::map<std::string, std::string>& cells)
     // The document states no depth for some runs of its 200B model, which has 80 layers elsewhere.
     const int layers = whole(cells, "layers", 80);
     if (whole(cells, "gated_mlp", 0) == 1)
-        return { { "model_type", "llama" }, { "hidden_size", hidden }, { "num_hidden_layers", layers },
-            { "num_attention_heads", heads }, { "num_key_value_heads", whole(cells, "kv_heads", heads) },
-            { "intermediate_size", whole(cells, "ffn", 4 * hidden) }, { "vocab_size", whole(cells, "vocab", 32000) },
-            { "max_position_embeddings", whole(cells, "seq_len", 4096) }, { "rms_norm_eps", 1e-5 },
-            { "tie_word_embeddings", cells.count("tied_embeddings") != 0 } };
+        return {{"model_type", "llama"}, {"hidden_size", hidden}, {"num_hidden_layers", layers},
+            {"num_attention_heads", heads}, {"num_key_value_heads", whole(cells, "kv_heads", heads)},
+            {"intermediate_size", whole(cells, "ffn", 4 * hidden)}, {"vocab_size", whole(cells, "vocab", 32000)},
+            {"max_position_embeddings", whole(cells, "seq_len", 4096)}, {"rms_norm_eps", 1e-5},
+            {"tie_word_embeddings", cells.count("tied_embeddings") != 0}};
     if (name.starts_with("BLOOM"))
-        return { { "model_type", "bloom" }, { "hidden_size", hidden }, { "n_layer", layers }, { "n_head", heads },
-            { "vocab_size", whole(cells, "vocab", 250880) } };
-    return { { "model_type", "gpt2" }, { "n_embd", hidden }, { "n_layer", layers }, { "n_head", heads },
-        { "n_inner", whole(cells, "ffn", 4 * hidden) }, { "vocab_size", whole(cells, "vocab", 51200) },
-        { "n_positions", whole(cells, "seq_len", 1024) } };
+        return {{"model_type", "bloom"}, {"hidden_size", hidden}, {"n_layer", layers}, {"n_head", heads},
+            {"vocab_size", whole(cells, "vocab", 250880)}};
+    return {{"model_type", "gpt2"}, {"n_embd", hidden}, {"n_layer", layers}, {"n_head", heads},
+        {"n_inner", whole(cells, "ffn", 4 * hidden)}, {"vocab_size", whole(cells, "vocab", 51200)},
+        {"n_positions", whole(cells, "seq_len", 1024)}};
 }
 
 Json plan_of(const std::map<std::string, std::string>& cells, const Json& sources)
@@ -60,7 +60,7 @@ Json plan_of(const std::map<std::string, std::string>& cells, const Json& source
         return found == cells.end() ? std::string() : found->second;
     };
     const Json& source = sources["sources"][text("source")];
-    Json plan { { "fourfold_plan", 1 }, { "name", text("source") + " " + text("row") } };
+    Json plan{{"fourfold_plan", 1}, {"name", text("source") + " " + text("row")}};
     plan["model"] = model_of(cells);
     plan["cluster"] = source["clusters"][text("gpu")];
     plan["gpus"] = whole(cells, "gpus", 1);
@@ -68,18 +68,18 @@ Json plan_of(const std::map<std::string, std::string>& cells, const Json& source
     const int tp = whole(cells, "tp", 1), cp = whole(cells, "cp", 1), pp = whole(cells, "pp", 1);
     // One row prints a DP degree that does not multiply to its GPUs: the GPUs decide.
     const int dp = std::max(1, whole(cells, "gpus", 1) / (tp * cp * pp));
-    plan["layout"] = { { "tp", tp }, { "cp", cp }, { "pp", pp }, { "dp", dp },
-        { "virtual_stages", whole(cells, "virtual_stages", 1) } };
+    plan["layout"]
+        = {{"tp", tp}, {"cp", cp}, {"pp", pp}, {"dp", dp}, {"virtual_stages", whole(cells, "virtual_stages", 1)}};
     Json training = Json::object();
-    for (const char* key : { "seq_len", "micro_batch", "global_batch" }) {
+    for (const char* key : {"seq_len", "micro_batch", "global_batch"}) {
         if (const auto value = number(text(key)))
             training[key] = int(*value);
     }
-    for (const char* key : { "schedule", "sharding", "recompute", "precision", "flop_convention" }) {
+    for (const char* key : {"schedule", "sharding", "recompute", "precision", "flop_convention"}) {
         if (!text(key).empty())
             training[key] = text(key);
     }
-    for (const char* key : { "compile", "async_tp" }) {
+    for (const char* key : {"compile", "async_tp"}) {
         if (!text(key).empty())
             training[key] = text(key) == "1";
     }
@@ -93,7 +93,7 @@ Json plan_of(const std::map<std::string, std::string>& cells, const Json& source
     return plan;
 }
 
-}
+} // namespace
 
 std::vector<std::string> split_csv(const std::string& line)
 {
@@ -159,6 +159,9 @@ Expected<ResolvedPlan> resolve_row(const PublishedRow& row, const Presets& prese
     return resolve(plan, presets);
 }
 
-std::filesystem::path published_folder() { return std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets" / "published"; }
+std::filesystem::path published_folder()
+{
+    return std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets" / "published";
+}
 
 } // namespace fourfold::test

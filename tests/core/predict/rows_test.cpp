@@ -86,7 +86,8 @@ Score score(const std::filesystem::path& file, const char* sources_file)
             result.memory_bias += *p.memory_gib - *row.memory_gib;
         }
     }
-    std::printf("%s: throughput %d rows, mean error %.2f %% (bias %+.2f %%, worst %.1f %% in %s; with %d anomalous rows %.2f %%)",
+    std::printf("%s: throughput %d rows, mean error %.2f %% (bias %+.2f %%, worst %.1f %% in %s; with %d anomalous "
+                "rows %.2f %%)",
         file.filename().c_str(), result.rows, result.mape() * 100, result.bias / std::max(1, result.rows) * 100,
         result.worst * 100, result.worst_row.c_str(), result.anomalous,
         result.all_error / std::max(1, result.rows + result.anomalous) * 100);

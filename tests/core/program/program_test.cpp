@@ -17,11 +17,11 @@ namespace {
 Json plan_json(const std::string& model, Json layout = Json::object(), Json training = Json::object())
 {
     int gpus = 1;
-    for (const char* key : { "tp", "cp", "pp", "dp" })
+    for (const char* key : {"tp", "cp", "pp", "dp"})
         gpus *= layout.value(key, 1);
     training["recompute"] = training.value("recompute", "none");
-    return { { "model", model }, { "cluster", "dgx-h100" }, { "gpus", gpus }, { "stack", "generic" }, { "layout", layout },
-        { "training", training } };
+    return {{"model", model}, {"cluster", "dgx-h100"}, {"gpus", gpus}, {"stack", "generic"}, {"layout", layout},
+        {"training", training}};
 }
 
 double all_parameters(const std::vector<StageProgram>& program)
@@ -45,8 +45,8 @@ double flops(const std::vector<StageProgram>& program, OperationKind kind, std::
 
 TEST(Program, OneGpuHoldsEveryParameter)
 {
-    for (const char* id : { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-2-7b", "gpt3-175b", "bloom-176b",
-             "mixtral-8x7b", "deepseek-v3", "gpt2", "qwen2.5-7b" }) {
+    for (const char* id : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-2-7b", "gpt3-175b", "bloom-176b",
+             "mixtral-8x7b", "deepseek-v3", "gpt2", "qwen2.5-7b"}) {
         const ResolvedPlan plan = resolved(plan_json(id));
         const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden)
             * (plan.model.tied_embeddings ? 1 : 2);
@@ -59,27 +59,30 @@ TEST(Program, ShardsAddUpToTheModel)
 {
     const double whole = all_parameters(build_program(resolved(plan_json("llama-2-7b"))));
     const double norms = 65.0 * 4096; // each TP rank keeps its own copy
-    const double tp = all_parameters(build_program(resolved(plan_json("llama-2-7b", { { "tp", 4 } }))));
+    const double tp = all_parameters(build_program(resolved(plan_json("llama-2-7b", {{"tp", 4}}))));
     EXPECT_NEAR(4 * tp, whole + 3 * norms, whole * 1e-3);
-    const double pp = all_parameters(build_program(resolved(plan_json("llama-2-7b", { { "pp", 4 } }, { { "micro_batches", 4 } }))));
+    const double pp
+        = all_parameters(build_program(resolved(plan_json("llama-2-7b", {{"pp", 4}}, {{"micro_batches", 4}}))));
     EXPECT_NEAR(pp, whole, whole * 1e-9);
     // Experts: EP 8 leaves one of Mixtral's eight on each rank.
-    const double mixtral = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", { { "dp", 8 } }))));
-    const double sharded = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", { { "dp", 8 }, { "ep", 8 } }))));
+    const double mixtral = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", {{"dp", 8}}))));
+    const double sharded = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", {{"dp", 8}, {"ep", 8}}))));
     EXPECT_NEAR(mixtral - sharded, 32.0 * 7 * 3 * 4096 * 14336, mixtral * 1e-6);
 }
 
 TEST(Program, ProductsCountTheModelsFlops)
 {
-    for (const char* id : { "llama-3.1-8b", "gpt3-175b", "bloom-176b", "mixtral-8x7b", "deepseek-v3" }) {
-        const ResolvedPlan plan = resolved(plan_json(id, Json::object(), { { "seq_len", 2048 }, { "micro_batch", 1 }, { "global_batch", 1 } }));
+    for (const char* id : {"llama-3.1-8b", "gpt3-175b", "bloom-176b", "mixtral-8x7b", "deepseek-v3"}) {
+        const ResolvedPlan plan
+            = resolved(plan_json(id, Json::object(), {{"seq_len", 2048}, {"micro_batch", 1}, {"global_batch", 1}}));
         const auto program = build_program(plan);
         const double tokens = 2048;
         const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden);
         const double expected = 6 * tokens * (plan.model.active_matmul_parameters() + padding);
-        const double found = flops(program, OperationKind::gemm, { Phase::forward, Phase::backward, Phase::weight_gradient });
+        const double found
+            = flops(program, OperationKind::gemm, {Phase::forward, Phase::backward, Phase::weight_gradient});
         EXPECT_NEAR(found, expected, expected * 1e-3) << id;
-        const double forward = flops(program, OperationKind::gemm, { Phase::forward });
+        const double forward = flops(program, OperationKind::gemm, {Phase::forward});
         EXPECT_NEAR(forward * 3, found, found * 1e-9) << id << ": a backward is two forwards";
     }
 }
@@ -90,13 +93,15 @@ TEST(Program, EachSplitOfTheWorkKeepsItsSum)
         int ranks = 1;
         for (const auto& [key, value] : layout.items())
             ranks *= value.get<int>();
-        const auto program = build_program(resolved(plan_json("gpt3-175b", layout, { { "seq_len", 2048 }, { "micro_batches", 8 } })));
-        const double all = flops(program, OperationKind::gemm, { Phase::forward })
-            + 2 * flops(program, OperationKind::attention, { Phase::forward });
+        const auto program
+            = build_program(resolved(plan_json("gpt3-175b", layout, {{"seq_len", 2048}, {"micro_batches", 8}})));
+        const double all = flops(program, OperationKind::gemm, {Phase::forward})
+            + 2 * flops(program, OperationKind::attention, {Phase::forward});
         return all * ranks / layout.value("pp", 1);
     };
     const double one = total(Json::object());
-    for (const Json& layout : { Json { { "tp", 8 } }, Json { { "cp", 4 } }, Json { { "pp", 8 } }, Json { { "tp", 4 }, { "cp", 2 }, { "pp", 2 } } })
+    for (const Json& layout :
+        {Json{{"tp", 8}}, Json{{"cp", 4}}, Json{{"pp", 8}}, Json{{"tp", 4}, {"cp", 2}, {"pp", 2}}})
         EXPECT_NEAR(total(layout), one, one * 2e-3) << layout.dump();
 }
 
@@ -104,12 +109,12 @@ TEST(Program, FullRecomputationRepeatsTheForwardOfItsLayers)
 {
     const auto repeated = [](Json training) {
         training["micro_batches"] = 4;
-        const auto program = build_program(resolved(plan_json("llama-3.1-8b", { { "pp", 2 } }, training)));
-        return flops(program, OperationKind::gemm, { Phase::recompute });
+        const auto program = build_program(resolved(plan_json("llama-3.1-8b", {{"pp", 2}}, training)));
+        return flops(program, OperationKind::gemm, {Phase::recompute});
     };
-    const double full = repeated({ { "recompute", "full" } });
-    EXPECT_NEAR(repeated({ { "recompute", "full" }, { "recompute_layers", 4 } }), full / 4, full * 1e-9);
-    EXPECT_EQ(repeated({ { "recompute", "none" } }), 0);
+    const double full = repeated({{"recompute", "full"}});
+    EXPECT_NEAR(repeated({{"recompute", "full"}, {"recompute_layers", 4}}), full / 4, full * 1e-9);
+    EXPECT_EQ(repeated({{"recompute", "none"}}), 0);
 }
 
 TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
@@ -128,19 +133,20 @@ TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
         return found;
     };
     using Set = std::set<Part>;
-    EXPECT_EQ(parts(Json::object()), Set {});
-    EXPECT_EQ(parts({ { "tp", 2 } }), Set { Part::tp });
-    EXPECT_EQ(parts({ { "pp", 2 } }), Set { Part::pp });
-    EXPECT_EQ(parts({ { "dp", 2 } }), Set { Part::dp });
-    EXPECT_EQ(parts({ { "dp", 8 }, { "ep", 8 } }), (Set { Part::dp, Part::ep }));
-    EXPECT_EQ(parts({ { "cp", 2 } }), (Set { Part::cp, Part::dp })) << "gradients are summed over dp x cp";
-    EXPECT_EQ(parts({ { "dp", 2 } }, { { "sharding", "parameters" } }), Set { Part::dp });
+    EXPECT_EQ(parts(Json::object()), Set{});
+    EXPECT_EQ(parts({{"tp", 2}}), Set{Part::tp});
+    EXPECT_EQ(parts({{"pp", 2}}), Set{Part::pp});
+    EXPECT_EQ(parts({{"dp", 2}}), Set{Part::dp});
+    EXPECT_EQ(parts({{"dp", 8}, {"ep", 8}}), (Set{Part::dp, Part::ep}));
+    EXPECT_EQ(parts({{"cp", 2}}), (Set{Part::cp, Part::dp})) << "gradients are summed over dp x cp";
+    EXPECT_EQ(parts({{"dp", 2}}, {{"sharding", "parameters"}}), Set{Part::dp});
 }
 
 TEST(Activations, LayerFormula)
 {
-    // Llama 3.1 8B without recomputation: 2 s (4 h + 2 h + 2 kv + 3 f) bytes a layer, divided by TP with sequence parallelism.
-    ResolvedPlan plan = resolved(plan_json("llama-3.1-8b", Json::object(), { { "seq_len", 8192 }, { "micro_batch", 1 } }));
+    // Llama 3.1 8B without recomputation: 2 s (4 h + 2 h + 2 kv + 3 f) bytes a layer, divided by TP with sequence
+    // parallelism.
+    ResolvedPlan plan = resolved(plan_json("llama-3.1-8b", Json::object(), {{"seq_len", 8192}, {"micro_batch", 1}}));
     const double expected = 2.0 * 8192 * (4 * 4096 + 2 * 4096 + 2 * 1024 + 3 * 14336);
     EXPECT_NEAR(layer_activation_bytes(plan, rank_shape(plan), false), expected, 1);
     plan.layout.tp = 4;
@@ -152,7 +158,8 @@ TEST(Activations, LayerFormula)
 // Kempner CS2281, lecture 8: checkpoints of one sequence take 2 * seq_length * d * layers bytes.
 TEST(Activations, FullRecomputationKeepsTheLecturesBytes)
 {
-    const ResolvedPlan plan = resolved(plan_json("llama-2-7b", Json::object(), { { "seq_len", 4096 }, { "micro_batch", 1 }, { "recompute", "full" } }));
+    const ResolvedPlan plan = resolved(
+        plan_json("llama-2-7b", Json::object(), {{"seq_len", 4096}, {"micro_batch", 1}, {"recompute", "full"}}));
     double kept = 0;
     for (const Allocation& a : build_program(plan)[0].chunks[0].allocations)
         if (a.lifetime == Lifetime::micro_batch && a.name == "activations")

@@ -48,7 +48,7 @@ private:
 Timeline pipeline(int pp, int micro_batches)
 {
     const auto actions = make_schedule(Schedule::one_f_one_b, pp, 1, micro_batches).value();
-    ScheduleTimes times { std::vector<ChunkTimes>(std::size_t(pp), { 0.001, 0.002, 0 }), 0.0004 };
+    ScheduleTimes times{std::vector<ChunkTimes>(std::size_t(pp), {0.001, 0.002, 0}), 0.0004};
     Timeline timeline = simulate(actions, times, 1);
     return timeline;
 }
@@ -91,7 +91,8 @@ TEST(ChromeTrace, OneTrackAStageInMicroseconds)
     }
     EXPECT_EQ(names, 3);
     EXPECT_EQ(spans.size(), 3U);
-    const Json& first = *std::find_if(trace["traceEvents"].begin(), trace["traceEvents"].end(), [](const Json& e) { return e["ph"] == "X"; });
+    const Json& first = *std::find_if(
+        trace["traceEvents"].begin(), trace["traceEvents"].end(), [](const Json& e) { return e["ph"] == "X"; });
     EXPECT_EQ(first["name"], "forward 0");
     EXPECT_EQ(first["ts"], 0);
     EXPECT_NEAR(first["dur"].get<double>(), 1000, 1e-6);
@@ -103,11 +104,11 @@ TEST(Picture, ShowsEveryKindInItsColour)
 {
     Timeline timeline = pipeline(4, 8);
     const double end = timeline.length_s;
-    timeline.spans.push_back({ 3, SpanKind::gradient_reduce, -1, 0, end, end + 0.004 });
-    timeline.spans.push_back({ 3, SpanKind::optimizer, -1, 0, end + 0.004, end + 0.008 });
+    timeline.spans.push_back({3, SpanKind::gradient_reduce, -1, 0, end, end + 0.004});
+    timeline.spans.push_back({3, SpanKind::optimizer, -1, 0, end + 0.004, end + 0.008});
     timeline.length_s = end + 0.008;
     auto counts = colours(timeline);
-    for (unsigned colour : { 0x0072B2U, 0xE69F00U, 0xCC79A7U, 0x56B4E9U, 0x009E73U })
+    for (unsigned colour : {0x0072B2U, 0xE69F00U, 0xCC79A7U, 0x56B4E9U, 0x009E73U})
         EXPECT_GT(counts[colour], 300) << std::hex << colour;
     EXPECT_GT(counts[0xFFFFFF], 10'000);
     EXPECT_GT(counts[0x1A1A1A] + counts[0x191919], 50) << "no text";
@@ -127,9 +128,9 @@ TEST(Picture, ManySpansAreDrawnByColumn)
 
 TEST(Picture, IsNeverEmpty)
 {
-    for (const Timeline& timeline : { Timeline {}, Timeline { 2, 0, {} }, Timeline { 1, 5, {} } })
+    for (const Timeline& timeline : {Timeline{}, Timeline{2, 0, {}}, Timeline{1, 5, {}}})
         EXPECT_GT(colours(timeline).size(), 10U) << "title and axis have anti-aliased edges";
-    Timeline instant { 1, 0, { { 0, SpanKind::forward, 0, 0, 0, 0 } } };
+    Timeline instant{1, 0, {{0, SpanKind::forward, 0, 0, 0, 0}}};
     EXPECT_GT(colours(instant).size(), 10U);
 }
 
@@ -140,7 +141,7 @@ TEST(Picture, StaysWithinReasonWithManyStages)
     timeline.length_s = 1;
     const PictureSize size = timeline_picture_size(timeline);
     EXPECT_LT(size.height, 12'000);
-    EXPECT_GT(timeline_picture_size(Timeline { 1, 1, {} }).height, 100);
+    EXPECT_GT(timeline_picture_size(Timeline{1, 1, {}}).height, 100);
 }
 
 TEST(Axis, TicksAreRound)
@@ -159,7 +160,7 @@ TEST(Export, WritesTheThreeForms)
 {
     const Folder folder;
     const Timeline timeline = pipeline(4, 8);
-    for (const char* name : { "a.json", "a.svg", "a.png" }) {
+    for (const char* name : {"a.json", "a.svg", "a.png"}) {
         const auto written = export_timeline(timeline, "Llama <3> & \"friends\" \xC3\xA4", folder.file(name));
         ASSERT_TRUE(written.has_value()) << written.error().line();
     }
