@@ -4,6 +4,8 @@
 #include "app/models/live_run.h"
 #include "app/models/text.h"
 
+#include <QFont>
+
 namespace fourfold::ui {
 
 namespace {
@@ -126,6 +128,11 @@ QVariant FactsModel::data(const QModelIndex& index, int role) const
         return index.column() == fact ? row.fact : row.value;
     case Qt::ToolTipRole:
         return row.value;
+    case Qt::FontRole: {
+        QFont font;
+        font.setWeight(row.heading ? QFont::DemiBold : QFont::Normal);
+        return font;
+    }
     case HeadingRole:
         return row.heading;
     default:

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/appearance.h"
+
+#include <QApplication>
+#include <QStyleFactory>
+#include <QToolTip>
+#include <QVariant>
+
+namespace fourfold::ui {
+
+namespace {
+// Lives on the application: the palette is ours after the first applyTheme() and cannot be asked any more.
+constexpr const char* kSystemIsDark = "fourfoldSystemIsDark";
+} // namespace
+
+QString spelling(ThemeChoice choice)
+{
+    switch (choice) {
+    case ThemeChoice::light:
+        return QStringLiteral("light");
+    case ThemeChoice::dark:
+        return QStringLiteral("dark");
+    case ThemeChoice::system:
+        break;
+    }
+    return QStringLiteral("system");
+}
+
+ThemeChoice themeChoice(const QString& spelling)
+{
+    if (spelling == QLatin1String("light"))
+        return ThemeChoice::light;
+    return spelling == QLatin1String("dark") ? ThemeChoice::dark : ThemeChoice::system;
+}
+
+void prepareAppearance()
+{
+    const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
+    qApp->setProperty(kSystemIsDark, dark);
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setFont(baseFont());
+}
+
+void applyTheme(ThemeChoice choice)
+{
+    const bool dark
+        = choice == ThemeChoice::dark || (choice == ThemeChoice::system && qApp->property(kSystemIsDark).toBool());
+    const Theme& theme = dark ? darkTheme() : lightTheme();
+    QApplication::setPalette(theme.palette());
+    QToolTip::setPalette(theme.palette());
+    qApp->setStyleSheet(theme.styleSheet());
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The few dialogs of the desktop.
+#pragma once
+
+#include "core/base/problem.h"
+
+#include <QString>
+
+class QWidget;
+
+namespace fourfold {
+struct HostKeyQuestion;
+}
+
+namespace fourfold::ui {
+
+// A problem in full: what, where, what to do.
+void showProblem(QWidget* parent, const QString& title, const Problem& problem);
+// Text that is longer than a message box: fixed-width, can be copied.
+void showLongText(QWidget* parent, const QString& title, const QString& text);
+// True when the user trusts the key of a host that was never seen before.
+bool askHostKey(QWidget* parent, const HostKeyQuestion& question);
+
+enum class SaveAnswer { save, discard, cancel };
+SaveAnswer askToSave(QWidget* parent, const QString& planName);
+// True when the user wants the run that is under way to be stopped.
+bool askToStopRun(QWidget* parent);
+void showShortcuts(QWidget* parent);
+void showAbout(QWidget* parent);
+
+} // namespace fourfold::ui

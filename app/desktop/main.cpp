@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fourfold-desktop [PLAN.json]
+#include "app/desktop/appearance.h"
+#include "app/desktop/main_window.h"
+#include "app/desktop/screenshot.h"
+#include "app/models/text.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace {
+using namespace fourfold;
+using namespace fourfold::ui;
+
+int fail(int status, const QString& line)
+{
+    std::fprintf(stderr, "fourfold-desktop: %s\n", qPrintable(line));
+    return status;
+}
+
+struct Arguments {
+    QString plan;
+    MainWindow::Options window;
+    ScreenshotRequest screenshot; // no file: an ordinary start
+};
+
+// Fails with the line to print.
+Expected<Arguments> parse(const QApplication& application)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(QStringLiteral("Plan, run and compare 4D-parallel LLM training."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument(
+        QStringLiteral("plan"), QStringLiteral("Plan file to open."), QStringLiteral("[PLAN.json]"));
+    const QCommandLineOption screenshot(QStringLiteral("screenshot"),
+        QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
+    const QCommandLineOption page(
+        QStringLiteral("page"), QStringLiteral("Start on this page: plan, runs, history."), QStringLiteral("PAGE"));
+    const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Picture in dark colours."));
+    const QCommandLineOption size(
+        QStringLiteral("size"), QStringLiteral("Size of the picture, default 1680x1050."), QStringLiteral("WxH"));
+    const QCommandLineOption trainer(QStringLiteral("trainer"),
+        QStringLiteral("Use this fourfold-trainer instead of the one beside this program."), QStringLiteral("FILE"));
+    parser.addOptions({screenshot, page, dark, size, trainer});
+    parser.process(application);
+
+    Arguments arguments;
+    if (parser.positionalArguments().size() > 1)
+        return Problem{ProblemCode::bad_input, "one plan file at most was expected", "see --help", ""};
+    arguments.plan = parser.positionalArguments().value(0);
+    arguments.window.trainer = parser.value(trainer).toStdString();
+    arguments.screenshot.file = parser.value(screenshot);
+    arguments.screenshot.dark = parser.isSet(dark);
+    if (parser.isSet(page)) {
+        const QStringList pages{QStringLiteral("plan"), QStringLiteral("runs"), QStringLiteral("history")};
+        arguments.screenshot.page = static_cast<int>(pages.indexOf(parser.value(page)));
+        if (arguments.screenshot.page < 0)
+            return Problem{ProblemCode::bad_input, "--page must be plan, runs or history", "", ""};
+    }
+    if (parser.isSet(size)) {
+        const QStringList parts = parser.value(size).split(QLatin1Char('x'));
+        arguments.screenshot.size = {parts.value(0).toInt(), parts.value(1).toInt()};
+        if (parts.size() != 2 || arguments.screenshot.size.width() < 200 || arguments.screenshot.size.height() < 200
+            || arguments.screenshot.size.width() > 16384 || arguments.screenshot.size.height() > 16384)
+            return Problem{ProblemCode::bad_input, "--size must be WxH from 200x200 to 16384x16384", "", ""};
+    }
+    arguments.window.session = arguments.screenshot.file.isEmpty();
+    return arguments;
+}
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
+    QApplication::setApplicationDisplayName(QStringLiteral("Fourfold"));
+    QApplication::setApplicationVersion(QStringLiteral(FOURFOLD_VERSION));
+    QGuiApplication::setDesktopFileName(QStringLiteral("org.fourfold.Fourfold"));
+    prepareAppearance();
+    const Expected<Arguments> arguments = parse(application);
+    if (!arguments)
+        return fail(2, fromUtf8(arguments.error().line()));
+
+    const Presets presets;
+    MainWindow window(presets, arguments->window);
+    if (!arguments->screenshot.file.isEmpty()) {
+        if (arguments->plan.isEmpty())
+            window.openStartPlan();
+        else if (const Expected<void> opened = window.document().open(arguments->plan.toStdString()); !opened)
+            return fail(opened.error().exit_status(), fromUtf8(opened.error().line()));
+        const Expected<void> taken = takeScreenshot(window, arguments->screenshot);
+        return taken ? 0 : fail(1, fromUtf8(taken.error().line()));
+    }
+    if (arguments->screenshot.page >= 0)
+        window.showPage(static_cast<MainWindow::Page>(arguments->screenshot.page));
+    window.show();
+    // An unusable file is told on top of a window that works.
+    QTimer::singleShot(0, &window, [&] {
+        if (arguments->plan.isEmpty() || !window.openPlan(arguments->plan.toStdString()))
+            window.openStartPlan();
+    });
+    return QApplication::exec();
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tool bar, menus and status bar of the main window.
+#include "app/desktop/dialogs.h"
+#include "app/desktop/icons.h"
+#include "app/desktop/main_window.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/models/preset_model.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QCoreApplication>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QPushButton>
+#include <QShortcut>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QToolBar>
+
+namespace fourfold::ui {
+
+void MainWindow::makeActions()
+{
+    const auto make = [this](const QString& text, const QString& icon, const QKeySequence& keys, auto slot) {
+        auto* action = new QAction(text, this);
+        action->setShortcut(keys);
+        action->setToolTip(QStringLiteral("%1 (%2)").arg(text, keys.toString(QKeySequence::NativeText)));
+        connect(action, &QAction::triggered, this, slot);
+        m_icons.push_back({action, icon});
+        return action;
+    };
+    m_newAction = make(tr("New"), QStringLiteral("new"), QKeySequence::New, &MainWindow::newPlan);
+    m_openAction = make(tr("Open"), QStringLiteral("open"), QKeySequence::Open, &MainWindow::askOpen);
+    m_saveAction = make(tr("Save"), QStringLiteral("save"), QKeySequence::Save, [this] { savePlan(); });
+    m_saveAsAction = new QAction(tr("Save as\u2026"), this);
+    m_saveAsAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
+    connect(m_saveAsAction, &QAction::triggered, this, &MainWindow::askSaveAs);
+
+    QUndoStack& undo = m_document.undoStack();
+    m_undoAction
+        = make(tr("Undo"), QStringLiteral("undo"), QKeySequence(Qt::CTRL | Qt::Key_Z), [&undo] { undo.undo(); });
+    m_redoAction = make(
+        tr("Redo"), QStringLiteral("redo"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), [&undo] { undo.redo(); });
+    m_undoAction->setEnabled(false);
+    m_redoAction->setEnabled(false);
+    connect(&undo, &QUndoStack::canUndoChanged, m_undoAction, &QAction::setEnabled);
+    connect(&undo, &QUndoStack::canRedoChanged, m_redoAction, &QAction::setEnabled);
+    connect(&undo, &QUndoStack::undoTextChanged, this,
+        [this](const QString& text) { m_undoAction->setToolTip(tr("Undo %1 (Ctrl+Z)").arg(text)); });
+    connect(&undo, &QUndoStack::redoTextChanged, this,
+        [this](const QString& text) { m_redoAction->setToolTip(tr("Redo %1 (Ctrl+Shift+Z)").arg(text)); });
+}
+
+void MainWindow::makeToolBar()
+{
+    QToolBar* bar = addToolBar(tr("Main"));
+    bar->setObjectName(QStringLiteral("mainToolBar"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    bar->setIconSize({16, 16});
+    bar->addActions({m_newAction, m_openAction, m_saveAction});
+    bar->addSeparator();
+    bar->addActions({m_undoAction, m_redoAction});
+    bar->addSeparator();
+
+    m_modes = new QTabBar;
+    m_modes->setObjectName(QStringLiteral("modes"));
+    m_modes->setDrawBase(false);
+    m_modes->setExpanding(false);
+    m_modes->setAccessibleName(tr("Mode"));
+    const QStringList names{tr("Plan"), tr("Runs"), tr("History")};
+    for (int i = 0; i < names.size(); ++i) {
+        m_modes->addTab(names[i]);
+        m_modes->setTabToolTip(i, QStringLiteral("%1 (Ctrl+%2)").arg(names[i]).arg(i + 1));
+    }
+    connect(m_modes, &QTabBar::currentChanged, this, [this](int index) { showPage(static_cast<Page>(index)); });
+    bar->addWidget(m_modes);
+
+    auto* space = new QWidget;
+    space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    bar->addWidget(space);
+    m_run = new QPushButton(tr("Run\u2026"));
+    m_run->setProperty("primary", true);
+    m_run->setObjectName(QStringLiteral("run"));
+    m_run->setToolTip(tr("Choose where to run this plan (F5)"));
+    connect(m_run, &QPushButton::clicked, this, [this] { showPage(Page::runs); });
+    m_runAction = bar->addWidget(m_run);
+}
+
+void MainWindow::makeMenus()
+{
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addActions({m_newAction, m_openAction});
+    m_recent = file->addMenu(tr("Open &recent"));
+    QMenu* examples = file->addMenu(tr("Open &example"));
+    const PresetModel plans(m_presets, PresetModel::Kind::plans);
+    for (int row = 0; row < plans.rowCount(); ++row) {
+        const QModelIndex at = plans.index(row);
+        const QString id = at.data(PresetModel::IdRole).toString();
+        examples->addAction(at.data().toString(), this, [this, id] { openExample(id); });
+    }
+    examples->setEnabled(plans.rowCount() > 0);
+    file->addSeparator();
+    file->addActions({m_saveAction, m_saveAsAction});
+    file->addSeparator();
+    file->addAction(tr("&Import model\u2026"), this, &MainWindow::askImport);
+    file->addAction(tr("Export &timeline\u2026"), this, &MainWindow::askExportTimeline);
+    file->addSeparator();
+    file->addAction(tr("&Quit"), QKeySequence(QKeySequence::Quit), this, &QWidget::close);
+    showRecent();
+
+    menuBar()->addMenu(tr("&Edit"))->addActions({m_undoAction, m_redoAction});
+    makeViewMenu();
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addAction(tr("&Run this plan\u2026"), QKeySequence(Qt::Key_F5), this, [this] { showPage(Page::runs); });
+    run->addAction(tr("&Stop the run"), this, [this] { m_controller.stop(); });
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_Question), this, [this] { showShortcuts(this); });
+    help->addAction(tr("&About Fourfold"), this, [this] { showAbout(this); });
+}
+
+void MainWindow::makeViewMenu()
+{
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    for (int i = 0; i < m_modes->count(); ++i)
+        view->addAction(m_modes->tabText(i), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this,
+            [this, i] { showPage(static_cast<Page>(i)); });
+    view->addSeparator();
+    auto* themes = new QActionGroup(this);
+    const auto add = [&](const QString& text, ThemeChoice choice) {
+        QAction* action = view->addAction(text, this, [this, choice] { setTheme(choice); });
+        action->setObjectName(QStringLiteral("theme.") + spelling(choice));
+        action->setCheckable(true);
+        action->setChecked(m_session.theme == choice);
+        themes->addAction(action);
+    };
+    add(tr("As the &system"), ThemeChoice::system);
+    add(tr("&Light"), ThemeChoice::light);
+    add(tr("&Dark"), ThemeChoice::dark);
+    view->addSeparator();
+    view->addAction(tr("&Filter the history"), QKeySequence(Qt::Key_Slash), this, [this] {
+        showPage(Page::history);
+        m_history->focusFilter();
+    });
+}
+
+void MainWindow::makeStatusBar()
+{
+    m_evaluated = new QLabel;
+    m_evidence = new QLabel;
+    auto* version = new QLabel(tr("Fourfold %1").arg(QCoreApplication::applicationVersion()));
+    for (QLabel* label : {m_evaluated, m_evidence, version}) {
+        label->setProperty("role", "muted");
+        label->setContentsMargins(8, 0, 8, 0);
+    }
+    statusBar()->addWidget(m_evaluated);
+    statusBar()->addPermanentWidget(m_evidence);
+    statusBar()->addPermanentWidget(version);
+    statusBar()->setSizeGripEnabled(false);
+}
+
+void MainWindow::showRecent()
+{
+    m_recent->clear();
+    m_recent->setEnabled(!m_session.recentPlans.isEmpty());
+    for (const QString& file : m_session.recentPlans)
+        m_recent->addAction(file, this, [this, file] { openPlan(file.toStdString()); });
+}
+
+void MainWindow::showIcons()
+{
+    const Theme& theme = themeOf(this);
+    for (const IconAction& entry : m_icons)
+        entry.action->setIcon(themedIcon(entry.icon, theme));
+}
+
+} // namespace fourfold::ui

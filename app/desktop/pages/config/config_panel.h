@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inputs of a plan at the left of the Plan page, in the order people know them, with the verdict under the layout.
+#pragma once
+
+#include "app/models/answer.h"
+#include "app/models/plan_document.h"
+
+#include <QWidget>
+
+class QLabel;
+class QVBoxLayout;
+
+namespace fourfold::ui {
+
+class BatchSection;
+class HardwareSection;
+class LayoutSection;
+class ModelSection;
+
+class ConfigPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit ConfigPanel(PlanDocument& document, QWidget* parent = nullptr);
+    [[nodiscard]] QString verdictText() const;
+
+signals:
+    void importRequested(); // the user wants to take the model from a file
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void showPlan();
+    void showVerdict();
+    QWidget* makeSeparator();
+
+    PlanDocument& m_document;
+    ModelSection* m_model;
+    HardwareSection* m_hardware;
+    LayoutSection* m_layout;
+    BatchSection* m_batch;
+    QLabel *m_verdict, *m_otherReasons, *m_unknownKeys;
+};
+
+} // namespace fourfold::ui

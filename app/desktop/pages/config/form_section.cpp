@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/config/form_section.h"
+
+#include "app/desktop/pages/config/reason_row.h"
+#include "app/desktop/theme.h"
+#include "app/desktop/widgets/invalid_frame.h"
+#include "app/models/choices.h"
+#include "app/models/text.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kLabelWidth = 104;
+}
+
+FormSection::FormSection(const QString& title, PlanDocument& document, QWidget* parent)
+    : QWidget(parent)
+    , m_document(document)
+    , m_grid(new QGridLayout)
+    , m_fact(makeNote())
+{
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 10, 12, 10);
+    column->setSpacing(6);
+    auto* header = new QHBoxLayout;
+    auto* heading = new QLabel(title);
+    heading->setFont(scaledFont(0.25, QFont::DemiBold));
+    header->addWidget(heading);
+    header->addStretch();
+    header->addWidget(m_fact);
+    column->addLayout(header);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setHorizontalSpacing(10);
+    m_grid->setVerticalSpacing(5);
+    m_grid->setColumnMinimumWidth(0, kLabelWidth);
+    m_grid->setColumnStretch(1, 1);
+    column->addLayout(m_grid);
+    setAccessibleName(title);
+}
+
+void FormSection::setFact(const QString& fact)
+{
+    m_fact->setText(fact);
+}
+
+QLabel* FormSection::makeNote()
+{
+    auto* note = new QLabel;
+    note->setFont(scaledFont(-0.5));
+    note->setProperty("role", "muted");
+    return note;
+}
+
+QLabel* FormSection::addNote()
+{
+    QLabel* note = makeNote();
+    m_grid->addWidget(note, m_grid->rowCount(), 1);
+    return note;
+}
+
+void FormSection::addRow(const QString& label, const std::vector<Field>& fields, QWidget* note)
+{
+    const int row = m_grid->rowCount();
+    auto* name = new QLabel(label);
+    name->setBuddy(fields.front().widget);
+    m_grid->addWidget(name, row, 0);
+    auto* line = new QWidget;
+    auto* layout = new QHBoxLayout(line);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(note ? 7 : 4);
+    for (const Field& field : fields)
+        layout->addWidget(field.widget, note ? 0 : 1);
+    if (note)
+        layout->addWidget(note, 1);
+    m_grid->addWidget(line, row, 1);
+
+    int reasonRow = row;
+    for (const Field& field : fields) {
+        if (field.path.empty())
+            continue;
+        m_frames[field.path] = new InvalidFrame(field.widget);
+        auto* reason = new ReasonRow;
+        m_reasons[field.path] = reason;
+        m_grid->addWidget(reason, ++reasonRow, 0, 1, 2);
+        connect(reason, &ReasonRow::useRequested, this, [this, path = field.path](const Json& value) {
+            m_document.setValue(path, value, tr("Use nearest valid value"), false);
+        });
+    }
+}
+
+int FormSection::takeReasons(std::vector<Reason>& reasons)
+{
+    int taken = 0;
+    for (const auto& [path, row] : m_reasons) {
+        const auto found
+            = std::find_if(reasons.begin(), reasons.end(), [&path = path](const Reason& r) { return r.field == path; });
+        const bool has = found != reasons.end();
+        m_frames.at(path)->setInvalid(has);
+        row->show(has ? &*found : nullptr);
+        if (!has)
+            continue;
+        // A field can break several rules at once; the first names the nearest value that satisfies all.
+        taken += static_cast<int>(std::erase_if(reasons, [&path = path](const Reason& r) { return r.field == path; }));
+    }
+    return taken;
+}
+
+QSpinBox* FormSection::addSpinBox(const std::string& path, const QString& name, QSpinBox* box)
+{
+    box->setAccessibleName(name);
+    box->setObjectName(fromUtf8(path));
+    box->setGroupSeparatorShown(true);
+    box->setMinimumWidth(64);
+    connect(box, &QSpinBox::valueChanged, this,
+        [this, path, name](int value) { m_document.setValue(path, value, tr("Change %1").arg(name)); });
+    return box;
+}
+
+QComboBox* FormSection::makeComboBox(const QString& name)
+{
+    auto* box = new QComboBox;
+    box->setAccessibleName(name);
+    box->setMinimumContentsLength(8);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    return box;
+}
+
+QComboBox* FormSection::makeChoice(const std::string& path, const QString& name)
+{
+    QComboBox* box = makeComboBox(name);
+    box->setObjectName(fromUtf8(path));
+    for (const Choice& choice : choicesOf(path))
+        box->addItem(choice.label, fromUtf8(choice.spelling));
+    connect(box, &QComboBox::activated, this, [this, box, path, name] {
+        m_document.setValue(path, box->currentData().toString().toStdString(), tr("Change %1").arg(name), false);
+    });
+    return box;
+}
+
+void FormSection::showValue(QSpinBox* box, int value)
+{
+    const QSignalBlocker blocker(box);
+    if (box->value() != value)
+        box->setValue(value);
+}
+
+void FormSection::showChoice(QComboBox* box, const QString& data)
+{
+    const QSignalBlocker blocker(box);
+    box->setCurrentIndex(box->findData(data));
+}
+
+} // namespace fourfold::ui

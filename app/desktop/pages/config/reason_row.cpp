@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/config/reason_row.h"
+
+#include "app/desktop/theme.h"
+#include "app/models/choices.h"
+#include "app/models/text.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+namespace fourfold::ui {
+
+namespace {
+QString wordsOf(const std::string& field, const Json& value)
+{
+    if (value.is_string())
+        return choiceLabel(field, value.get<std::string>());
+    if (value.is_boolean())
+        return value.get<bool>() ? ReasonRow::tr("on") : ReasonRow::tr("off");
+    if (value.is_number_integer())
+        return grouped(value.get<double>());
+    return fromUtf8(value.dump());
+}
+} // namespace
+
+ReasonRow::ReasonRow(QWidget* parent)
+    : QWidget(parent)
+    , m_message(new QLabel)
+    , m_use(new QPushButton)
+{
+    auto* line = new QHBoxLayout(this);
+    line->setContentsMargins(0, 0, 0, 2);
+    line->setSpacing(8);
+    m_message->setWordWrap(true);
+    m_message->setFont(scaledFont(-0.5));
+    m_message->setProperty("role", "bad");
+    m_use->setProperty("small", true);
+    m_use->setObjectName(QStringLiteral("useNearest"));
+    line->addWidget(m_message, 1);
+    line->addWidget(m_use, 0, Qt::AlignTop);
+    connect(m_use, &QPushButton::clicked, this, [this] { emit useRequested(Json(m_nearest)); });
+    hide();
+}
+
+void ReasonRow::show(const Reason* reason)
+{
+    setVisible(reason != nullptr);
+    if (!reason)
+        return;
+    m_message->setText(fromUtf8(reason->message));
+    const Expected<Json> nearest = reason->nearest.empty() ? Expected<Json>(Json()) : parse_json(reason->nearest, {});
+    m_use->setVisible(nearest && !nearest->is_null());
+    if (m_use->isVisibleTo(this)) {
+        m_nearest = *nearest;
+        m_use->setText(tr("Use %1").arg(wordsOf(reason->field, m_nearest)));
+    }
+}
+
+} // namespace fourfold::ui

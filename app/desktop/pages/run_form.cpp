@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/run_form.h"
+
+#include "app/desktop/dialogs.h"
+#include "app/desktop/icons.h"
+#include "app/models/plan_facts.h"
+#include "app/models/text.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kPanelWidth = 352;
+const QString kLocal = QStringLiteral("local");
+const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
+
+QLabel* makeWrapped(const char* role)
+{
+    auto* label = new QLabel;
+    label->setWordWrap(true);
+    label->setProperty("role", role);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+} // namespace
+
+RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* parent)
+    : QWidget(parent)
+    , m_document(document)
+    , m_controller(controller)
+    , m_targets(document.presets(), PresetModel::Kind::targets)
+    , m_target(new QComboBox)
+    , m_hosts(new QLineEdit)
+    , m_steps(new QSpinBox)
+    , m_plan(makeWrapped("heading"))
+    , m_layout(makeWrapped("muted"))
+    , m_expected(makeWrapped("muted"))
+    , m_message(makeWrapped("muted"))
+    , m_start(new QPushButton(tr("Start run")))
+    , m_stop(new QPushButton(tr("Stop")))
+    , m_preview(new QPushButton(tr("Show what it does\u2026")))
+{
+    setFixedWidth(kPanelWidth);
+    setProperty("role", "panel");
+    setAttribute(Qt::WA_StyledBackground);
+    auto* title = new QLabel(tr("Run this plan"));
+    title->setProperty("role", "paneltitle");
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(title);
+    column->addWidget(makeFields());
+    column->addStretch();
+
+    connect(&document, &PlanDocument::planChanged, this, &RunForm::refresh);
+    connect(&controller, &RunController::started, this, &RunForm::showState);
+    connect(&controller, &RunController::finished, this, &RunForm::refresh);
+    connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
+    connect(m_hosts, &QLineEdit::textChanged, this, &RunForm::refresh);
+    connect(m_steps, &QSpinBox::valueChanged, this, [this] {
+        m_stepsEdited = true;
+        refresh();
+    });
+    connect(m_start, &QPushButton::clicked, this, &RunForm::start);
+    connect(m_stop, &QPushButton::clicked, this, [this] {
+        emit stopRequested();
+        showState();
+    });
+    connect(m_preview, &QPushButton::clicked, this, &RunForm::showPreview);
+    refresh();
+}
+
+QWidget* RunForm::makeFields()
+{
+    m_target->addItem(tr("This computer"), kLocal);
+    for (int row = 0; row < m_targets.rowCount(); ++row) {
+        const QModelIndex at = m_targets.index(row);
+        const QString id = at.data(PresetModel::IdRole).toString();
+        if (id != kLocal)
+            m_target->addItem(at.data().toString(), id);
+    }
+    m_target->addItem(tr("SSH hosts\u2026"), kHosts);
+    m_target->setAccessibleName(tr("Target"));
+    m_target->setObjectName(QStringLiteral("target"));
+    m_hosts->setPlaceholderText(tr("user@host1, host2:2222"));
+    m_hosts->setAccessibleName(tr("SSH hosts, separated by commas"));
+    m_hosts->setObjectName(QStringLiteral("hosts"));
+    m_steps->setRange(1, 100'000'000);
+    m_steps->setGroupSeparatorShown(true);
+    m_steps->setAccessibleName(tr("Steps"));
+    m_steps->setObjectName(QStringLiteral("steps"));
+    m_start->setProperty("primary", true);
+    m_start->setObjectName(QStringLiteral("start"));
+    m_stop->setProperty("plain", true);
+    m_stop->setObjectName(QStringLiteral("stop"));
+    m_preview->setProperty("plain", true);
+    m_message->setObjectName(QStringLiteral("message"));
+
+    auto* fields = new QWidget;
+    auto* grid = new QGridLayout(fields);
+    grid->setContentsMargins(12, 12, 12, 12);
+    grid->setHorizontalSpacing(10);
+    grid->setVerticalSpacing(7);
+    grid->setColumnMinimumWidth(0, 92);
+    grid->setColumnStretch(1, 1);
+    int row = 0;
+    for (QLabel* line : {m_plan, m_layout, m_expected})
+        grid->addWidget(line, row++, 0, 1, 2);
+    grid->setRowMinimumHeight(row++, 6);
+    const auto add = [&](const QString& label, QWidget* field) {
+        auto* name = new QLabel(label);
+        name->setBuddy(field);
+        grid->addWidget(name, row, 0);
+        grid->addWidget(field, row++, 1);
+    };
+    add(tr("Target"), m_target);
+    grid->addWidget(m_hosts, row++, 1);
+    add(tr("Steps"), m_steps);
+    grid->setRowMinimumHeight(row++, 6);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
+    buttons->addWidget(m_start, 1);
+    buttons->addWidget(m_stop);
+    grid->addLayout(buttons, row++, 0, 1, 2);
+    grid->addWidget(m_message, row++, 0, 1, 2);
+    grid->addWidget(m_preview, row++, 0, 1, 2);
+    return fields;
+}
+
+QString RunForm::target() const
+{
+    const QString id = m_target->currentData().toString();
+    return id == kHosts ? m_hosts->text().remove(QLatin1Char(' ')) : id;
+}
+
+void RunForm::showEvent(QShowEvent* event)
+{
+    refresh();
+    QWidget::showEvent(event);
+}
+
+void RunForm::refresh()
+{
+    m_hosts->setVisible(m_target->currentData().toString() == kHosts);
+    if (!isVisible())
+        return; // every edit of the plan comes by here
+    std::optional<int> steps;
+    if (m_stepsEdited)
+        steps = m_steps->value();
+    const bool hostsMissing = m_hosts->isVisible() && target().isEmpty();
+    m_setup = hostsMissing ? RunSetup() : prepareRun(m_document, target(), steps);
+    if (hostsMissing)
+        m_setup.refusal = tr("Name at least one host");
+    if (!m_stepsEdited && m_setup.steps > 0) {
+        const QSignalBlocker blocker(m_steps);
+        m_steps->setValue(m_setup.steps);
+    }
+    m_plan->setText(m_document.title());
+    if (const std::optional<ResolvedPlan>& plan = m_document.lastResolved()) {
+        m_plan->setText(fromUtf8(plan->name));
+        m_layout->setText(
+            QStringLiteral("%1\n%2 on %3").arg(layoutLine(plan->layout), fromUtf8(plan->model.name), gpusFact(*plan)));
+    }
+    const std::optional<double>& expected = m_setup.expectation.tps_per_gpu;
+    m_expected->setVisible(expected.has_value());
+    if (expected) {
+        m_expected->setText(tr("Predicted: %1 tokens/s per GPU, %2 per step")
+                                .arg(grouped(*expected, *expected < 100 ? 1 : 0),
+                                    duration(m_setup.expectation.step_time_s.value_or(0))));
+    }
+    showState();
+}
+
+bool RunForm::canStart() const
+{
+    return m_setup.request.has_value() && !m_controller.isRunning();
+}
+
+void RunForm::showState()
+{
+    const bool running = m_controller.isRunning();
+    m_start->setEnabled(canStart());
+    m_start->setText(running ? tr("Running\u2026") : tr("Start run"));
+    m_start->setToolTip(m_setup.refusal);
+    m_stop->setEnabled(running && !m_controller.isStopping());
+    m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
+    m_preview->setEnabled(m_setup.request.has_value());
+    for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
+        field->setEnabled(!running);
+    const bool refused = !running && !m_setup.refusal.isEmpty();
+    const QString role = refused ? QStringLiteral("bad") : QStringLiteral("muted");
+    if (m_message->property("role").toString() != role) {
+        m_message->setProperty("role", role);
+        m_message->setStyleSheet(m_message->styleSheet()); // the style sheet reads the property again
+    }
+    m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
+    m_message->setVisible(!m_message->text().isEmpty());
+}
+
+void RunForm::start()
+{
+    refresh();
+    if (canStart())
+        emit startRequested(m_setup, m_plan->text());
+}
+
+void RunForm::showPreview()
+{
+    if (!m_setup.request)
+        return;
+    const Expected<LaunchPreview> what = preview(*m_setup.request);
+    if (what)
+        showLongText(this, tr("What this run does"), fromUtf8(what->text));
+    else
+        showProblem(this, tr("This run cannot start"), what.error());
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The run assistant: where to run, how long, what will be done, and the button that does it. A plan that cannot run
+// says why instead.
+#pragma once
+
+#include "app/models/preset_model.h"
+#include "app/models/run_setup.h"
+
+#include <QWidget>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace fourfold::ui {
+
+class RunForm : public QWidget {
+    Q_OBJECT
+public:
+    // Both outlive the form.
+    RunForm(PlanDocument& document, RunController& controller, QWidget* parent = nullptr);
+
+    // Test the plan against the chosen target and show the result. Done by itself on every change.
+    void refresh();
+    [[nodiscard]] bool canStart() const;
+    [[nodiscard]] QString refusal() const { return m_setup.refusal; }
+    [[nodiscard]] QString target() const; // as in load_target()
+    void start();
+
+signals:
+    void startRequested(const fourfold::ui::RunSetup& setup, const QString& title);
+    void stopRequested();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* makeFields();
+    void showPreview();
+    void showState();
+
+    PlanDocument& m_document;
+    RunController& m_controller;
+    PresetModel m_targets;
+    RunSetup m_setup;
+    QComboBox* m_target;
+    QLineEdit* m_hosts;
+    QSpinBox* m_steps;
+    QLabel *m_plan, *m_layout, *m_expected, *m_message;
+    QPushButton *m_start, *m_stop, *m_preview;
+    bool m_stepsEdited = false;
+};
+
+} // namespace fourfold::ui

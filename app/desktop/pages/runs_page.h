@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs mode: the assistant at the left; state, live charts and log of the run in the middle.
+#pragma once
+
+#include "app/models/live_run.h"
+#include "app/models/run_setup.h"
+
+#include <QWidget>
+
+#include <array>
+#include <filesystem>
+
+class QTableView;
+
+namespace fourfold::ui {
+
+class FigureCard;
+class LineChart;
+class RunForm;
+
+class RunsPage : public QWidget {
+    Q_OBJECT
+public:
+    // All outlive the page.
+    RunsPage(PlanDocument& document, RunController& controller, LiveRun& live, QWidget* parent = nullptr);
+    // Instead of the trainer beside this program and the user's history.
+    void setTrainer(const std::filesystem::path& trainer) { m_trainer = trainer; }
+    void setHistoryFile(const std::filesystem::path& file) { m_history = file; }
+    [[nodiscard]] RunForm& form() { return *m_form; }
+    [[nodiscard]] LineChart& throughputChart() { return *m_throughput; }
+    [[nodiscard]] const std::array<FigureCard*, 5>& figures() const { return m_figures; }
+
+private:
+    QWidget* makeLive();
+    QWidget* makeLog();
+    void start(const RunSetup& setup, const QString& title);
+    void showFigures();
+    void showPoints();
+    void ask(const HostKeyQuestion& question);
+
+    RunController& m_controller;
+    LiveRun& m_live;
+    std::filesystem::path m_trainer, m_history;
+    RunForm* m_form;
+    std::array<FigureCard*, 5> m_figures{};
+    LineChart *m_throughput, *m_loss, *m_memory;
+    QTableView* m_log;
+};
+
+} // namespace fourfold::ui

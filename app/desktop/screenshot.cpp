@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/screenshot.h"
+
+#include "app/desktop/main_window.h"
+
+#include <QApplication>
+#include <QDeadlineTimer>
+#include <QPixmap>
+#include <QSaveFile>
+#include <QThread>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kPatienceMilliseconds = 30'000;
+constexpr int kPaintRounds = 5; // charts lay themselves out over several turns of the event loop
+} // namespace
+
+Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& request)
+{
+    window.setTheme(request.dark ? ThemeChoice::dark : ThemeChoice::light);
+    if (request.page >= 0)
+        window.showPage(static_cast<MainWindow::Page>(request.page));
+    window.resize(request.size);
+    window.show();
+    const QDeadlineTimer deadline(kPatienceMilliseconds);
+    while (window.document().isValid() && !window.document().isAnswered() && !deadline.hasExpired()) {
+        QApplication::processEvents(QEventLoop::AllEvents, 20);
+        QThread::msleep(5);
+    }
+    for (int i = 0; i < kPaintRounds; ++i) {
+        QApplication::processEvents();
+        QApplication::sendPostedEvents();
+        QThread::msleep(10);
+    }
+    QSaveFile file(request.file);
+    if (!file.open(QIODevice::WriteOnly) || !window.grab().save(&file, "PNG") || !file.commit())
+        return Problem{ProblemCode::io, "the picture was not written: " + file.errorString().toStdString(),
+            "check the folder and the space on the disk", request.file.toStdString()};
+    return {};
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/card.h"
+
+#include <QPainter>
+
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kHeaderHeight = 36;
+constexpr double kStaleOpacity = 0.38;
+} // namespace
+
+Card::Card(const QString& title, QWidget* parent)
+    : QWidget(parent)
+    , m_title(title)
+{
+    setAccessibleName(title);
+}
+
+void Card::setTitle(const QString& title)
+{
+    m_title = title;
+    setAccessibleName(title);
+    update();
+}
+
+void Card::setSubtitle(const QString& subtitle)
+{
+    if (m_subtitle == subtitle)
+        return;
+    m_subtitle = subtitle;
+    update();
+}
+
+void Card::setStale(bool stale)
+{
+    if (m_stale == stale)
+        return;
+    m_stale = stale;
+    update();
+}
+
+void Card::setEmptyText(const QString& text)
+{
+    m_emptyText = text;
+    update();
+}
+
+QRect Card::bodyArea() const
+{
+    return {kMargin, kHeaderHeight, width() - 2 * kMargin, height() - kHeaderHeight - 10};
+}
+
+void Card::paintBody(QPainter&, const QRect&, const Theme&) { }
+
+void Card::paintEvent(QPaintEvent*)
+{
+    const Theme& theme = themeOf(this);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme.line);
+    painter.setBrush(theme.panel);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+    paintHeader(painter, theme);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    const QRect body = bodyArea();
+    if (isEmpty()) {
+        painter.setFont(scaledFont(0));
+        painter.setPen(theme.muted);
+        painter.drawText(body, Qt::AlignCenter | Qt::TextWordWrap, m_emptyText);
+        return;
+    }
+    painter.setOpacity(m_stale ? kStaleOpacity : 1);
+    paintBody(painter, body, theme);
+}
+
+void Card::paintHeader(QPainter& painter, const Theme& theme) const
+{
+    if (m_title.isEmpty())
+        return;
+    painter.setPen(theme.text);
+    painter.setFont(scaledFont(0.5, QFont::DemiBold));
+    const int titleWidth = painter.fontMetrics().horizontalAdvance(m_title);
+    const QRect line(kMargin, 8, width() - 2 * kMargin, 20);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    const QString text = m_stale ? tr("for the last valid plan") : m_subtitle;
+    painter.setPen(m_stale ? theme.warning : theme.muted);
+    painter.setFont(scaledFont(-0.5));
+    const QRect rest = line.adjusted(titleWidth + 10, 0, 0, 0);
+    painter.drawText(
+        rest, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(text, Qt::ElideRight, rest.width()));
+}
+
+void Card::fillShape(QPainter& painter, const QRectF& shape, const QColor& color, Fill fill, const Theme& theme)
+{
+    if (shape.width() <= 0 || shape.height() <= 0)
+        return;
+    const QColor veil(255, 255, 255, theme.dark ? 105 : 130);
+    if (fill == Fill::outlined) {
+        painter.fillRect(shape, theme.idle);
+        painter.fillRect(shape, QBrush(color, Qt::BDiagPattern));
+    } else {
+        painter.fillRect(shape, color);
+        if (fill == Fill::hatched)
+            painter.fillRect(shape, QBrush(veil, Qt::BDiagPattern));
+        else if (fill == Fill::dotted)
+            painter.fillRect(shape, QBrush(veil, Qt::Dense6Pattern));
+    }
+    if (shape.width() < 4 || shape.height() < 4)
+        return;
+    const QColor outline = fill == Fill::outlined ? color : theme.dark ? color.lighter(125) : color.darker(150);
+    painter.setPen(QPen(outline, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(shape.adjusted(0, 0, -1, -1));
+}
+
+int Card::drawLegend(
+    QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill, const Theme& theme)
+{
+    fillShape(painter, QRectF(x, baseline - 9, 11, 11), color, fill, theme);
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-0.5));
+    painter.drawText(x + 16, baseline, text);
+    return x + 16 + painter.fontMetrics().horizontalAdvance(text) + 16;
+}
+
+double axisStep(double limit, int most)
+{
+    if (!(limit > 0) || most < 1)
+        return 1;
+    const double rough = limit / most;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    for (const double factor : {1.0, 2.0, 5.0}) {
+        if (power * factor >= rough * (1 - 1e-9))
+            return power * factor;
+    }
+    return power * 10;
+}
+
+} // namespace fourfold::ui

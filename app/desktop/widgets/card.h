@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A framed area with a title, a quiet subtitle and a painted body: the base of everything in the middle of the window.
+#pragma once
+
+#include "app/desktop/theme.h"
+
+#include <QWidget>
+
+namespace fourfold::ui {
+
+class Card : public QWidget {
+    Q_OBJECT
+public:
+    explicit Card(const QString& title, QWidget* parent = nullptr);
+
+    void setTitle(const QString& title);
+    void setSubtitle(const QString& subtitle);
+    [[nodiscard]] QString subtitle() const { return m_subtitle; }
+    // A stale card shows an answer that is not for the plan as it stands: faded, and saying so in the subtitle.
+    void setStale(bool stale);
+    [[nodiscard]] bool isStale() const { return m_stale; }
+    // Shown in the middle when there is nothing to draw.
+    void setEmptyText(const QString& text);
+
+    enum class Fill { solid, hatched, dotted, outlined };
+    // Fills a shape of the data with its colour, its pattern and an outline that lifts pale hues off a white ground.
+    static void fillShape(QPainter& painter, const QRectF& shape, const QColor& color, Fill fill, const Theme& theme);
+    // Draws one entry of a legend and returns where the next one starts.
+    static int drawLegend(QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill,
+        const Theme& theme);
+
+    static constexpr int kMargin = 14;
+
+protected:
+    // Paints the body inside `area`. Not called while isEmpty().
+    virtual void paintBody(QPainter& painter, const QRect& area, const Theme& theme);
+    [[nodiscard]] virtual bool isEmpty() const { return false; }
+    [[nodiscard]] QRect bodyArea() const;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void paintHeader(QPainter& painter, const Theme& theme) const;
+
+    QString m_title, m_subtitle, m_emptyText;
+    bool m_stale = false;
+};
+
+// Round numbers for an axis from 0 to `limit`: at most `most` steps of 1, 2 or 5 times a power of ten.
+double axisStep(double limit, int most);
+
+} // namespace fourfold::ui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory per pipeline stage as stacked bars against the usable memory of the GPU.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+#include "app/models/stage_memory_model.h"
+
+namespace fourfold::ui {
+
+class MemoryBars : public Card {
+    Q_OBJECT
+public:
+    // `model` outlives the widget.
+    explicit MemoryBars(const StageMemoryModel& model, QWidget* parent = nullptr);
+
+    // The stage marked in every picture of the page; -1 = none.
+    void setSelectedStage(int stage);
+    // Stage under a point of the widget, -1 outside.
+    [[nodiscard]] int stageAt(const QPoint& point) const;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {300, 190}; }
+
+signals:
+    void stageClicked(int stage);
+
+protected:
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
+    [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Axis {
+        double top = 1; // GiB at the upper end
+        bool limitOnScale = true;
+    };
+    [[nodiscard]] Axis axis() const;
+    [[nodiscard]] QRect plotArea(const QRect& body) const;
+    void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
+    void paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
+    void paintStage(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;
+    void paintLimit(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
+    [[nodiscard]] QString describe(int stage) const;
+
+    const StageMemoryModel& m_model;
+    int m_selected = -1;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/step_split.h"
+
+#include "app/models/text.h"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kNameWidth = 116;
+constexpr int kShareWidth = 52;
+constexpr int kTimeWidth = 62; // room for the number behind the longest bar
+constexpr int kLegendHeight = 26;
+constexpr int kHiddenAlpha = 75;
+
+struct Look {
+    QColor color;
+    Card::Fill fill;
+};
+
+Look lookOf(Part part, const Theme& theme)
+{
+    switch (part) {
+    case Part::compute:
+        return {theme.forward, Card::Fill::solid};
+    case Part::recompute:
+        return {theme.gradients, Card::Fill::dotted};
+    case Part::bubble:
+        return {theme.muted, Card::Fill::outlined};
+    case Part::optimizer:
+        return {theme.optimizer, Card::Fill::solid};
+    case Part::other:
+        return {theme.muted, Card::Fill::solid};
+    default:
+        return {theme.communication, Card::Fill::solid};
+    }
+}
+} // namespace
+
+StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
+    : Card(tr("Step time"), parent)
+    , m_model(model)
+{
+    setEmptyText(tr("The parts of the step appear here as soon as the plan is valid."));
+    connect(&model, &QAbstractItemModel::modelReset, this, [this] {
+        QStringList parts;
+        for (const TimePartsModel::Row& row : m_model.rows())
+            parts << QStringLiteral("%1 %2").arg(TimePartsModel::label(row.part), duration(row.exposed_s));
+        setAccessibleDescription(parts.join(QStringLiteral(", ")));
+        setSubtitle(m_model.rowCount() == 0
+                ? QString()
+                : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_model.total())));
+        update();
+    });
+}
+
+QRect StepSplit::rowsArea(const QRect& area) const
+{
+    return area.adjusted(0, kLegendHeight, 0, 0);
+}
+
+void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    const int baseline = area.top() + 10;
+    const int next = drawLegend(painter, area.left(), baseline, theme.communication, tr("Exposed"), Fill::solid, theme);
+    QColor pale = theme.communication;
+    pale.setAlpha(kHiddenAlpha);
+    painter.fillRect(QRectF(next, baseline - 9, 11, 11), pale);
+    painter.setPen(theme.muted);
+    painter.drawText(next + 16, baseline, tr("Hidden behind compute"));
+
+    double longest = 0;
+    for (const TimePartsModel::Row& row : m_model.rows())
+        longest = std::max(longest, row.exposed_s + row.hidden_s);
+    const QRect rows = rowsArea(area);
+    const double lineHeight = std::min(30.0, double(rows.height()) / (m_model.rowCount() + 1));
+    const double scale = std::max(10, rows.width() - kNameWidth - kShareWidth - kTimeWidth) / std::max(longest, 1e-12);
+    double y = rows.top();
+    for (const TimePartsModel::Row& row : m_model.rows()) {
+        paintRow(painter, QRectF(rows.left(), y, rows.width(), lineHeight), row, scale, theme);
+        y += lineHeight;
+    }
+    painter.setPen(theme.grid);
+    painter.drawLine(rows.left(), qRound(y), rows.right(), qRound(y));
+    painter.setPen(theme.text);
+    painter.setFont(scaledFont(-0.25, QFont::DemiBold));
+    const QRectF line(rows.left(), y, rows.width(), lineHeight);
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
+    painter.drawText(line.adjusted(kNameWidth, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
+}
+
+void StepSplit::paintRow(
+    QPainter& painter, const QRectF& line, const TimePartsModel::Row& row, double scale, const Theme& theme) const
+{
+    painter.setPen(theme.text);
+    painter.setFont(scaledFont(-0.25));
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
+    const Look look = lookOf(row.part, theme);
+    const double barHeight = std::max(4.0, std::min(16.0, line.height() - 7));
+    const QRectF bar(line.left() + kNameWidth, std::round(line.center().y() - barHeight / 2),
+        std::max(row.exposed_s > 0 ? 1.0 : 0.0, std::round(row.exposed_s * scale)), std::round(barHeight));
+    fillShape(painter, bar, look.color, look.fill, theme);
+    double right = bar.right();
+    if (row.hidden_s > 0) {
+        const QRectF hidden(bar.right() + (bar.width() > 0 ? 1 : 0), bar.top(),
+            std::max(1.0, std::round(row.hidden_s * scale)), bar.height());
+        QColor pale = look.color;
+        pale.setAlpha(kHiddenAlpha);
+        painter.fillRect(hidden, pale);
+        right = hidden.right();
+    }
+    painter.setPen(theme.muted);
+    painter.drawText(QRectF(right + 8, line.top(), kTimeWidth + 20, line.height()), Qt::AlignLeft | Qt::AlignVCenter,
+        duration(row.exposed_s));
+    const double share = m_model.total() > 0 ? row.exposed_s / m_model.total() : 0;
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(share)));
+}
+
+bool StepSplit::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QRect rows = rowsArea(bodyArea());
+    const double lineHeight = std::min(30.0, double(rows.height()) / (m_model.rowCount() + 1));
+    const int index = static_cast<int>((help->pos().y() - rows.top()) / lineHeight);
+    if (help->pos().y() >= rows.top() && index < m_model.rowCount()) {
+        const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
+        QToolTip::showText(help->globalPos(),
+            tr("%1: %2 exposed, %3 hidden behind compute")
+                .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s)),
+            this);
+    } else {
+        QToolTip::hideText();
+    }
+    return true;
+}
+
+} // namespace fourfold::ui

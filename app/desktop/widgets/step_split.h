@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the step time goes: one bar a part, the exposed share solid and the share hidden behind compute pale.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+#include "app/models/time_parts_model.h"
+
+namespace fourfold::ui {
+
+class StepSplit : public Card {
+    Q_OBJECT
+public:
+    // `model` outlives the widget.
+    explicit StepSplit(const TimePartsModel& model, QWidget* parent = nullptr);
+    [[nodiscard]] QSize minimumSizeHint() const override { return {280, 190}; }
+
+protected:
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
+    [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
+    bool event(QEvent* event) override;
+
+private:
+    [[nodiscard]] QRect rowsArea(const QRect& area) const;
+    void paintRow(
+        QPainter& painter, const QRectF& line, const TimePartsModel::Row& row, double scale, const Theme& theme) const;
+
+    const TimePartsModel& m_model;
+};
+
+} // namespace fourfold::ui

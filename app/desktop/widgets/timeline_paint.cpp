@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the timeline looks; what it does is in timeline_view.cpp.
+#include "app/desktop/widgets/timeline_raster.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/text.h"
+
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+struct LegendEntry {
+    SpanKind kind;
+    const char* text;
+    Card::Fill fill;
+};
+constexpr LegendEntry kLegend[]{{SpanKind::forward, QT_TRANSLATE_NOOP("TimelineView", "Forward"), Card::Fill::solid},
+    {SpanKind::backward, QT_TRANSLATE_NOOP("TimelineView", "Backward"), Card::Fill::solid},
+    {SpanKind::weight_gradient, QT_TRANSLATE_NOOP("TimelineView", "Weight gradient"), Card::Fill::solid},
+    {SpanKind::send_receive, QT_TRANSLATE_NOOP("TimelineView", "Send / receive"), Card::Fill::hatched},
+    {SpanKind::gradient_reduce, QT_TRANSLATE_NOOP("TimelineView", "Gradient reduction"), Card::Fill::dotted},
+    {SpanKind::parameter_gather, QT_TRANSLATE_NOOP("TimelineView", "Parameter gather"), Card::Fill::dotted},
+    {SpanKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::outlined},
+    {SpanKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::outlined}};
+
+Card::Fill fillOf(SpanKind kind)
+{
+    for (const LegendEntry& entry : kLegend) {
+        if (entry.kind == kind)
+            return entry.fill;
+    }
+    return Card::Fill::solid;
+}
+
+bool hasDarkNumbers(SpanKind kind)
+{
+    return kind == SpanKind::backward || kind == SpanKind::send_receive;
+}
+} // namespace
+
+void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    if (m_rasterIsDark != theme.dark) {
+        m_rowsImage = m_overviewImage = {};
+        m_rasterIsDark = theme.dark;
+    }
+    const Geometry at = geometryNow();
+    paintLegend(painter, area, theme);
+    if (at.rows.width() < 20 || at.rowHeight <= 0)
+        return;
+    paintAxis(painter, at, theme);
+    paintNames(painter, at, theme);
+    paintRows(painter, at, theme);
+    paintNumbers(painter, at, theme);
+    paintOutlines(painter, theme);
+    paintOverview(painter, at, theme);
+    if (hasFocus()) {
+        painter.setPen(QPen(theme.accent, 1));
+        painter.setBrush(Qt::NoBrush);
+        const int height = qRound(at.rowHeight * m_scene.rows());
+        painter.drawRect(QRect(at.rows.left() - 2, at.rows.top() - 2, at.rows.width() + 3, height + 3 - at.gap));
+    }
+    painter.setOpacity(1);
+    if (m_hovered && m_drag == Drag::none)
+        paintTip(painter, theme);
+}
+
+void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
+{
+    int x = area.left();
+    const int baseline = area.top() + 10;
+    for (const LegendEntry& entry : kLegend) {
+        if (m_scene.has(entry.kind))
+            x = drawLegend(painter, x, baseline, timelineColor(entry.kind, theme), tr(entry.text), entry.fill, theme);
+    }
+    x = drawLegend(painter, x, baseline, theme.idle, tr("Idle"), Fill::solid, theme);
+    painter.setFont(scaledFont(-1));
+    painter.setPen(theme.muted);
+    const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   arrows select");
+    if (painter.fontMetrics().horizontalAdvance(keys) < area.right() - x)
+        painter.drawText(QRect(x, area.top() - 2, area.right() - x, 16), Qt::AlignRight | Qt::AlignVCenter, keys);
+}
+
+void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme& theme) const
+{
+    const double step = axisStep(m_window.span(), std::max(2, at.rows.width() / 90));
+    const double scale = m_window.end() >= 0.9995 ? 1 : m_window.end() >= 0.9995e-3 ? 1e3 : 1e6;
+    const QString unit = scale == 1 ? QStringLiteral("s")
+        : scale == 1e3              ? QStringLiteral("ms")
+                                    : QStringLiteral("\u00b5s");
+    const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step * scale) - 1e-9)), 0, 9);
+    const int bottom = at.rows.top() + qRound(at.rowHeight * m_scene.rows());
+    painter.setFont(scaledFont(-1));
+    for (double index = std::ceil(m_window.begin() / step - 1e-9); index * step <= m_window.end(); ++index) {
+        const int x = qRound(xAt(index * step));
+        painter.setPen(theme.line);
+        painter.drawLine(x, at.rows.top() - 5, x, bottom);
+        const QString text = QStringLiteral("%1 %2").arg(grouped(index * step * scale, decimals), unit);
+        if (x + 4 + painter.fontMetrics().horizontalAdvance(text) > at.rows.right() + 8)
+            continue;
+        painter.setPen(theme.muted);
+        painter.drawText(QRect(x + 4, at.rows.top() - 19, 100, 15), Qt::AlignLeft | Qt::AlignVCenter, text);
+    }
+}
+
+void TimelineView::paintNames(QPainter& painter, const Geometry& at, const Theme& theme) const
+{
+    const int every = std::max(1, static_cast<int>(std::ceil(13 / at.rowHeight)));
+    for (int row = 0; row < m_scene.rows(); row += every) {
+        const bool marked = row == m_selectedStage;
+        painter.setPen(marked ? theme.accentText : theme.text);
+        painter.setFont(scaledFont(-0.25, marked ? QFont::DemiBold : QFont::Normal));
+        const double height = std::max(13.0, at.rowHeight - at.gap);
+        painter.drawText(
+            QRectF(at.rows.left() - kNamesWidth, at.rows.top() + row * at.rowHeight, kNamesWidth - 4, height),
+            Qt::AlignLeft | Qt::AlignVCenter, tr("Stage %1").arg(row));
+    }
+}
+
+void TimelineView::paintRows(QPainter& painter, const Geometry& at, const Theme& theme)
+{
+    const QSize size(
+        at.rows.width(), std::min(at.rows.height(), static_cast<int>(std::ceil(at.rowHeight * m_scene.rows()))));
+    if (m_rowsImage.isNull() || m_rowsImage.size() != size * devicePixelRatioF()) {
+        m_rowsImage = rasterTimeline(
+            m_scene, m_window.begin(), m_window.end(), size, at.rowHeight, at.gap, devicePixelRatioF(), theme);
+    }
+    painter.drawImage(at.rows.topLeft(), m_rowsImage);
+}
+
+// Numbers, patterns and edges only for bars that are wide enough to carry them.
+void TimelineView::paintNumbers(QPainter& painter, const Geometry& at, const Theme& theme) const
+{
+    painter.setFont(scaledFont(-1.75));
+    const QFontMetrics metrics = painter.fontMetrics();
+    const double digit = metrics.horizontalAdvance(QLatin1Char('0'));
+    const double perSecond = at.rows.width() / m_window.span();
+    const bool numbers = at.rowHeight - at.gap >= metrics.ascent();
+    for (int row = 0; row < m_scene.rows(); ++row) {
+        const std::span<const TimelineBar> bars = m_scene.row(row);
+        const auto [first, last] = m_scene.touching(row, m_window.begin(), m_window.end());
+        for (std::size_t i = first; i < last; ++i) {
+            const TimelineBar& bar = bars[i];
+            if ((bar.end_s - bar.start_s) * perSecond < 4)
+                continue;
+            const QRectF place = barRect({row, i});
+            const Fill fill = fillOf(bar.kind);
+            if (fill == Fill::hatched || fill == Fill::dotted) {
+                const QBrush veil(
+                    QColor(255, 255, 255, 110), fill == Fill::hatched ? Qt::BDiagPattern : Qt::Dense6Pattern);
+                painter.fillRect(place, veil);
+            }
+            if (place.width() >= 5 && at.gap > 0) { // an edge at the end tells two bars of one kind apart
+                painter.fillRect(QRectF(place.right() - 1, place.top(), 1, place.height()), theme.panel);
+            }
+            const double needed = digit * (bar.microBatch >= 100 ? 3 : bar.microBatch >= 10 ? 2 : 1) + 4;
+            if (!numbers || bar.microBatch < 0 || place.width() < needed || bar.kind == SpanKind::send_receive)
+                continue;
+            painter.setPen(hasDarkNumbers(bar.kind) ? theme.onLightBar : theme.onDarkBar);
+            painter.drawText(place, Qt::AlignCenter, QString::number(bar.microBatch));
+        }
+    }
+}
+
+// The micro-batch under the pointer, or the selected one, across all stages.
+void TimelineView::paintOutlines(QPainter& painter, const Theme& theme) const
+{
+    const std::optional<BarRef> focus = m_hovered ? m_hovered : m_selected;
+    painter.setBrush(Qt::NoBrush);
+    if (focus && m_scene.bar(*focus).microBatch >= 0) {
+        const int wanted = m_scene.bar(*focus).microBatch;
+        painter.setPen(QPen(theme.text, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+        for (int row = 0; row < m_scene.rows(); ++row) {
+            const std::span<const TimelineBar> bars = m_scene.row(row);
+            const auto [first, last] = m_scene.touching(row, m_window.begin(), m_window.end());
+            for (std::size_t i = first; i < last; ++i) {
+                if (bars[i].microBatch == wanted && bars[i].kind != SpanKind::send_receive)
+                    painter.drawRect(barRect({row, i}).adjusted(1, 1, -1, -1));
+            }
+        }
+    }
+    if (m_selected) {
+        painter.setPen(QPen(theme.accent, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+        painter.drawRect(barRect(*m_selected).adjusted(-1, -1, 1, 1));
+    }
+}
+
+void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Theme& theme)
+{
+    const QSize inner(at.overview.width(), at.overview.height() - 4);
+    if (m_overviewImage.isNull() || m_overviewImage.size() != inner * devicePixelRatioF()) {
+        const double rowHeight = double(inner.height()) / m_scene.rows();
+        m_overviewImage = rasterTimeline(
+            m_scene, 0, m_scene.length(), inner, rowHeight, rowHeight >= 4 ? 1 : 0, devicePixelRatioF(), theme);
+    }
+    painter.drawImage(at.overview.left(), at.overview.top() + 2, m_overviewImage);
+    painter.setPen(theme.line);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(at.overview.adjusted(-1, 0, 0, -1));
+    const double perSecond = at.overview.width() / m_window.length();
+    const double left = at.overview.left() + m_window.begin() * perSecond;
+    QColor veil = theme.accent;
+    veil.setAlpha(m_window.isFit() ? 0 : 45);
+    painter.setPen(QPen(theme.accent, 2));
+    painter.setBrush(veil);
+    painter.drawRect(
+        QRectF(left, at.overview.top(), std::max(3.0, m_window.span() * perSecond - 1), at.overview.height() - 1));
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-1));
+    painter.drawText(QRect(at.rows.left() - kNamesWidth, at.overview.top(), kNamesWidth, at.overview.height()),
+        Qt::AlignLeft | Qt::AlignVCenter, tr("Overview"));
+}
+
+void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
+{
+    const QStringList lines = describe(*m_hovered);
+    const QFont bold = scaledFont(-0.25, QFont::DemiBold);
+    const QFont plain = scaledFont(-0.75);
+    int widest = QFontMetrics(bold).horizontalAdvance(lines.front());
+    for (const QString& line : lines.mid(1))
+        widest = std::max(widest, QFontMetrics(plain).horizontalAdvance(line));
+    QRect tip(0, 0, widest + 22, 14 + 18 * static_cast<int>(lines.size()));
+    tip.moveTopLeft(m_pointer.toPoint() + QPoint(16, 18));
+    if (tip.right() > width() - 4)
+        tip.moveRight(static_cast<int>(m_pointer.x()) - 12);
+    if (tip.bottom() > height() - 4)
+        tip.moveBottom(static_cast<int>(m_pointer.y()) - 10);
+    tip.moveLeft(std::max(4, tip.left()));
+    tip.moveTop(std::max(4, tip.top()));
+
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme.muted);
+    painter.setBrush(theme.panel);
+    painter.drawRoundedRect(QRectF(tip).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    int y = tip.top() + 7;
+    for (int i = 0; i < lines.size(); ++i) {
+        painter.setPen(i == 0 ? theme.text : theme.muted);
+        painter.setFont(i == 0 ? bold : plain);
+        painter.drawText(QRect(tip.left() + 11, y, widest + 4, 18), Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
+        y += 18;
+    }
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/choices.h"
+
+#include "app/models/text.h"
+#include "core/plan/training.h"
+
+#include <QCoreApplication>
+
+namespace fourfold::ui {
+
+namespace {
+struct Words {
+    const char* spelling;
+    const char* label;
+};
+constexpr Words kWords[]{{"gpipe", QT_TRANSLATE_NOOP("Choices", "GPipe")},
+    {"1f1b", QT_TRANSLATE_NOOP("Choices", "1F1B")}, {"interleaved", QT_TRANSLATE_NOOP("Choices", "Interleaved 1F1B")},
+    {"zb-h1", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-H1")},
+    {"zb-v", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-V")},
+    {"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)")},
+    {"gradients", QT_TRANSLATE_NOOP("Choices", "Gradients (ZeRO-2)")},
+    {"parameters", QT_TRANSLATE_NOOP("Choices", "Parameters (FSDP, ZeRO-3)")},
+    {"hybrid", QT_TRANSLATE_NOOP("Choices", "Hybrid (HSDP)")},
+    {"selective", QT_TRANSLATE_NOOP("Choices", "Selective (attention)")},
+    {"full", QT_TRANSLATE_NOOP("Choices", "Full layers")}, {"fp32", QT_TRANSLATE_NOOP("Choices", "FP32")},
+    {"fp16", QT_TRANSLATE_NOOP("Choices", "FP16 mixed")}, {"bf16", QT_TRANSLATE_NOOP("Choices", "BF16 mixed")},
+    {"fp8", QT_TRANSLATE_NOOP("Choices", "FP8 mixed")}};
+
+std::vector<std::string> spellingsOf(const std::string& path)
+{
+    if (path == "training.schedule")
+        return spellings<Schedule>();
+    if (path == "training.sharding")
+        return spellings<Sharding>();
+    if (path == "training.recompute")
+        return spellings<Recompute>();
+    return spellings<Precision>();
+}
+} // namespace
+
+std::vector<Choice> choicesOf(const std::string& path)
+{
+    std::vector<Choice> choices;
+    for (const std::string& spelling : spellingsOf(path))
+        choices.push_back({spelling, choiceLabel(path, spelling)});
+    return choices;
+}
+
+QString choiceLabel(const std::string& path, const std::string& spelling)
+{
+    if (spelling == "none")
+        return path == "training.sharding" ? QCoreApplication::translate("Choices", "None (DDP)")
+                                           : QCoreApplication::translate("Choices", "None");
+    for (const Words& words : kWords) {
+        if (spelling == words.spelling)
+            return QCoreApplication::translate("Choices", words.label);
+    }
+    return fromUtf8(spelling);
+}
+
+} // namespace fourfold::ui

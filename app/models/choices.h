@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What pickers offer for the plan's enumerations: the spelling of the plan file and words for people.
+#pragma once
+
+#include <QString>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fourfold::ui {
+
+struct Choice {
+    std::string spelling; // as in the plan file
+    QString label;
+};
+// `path` is one of training.schedule, training.sharding, training.recompute, training.precision.
+std::vector<Choice> choicesOf(const std::string& path);
+// Words for one value: "1f1b" -> "1F1B"; an unknown spelling stays as it is.
+QString choiceLabel(const std::string& path, const std::string& spelling);
+
+} // namespace fourfold::ui

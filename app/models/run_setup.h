@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the open plan and a target to a run request, or to the sentence that says why it cannot run.
+#pragma once
+
+#include "app/models/live_run.h"
+#include "app/models/plan_document.h"
+
+namespace fourfold::ui {
+
+struct RunSetup {
+    std::optional<RunRequest> request; // empty: refused
+    QString refusal; // one sentence; empty when there is a request
+    QString note; // what the user should know beforehand; may be empty
+    RunExpectation expectation; // of the bundled trainer, also where another stack was planned
+    int steps = 0; // optimizer steps of the run
+};
+
+// `target` as in load_target(); `steps` overrides the plan's.
+RunSetup prepareRun(const PlanDocument& document, const QString& target, std::optional<int> steps);
+
+} // namespace fourfold::ui
