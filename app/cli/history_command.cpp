@@ -101,14 +101,13 @@ void add_history(Cli& cli)
     }
     {
         const auto options = std::make_shared<Options>();
-        auto* import = command->add_subcommand("import", "Take runs from an exported JSON file");
-        import->add_option("FILE", options->file, "made by `fourfold history export`")->required();
-        import->add_flag("--json", options->format.json, "print the result as JSON");
-        import->callback([&cli, options] {
-            cli.chosen = [options] { return import_runs(options->file, options->format.json);
-    };
-});
-} // namespace fourfold::cli
+        // Not named `import`: clang-format takes that for a module's keyword.
+        auto* importer = command->add_subcommand("import", "Take runs from an exported JSON file");
+        importer->add_option("FILE", options->file, "made by `fourfold history export`")->required();
+        importer->add_flag("--json", options->format.json, "print the result as JSON");
+        importer->callback(
+            [&cli, options] { cli.chosen = [options] { return import_runs(options->file, options->format.json); }; });
+    }
 }
 
 } // namespace fourfold::cli

@@ -73,16 +73,14 @@ void add_model(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("model", "Models of your own");
     command->require_subcommand(1);
-    auto* import = command->add_subcommand("import", "Make a preset from a Hugging Face config.json");
+    // Not named `import`: clang-format takes that for a module's keyword.
+    auto* importer = command->add_subcommand("import", "Make a preset from a Hugging Face config.json");
     const auto options = std::make_shared<Options>();
-    import->add_option("CONFIG", options->config, "config.json of the model")->required();
-    import->add_option("--id", options->id, "id of the preset, as plans will name it")->required()->type_name("ID");
-    import->add_flag("--replace", options->replace, "replace your preset of this id");
-    import->add_flag("--json", options->json, "print the result as JSON");
-    import->callback([&cli, options] { cli.chosen = [options] { return import_model(*options);
-};
-} // namespace fourfold::cli
-);
+    importer->add_option("CONFIG", options->config, "config.json of the model")->required();
+    importer->add_option("--id", options->id, "id of the preset, as plans will name it")->required()->type_name("ID");
+    importer->add_flag("--replace", options->replace, "replace your preset of this id");
+    importer->add_flag("--json", options->json, "print the result as JSON");
+    importer->callback([&cli, options] { cli.chosen = [options] { return import_model(*options); }; });
 }
 
 } // namespace fourfold::cli
