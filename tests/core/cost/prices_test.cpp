@@ -110,9 +110,14 @@ TEST(GemmPrice, Fp32OperandsAreTwiceAsLarge)
 {
     ResolvedPlan plan = round_plan();
     plan.cluster.gpu.fp32_tflops = 100;
-    const double half = price_gemm(gemm(1, 10000, 10000), CostContext(plan)).seconds;
-    plan.training.precision = Precision::fp32;
-    EXPECT_NEAR(price_gemm(gemm(1, 10000, 10000), CostContext(plan)).seconds, 2 * half, half * 1e-9);
+    const auto seconds = [&](Precision precision) {
+        plan.training.precision = precision;
+        CostContext context(plan);
+        context.constants.set(Constant::stream_efficiency, 0.5);
+        return price_gemm(gemm(1, 10000, 10000), context).seconds;
+    };
+    const double half = seconds(Precision::bf16);
+    EXPECT_NEAR(seconds(Precision::fp32), 2 * half, half * 1e-9);
 }
 
 TEST(ThisComputer, RanksShareItsCores)
