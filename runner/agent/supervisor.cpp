@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kReserveBytes = 1u << 20;
+constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
 constexpr double kGatherSeconds = 0.05; // failures this close together are judged together
 constexpr double kGangGraceSeconds = 0.2; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
@@ -178,6 +180,9 @@ private:
             kind = "oom";
             what += ": the node ran out of memory";
         }
+        if (struct statvfs disk{};
+            statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
+            what += ": the node's disk is full";
         why_ = who + ": " + what;
         culprit_ = culprit.place.rank;
         status_ = kind == "oom" || kind == "hang" ? kind : "fail";

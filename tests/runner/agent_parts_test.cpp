@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The agent's event log, its merge of what ranks write, and its view of processes. Linked with the agent's own parts.
+#include "runner/agent/event_log.h"
+#include "runner/agent/event_merge.h"
+#include "runner/agent/processes.h"
+#include "runner/agent/run_folder.h"
+#include "runner/agent/store.h"
+#include "runner/protocol/message.h"
+
+#include "core/base/sha256.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
+namespace fourfold {
+namespace {
+
+class AgentParts : public testing::Test {
+protected:
+    AgentParts()
+    {
+        std::string pattern = testing::TempDir() + "agent.XXXXXX";
+        folder = std::filesystem::canonical(mkdtemp(pattern.data()));
+        spec.run = "RUN";
+        spec.host = "host";
+        spec.world_size = 2;
+        spec.ranks = {{0, 0, {{"tp", 0}}}, {1, 1, {{"tp", 1}}}};
+        spec.start_facts = {{"plan_hash", "abc"}};
+    }
+    ~AgentParts() override
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+    }
+    [[nodiscard]] std::vector<Json> events() const
+    {
+        std::vector<Json> out;
+        std::ifstream in(folder / "events.jsonl");
+        std::string line;
+        while (std::getline(in, line))
+            out.push_back(Json::parse(line));
+        return out;
+    }
+    void say(int rank, const std::string& text) const
+    {
+        std::ofstream(folder / ("rank" + std::to_string(rank) + ".jsonl"), std::ios::app) << text;
+    }
+    std::filesystem::path folder;
+    RunSpec spec;
+};
+
+TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
+{
+    {
+        auto log = EventLog::open(folder / "events.jsonl");
+        ASSERT_TRUE(log);
+        log->append_object("{\"rank\":0,\"event\":\"step\"}");
+        log->append_object("{}");
+        log->append("warning", 1, {{"message", "m"}});
+    }
+    std::ofstream(folder / "events.jsonl", std::ios::app) << "{\"seq\":3,\"rank\":0,\"eve";
+    auto log = EventLog::open(folder / "events.jsonl");
+    ASSERT_TRUE(log);
+    EXPECT_EQ(log->next_seq(), 3);
+    EXPECT_EQ(log->merged_lines().at(0), 1) << "the agent's own lines do not count";
+    EXPECT_FALSE(log->merged_lines().contains(1));
+    log->append("end", 0, {{"status", "ok"}});
+    const auto all = events();
+    ASSERT_EQ(all.size(), 4u);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_EQ(integer_field(all[i], "seq", -1), static_cast<int64_t>(i));
+    EXPECT_TRUE(EventLog::open(folder / "events.jsonl")->ended());
+}
+
+TEST_F(AgentParts, MergeTakesWholeLinesOnceAlsoAfterARestart)
+{
+    say(0, "{\"rank\":0,\"event\":\"start\"}\n{\"rank\":0,\"event\":\"step\",\"loss\":1.2500}\n{\"rank\":0,\"ev");
+    say(1, "{\"rank\":1,\"event\":\"warning\",\"message\":\"w\"}\n");
+    {
+        auto log = EventLog::open(folder / "events.jsonl");
+        EventMerge merge(spec, folder, *log);
+        EXPECT_TRUE(merge.poll());
+        EXPECT_FALSE(merge.poll());
+    }
+    say(0, "ent\":\"step\",\"loss\":1}\n");
+    auto log = EventLog::open(folder / "events.jsonl");
+    EventMerge merge(spec, folder, *log);
+    merge.poll();
+    const auto all = events();
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_EQ(text_field(all[0], "plan_hash"), "abc");
+    EXPECT_EQ(text_field(all[3], "event"), "step");
+    const auto text = read_text_file(folder / "events.jsonl");
+    EXPECT_NE(text->find("{\"seq\":1,\"rank\":0,\"event\":\"step\",\"loss\":1.2500}\n"), std::string::npos)
+        << "a rank's line goes on byte for byte";
+}
+
+TEST_F(AgentParts, ErrorsGetHostAndCoordinatesAndOnlyTheAgentEnds)
+{
+    std::ofstream(folder / "rank1.log") << "line 1\nTraceback\n";
+    say(1, "{\"rank\":1,\"event\":\"error\",\"kind\":\"oom\",\"message\":\"boom\"}\n{\"rank\":1,\"event\":\"end\"}\n");
+    auto log = EventLog::open(folder / "events.jsonl");
+    EventMerge merge(spec, folder, *log);
+    merge.poll();
+    const auto all = events();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(text_field(all[0], "host"), "host");
+    EXPECT_EQ(integer_field(all[0]["coordinates"], "tp"), 1);
+    EXPECT_EQ(all[0]["log"].back(), "Traceback");
+    EXPECT_EQ(text_field(all[1], "event"), "rank_end");
+    ASSERT_TRUE(merge.error_of(1));
+    EXPECT_EQ(merge.error_of(1)->kind, "oom");
+    EXPECT_FALSE(merge.error_of(0));
+}
+
+TEST_F(AgentParts, FuzzedRankLinesKeepTheStreamWhole)
+{
+    std::mt19937 random(17);
+    auto log = EventLog::open(folder / "events.jsonl");
+    EventMerge merge(spec, folder, *log);
+    const std::string good
+        = "{\"time\":\"t\",\"rank\":0,\"event\":\"step\",\"loss\":1.5,\"list\":[1,2],\"s\":\"\\u00e9\"}\n";
+    int whole = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::string line = good;
+        if (random() % 3) {
+            for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
+                const std::size_t at = random() % (line.size() - 1);
+                line[at] = random() % 2 ? static_cast<char>(random()) : "{}[]\",:\\"[random() % 8];
+            }
+        } else {
+            ++whole;
+        }
+        say(static_cast<int>(random() % 2), line);
+        if (random() % 10 == 0)
+            merge.poll();
+    }
+    while (merge.poll()) { }
+    const auto all = events(); // throws on a line that is no JSON
+    int steps = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(integer_field(all[i], "seq", -1), static_cast<int64_t>(i));
+        ASSERT_NE(text_field(all[i], "event"), "end");
+        steps += text_field(all[i], "event") == "step";
+    }
+    EXPECT_GE(steps, whole * 9 / 10) << "only a flipped newline may swallow a good line";
+}
+
+TEST_F(AgentParts, ProcessesAreKnownByMoreThanTheirNumber)
+{
+    const ProcessIdentity self = own_identity();
+    EXPECT_TRUE(is_alive(self));
+    EXPECT_FALSE(is_alive({self.pid, self.start_time + 1, self.boot_id}));
+    EXPECT_FALSE(is_alive({self.pid, self.start_time, "another boot"}));
+    const pid_t child = fork();
+    if (child == 0) {
+        for (;;)
+            pause();
+    }
+    const ProcessIdentity process{child, start_time(child), boot_id()};
+    EXPECT_FALSE(send_signal({child, process.start_time + 5, process.boot_id}, SIGKILL));
+    EXPECT_TRUE(is_alive(process));
+    EXPECT_EQ(descendants(getpid()), std::vector<pid_t>{child});
+    EXPECT_TRUE(send_signal(process, SIGKILL));
+    waitpid(child, nullptr, 0);
+    EXPECT_FALSE(is_alive(process));
+    EXPECT_FALSE(send_signal(process, SIGKILL));
+}
+
+TEST_F(AgentParts, SweepFindsOnlyTheRunAndTheNode)
+{
+    const auto start = [](const char* run, const char* node) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            setsid();
+            setenv("FOURFOLD_RUN", run, 1);
+            setenv("FOURFOLD_NODE", node, 1);
+            execlp("sleep", "sleep", "600", nullptr);
+            _exit(127);
+        }
+        return pid;
+    };
+    const std::string run = "SWEEP" + std::to_string(getpid());
+    const pid_t mine = start(run.c_str(), "0"), other_node = start(run.c_str(), "1"),
+                longer = start((run + "9").c_str(), "0");
+    for (int i = 0; i < 500 && count_of_run(run, 0) + count_of_run(run, 1) + count_of_run(run + "9", 0) < 3; ++i)
+        usleep(10000);
+    EXPECT_EQ(sweep(run, 0, 0.0), 1);
+    int status = 0;
+    EXPECT_EQ(waitpid(mine, &status, 0), mine);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(count_of_run(run, 1), 1);
+    EXPECT_EQ(count_of_run(run + "9", 0), 1);
+    for (const pid_t pid : {other_node, longer}) {
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+    }
+}
+
+TEST_F(AgentParts, StoreContinuesAPrefixAndRefusesAWrongContent)
+{
+    Store store(folder);
+    const std::string content(300000, 'c');
+    const std::string hash = sha256_hex(content);
+    {
+        auto incoming = store.begin(hash, content.size());
+        ASSERT_TRUE(incoming && *incoming);
+        EXPECT_TRUE((*incoming)->append(std::string_view(content).substr(0, 100000)));
+        const auto second = store.begin(hash, content.size());
+        ASSERT_TRUE(second);
+        EXPECT_FALSE(*second) << "another session is writing it";
+    }
+    auto incoming = store.begin(hash, content.size());
+    ASSERT_TRUE(incoming && *incoming);
+    EXPECT_EQ((*incoming)->offset(), 100000u);
+    EXPECT_FALSE((*incoming)->append(content)) << "more than the file has";
+    EXPECT_TRUE((*incoming)->append(std::string_view(content).substr(100000)));
+    ASSERT_TRUE(store.finish(std::move(**incoming)));
+    const auto place = store.find(hash, content.size(), {});
+    ASSERT_TRUE(place);
+    EXPECT_TRUE(store.verify(*place, hash));
+
+    const std::string other = sha256_hex("other");
+    auto wrong = store.begin(other, 5);
+    ASSERT_TRUE(wrong && *wrong);
+    EXPECT_TRUE((*wrong)->append("wrong"));
+    EXPECT_FALSE(store.finish(std::move(**wrong)));
+    EXPECT_FALSE(store.find(other, 5, {}));
+    EXPECT_FALSE(std::filesystem::exists(folder / "store" / (other + ".part"))) << "it would be continued for ever";
+    std::ofstream(folder / "elsewhere") << "other";
+    EXPECT_EQ(store.find(other, 5, {"relative", "/no/such", (folder / "elsewhere").string()}), folder / "elsewhere");
+}
+
+TEST_F(AgentParts, BaseFoldersOfOthersAreRefused)
+{
+    EXPECT_FALSE(checked_base("relative"));
+    const auto good = checked_base((folder / "a/b").string());
+    ASSERT_TRUE(good);
+    struct stat info { };
+    stat(good->c_str(), &info);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+    chmod(good->c_str(), 0777);
+    const auto open = checked_base(good->string());
+    ASSERT_FALSE(open);
+    EXPECT_EQ(open.error().code, ProblemCode::refused);
+    std::ofstream(folder / "file") << "x";
+    EXPECT_FALSE(checked_base((folder / "file").string()));
+}
+
+} // namespace
+} // namespace fourfold

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sessions with a real agent on this computer: every request, asked well and asked badly.
+#include "core/base/sha256.h"
+#include "runner/local/local_transport.h"
+#include "runner/protocol/agent_client.h"
+#include "runner/protocol/message.h"
+#include "tests/runner/support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+
+namespace fourfold::test {
+namespace {
+
+class AgentSession : public testing::Test {
+protected:
+    AgentClient connect(const std::string& base = {})
+    {
+        LocalTransport transport(agent_program());
+        auto stream = transport.open({});
+        EXPECT_TRUE(stream) << stream.error().line();
+        AgentClient client(std::move(*stream), "here");
+        const auto facts = client.hello(base.empty() ? (home.path() / "node").string() : base);
+        EXPECT_TRUE(facts) << facts.error().line();
+        return client;
+    }
+    RunSpec spec(const std::string& run)
+    {
+        RunSpec out;
+        out.run = run;
+        out.host = "here";
+        out.address = "127.0.0.1";
+        out.world_size = 1;
+        out.ranks = {{0, 0, {{"tp", 0}}}};
+        out.program = "bin/fake-trainer";
+        out.files = {{out.program, {}, 0, std::filesystem::canonical(fake_trainer()).string()}};
+        out.plan = {{"model", "m"}};
+        out.environment = {{"FAKE_STEPS", "3"}};
+        return out;
+    }
+    // Reads a tail to its end; all lines, and the end's status.
+    std::pair<std::string, std::string> follow(AgentClient& client)
+    {
+        std::string lines;
+        for (;;) {
+            auto message = client.tail_next(std::chrono::seconds(30));
+            if (!message || message->kind == TailMessage::Kind::nothing) {
+                ADD_FAILURE() << (message ? "silence" : message.error().line());
+                return {lines, ""};
+            }
+            if (message->kind == TailMessage::Kind::end)
+                return {lines, message->status};
+            lines += message->lines;
+        }
+    }
+    Home home;
+};
+
+TEST_F(AgentSession, SaysWhatTheNodeIs)
+{
+    LocalTransport transport(agent_program());
+    auto stream = transport.open({});
+    ASSERT_TRUE(stream);
+    AgentClient client(std::move(*stream), "here");
+    const auto facts = client.hello((home.path() / "node").string());
+    ASSERT_TRUE(facts) << facts.error().line();
+    EXPECT_GE(facts->cores, 1);
+    EXPECT_GT(facts->memory_gib, 0);
+    EXPECT_GT(facts->disk_free_gib, 0);
+    EXPECT_FALSE(facts->os.empty());
+    EXPECT_TRUE(facts->glibc.starts_with("2.")) << facts->glibc;
+    EXPECT_EQ(facts->boot_id.size(), 36u);
+    EXPECT_EQ(facts->base, (home.path() / "node").string());
+}
+
+TEST_F(AgentSession, ARunFromPrepareToEnd)
+{
+    AgentClient client = connect();
+    const auto prepared = client.prepare(spec("RUN1"));
+    ASSERT_TRUE(prepared) << prepared.error().line();
+    EXPECT_GT(prepared->port, 0);
+    struct stat info { };
+    ASSERT_EQ(stat(prepared->folder.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+    {
+        AgentClient other = connect();
+        const auto busy = other.prepare(spec("RUN1"));
+        ASSERT_FALSE(busy);
+        EXPECT_EQ(busy.error().code, ProblemCode::refused) << busy.error().line();
+    }
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0));
+    const auto [lines, status] = follow(client);
+    EXPECT_EQ(status, "ok");
+    EXPECT_EQ(lines, *read_text_file(std::filesystem::path(prepared->folder) / "events.jsonl"));
+    const auto again = client.prepare(spec("RUN1"));
+    ASSERT_FALSE(again) << "a run is started once";
+    EXPECT_EQ(again.error().code, ProblemCode::refused);
+    const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
+    ASSERT_TRUE(log);
+    EXPECT_TRUE(log->starts_with("rank 0 of 1")) << *log;
+    EXPECT_EQ(client.fetch("RUN1", 0, "rank0.log", 5)->size(), 5u);
+    for (const char* name : {"spec.json", "../../hashes.json", "rank0.jsonl", "rank.log", "rank0x.log"})
+        EXPECT_EQ(client.fetch("RUN1", 0, name, 1000).error().code, ProblemCode::refused) << name;
+    // Continued in the middle, and where it does not fit.
+    const auto at = static_cast<int64_t>(lines.find('\n') + 1);
+    ASSERT_TRUE(client.tail("RUN1", 0, at, 1));
+    EXPECT_EQ(follow(client).first, lines.substr(static_cast<std::size_t>(at)));
+    ASSERT_TRUE(client.tail("RUN1", 0, at, 5));
+    const auto wrong = client.tail_next(std::chrono::seconds(30));
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().code, ProblemCode::conflict);
+    EXPECT_EQ(text_field(*client.status("RUN1", 0), "state"), "ended");
+}
+
+TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesALostRun)
+{
+    {
+        AgentClient client = connect();
+        ASSERT_TRUE(client.prepare(spec("RUN2")));
+    }
+    AgentClient client = connect();
+    ASSERT_TRUE(client.tail("RUN2", 0, 0, 0));
+    EXPECT_EQ(follow(client).second, "lost");
+    const auto none = client.status("RUN3", 0);
+    EXPECT_EQ(text_field(*none, "state"), "absent");
+    ASSERT_TRUE(client.tail("RUN3", 0, 0, 0));
+    EXPECT_EQ(client.tail_next(std::chrono::seconds(30)).error().code, ProblemCode::not_found);
+}
+
+TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
+{
+    std::mt19937 random(1);
+    std::string content(5u << 20, '\0');
+    for (char& c : content)
+        c = static_cast<char>(random());
+    const auto file = home.path() / "big";
+    std::ofstream(file, std::ios::binary) << content;
+    const std::string hash = sha256_hex(content);
+    std::filesystem::create_directories(home.path() / "node/store");
+    chmod((home.path() / "node").c_str(), 0700);
+    std::ofstream(home.path() / "node/store" / (hash + ".part"), std::ios::binary) << content.substr(0, 3u << 20);
+    AgentClient client = connect();
+    const uint64_t before = client.bytes_written();
+    uint64_t sent = 0;
+    const auto result = client.put(file, hash, content.size(), {}, [&](uint64_t bytes) { sent += bytes; });
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(*result, PutResult::stored);
+    EXPECT_EQ(sent, content.size());
+    EXPECT_LT(client.bytes_written() - before, 2200000u) << "only what was missing may travel";
+    EXPECT_EQ(*sha256_file(home.path() / "node/store" / hash), hash);
+    EXPECT_EQ(*client.put(file, hash, content.size(), {}, [](uint64_t) {}), PutResult::present);
+    const auto have = client.have({{hash, content.size(), {}}, {sha256_hex("x"), 1, {}}});
+    ASSERT_TRUE(have);
+    EXPECT_EQ(have->found.size(), 1u);
+    EXPECT_EQ(have->missing, std::vector<std::string>{sha256_hex("x")});
+    // A wrong prefix is found by the hash, thrown away, and the next attempt is right.
+    std::ofstream(home.path() / "small") << "small file";
+    const std::string small = sha256_hex("small file");
+    std::ofstream(home.path() / "node/store" / (small + ".part")) << "SMALL";
+    EXPECT_FALSE(client.put(home.path() / "small", small, 10, {}, [](uint64_t) {}));
+    EXPECT_EQ(*client.put(home.path() / "small", small, 10, {}, [](uint64_t) {}), PutResult::stored);
+}
+
+TEST_F(AgentSession, BadRequestsAreAnswered)
+{
+    LocalTransport transport(agent_program());
+    auto stream = transport.open({});
+    ASSERT_TRUE(stream);
+    FrameParser parser;
+    const auto ask = [&](const std::string& text) -> Json {
+        EXPECT_TRUE((*stream)->write_all(encode_frame(FrameKind::json, text)));
+        for (int i = 0; i < 100; ++i) {
+            const auto frame = parser.next();
+            if (frame && *frame)
+                return Json::parse((*frame)->payload);
+            const auto bytes = (*stream)->read_some(std::chrono::milliseconds(300));
+            if (!bytes)
+                return {};
+            parser.feed(*bytes);
+        }
+        return {};
+    };
+    EXPECT_EQ(text_field(ask("{\"do\":\"have\"}"), "is"), "error") << "hello comes first";
+    EXPECT_EQ(text_field(ask("{\"do\":\"hello\",\"protocol\":99}"), "code"), "unsupported");
+    EXPECT_EQ(text_field(ask("{\"do\":\"hello\",\"protocol\":1,\"base\":\"x y\"}"), "is"), "error");
+    EXPECT_EQ(
+        text_field(ask("{\"do\":\"hello\",\"protocol\":1,\"base\":\"" + (home.path() / "n").string() + "\"}"), "is"),
+        "hello");
+    for (const char* text : {"{", "[]", "{}", "{\"do\":5}", "{\"do\":\"fly\"}", "{\"do\":\"prepare\"}",
+             "{\"do\":\"prepare\",\"spec\":{\"run\":\"../../x\"}}", "{\"do\":\"start\",\"run\":\"A\"}",
+             "{\"do\":\"tail\",\"run\":\"/etc\"}", "{\"do\":\"put\",\"sha256\":\"../x\",\"size\":1}",
+             "{\"do\":\"have\",\"files\":[{\"sha256\":5}]}", "{\"do\":\"fetch\",\"run\":\"A\",\"name\":\"../x\"}",
+             "{\"do\":\"stop\",\"run\":\"NONE\"}"})
+        EXPECT_EQ(text_field(ask(text), "is"), "error") << text;
+    EXPECT_EQ(text_field(ask("{\"do\":\"sweep\",\"run\":\"NONE\",\"node\":0}"), "is"), "swept");
+    // A broken frame ends the session.
+    EXPECT_TRUE((*stream)->write_all("rubbish"));
+    bool ended = false;
+    for (int i = 0; i < 100 && !ended; ++i)
+        ended = !(*stream)->read_some(std::chrono::milliseconds(100));
+    EXPECT_TRUE(ended);
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Targets, the bundle, SSH's rules and the constant remote command, without any connection.
+#include "runner/bundle/shared_libraries.h"
+#include "runner/runs/run_id.h"
+#include "runner/runs/run_state.h"
+#include "runner/ssh/known_hosts.h"
+#include "runner/ssh/ssh_config_notes.h"
+#include "runner/ssh/ssh_transport.h"
+#include "tests/runner/sshd.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace fourfold::test {
+namespace {
+
+TEST(Targets, AdHocHosts)
+{
+    const auto target = load_target("alice@node1:2201,127.0.0.1:2202,bob@[::1]:22,10.0.0.4");
+    ASSERT_TRUE(target) << target.error().line();
+    ASSERT_EQ(target->hosts.size(), 4u);
+    EXPECT_EQ(target->hosts[0].user, "alice");
+    EXPECT_EQ(target->hosts[0].port, 2201);
+    EXPECT_EQ(target->hosts[1].user, "alice") << "a host without a user takes the one before it";
+    EXPECT_EQ(target->hosts[2].user, "bob");
+    EXPECT_EQ(target->hosts[2].address, "::1");
+    EXPECT_EQ(target->hosts[3].port, 0);
+    EXPECT_EQ(host_name(*target, 1), "alice@127.0.0.1:2202");
+    EXPECT_EQ(host_name(*target, 2), "bob@[::1]:22");
+    EXPECT_EQ(target->kind, TargetKind::ssh);
+}
+
+TEST(Targets, NothingThatAShellCouldReadGetsThrough)
+{
+    for (const char* text : {"a;b@host", "user@host;reboot", "user@$(id)", "user@ho`st", "user@host name",
+             "user@-oProxyCommand=x", "-l@host", "@host", "user@", "user@host:", "user@host:0", "user@host:70000",
+             "user@host:22x", "user@host,,other", "user@host\nother", "us'er@host", "user@h|t", "user@h&t,b"}) {
+        const auto target = load_target(text);
+        EXPECT_FALSE(target) << text;
+        if (!target) {
+            EXPECT_EQ(target.error().exit_status(), 2) << text;
+        }
+    }
+    const auto unknown = load_target("no-such-target");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().exit_status(), 2);
+}
+
+TEST(Targets, FilesAreReadStrictly)
+{
+    const auto read = [](const char* text) { return target_from_json(Json::parse(text), "t.json"); };
+    const auto good = read(R"({"kind":"ssh","hosts":["a@h:22",{"address":"g","ranks":3,"node_address":"10.0.0.2"}],
+        "base_folder":"~/ff","backend":"gloo","environment":{"NCCL_DEBUG":"INFO"},"reuse_files":false})");
+    ASSERT_TRUE(good) << good.error().line();
+    EXPECT_EQ(good->environment.at("NCCL_DEBUG"), "INFO");
+    EXPECT_FALSE(good->reuse_files);
+    const auto back = target_from_json(to_json(*good), "t.json");
+    ASSERT_TRUE(back);
+    EXPECT_EQ(to_json(*back), to_json(*good));
+    for (const char* bad :
+        {R"({"kind":"slurm"})", R"({"kind":"ssh"})", R"({"kind":"ssh","hosts":[]})", R"({"hosts":[{"adress":"x"}]})",
+            R"({"hosts":["h"],"base_folder":"/a b"})", R"({"hosts":["h"],"base_folder":"/a/../b"})",
+            R"({"hosts":["h"],"base_folder":"relative"})", R"({"hosts":["h"],"backend":"mpi"})",
+            R"({"hosts":["h"],"environment":{"RANK":"1"}})", R"({"hosts":["h"],"environment":{"X":1}})",
+            R"({"hosts":[{"address":"h","node_address":"name"}]})", R"({"hosts":["h"],"password":"x"})",
+            R"({"hosts":"h"})", R"({"hosts":[{"address":"h","port":"22"}]})", R"([1])"}) {
+        const auto target = read(bad);
+        EXPECT_FALSE(target) << bad;
+        if (!target) {
+            EXPECT_NE(target.error().line().find("t.json"), std::string::npos) << target.error().line();
+        }
+    }
+}
+
+TEST(Targets, ShippedExamplesLoad)
+{
+    for (const char* id : {"local", "two-ssh-hosts"}) {
+        const auto target = load_target(FOURFOLD_SOURCE_DIR "/presets/targets/" + std::string(id) + ".json");
+        EXPECT_TRUE(target) << target.error().line();
+    }
+}
+
+TEST(Targets, RanksAreSpread)
+{
+    Target target = *load_target("a@h1,h2");
+    EXPECT_EQ(*ranks_of_hosts(target, 8), (std::vector<int>{4, 4}));
+    EXPECT_FALSE(ranks_of_hosts(target, 7));
+    target.hosts[0].ranks = 5;
+    EXPECT_FALSE(ranks_of_hosts(target, 7)) << "ranks of one host only";
+    target.hosts[1].ranks = 2;
+    EXPECT_EQ(*ranks_of_hosts(target, 7), (std::vector<int>{5, 2}));
+    EXPECT_FALSE(ranks_of_hosts(target, 8));
+}
+
+TEST(Bundles, LibrariesOfAProgram)
+{
+    const auto libraries = shared_libraries(fake_trainer());
+    ASSERT_TRUE(libraries) << libraries.error().line();
+    std::set<std::string> names;
+    for (const SharedLibrary& library : *libraries) {
+        names.insert(library.name);
+        EXPECT_TRUE(std::filesystem::exists(library.file)) << library.file;
+    }
+    EXPECT_TRUE(names.contains("libstdc++.so.6"));
+    for (const std::string& name : names)
+        EXPECT_FALSE(name.starts_with("libc.so") || name.starts_with("ld-linux") || name.starts_with("libm.so"))
+            << name;
+    const auto needed = needed_glibc_minor(fake_trainer());
+    ASSERT_TRUE(needed);
+    EXPECT_GE(*needed, 2);
+    EXPECT_FALSE(shared_libraries(FOURFOLD_SOURCE_DIR "/LICENSE"));
+    EXPECT_EQ(shared_libraries("/no/such/file").error().code, ProblemCode::not_found);
+}
+
+TEST(Bundles, TheAgentIsFullyStatic)
+{
+    const auto libraries = shared_libraries(agent_program());
+    ASSERT_TRUE(libraries) << libraries.error().line();
+    if (FOURFOLD_STATIC_AGENT) {
+        EXPECT_TRUE(libraries->empty());
+    }
+    EXPECT_LT(std::filesystem::file_size(agent_program()), FOURFOLD_STATIC_AGENT ? 6u << 20 : 200u << 20);
+}
+
+TEST(Bundles, WhatTheLoaderPrints)
+{
+    const auto found = parse_loader_trace("\tlinux-vdso.so.1 (0x00007ffc)\n"
+                                          "\tlibtorch.so => /opt/torch/lib/libtorch.so (0x00007f00)\n"
+                                          "\tlibstdc++.so.6 => /lib/x86_64-linux-gnu/libstdc++.so.6 (0x00007f01)\n"
+                                          "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f02)\n"
+                                          "\t/lib64/ld-linux-x86-64.so.2 (0x00007f03)\n",
+        "p");
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->size(), 2u);
+    EXPECT_EQ((*found)[0].file, "/opt/torch/lib/libtorch.so");
+    const auto missing = parse_loader_trace("\tlibnccl.so.2 => not found\n", "p");
+    ASSERT_FALSE(missing);
+    EXPECT_NE(missing.error().line().find("libnccl.so.2"), std::string::npos);
+}
+
+TEST(SshRules, OneConstantRemoteCommand)
+{
+    const std::string_view command = remote_command();
+    ASSERT_TRUE(command.starts_with("exec /bin/sh -c '"));
+    ASSERT_TRUE(command.ends_with("'"));
+    const std::string_view script = command.substr(17, command.size() - 18);
+    EXPECT_EQ(script.find_first_of("'\\!\n%"), std::string_view::npos) << "a login shell may read it otherwise";
+    // Nowhere else is a command sent to a host.
+    int places = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(FOURFOLD_SOURCE_DIR)) {
+        const std::string path = entry.path().string().substr(std::string(FOURFOLD_SOURCE_DIR).size());
+        if (!(path.starts_with("/runner") || path.starts_with("/app") || path.starts_with("/core"))
+            || !(path.ends_with(".cpp") || path.ends_with(".h")))
+            continue;
+        std::ifstream in(entry.path());
+        std::stringstream text;
+        text << in.rdbuf();
+        const std::string content = text.str();
+        for (std::size_t at = content.find("request_exec"); at != std::string::npos;
+             at = content.find("request_exec", at + 1))
+            ++places;
+        for (const char* forbidden : {"request_shell", "request_pty", "auth_agent", "userauth_password", "ssh_scp_"})
+            EXPECT_EQ(content.find(forbidden), std::string::npos) << path << ": " << forbidden;
+    }
+    EXPECT_EQ(places, 1);
+}
+
+TEST(SshRules, ConfigurationThatHasNoEffectIsNamed)
+{
+    const std::string text = "Host node*  !node9\n  HostKeyAlias x\nHost other\n  CertificateFile y\n"
+                             "Match user z\n  IdentitiesOnly=yes\nHost *\n  # ForwardAgent yes\n  forwardagent yes\n";
+    const auto notes = ssh_config_notes(text, "node1");
+    ASSERT_EQ(notes.size(), 3u);
+    EXPECT_TRUE(notes[0].starts_with("HostKeyAlias"));
+    EXPECT_TRUE(notes[1].starts_with("IdentitiesOnly"));
+    EXPECT_TRUE(notes[2].starts_with("ForwardAgent"));
+    EXPECT_EQ(ssh_config_notes(text, "node9").size(), 2u);
+    EXPECT_TRUE(matches_host_patterns("*.example.org a?c", "abc"));
+    EXPECT_FALSE(matches_host_patterns("*.example.org", "example.org"));
+}
+
+TEST(SshRules, KnownHostsAnswers)
+{
+    const Home home;
+    const auto make = [&](const std::string& name, const char* type) {
+        const std::string file = (home.path() / name).string();
+        EXPECT_EQ(run_program({"ssh-keygen", "-q", "-t", type, "-N", "", "-f", file}), 0);
+        std::ifstream in(file + ".pub");
+        std::string kind, text;
+        in >> kind >> text;
+        return kind + " " + text;
+    };
+    const std::string a = make("a", "ed25519"), b = make("b", "ed25519"), c = make("c", "ecdsa");
+    ssh_key raw = nullptr;
+    ASSERT_EQ(ssh_pki_import_pubkey_file((home.path() / "a.pub").c_str(), &raw), SSH_OK);
+    const SshKey key(raw);
+    const auto file = home.path() / "known", second = home.path() / "known2";
+    const auto answer = [&](const std::string& text, const std::string& more = {}) {
+        std::ofstream(file) << text;
+        std::ofstream(second) << more;
+        return look_up_host_key({file, second, home.path() / "none"}, "node", 2222, raw);
+    };
+    EXPECT_EQ(answer("").state, HostKeyState::unknown);
+    EXPECT_EQ(answer("# c\nnode " + a + "\n").state, HostKeyState::unknown) << "that is port 22";
+    EXPECT_EQ(answer("[node]:2222 " + a + "\n").state, HostKeyState::known);
+    EXPECT_EQ(answer("", "[node]:2222 " + a + "\n").state, HostKeyState::known);
+    const auto changed = answer("# one\n\n[node]:2222 " + b + "\n");
+    EXPECT_EQ(changed.state, HostKeyState::changed);
+    EXPECT_EQ(changed.line, 3);
+    EXPECT_EQ(changed.file, file.string());
+    EXPECT_TRUE(changed.fingerprint.starts_with("SHA256:"));
+    EXPECT_NE(changed.fingerprint, fingerprint_of(raw));
+    EXPECT_EQ(answer("[node]:2222 " + a + "\n", "[node]:2222 " + b + "\n").state, HostKeyState::changed);
+    EXPECT_EQ(answer("[node]:2222 " + b + "\n", "[node]:2222 " + a + "\n").state, HostKeyState::changed);
+    EXPECT_EQ(answer("[node]:2222 " + c + "\n").state, HostKeyState::other_type);
+    EXPECT_EQ(answer("[node]:2222 " + c + "\n", "[node]:2222 " + a + "\n").state, HostKeyState::known);
+    EXPECT_EQ(answer("[node]:2222 " + a + "\n@revoked [node]:2222 " + a + "\n").state, HostKeyState::revoked);
+    EXPECT_EQ(answer("@cert-authority [node]:2222 " + a + "\n").state, HostKeyState::unknown);
+    EXPECT_EQ(answer("[node]:2222 ssh-ed25519 rubbish\n\x01\x02\n[node]:2222\n").state, HostKeyState::unknown);
+}
+
+TEST(RunIds, AreUniqueAndSorted)
+{
+    std::set<std::string> ids;
+    std::string before;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string id = new_run_id();
+        ASSERT_EQ(id.size(), 26u);
+        ASSERT_GE(id.substr(0, 10), before.substr(0, std::min<std::size_t>(10, before.size())));
+        ASSERT_TRUE(ids.insert(id).second);
+        before = id;
+    }
+}
+
+TEST(RunStates, NamesGoBothWays)
+{
+    for (int i = 0; i <= static_cast<int>(RunState::lost); ++i) {
+        const auto state = static_cast<RunState>(i);
+        EXPECT_EQ(run_state(name(state)), state);
+        EXPECT_EQ(is_terminal(state), i >= static_cast<int>(RunState::ok));
+    }
+    EXPECT_EQ(run_state("completed?"), RunState::fail) << "an unknown end is no success";
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stands in for the trainer in the runner's tests: speaks its contract (environment, arguments, rank<r>.jsonl, exit
+// status), trains nothing, and misbehaves as FAKE_* variables ask.
+//   FAKE_STEPS, FAKE_STEP_MS      how long it runs
+//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang
+//   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
+//   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
+//   FAKE_RUBBISH=1                lines that are no events, control characters, a line of 2 MiB
+//   FAKE_FILL_BYTES=n             writes n bytes into the run folder before the first step
+//   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace {
+
+std::string variable(const char* name, const char* fallback = "")
+{
+    const char* value = std::getenv(name);
+    return value ? value : fallback;
+}
+
+[[noreturn]] void sleep_for_ever()
+{
+    for (;;)
+        pause();
+}
+
+void spawn_daemon()
+{
+    const pid_t middle = fork();
+    if (middle == 0) {
+        setsid();
+        if (fork() == 0) {
+            signal(SIGTERM, SIG_IGN);
+            signal(SIGHUP, SIG_IGN);
+            sleep_for_ever();
+        }
+        _exit(0);
+    }
+    waitpid(middle, nullptr, 0);
+}
+
+void spawn_children()
+{
+    if (fork() == 0)
+        sleep_for_ever();
+    if (fork() == 0) {
+        setsid();
+        signal(SIGTERM, SIG_IGN);
+        sleep_for_ever();
+    }
+    spawn_daemon();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    std::string folder, plan;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (std::string(argv[i]) == "--run-dir")
+            folder = argv[i + 1];
+        if (std::string(argv[i]) == "--plan")
+            plan = argv[i + 1];
+    }
+    const int rank = std::atoi(variable("RANK", "-1").c_str());
+    if (rank < 0 || folder.empty() || access(plan.c_str(), R_OK) != 0 || variable("MASTER_PORT", "0") == "0"
+        || variable("MASTER_ADDR").empty() || variable("FOURFOLD_RUN").empty()) {
+        std::cerr << "the launcher's contract is not kept\n";
+        return 2;
+    }
+    std::cout << "rank " << rank << " of " << variable("WORLD_SIZE") << " on " << variable("FOURFOLD_ADDRESS") << ", "
+              << variable("FAKE_NOTE") << std::endl;
+    if (variable("FAKE_IGNORE_TERM") == "1")
+        signal(SIGTERM, SIG_IGN);
+    if (variable("FAKE_CHILDREN") == "1")
+        spawn_children();
+    const std::string file = folder + "/rank" + std::to_string(rank) + ".jsonl";
+    const int out = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const auto say = [&](const std::string& line) {
+        const std::string whole = line + "\n";
+        if (write(out, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
+            _exit(9);
+    };
+    const std::string head = "{\"time\":\"2026-01-01T00:00:00.000Z\",\"rank\":" + std::to_string(rank) + ",\"event\":";
+    if (const long bytes = std::atol(variable("FAKE_FILL_BYTES", "0").c_str()); bytes > 0) {
+        const int fill = open((folder + "/fill" + std::to_string(rank)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        const std::string block(4096, 'f');
+        for (long written = 0; written < bytes; written += 4096) {
+            if (write(fill, block.data(), block.size()) <= 0)
+                break;
+        }
+        close(fill);
+    }
+    if (rank == 0)
+        say(head + "\"start\",\"versions\":{\"fourfold-trainer\":\"fake\"}}");
+    if (variable("FAKE_RUBBISH") == "1") {
+        say("this is no event");
+        say("[1,2,3]");
+        say(std::string("{\"event\":\"step\",\"x\":\"") + '\x01' + "\xff\"}");
+        say(head + "\"warning\",\"message\":\"" + std::string(2u << 20, 'x') + "\"}");
+        say(head + "\"end\",\"status\":\"ok\"}");
+        say("{\"seq\":77,\"agent\":true,\"rank\":9,\"event\":\"warning\",\"message\":\"forged\"}");
+    }
+    const int steps = std::atoi(variable("FAKE_STEPS", "5").c_str());
+    const int pause_ms = std::atoi(variable("FAKE_STEP_MS", "5").c_str());
+    const int fail_rank = std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
+    const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
+    const std::string how = variable("FAKE_HOW");
+    for (int step = 1; step <= steps; ++step) {
+        usleep(static_cast<useconds_t>(pause_ms) * 1000);
+        if (rank == fail_rank && step == fail_step) {
+            std::cout << "something went wrong in step " << step << std::endl;
+            if (how == "kill")
+                raise(SIGKILL);
+            if (how == "segv") {
+                signal(SIGSEGV, SIG_DFL);
+                raise(SIGSEGV);
+            }
+            if (how == "oom") {
+                say(head + "\"error\",\"kind\":\"oom\",\"message\":\"out of memory in layer 3\"}");
+                return 1;
+            }
+            if (how == "hang")
+                sleep_for_ever();
+            return 37;
+        }
+        if (rank == 0) {
+            char text[400];
+            std::snprintf(text, sizeof text,
+                "%s\"step\",\"step\":%d,\"loss\":%.6f,\"grad_norm\":1.5,\"learning_rate\":0.001,\"step_time_s\":%.4f,"
+                "\"tps_per_gpu\":%.3f,\"tflops_per_gpu\":0.5,\"mfu\":0.1,\"memory_peak_gib\":0.25,\"tokens\":%d}",
+                head.c_str(), step, 5.0 / step, pause_ms / 1000.0, 1000.0 + step % 7, step * 256);
+            say(text);
+        }
+    }
+    if (variable("FAKE_LEFTOVER") == "1")
+        spawn_daemon();
+    return 0;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole runs on this computer: real agent, real processes, the history; the trainer is the fake one.
+#include "core/base/paths.h"
+#include "core/history/store.h"
+#include "runner/protocol/message.h"
+#include "tests/runner/support.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace fourfold::test {
+namespace {
+
+using testing::Test;
+
+std::string text_of(const std::filesystem::path& file)
+{
+    const auto text = read_text_file(file);
+    return text ? *text : "(missing)";
+}
+
+// The invariant of every run: what is stored here is what the node has, byte for byte.
+void expect_same_as_node(const RunResult& result)
+{
+    EXPECT_EQ(
+        text_of(result.folder / "events.jsonl"), text_of(data_folder() / "node/runs" / result.id / "events.jsonl"));
+    const auto store = HistoryStore::open(HistoryStore::default_file());
+    ASSERT_TRUE(store);
+    const auto lines = store->events(result.id);
+    ASSERT_TRUE(lines);
+    std::string joined;
+    for (const std::string& line : *lines)
+        joined += line + "\n";
+    EXPECT_EQ(joined, text_of(result.folder / "events.jsonl"));
+}
+
+class LocalRun : public Test {
+protected:
+    Home home;
+    Recording observer;
+
+    RunResult run(int gpus, const std::map<std::string, std::string>& environment, std::stop_token stop = {})
+    {
+        const auto result = launch(request(home, gpus, environment), observer, stop);
+        EXPECT_TRUE(result) << (result ? "" : result.error().line());
+        if (!result)
+            return {};
+        EXPECT_EQ(processes_of(result->id), 0) << "nothing of a run may be left";
+        return *result;
+    }
+};
+
+TEST_F(LocalRun, EndsWellAndIsStored)
+{
+    const RunResult result = run(4, {{"FAKE_STEPS", "20"}, {"FAKE_NOTE", "héllo $(date) 'x'"}});
+    EXPECT_EQ(result.state, RunState::ok);
+    EXPECT_FALSE(result.problem);
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(steps_of(observer.events).size(), 20u);
+    expect_same_as_node(result);
+    const Json& start = observer.events.front();
+    EXPECT_EQ(text_field(start, "event"), "start");
+    EXPECT_EQ(array_field(start, "hosts").size(), 1u);
+    EXPECT_FALSE(text_field(start, "plan_hash").empty());
+    const std::vector<RunState> expected{
+        RunState::preflight, RunState::staging, RunState::launching, RunState::running, RunState::ok};
+    EXPECT_EQ(observer.states, expected);
+    for (int rank = 0; rank < 4; ++rank) {
+        const std::string log = text_of(result.folder / ("rank" + std::to_string(rank) + ".log"));
+        EXPECT_NE(log.find("rank " + std::to_string(rank) + " of 4 on 127.0.0.1, héllo $(date) 'x'"), std::string::npos)
+            << log;
+    }
+    const auto store = HistoryStore::open(HistoryStore::default_file());
+    const auto detail = store->show("last");
+    ASSERT_TRUE(detail);
+    EXPECT_EQ(detail->summary.id, result.id);
+    EXPECT_EQ(detail->summary.state, "ok");
+    EXPECT_EQ(detail->steps.size(), 20u);
+    EXPECT_TRUE(result.measured_tps_per_gpu);
+    EXPECT_TRUE(result.predicted_tps_per_gpu);
+    EXPECT_EQ(text_field(detail->environment, "FAKE_STEPS"), "20");
+}
+
+TEST_F(LocalRun, NamesTheRankThatExits)
+{
+    const RunResult result = run(4, {{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_HOW", "exit37"}});
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(
+        result.problem->line().find("rank 2 (tp 0, cp 0, pp 0, dp 1) on this computer: ended with exit status 37"),
+        std::string::npos)
+        << result.problem->line();
+    EXPECT_NE(result.problem->line().find("something went wrong in step 2"), std::string::npos);
+    expect_whole(observer.events, "fail");
+    const Json& error = observer.events[observer.events.size() - 2];
+    EXPECT_EQ(text_field(error, "event"), "error");
+    EXPECT_EQ(integer_field(error, "rank"), 2);
+    EXPECT_EQ(text_field(error, "host"), "this computer");
+    EXPECT_EQ(integer_field(object_field(error, "coordinates"), "dp"), 1);
+    EXPECT_FALSE(array_field(error, "log").empty());
+    expect_same_as_node(result);
+}
+
+TEST_F(LocalRun, NamesTheSignalAndStopsTheOthersSoon)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const RunResult result = run(4,
+        {{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "1"}, {"FAKE_HOW", "kill"},
+            {"FAKE_CHILDREN", "1"}, {"FAKE_IGNORE_TERM", "1"}});
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("rank 1"), std::string::npos) << result.problem->line();
+    EXPECT_NE(result.problem->line().find("SIGKILL"), std::string::npos) << result.problem->line();
+}
+
+TEST_F(LocalRun, KeepsTheTrainersOwnReason)
+{
+    const RunResult result = run(2, {{"FAKE_STEPS", "1000"}, {"FAKE_FAIL_RANK", "1"}, {"FAKE_HOW", "oom"}});
+    EXPECT_EQ(result.state, RunState::oom);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("out of memory in layer 3"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "oom");
+}
+
+TEST_F(LocalRun, StopLeavesNothingRunning)
+{
+    std::stop_source stop;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 5)
+            stop.request_stop();
+    };
+    const RunResult result
+        = run(4, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}, {"FAKE_IGNORE_TERM", "1"}}, stop.get_token());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+    expect_same_as_node(result);
+}
+
+TEST_F(LocalRun, EndsDaemonsThatRanksLeaveBehind)
+{
+    const RunResult result = run(2, {{"FAKE_LEFTOVER", "1"}});
+    EXPECT_EQ(result.state, RunState::ok);
+}
+
+TEST_F(LocalRun, SurvivesHostileOutput)
+{
+    const RunResult result = run(1, {{"FAKE_RUBBISH", "1"}, {"FAKE_STEPS", "3"}});
+    EXPECT_EQ(result.state, RunState::ok);
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(steps_of(observer.events), (std::vector<int>{1, 2, 3}));
+    const auto warnings = std::count_if(observer.events.begin(), observer.events.end(),
+        [](const Json& event) { return text_field(event, "event") == "warning"; });
+    EXPECT_EQ(warnings, 5); // four lines left out, one forged event without its seq
+    for (const Json& event : observer.events) {
+        if (text_field(event, "message") == "forged") {
+            EXPECT_EQ(integer_field(event, "rank"), 0);
+            EXPECT_FALSE(event.contains("agent"));
+        }
+    }
+    expect_same_as_node(result);
+}
+
+// The client is a process of its own here, killed without a word; the agent goes on, attach gets every event once.
+TEST_F(LocalRun, ClientKilledThenAttached)
+{
+    const RunRequest asked = request(home, 4, {{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "20"}});
+    const pid_t client = fork();
+    ASSERT_GE(client, 0);
+    if (client == 0) {
+        Recording own;
+        (void)launch(asked, own, {});
+        _exit(0);
+    }
+    const auto history = HistoryStore::default_file();
+    std::string id;
+    const bool stepping = wait_until([&] {
+        if (!std::filesystem::exists(history))
+            return false;
+        const auto store = HistoryStore::open(history, StoreMode::read_only);
+        const auto runs = store ? store->list() : Expected<std::vector<RunSummary>>(std::vector<RunSummary>{});
+        if (!runs || runs->empty() || runs->front().steps < 10)
+            return false;
+        id = runs->front().id;
+        return true;
+    });
+    kill(client, SIGKILL);
+    waitpid(client, nullptr, 0);
+    ASSERT_TRUE(stepping);
+    EXPECT_EQ(processes_of(id), 4) << "the ranks must outlive the client";
+    const auto result = attach("last", observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->id, id);
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_EQ(processes_of(id), 0);
+    const auto events = read_events(result->folder / "events.jsonl");
+    expect_whole(events, "ok");
+    std::vector<int> expected(150);
+    for (int i = 0; i < 150; ++i)
+        expected[static_cast<std::size_t>(i)] = i + 1;
+    EXPECT_EQ(steps_of(events), expected);
+    expect_same_as_node(*result);
+    // Attached again it has nothing to do.
+    Recording again;
+    const auto second = attach(id.substr(0, 20), again, {});
+    ASSERT_TRUE(second) << second.error().line();
+    EXPECT_EQ(second->state, RunState::ok);
+    EXPECT_TRUE(again.events.empty());
+}
+
+TEST_F(LocalRun, AttachDetachesOnRequestAndLeavesTheRun)
+{
+    const RunRequest asked = request(home, 1, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "50"}});
+    // The launching program goes away in the middle, in a process of its own.
+    const pid_t client = fork();
+    ASSERT_GE(client, 0);
+    if (client == 0) {
+        Recording own;
+        own.each_event = [](const Json& event) {
+            if (integer_field(event, "step") == 3)
+                raise(SIGKILL);
+        };
+        (void)launch(asked, own, {});
+        _exit(0);
+    }
+    waitpid(client, nullptr, 0);
+    std::stop_source stop;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 10)
+            stop.request_stop();
+    };
+    const auto detached = attach("last", observer, stop.get_token());
+    ASSERT_TRUE(detached) << detached.error().line();
+    EXPECT_EQ(detached->state, RunState::running);
+    EXPECT_EQ(processes_of(detached->id), 1);
+    Recording second;
+    const auto result = attach("last", second, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_EQ(steps_of(read_events(result->folder / "events.jsonl")).size(), 60u);
+    expect_same_as_node(*result);
+}
+
+// The agent dies without a word: its ranks die with it, what they left is swept, and the run is `lost`, never `ok`.
+TEST_F(LocalRun, AgentKilledLeavesNothing)
+{
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 5)
+            return;
+        const auto status = read_json_file(data_folder() / "node/runs" / observer.id / "status.json");
+        ASSERT_TRUE(status);
+        ASSERT_EQ(kill(static_cast<pid_t>(integer_field(*status, "pid")), SIGKILL), 0);
+    };
+    const RunResult result = run(4, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}, {"FAKE_STEP_MS", "10"}});
+    EXPECT_EQ(result.state, RunState::lost);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("ended without a word"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "lost");
+    const std::vector<int> steps = steps_of(observer.events);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        ASSERT_EQ(steps[i], static_cast<int>(i) + 1);
+    expect_same_as_node(result);
+}
+
+// A node's disk fills up: the run ends with a reason, its events stay whole.
+TEST_F(LocalRun, FullDiskEndsTheRunWithAReason)
+{
+    const std::filesystem::path disk = home.path() / "disk";
+    std::filesystem::create_directories(disk);
+    if (geteuid() != 0 || mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=6m,mode=700") != 0)
+        GTEST_SKIP() << "a small file system of one's own needs root and mount(2)";
+    RunRequest asked
+        = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_FILL_BYTES", "16777216"}, {"FAKE_STEP_MS", "1"}});
+    asked.target.base_folder = disk.string();
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(processes_of(result->id), 0);
+    EXPECT_EQ(result->state, RunState::fail);
+    expect_whole(observer.events, "fail");
+    ASSERT_TRUE(result->problem);
+    const std::string line = result->problem->line();
+    EXPECT_TRUE(line.find("No space left") != std::string::npos || line.find("disk is full") != std::string::npos)
+        << line;
+    EXPECT_EQ(text_of(result->folder / "events.jsonl"), text_of(disk / "runs" / result->id / "events.jsonl"));
+    EXPECT_EQ(umount2(disk.c_str(), MNT_DETACH), 0);
+}
+
+TEST_F(LocalRun, BadInputIsRefusedBeforeAnythingIsStored)
+{
+    const auto expect_refused = [&](const RunRequest& asked, const std::string& says) {
+        const auto result = launch(asked, observer, {});
+        ASSERT_FALSE(result);
+        EXPECT_EQ(result.error().exit_status(), 2) << result.error().line();
+        EXPECT_NE(result.error().line().find(says), std::string::npos) << result.error().line();
+        EXPECT_FALSE(std::filesystem::exists(HistoryStore::default_file()));
+        EXPECT_FALSE(std::filesystem::exists(data_folder() / "runs"));
+    };
+    RunRequest asked = request(home, 2, {});
+    asked.trainer = home.path() / "no-such-trainer";
+    expect_refused(asked, "no-such-trainer");
+    asked = request(home, 2, {});
+    asked.plan.run.data[0].path = "no-such-corpus.txt";
+    expect_refused(asked, "no-such-corpus.txt");
+    asked = request(home, 2, {});
+    asked.steps = 0;
+    expect_refused(asked, "--steps");
+    asked = request(home, 2, {});
+    asked.plan.layout.tp = 3;
+    expect_refused(asked, "tp");
+    asked = request(home, 2, {{"RANK", "7"}});
+    expect_refused(asked, "RANK is set by the launcher");
+    asked = request(home, 2, {});
+    asked.target = *load_target("a@h1,h2,h3");
+    expect_refused(asked, "do not spread evenly over 3 hosts");
+}
+
+TEST_F(LocalRun, AProgramThatCannotStartIsOneClearProblem)
+{
+    RunRequest asked = request(home, 2, {});
+    asked.trainer = home.path() / "corpus.txt"; // exists, but is no program
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::fail);
+    ASSERT_TRUE(result->problem);
+    EXPECT_NE(result->problem->line().find("cannot be executed"), std::string::npos) << result->problem->line();
+}
+
+TEST_F(LocalRun, AnotherStackIsPredictedAgain)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "2"}});
+    asked.plan.stack.id = "generic";
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_NE(observer.texts.front().find("stack generic"), std::string::npos) << observer.texts.front();
+    const auto detail = HistoryStore::open(HistoryStore::default_file())->show("last");
+    ASSERT_TRUE(detail);
+    EXPECT_TRUE(detail->planned_prediction);
+    EXPECT_EQ(detail->summary.stack, "fourfold");
+}
+
+TEST_F(LocalRun, OneFollowerAtATime)
+{
+    const RunRequest asked = request(home, 1, {{"FAKE_STEPS", "10"}, {"FAKE_STEP_MS", "200"}});
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 1)
+            return;
+        Recording other;
+        const auto second = attach(observer.id, other, {});
+        ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().code, ProblemCode::refused) << second.error().line();
+    };
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok);
+}
+
+TEST_F(LocalRun, PreviewStartsNothing)
+{
+    const auto shown = preview(request(home, 4, {}));
+    ASSERT_TRUE(shown) << shown.error().line();
+    EXPECT_EQ(shown->document["hosts"][0]["ranks"].size(), 4u);
+    EXPECT_NE(shown->text.find("fake-trainer"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(HistoryStore::default_file()));
+    EXPECT_FALSE(std::filesystem::exists(data_folder()));
+}
+
+} // namespace
+} // namespace fourfold::test

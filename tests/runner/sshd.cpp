@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/runner/sshd.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace fourfold::test {
+
+namespace {
+
+constexpr const char* kSshd = "/usr/sbin/sshd";
+
+std::vector<char*> pointers(std::vector<std::string>& words)
+{
+    std::vector<char*> out;
+    for (std::string& word : words)
+        out.push_back(word.data());
+    out.push_back(nullptr);
+    return out;
+}
+
+int free_port(const std::string& address)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    inet_pton(AF_INET, address.c_str(), &at.sin_addr);
+    socklen_t size = sizeof at;
+    const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0;
+    getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
+    close(fd);
+    return bound ? ntohs(at.sin_port) : 0;
+}
+
+bool answers(const std::string& address, int port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<uint16_t>(port));
+    inet_pton(AF_INET, address.c_str(), &at.sin_addr);
+    const bool good = connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+    close(fd);
+    return good;
+}
+
+// StrictModes of sshd looks at every folder above the key file.
+bool strict_modes_possible(std::filesystem::path folder)
+{
+    for (;; folder = folder.parent_path()) {
+        struct stat info { };
+        if (stat(folder.c_str(), &info) != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0
+            || (info.st_uid != 0 && info.st_uid != geteuid()))
+            return false;
+        if (folder == folder.root_path())
+            return true;
+    }
+}
+
+std::vector<pid_t> children_of(pid_t parent)
+{
+    std::vector<pid_t> out;
+    std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+    pid_t pid = 0;
+    while (in >> pid)
+        out.push_back(pid);
+    return out;
+}
+
+} // namespace
+
+int run_program(const std::vector<std::string>& arguments)
+{
+    std::vector<std::string> words = arguments;
+    const std::vector<char*> argv = pointers(words);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int null = open("/dev/null", O_RDWR);
+        for (const int fd : {0, 1, 2})
+            dup2(null, fd);
+        execvp(argv[0], argv.data());
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+std::string why_no_sshd()
+{
+    if (access(kSshd, X_OK) != 0)
+        return "no /usr/sbin/sshd on this machine (package openssh-server)";
+    // A server that root runs wants its folder for privilege separation.
+    if (geteuid() == 0 && access("/run/sshd", F_OK) != 0 && mkdir("/run/sshd", 0755) != 0)
+        return "/run/sshd does not exist and cannot be made";
+    return {};
+}
+
+std::filesystem::path client_key(const Home& home)
+{
+    const std::filesystem::path key = home.path() / "client_key";
+    if (!std::filesystem::exists(key)) {
+        EXPECT_EQ(run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.string()}), 0);
+    }
+    return key;
+}
+
+Sshd::Sshd(const Home& home, std::string name, SshdPlace place)
+    : home_(home)
+    , name_(std::move(name))
+    , place_(std::move(place))
+    , folder_(home.path() / name_)
+{
+    std::filesystem::create_directories(folder_);
+    chmod(folder_.c_str(), 0700);
+    if (place_.port == 0)
+        place_.port = free_port(place_.address);
+    client_key(home);
+    make_host_key();
+}
+
+Sshd::~Sshd()
+{
+    stop();
+}
+
+void Sshd::make_host_key()
+{
+    std::error_code ignored;
+    std::filesystem::remove(folder_ / "host_key", ignored);
+    std::filesystem::remove(folder_ / "host_key.pub", ignored);
+    EXPECT_EQ(run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", (folder_ / "host_key").string()}), 0);
+}
+
+void Sshd::start()
+{
+    std::filesystem::copy_file(client_key(home_).string() + ".pub", folder_ / "authorized_keys",
+        std::filesystem::copy_options::overwrite_existing);
+    chmod((folder_ / "authorized_keys").c_str(), 0600);
+    std::ofstream config(folder_ / "sshd_config");
+    config << "Port " << place_.port << "\nListenAddress " << place_.address << "\nHostKey "
+           << (folder_ / "host_key").string() << "\nPidFile none\nAuthorizedKeysFile "
+           << (folder_ / "authorized_keys").string()
+           << "\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n"
+              "PermitRootLogin prohibit-password\nStrictModes "
+           << (strict_modes_possible(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
+    if (!place_.environment_file.empty())
+        config << "SetEnv BASH_ENV=" << place_.environment_file << "\n";
+    config.close();
+    std::vector<std::string> words;
+    if (!place_.netns.empty())
+        words = {"ip", "netns", "exec", place_.netns};
+    for (const std::string& word : {std::string(kSshd), std::string("-D"), std::string("-f"),
+             (folder_ / "sshd_config").string(), std::string("-E"), (folder_ / "sshd.log").string()})
+        words.push_back(word);
+    const std::vector<char*> argv = pointers(words);
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that crashes leaves no server
+        if (getppid() != parent)
+            _exit(1);
+        const int null = open("/dev/null", O_RDWR);
+        for (const int fd : {0, 1, 2})
+            dup2(null, fd);
+        execvp(argv[0], argv.data());
+        _exit(127);
+    }
+    ASSERT_TRUE(wait_until([&] { return answers(place_.address, place_.port); }, 20))
+        << "sshd does not answer on port " << place_.port << ", see " << folder_ / "sshd.log";
+}
+
+int Sshd::cut_connections()
+{
+    int count = 0;
+    for (const pid_t child : children_of(pid_)) {
+        // Of each connection the processes below the monitor too; what has detached from them is not theirs any more.
+        for (const pid_t grandchild : children_of(child)) {
+            std::string name;
+            std::ifstream("/proc/" + std::to_string(grandchild) + "/comm") >> name;
+            if (name == "sshd")
+                kill(grandchild, SIGKILL);
+        }
+        kill(child, SIGKILL);
+        ++count;
+    }
+    return count;
+}
+
+void Sshd::stop()
+{
+    if (pid_ <= 0)
+        return;
+    cut_connections();
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+}
+
+TargetHost Sshd::host() const
+{
+    TargetHost host;
+    host.address = place_.address;
+    host.user = getpwuid(geteuid())->pw_name;
+    host.port = place_.port;
+    host.key_file = client_key(home_).string();
+    return host;
+}
+
+std::string Sshd::fingerprint() const
+{
+    const std::string command = "ssh-keygen -lf " + (folder_ / "host_key.pub").string();
+    FILE* pipe = popen(command.c_str(), "r");
+    std::array<char, 512> line{};
+    if (!fgets(line.data(), line.size(), pipe))
+        line[0] = '\0';
+    pclose(pipe);
+    std::istringstream words(line.data());
+    std::string bits, fingerprint;
+    words >> bits >> fingerprint;
+    return fingerprint;
+}
+
+Target ssh_target(const Home& home, const std::vector<const Sshd*>& hosts)
+{
+    Target target;
+    target.id = "loopback";
+    target.kind = TargetKind::ssh;
+    for (const Sshd* host : hosts)
+        target.hosts.push_back(host->host());
+    target.base_folder = (home.path() / "node").string();
+    target.reuse_files = false;
+    target.connect_timeout_s = 20;
+    target.stop_grace_s = 0.5;
+    return target;
+}
+
+} // namespace fourfold::test

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/runner/support.h"
+
+#include "core/plan/presets.h"
+#include "runner/protocol/message.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace fourfold::test {
+
+namespace {
+const std::vector<std::string> kVariables{
+    "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK"};
+}
+
+Home::Home()
+{
+    std::string pattern = FOURFOLD_BIN_DIR "/../tests/home.XXXXXX";
+    std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
+    path_ = std::filesystem::canonical(mkdtemp(pattern.data()));
+    for (const std::string& name : kVariables) {
+        if (const char* value = std::getenv(name.c_str()))
+            before_[name] = value;
+    }
+    setenv("HOME", path_.c_str(), 1);
+    setenv("XDG_DATA_HOME", (path_ / "data").c_str(), 1);
+    setenv("XDG_CONFIG_HOME", (path_ / "config").c_str(), 1);
+    setenv("XDG_CACHE_HOME", (path_ / "cache").c_str(), 1);
+    unsetenv("SSH_AUTH_SOCK");
+    std::ofstream corpus(path_ / "corpus.txt");
+    for (int i = 0; i < 2000; ++i)
+        corpus << "In the beginning there were only words and numbers.\n";
+}
+
+Home::~Home()
+{
+    for (const std::string& name : kVariables) {
+        if (const auto at = before_.find(name); at != before_.end())
+            setenv(name.c_str(), at->second.c_str(), 1);
+        else
+            unsetenv(name.c_str());
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path agent_program()
+{
+    return std::filesystem::path(FOURFOLD_BIN_DIR) / "fourfold-agent";
+}
+
+std::filesystem::path fake_trainer()
+{
+    return std::filesystem::path(FOURFOLD_BIN_DIR) / "../tests/fake-trainer";
+}
+
+ResolvedPlan tiny_plan(const Home& home, int gpus, const std::map<std::string, std::string>& environment)
+{
+    const int tp = gpus % 2 == 0 ? 2 : 1;
+    Json document = Json::parse(R"({ "fourfold_plan": 1, "name": "Tiny", "cluster": "this-computer",
+        "stack": "fourfold",
+        "model": { "model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
+                   "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
+                   "max_position_embeddings": 128, "tie_word_embeddings": false },
+        "training": { "seq_len": 64, "micro_batch": 1, "precision": "fp32" },
+        "run": { "steps": 5, "data": [ { "path": "corpus.txt", "weight": 1 } ] } })");
+    document["gpus"] = gpus;
+    document["layout"] = {{"tp", tp}, {"dp", gpus / tp}};
+    document["training"]["global_batch"] = gpus;
+    for (const auto& [key, value] : environment)
+        document["run"]["environment"][key] = value;
+    const auto plan = plan_from_json(document, (home.path() / "tiny.plan.json").string());
+    EXPECT_TRUE(plan) << (plan ? "" : plan.error().line());
+    auto resolved = resolve(*plan, Presets());
+    EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().line());
+    return *std::move(resolved);
+}
+
+RunRequest request(const Home& home, int gpus, const std::map<std::string, std::string>& environment)
+{
+    RunRequest out;
+    out.plan = tiny_plan(home, gpus, environment);
+    out.trainer = fake_trainer();
+    out.agent = agent_program();
+    const auto target = load_target("local");
+    EXPECT_TRUE(target) << (target ? "" : target.error().line());
+    out.target = *target;
+    out.target.stop_grace_s = 0.5;
+    return out;
+}
+
+void Recording::on_created(const std::string& run, const std::filesystem::path& where)
+{
+    id = run;
+    folder = where;
+}
+void Recording::on_state(RunState state, const std::string& what)
+{
+    states.push_back(state);
+    texts.push_back(what);
+}
+void Recording::on_staging(double, const std::string& what)
+{
+    if (staged.empty() || staged.back() != what)
+        staged.push_back(what);
+}
+void Recording::on_link(LinkState state, const std::string& host)
+{
+    static const char* const kNames[] = {"connected ", "silent ", "reconnecting "};
+    links.push_back(kNames[static_cast<int>(state)] + host);
+}
+void Recording::on_event(const Json& event)
+{
+    events.push_back(event);
+    if (each_event)
+        each_event(event);
+}
+bool Recording::trust_host_key(const HostKeyQuestion& question)
+{
+    questions.push_back(question);
+    return trust;
+}
+
+std::vector<int> steps_of(const std::vector<Json>& events)
+{
+    std::vector<int> out;
+    for (const Json& event : events) {
+        if (text_field(event, "event") == "step")
+            out.push_back(static_cast<int>(integer_field(event, "step")));
+    }
+    return out;
+}
+
+void expect_whole(const std::vector<Json>& events, const std::string& status)
+{
+    ASSERT_FALSE(events.empty());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        ASSERT_EQ(integer_field(events[i], "seq", -1), static_cast<int64_t>(i)) << to_wire(events[i]);
+        ASSERT_EQ(text_field(events[i], "event") == "end", i + 1 == events.size()) << to_wire(events[i]);
+    }
+    EXPECT_EQ(text_field(events.back(), "status"), status) << to_wire(events.back());
+}
+
+std::vector<Json> read_events(const std::filesystem::path& file)
+{
+    std::vector<Json> out;
+    std::ifstream in(file);
+    std::string line;
+    while (std::getline(in, line))
+        out.push_back(Json::parse(line));
+    return out;
+}
+
+int processes_of(const std::string& run)
+{
+    int count = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+        std::ifstream in(entry.path() / "environ", std::ios::binary);
+        std::stringstream text;
+        text << in.rdbuf();
+        if (!run.empty() && text.str().find("FOURFOLD_RUN=" + run) != std::string::npos)
+            ++count;
+    }
+    return count;
+}
+
+bool wait_until(const std::function<bool()>& done, double seconds)
+{
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!done()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+}
+
+} // namespace fourfold::test

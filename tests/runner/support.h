@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the runner's tests share: a private home for everything, a tiny plan, an observer that remembers.
+#pragma once
+
+#include "core/base/json.h"
+#include "core/plan/plan.h"
+#include "runner/runs/run.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fourfold::test {
+
+// A folder of its own below the build folder (not /tmp: sshd's StrictModes refuses folders that others may write),
+// removed at the end; HOME and the XDG folders point into it.
+class Home {
+public:
+    Home();
+    Home(const Home&) = delete;
+    Home& operator=(const Home&) = delete;
+    ~Home();
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    std::map<std::string, std::string> before_;
+};
+
+std::filesystem::path agent_program();
+std::filesystem::path fake_trainer();
+
+// A tiny Llama, tp 2 x dp `gpus`/2 (or dp alone for one GPU), `steps` steps on a small corpus in `home`; the
+// environment reaches the fake trainer.
+ResolvedPlan tiny_plan(const Home& home, int gpus, const std::map<std::string, std::string>& environment);
+RunRequest request(const Home& home, int gpus, const std::map<std::string, std::string>& environment);
+
+class Recording : public RunObserver {
+public:
+    void on_created(const std::string& id, const std::filesystem::path& folder) override;
+    void on_state(RunState state, const std::string& what) override;
+    void on_staging(double fraction, const std::string& what) override;
+    void on_link(LinkState state, const std::string& host) override;
+    void on_event(const Json& event) override;
+    bool trust_host_key(const HostKeyQuestion& question) override;
+
+    std::string id;
+    std::filesystem::path folder;
+    std::vector<RunState> states;
+    std::vector<std::string> texts;
+    std::vector<std::string> staged; // what was sent
+    std::vector<std::string> links; // "connected this computer"
+    std::vector<Json> events;
+    std::vector<HostKeyQuestion> questions;
+    bool trust = false;
+    std::function<void(const Json&)> each_event;
+};
+
+// Names of the steps' numbers, in order.
+std::vector<int> steps_of(const std::vector<Json>& events);
+// Fails the test unless `seq` counts from 0 without a gap and the last event is `end` with this status.
+void expect_whole(const std::vector<Json>& events, const std::string& status);
+std::vector<Json> read_events(const std::filesystem::path& file);
+// Processes whose environment carries FOURFOLD_RUN=<run>.
+int processes_of(const std::string& run);
+// Waits until `done` or `seconds` have passed; says whether it became true.
+bool wait_until(const std::function<bool()>& done, double seconds = 30);
+
+} // namespace fourfold::test
