@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold attach`: catches up with a run and follows it.
+#include "app/cli/history_view.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/stop_signals.h"
 
+#include <iostream>
 #include <memory>
 
 namespace fourfold::cli {
@@ -14,9 +16,25 @@ struct Options {
     bool json = false, accept_new_hosts = false;
 };
 
+// The events that are stored already, so that the lines together are the whole stream. What cannot be read here is
+// reported by attach() itself.
+void print_stored(const std::string& run, RunProgress& progress)
+{
+    const auto store = open_history_with_runs();
+    const auto id = store ? store->full_id(run) : Expected<std::string>(store.error());
+    const auto lines = id ? store->events(*id) : Expected<std::vector<std::string>>(id.error());
+    if (!lines)
+        return;
+    for (const std::string& line : *lines)
+        std::cout << line << '\n';
+    progress.skip_events(static_cast<std::int64_t>(lines->size()));
+}
+
 int attach_to(const Options& options)
 {
     RunProgress progress(options.json, options.accept_new_hosts);
+    if (options.json)
+        print_stored(options.run, progress);
     Expected<RunResult> result = [&] {
         const StopSignals signals("detaching; the run goes on");
         return attach(options.run, progress, signals.token());

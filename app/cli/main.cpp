@@ -44,10 +44,11 @@ std::string suggestion(const CLI::App& app)
 int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
 {
     Problem problem{ProblemCode::bad_input, error.what(), "", "arguments"};
-    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    if (const std::vector<std::string> left = app.remaining(true); extra && !left.empty())
+    // A misspelt subcommand or option is named even where the parser first misses something else.
+    const std::vector<std::string> left = app.remaining(true);
+    if (!left.empty())
         problem.message = "nothing takes " + in_quotes(left.front());
-    problem.hint = (extra ? suggestion(app) : "") + "see " + command_line_of(*reached(app)) + " --help";
+    problem.hint = suggestion(app) + "see " + command_line_of(*reached(app)) + " --help";
     return fail(problem);
 }
 

@@ -44,11 +44,11 @@ int run_single(const Options& options)
     // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
     const bool usable = evaluated->broken_rules.empty();
     if (usable || options.json) {
-        const Prediction prediction = predict_with_warnings(evaluated->resolved, *plan);
+        // Unknown keys were told on standard error; a program reads them in the object.
         if (options.json)
-            print_json(to_json(prediction));
+            print_json(to_json(predict_with_warnings(evaluated->resolved, *plan)));
         else
-            std::cout << predict_text(prediction);
+            std::cout << predict_text(predict(evaluated->resolved));
     }
     return usable ? kDone : fail(problem_of(evaluated->broken_rules.front(), plan->where));
 }

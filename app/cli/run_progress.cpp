@@ -121,7 +121,7 @@ void RunProgress::show_held_step()
 
 void RunProgress::on_event(const Json& event)
 {
-    if (json_)
+    if (json_ && number(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
         std::cout << compact(event) << '\n' << std::flush;
     const std::string kind = text(event, "event");
     if (kind == "step") {

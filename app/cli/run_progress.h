@@ -14,6 +14,8 @@ namespace fourfold::cli {
 class RunProgress : public RunObserver {
 public:
     RunProgress(bool json, bool accept_new_hosts);
+    // Events with a seq below `count` were printed by somebody else.
+    void skip_events(std::int64_t count) { printed_ = count; }
     void on_created(const std::string& run_id, const std::filesystem::path& folder) override;
     void on_state(RunState state, const std::string& what) override;
     void on_staging(double fraction, const std::string& what) override;
@@ -30,6 +32,7 @@ private:
 
     bool json_;
     bool accept_new_hosts_;
+    std::int64_t printed_ = 0; // seq of the next event of --json
     Clock::time_point last_shown_{};
     std::string held_step_; // the newest step that was too soon to show
 };

@@ -36,12 +36,18 @@ std::string one_line(std::string text)
     return text;
 }
 
+// The shortest digits that read back as the same value. Figures of a usual size stay without an exponent, which some
+// spreadsheets and scripts do not take.
 std::string exact(double value)
 {
     if (!std::isfinite(value))
         return "";
+    const double size = std::abs(value);
+    const bool plain = size == 0 || (size >= 1e-6 && size < 1e15);
     char text[64];
-    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+    const auto end
+        = std::to_chars(text, text + sizeof text, value, plain ? std::chars_format::fixed : std::chars_format::general)
+              .ptr;
     return {text, end};
 }
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold history` over stores that a run would have left.
+#include "tests/cli/program.h"
+#include "tests/history/history_test_support.h"
+
+#include <fstream>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class History : public ProgramTest {
+protected:
+    void fill() const
+    {
+        HistoryStore store = open_store(history_file());
+        must(store.create_run(sample_run("01RUNA")));
+        must(store.append_events("01RUNA", "events",
+            {start_line(0), step_line(1, 1, 50, 5.0), step_line(2, 2, 100, 4.0), step_line(3, 3, 100, 3.0),
+                R"({"seq":4,"event":"eval","step":3,"loss":3.5})", end_line(5, "ok")}));
+        NewRun second = sample_run("01RUNB", "cc33");
+        second.plan["layout"]["tp"] = 4;
+        second.planned_prediction = Json{{"tps_per_gpu", 120.0}};
+        must(store.create_run(second));
+        must(store.append_events("01RUNB", "events",
+            {start_line(0), step_line(1, 1, 40, 5.0),
+                R"({"seq":2,"event":"error","rank":2,"host":"node-b","message":"out of memory"})",
+                end_line(3, "oom")}));
+    }
+};
+
+TEST_F(History, OfNothing)
+{
+    const Output list = fourfold({"history", "list"});
+    EXPECT_EQ(list.status, 0);
+    EXPECT_EQ(list.out, "");
+    EXPECT_THAT(list.err, HasSubstr("no run yet"));
+    EXPECT_EQ(fourfold({"history", "list", "--json"}).out, "[]\n");
+    EXPECT_EQ(fourfold({"history", "export"}).out, "[]\n");
+    EXPECT_THAT(fourfold({"history", "export", "--format", "csv"}).out, ::testing::StartsWith("id,created,state"));
+    for (const auto& arguments : std::vector<std::vector<std::string>>{{"history", "show"}, {"history", "show", "x"},
+             {"history", "compare", "a", "b"}, {"history", "export", "x"}})
+        expect_problem(fourfold(arguments), 2, "no run yet");
+    EXPECT_FALSE(std::filesystem::exists(history_file())) << "reading makes no file";
+}
+
+TEST_F(History, UnknownAndAmbiguousIds)
+{
+    fill();
+    expect_problem(fourfold({"history", "show", "nobody"}), 2, "there is no run \"nobody\"");
+    expect_problem(fourfold({"history", "show", "01RUN"}), 2, "01RUNA, 01RUNB");
+    expect_problem(fourfold({"history", "compare", "01RUNA", "zzz"}), 2, "zzz");
+    expect_problem(fourfold({"history", "export", "01RUNA", "zzz"}), 2, "zzz");
+    expect_problem(fourfold({"attach", "nobody"}), 2, "nobody");
+}
+
+TEST_F(History, ListsInEveryForm)
+{
+    fill();
+    const Output text = fourfold({"history", "list"});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_EQ(text.err, "");
+    const auto lines = lines_of(text.out);
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_THAT(lines[0], HasSubstr("TPS/GPU"));
+    EXPECT_THAT(lines[1], HasSubstr("01RUNB"));
+    EXPECT_THAT(lines[2], HasSubstr("01RUNA"));
+    EXPECT_THAT(lines[2], HasSubstr("110.0    100.0   10.0 %"));
+    EXPECT_EQ(lines_of(fourfold({"history", "list", "--limit", "1"}).out).size(), 2u);
+    EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "csv"}).out).size(), 3u);
+    EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "markdown"}).out).size(), 4u);
+    EXPECT_THAT(fourfold({"history", "list", "--format", "latex"}).out, HasSubstr("\\end{tabular}"));
+}
+
+// Kinds of the values of `list --json` and `show --json`: s text, n number, N number or null.
+void expect_row(const Json& row)
+{
+    const std::pair<const char*, char> fields[] = {{"id", 's'}, {"created", 's'}, {"state", 's'}, {"name", 's'},
+        {"model", 's'}, {"cluster", 's'}, {"gpus", 'n'}, {"layout", 's'}, {"stack", 's'}, {"target", 's'},
+        {"steps", 'n'}, {"predicted_tps_per_gpu", 'N'}, {"measured_tps_per_gpu", 'N'}, {"tps_error", 'N'},
+        {"predicted_step_time_s", 'N'}, {"measured_step_time_s", 'N'}, {"predicted_memory_gib", 'N'},
+        {"measured_memory_gib", 'N'}, {"first_loss", 'N'}, {"last_loss", 'N'}, {"eval_loss", 'N'}, {"problem", 's'}};
+    for (const auto& [key, kind] : fields) {
+        ASSERT_TRUE(row.contains(key)) << key;
+        if (kind == 's')
+            EXPECT_TRUE(row[key].is_string()) << key;
+        else
+            EXPECT_TRUE(row[key].is_number() || (kind == 'N' && row[key].is_null())) << key;
+    }
+}
+
+TEST_F(History, JsonHasTheFieldsOfItsForm)
+{
+    fill();
+    const Json list = json_of(fourfold({"history", "list", "--json"}));
+    ASSERT_EQ(list.size(), 2u);
+    for (const Json& row : list)
+        expect_row(row);
+    EXPECT_NEAR(list[1]["tps_error"].get<double>(), 0.1, 1e-12);
+
+    const Json run = json_of(fourfold({"history", "show", "01RUNA", "--json"}));
+    expect_row(run);
+    EXPECT_EQ(run["headline_rule"], "median of steps 2..3");
+    EXPECT_TRUE(run["tps_spread"].is_number());
+    EXPECT_EQ(run["hosts"], Json({"node-a", "node-b"}));
+    EXPECT_EQ(run["plan"]["gpus"], 4);
+    EXPECT_EQ(run["prediction"]["tps_per_gpu"], 110.0);
+    EXPECT_TRUE(run["planned_prediction"].is_null());
+    EXPECT_EQ(run["versions"]["software"]["libtorch"], "2.11.0");
+    ASSERT_EQ(run["step_rows"].size(), 3u);
+    EXPECT_EQ(run["step_rows"][2]["loss"], 3.0);
+    EXPECT_TRUE(run["step_rows"][2]["mfu"].is_null());
+    EXPECT_EQ(run["other_events"].size(), 3u);
+}
+
+TEST_F(History, ShowsPredictionBesideMeasurement)
+{
+    fill();
+    const Output output = fourfold({"history", "show", "01RUNA"});
+    EXPECT_EQ(output.status, 0);
+    for (const char* text : {"01RUNA  ok  tiny Llama", "predicted  measured", "TPS/GPU    110.000   100.000  10.0 %",
+             "first 5.0000, last 3.0000, held out 3.5000", "node-a, node-b", "fourfold 0.1.0, libtorch 2.11.0",
+             "median of steps 2..3, spread"})
+        EXPECT_THAT(output.out, HasSubstr(text));
+    EXPECT_THAT(output.out, ::testing::Not(HasSubstr("problem")));
+    const Output last = fourfold({"history", "show"});
+    EXPECT_THAT(last.out, HasSubstr("01RUNB  oom"));
+    EXPECT_THAT(last.out, HasSubstr("problem    rank 2 on node-b: out of memory"));
+    EXPECT_THAT(last.out, HasSubstr("120.0 TPS/GPU for the stack of the plan"));
+    EXPECT_THAT(fourfold({"history", "show", "--format", "csv"}).out, HasSubstr("throughput,TPS/GPU,110,40,"));
+}
+
+TEST_F(History, ComparesSideBySide)
+{
+    fill();
+    const Output output = fourfold({"history", "compare", "01RUNA", "01RUNB"});
+    EXPECT_EQ(output.status, 0);
+    const auto lines = lines_of(output.out);
+    EXPECT_THAT(lines.at(0), ::testing::MatchesRegex(" +field +01RUNA +01RUNB"));
+    const auto line_of = [&](const std::string& field) {
+        for (const std::string& line : lines)
+            if (line.substr(3).starts_with(field + " "))
+                return line;
+        return std::string();
+    };
+    EXPECT_EQ(line_of("state").front(), '*');
+    EXPECT_EQ(line_of("plan.layout.tp").front(), '*');
+    EXPECT_EQ(line_of("name").front(), ' ');
+    EXPECT_EQ(line_of("plan.layout.pp"), "") << "what is the same in both plans is left out";
+    const Json json = json_of(fourfold({"history", "compare", "01RUNA", "01RUNB", "--json"}));
+    ASSERT_EQ(json["runs"].size(), 2u);
+    expect_row(json["runs"][0]);
+    bool found = false;
+    for (const Json& difference : json["differences"])
+        if (difference["field"] == "plan.layout.tp") {
+            found = true;
+            EXPECT_EQ(difference["values"], Json({2, 4}));
+        }
+    EXPECT_TRUE(found);
+}
+
+TEST_F(History, ExportsAndImports)
+{
+    fill();
+    const Output output = fourfold({"history", "export", "--output", "runs.json"});
+    ASSERT_EQ(output.status, 0) << output.err;
+    EXPECT_EQ(output.out, "");
+    const Json before = json_of(fourfold({"history", "list", "--json"}));
+    std::filesystem::remove_all(folder() / "data");
+    const Output import = fourfold({"history", "import", "runs.json"});
+    EXPECT_EQ(import.status, 0) << import.err;
+    EXPECT_THAT(lines_of(import.out), ElementsAre("imported 01RUNB", "imported 01RUNA"));
+    EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})), before);
+    const Output again = fourfold({"history", "import", "runs.json", "--json"});
+    EXPECT_EQ(again.status, 1);
+    EXPECT_THAT(again.err, HasSubstr("runs.json: [0]"));
+    EXPECT_THAT(again.err, HasSubstr("already in the history"));
+
+    expect_problem(fourfold({"history", "import", "missing.json"}), 2, "missing.json");
+    expect_problem(fourfold({"history", "import", file("bad.json", "{")}), 2, "bad.json");
+    expect_problem(fourfold({"history", "import", file("other.json", R"({"a": 1})")}), 2, "fourfold_run");
+    const Output unwritable = fourfold({"history", "export", "--output", "none/runs.json"});
+    EXPECT_NE(unwritable.status, 0);
+    EXPECT_THAT(unwritable.err, HasSubstr("none/runs.json"));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "none"));
+}
+
+TEST_F(History, SurvivesADamagedStore)
+{
+    fill();
+    std::ofstream(history_file(), std::ios::binary) << "this is not a database, whatever its name says";
+    for (const char* suffix : {"-wal", "-shm"})
+        std::filesystem::remove(history_file().string() + suffix);
+    expect_problem(fourfold({"history", "list"}), 1, "move the file away");
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/cli/program.h"
+
+#include <cmath>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Predict : public ProgramTest { };
+
+// What the contract promises of every prediction.
+void expect_contract(const Json& answer)
+{
+    ASSERT_TRUE(answer.is_object());
+    for (const char* key : {"feasible", "fit", "reasons", "warnings", "evidence", "step_time_s", "tps_per_gpu",
+             "tflops_per_gpu", "mfu", "interval", "memory_gib", "memory_device_gib", "memory_capacity_gib",
+             "memory_by_stage", "time_by_part", "time_hidden", "plan"})
+        EXPECT_TRUE(answer.contains(key)) << key;
+    if (answer["step_time_s"].is_null())
+        return;
+    const Json& plan = answer["plan"];
+    const double tokens = plan["training"]["global_batch"].get<double>() * plan["training"]["seq_len"].get<double>();
+    const double step = answer["step_time_s"];
+    EXPECT_NEAR(answer["tps_per_gpu"].get<double>() * plan["gpus"].get<double>() * step / tokens, 1, 1e-9);
+    double total = 0;
+    for (const auto& [part, seconds] : answer["time_by_part"].items()) {
+        EXPECT_GE(seconds.get<double>(), 0) << part;
+        total += seconds.get<double>();
+    }
+    EXPECT_NEAR(total / step, 1, 1e-9);
+    double largest = 0;
+    for (const Json& stage : answer["memory_by_stage"]) {
+        double sum = 0;
+        for (const char* kind : {"weights", "gradients", "optimizer", "activations", "other"})
+            sum += stage[kind].get<double>();
+        EXPECT_NEAR(stage["total"].get<double>(), sum, 1e-9);
+        largest = std::max(largest, sum);
+    }
+    if (plan["stack"] != "nanotron")
+        EXPECT_NEAR(answer["memory_gib"].get<double>(), largest, 1e-9);
+    const Json& range = answer["interval"]["step_time_s"];
+    EXPECT_LE(range[0].get<double>(), step);
+    EXPECT_GE(range[1].get<double>(), step);
+}
+
+TEST_F(Predict, PrintsOneObject)
+{
+    const Output output = fourfold({"predict", file("p.json", plan_text()), "--json"});
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(output.err, "");
+    const Json answer = json_of(output);
+    expect_contract(answer);
+    EXPECT_TRUE(answer["feasible"].get<bool>());
+    EXPECT_EQ(answer["plan"]["training"]["micro_batches"], 8);
+}
+
+TEST_F(Predict, AnswersEveryPresetPlan)
+{
+    const Json plans = json_of(fourfold({"presets", "plans", "--json"}));
+    ASSERT_GT(plans.size(), 3u);
+    std::string batch;
+    for (const Json& plan : plans) {
+        SCOPED_TRACE(plan["id"]);
+        const Output output = fourfold({"predict", plan["id"], "--json"});
+        EXPECT_EQ(output.status, 0) << output.err;
+        expect_contract(json_of(output));
+    }
+}
+
+TEST_F(Predict, TextNamesVerdictFiguresAndDenominators)
+{
+    const Output output = fourfold({"predict", file("p.json", plan_text())});
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(output.err, "");
+    for (const char* text : {"test plan\n", "tp 2, cp 1, pp 1, dp 8", "FITS", "tokens/s per GPU", "step time", "MFU",
+             "TFLOP/s dense bf16 peak", "90 % confidence", "evidence: ", "time by part", "compute", "by stage",
+             "weights"})
+        EXPECT_THAT(output.out, HasSubstr(text));
+    for (const std::string& line : lines_of(output.out))
+        EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST_F(Predict, SetChangesFieldsInOrder)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Json answer = json_of(fourfold({"predict", plan, "--set", "layout.tp=8", "--set", "layout.tp=4", "--set",
+        "layout.dp=4", "--set", "name=other", "--json"}));
+    expect_contract(answer);
+    EXPECT_EQ(answer["plan"]["layout"]["tp"], 4);
+    EXPECT_EQ(answer["plan"]["name"], "other");
+}
+
+TEST_F(Predict, APlanThatDoesNotFitIsAnAnswer)
+{
+    const Output output = fourfold({"predict", file("p.json", plan_text(R"({"model": "llama-3.1-405b"})")), "--json"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    const Json answer = json_of(output);
+    expect_contract(answer);
+    EXPECT_FALSE(answer["feasible"].get<bool>());
+    EXPECT_EQ(answer["fit"], "no");
+    EXPECT_FALSE(answer["reasons"].empty());
+    const Output text = fourfold({"predict", (folder() / "p.json").string()});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, HasSubstr("DOES NOT FIT"));
+}
+
+TEST_F(Predict, ABrokenRuleIsUnusableInputAndStillAnObject)
+{
+    const Output output
+        = fourfold({"predict", file("p.json", plan_text(R"({"layout": {"tp": 5}, "gpus": 40})")), "--json"});
+    EXPECT_EQ(output.status, 2);
+    EXPECT_EQ(lines_of(output.err).size(), 1u) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("p.json: layout.tp: "));
+    const Json answer = json_of(output);
+    expect_contract(answer);
+    EXPECT_FALSE(answer["feasible"].get<bool>());
+    ASSERT_FALSE(answer["reasons"].empty());
+    EXPECT_EQ(answer["reasons"][0]["field"], "layout.tp");
+    for (const char* key : {"code", "field", "message"})
+        EXPECT_TRUE(answer["reasons"][0].contains(key));
+}
+
+TEST_F(Predict, ReportsUnknownKeys)
+{
+    const std::string plan = file("p.json", plan_text(R"({"training": {"seq_length": 4}, "color": "red"})"));
+    const Output output = fourfold({"predict", plan, "--json"});
+    EXPECT_EQ(output.status, 0);
+    const auto lines = lines_of(output.err);
+    ASSERT_EQ(lines.size(), 2u) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("fourfold: warning: " + plan + ": training.seq_length"));
+    EXPECT_THAT(output.err, HasSubstr("did you mean training.seq_len?"));
+    const Json warnings = json_of(output)["warnings"];
+    EXPECT_THAT(warnings.dump(), HasSubstr("training.seq_length"));
+    EXPECT_THAT(warnings.dump(), HasSubstr("color"));
+}
+
+TEST_F(Predict, BatchAnswersLineForLine)
+{
+    const std::string good = plan_text(), broken_rule = plan_text(R"({"layout": {"tp": 5}, "gpus": 40})");
+    const std::string too_large = plan_text(R"({"model": "llama-3.1-405b"})");
+    const std::string input = good + "\n{\"model\": \n\n" + broken_rule + "\r\n[]\n" + too_large + "\n"
+        + R"({"model": "no-such", "cluster": "tsubame4", "gpus": 1})" + "\n" + good;
+    for (const std::string& name : {file("plans.jsonl", input), std::string("/dev/stdin"), std::string("-")}) {
+        SCOPED_TRACE(name);
+        const Output output = fourfold({"predict", "--batch", name, "--json"}, input);
+        EXPECT_EQ(output.status, 0);
+        EXPECT_EQ(output.err, "");
+        const auto lines = lines_of(output.out);
+        ASSERT_EQ(lines.size(), 8u);
+        std::vector<Json> answers;
+        for (const std::string& line : lines)
+            answers.push_back(Json::parse(line));
+        for (const int bad : {1, 2, 4, 6}) {
+            EXPECT_EQ(answers[bad].size(), 1u) << lines[bad];
+            ASSERT_TRUE(answers[bad]["error"].is_string());
+            EXPECT_THAT(answers[bad]["error"].get<std::string>(), HasSubstr(":" + std::to_string(bad + 1)));
+        }
+        for (const int answered : {0, 3, 5, 7})
+            expect_contract(answers[answered]);
+        EXPECT_FALSE(answers[3]["feasible"].get<bool>());
+        EXPECT_FALSE(answers[3]["reasons"].empty());
+        EXPECT_EQ(answers[5]["fit"], "no");
+        EXPECT_EQ(answers[0], answers[7]);
+        EXPECT_EQ(
+            answers[0]["step_time_s"], json_of(fourfold({"predict", file("p.json", good), "--json"}))["step_time_s"]);
+    }
+}
+
+TEST_F(Predict, BatchOfNothingIsNothing)
+{
+    const Output output = fourfold({"predict", "--batch", "/dev/stdin", "--json"});
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(output.out + output.err, "");
+    expect_problem(fourfold({"predict", "--batch", "missing.jsonl", "--json"}), 2, "missing.jsonl");
+}
+
+TEST_F(Predict, TimelineWritesAllThreeForms)
+{
+    const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));
+    for (const char* name : {"t.json", "t.svg", "t.png"}) {
+        const Output output = fourfold({"timeline", plan, "--output", name});
+        EXPECT_EQ(output.status, 0) << output.err;
+        EXPECT_EQ(output.out, "");
+        EXPECT_GT(std::filesystem::file_size(folder() / name), 100u);
+    }
+    auto trace = read_json_file(folder() / "t.json");
+    ASSERT_TRUE(trace.has_value());
+    const Json events = trace->is_array() ? *trace : (*trace)["traceEvents"];
+    std::set<int> stages;
+    double end = 0;
+    for (const Json& event : events) {
+        if (event["ph"] != "X")
+            continue;
+        stages.insert(event["tid"].get<int>());
+        end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    }
+    EXPECT_EQ(stages.size(), 2u);
+    const double step = json_of(fourfold({"predict", plan, "--json"}))["step_time_s"];
+    EXPECT_LE(end, step * 1e6 * 1.000001);
+    EXPECT_GT(end, step * 1e6 * 0.5);
+}
+
+TEST_F(Predict, PresetsAreListedInEveryForm)
+{
+    for (const char* kind : {"models", "gpus", "clusters", "stacks", "plans", "targets"}) {
+        const Output output = fourfold({"presets", kind, "--json"});
+        EXPECT_EQ(output.status, 0);
+        EXPECT_EQ(output.err, "") << kind;
+        for (const Json& preset : json_of(output))
+            EXPECT_FALSE(preset["id"].get<std::string>().empty());
+    }
+    EXPECT_THAT(fourfold({"presets", "models"}).out, HasSubstr("llama-3.1-8b"));
+    EXPECT_THAT(fourfold({"presets"}).out, HasSubstr("clusters  tsubame4"));
+    EXPECT_THAT(fourfold({"presets", "gpus", "--format", "csv"}).out, HasSubstr("id,name,memory_gib"));
+}
+
+TEST_F(Predict, ImportedModelIsAPresetOfTheUser)
+{
+    const std::string config = file("config.json",
+        R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "rope_theta": 500000.0,
+            "torch_dtype": "bfloat16"})");
+    const Output output = fourfold({"model", "import", config, "--id", "mine", "--json"});
+    ASSERT_EQ(output.status, 0) << output.err;
+    EXPECT_NEAR(json_of(output)["parameters"].get<double>(), 8.03e9, 0.01e9);
+    const Json own = json_of(fourfold({"predict", file("p.json", plan_text(R"({"model": "mine"})")), "--json"}));
+    const Json preset = json_of(fourfold({"predict", file("q.json", plan_text()), "--json"}));
+    EXPECT_EQ(own["step_time_s"], preset["step_time_s"]);
+    EXPECT_EQ(own["memory_gib"], preset["memory_gib"]);
+    expect_problem(fourfold({"model", "import", config, "--id", "mine"}), 2, "--replace");
+    EXPECT_EQ(fourfold({"model", "import", config, "--id", "mine", "--replace"}).status, 0);
+    expect_problem(fourfold({"model", "import", config, "--id", "../mine"}), 2, "--id");
+    expect_problem(
+        fourfold({"model", "import", file("bad.json", R"({"model_type": "llama"})"), "--id", "bad"}), 2, "bad.json");
+    expect_problem(fourfold({"model", "import", file("odd.json", R"({"model_type": "perceptron"})"), "--id", "odd"}), 2,
+        "perceptron");
+}
+
+TEST_F(Predict, HelpAndVersion)
+{
+    EXPECT_EQ(fourfold({"--version"}).out.substr(0, 9), "fourfold ");
+    for (const char* command : {"predict", "timeline", "run", "attach", "history", "presets", "model"}) {
+        EXPECT_THAT(fourfold({"--help"}).out, HasSubstr(command));
+        const Output help = fourfold({command, "--help"});
+        EXPECT_EQ(help.status, 0);
+        EXPECT_EQ(help.err, "");
+    }
+}
+
+} // namespace
+} // namespace fourfold::test

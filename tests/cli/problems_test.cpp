@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bad input of every kind: one clear line, the contract's exit status, nothing half-written.
+#include "tests/cli/program.h"
+
+#include <unistd.h>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Problems : public ProgramTest { };
+
+TEST_F(Problems, OfTheArguments)
+{
+    const std::pair<std::vector<std::string>, const char*> cases[] = {
+        {{}, "subcommand is required"},
+        {{"predct"}, "did you mean predict?"},
+        {{"predict"}, "no plan is given"},
+        {{"predict", "a.json", "--batch", "b"}, "both"},
+        {{"predict", "--jsn", "this-computer"}, "did you mean --json?"},
+        {{"predict", "this-computer", "--set"}, "--set"},
+        {{"history"}, "fourfold history --help"},
+        {{"history", "compare", "one"}, "RUN"},
+        {{"history", "list", "--format", "pdf"}, "use text, json, csv, markdown or latex"},
+        {{"history", "list", "--limit", "-3"}, "--limit"},
+        {{"timeline", "this-computer"}, "--output is required"},
+        {{"run", "this-computer", "--steps", "0"}, "--steps"},
+        {{"run", "this-computer", "--steps", "many"}, "--steps"},
+        {{"presets", "model"}, "did you mean models?"},
+        {{"model", "import", "x.json"}, "--id is required"},
+    };
+    for (const auto& [arguments, expected] : cases) {
+        SCOPED_TRACE(::testing::PrintToString(arguments));
+        expect_problem(fourfold(arguments), 2, expected);
+    }
+}
+
+TEST_F(Problems, OfTheFile)
+{
+    file("folder/x", "");
+    const std::pair<std::string, std::vector<const char*>> cases[] = {
+        {"missing.plan.json", {"missing.plan.json: "}},
+
+        {file("empty.json", ""), {"empty.json"}},
+        {file("cut.json", "{\n  \"model\": \"x\",\n  \"gpus\": }"), {"cut.json", "line 3", "column"}},
+        {file("list.json", "[]"), {"list.json", "object"}},
+        {file("twice.json", R"({"gpus": 1, "gpus": 2})"), {"twice.json", "gpus"}},
+        {file("binary.json", std::string("\x00\xff\x01", 3)), {"binary.json"}},
+        {file("deep.json", std::string(100000, '[')), {"deep.json"}},
+        {"lama-3.1-8b-tsubame4-16", {"did you mean llama-3.1-8b-tsubame4-16"}},
+    };
+    expect_problem(fourfold({"predict", "folder"}), 1, "folder");
+    for (const auto& [plan, expected] : cases) {
+        SCOPED_TRACE(plan);
+        const Output output = fourfold({"predict", plan});
+        for (const char* text : expected)
+            expect_problem(output, 2, text);
+    }
+}
+
+TEST_F(Problems, OfThePlan)
+{
+    const std::pair<const char*, std::vector<const char*>> cases[] = {
+        {R"({"model": null})", {"model", "missing"}},
+        {R"({"gpus": null})", {"gpus", "missing"}},
+        {R"({"gpus": "sixteen"})", {"p.json: gpus", "integer"}},
+        {R"({"gpus": 0})", {"p.json: gpus"}},
+        {R"({"model": "llama-3.1-8"})", {"p.json: model", "did you mean llama-3.1-8b"}},
+        {R"({"cluster": "tsubame"})", {"p.json: cluster", "did you mean tsubame4"}},
+        {R"({"stack": "megatron"})", {"p.json: stack", "megatron-lm"}},
+        {R"({"layout": {"tp": "two"}})", {"p.json: layout.tp"}},
+        {R"({"layout": {"tp": 0}})", {"p.json: layout.tp"}},
+        {R"({"layout": {"tp": 4}})", {"p.json: gpus", "tp 4", "16"}},
+        {R"({"layout": {"tp": 5}, "gpus": 40})", {"p.json: layout.tp", "use "}},
+        {R"({"training": {"recompute": "some"}})", {"p.json: training.recompute", "selective"}},
+        {R"({"training": {"global_batch": 63}})", {"p.json: training.global_batch", "use "}},
+        {R"({"fourfold_plan": 2})", {"p.json: fourfold_plan", "format 1"}},
+    };
+    for (const auto& [edits, expected] : cases) {
+        SCOPED_TRACE(edits);
+        const Output output = fourfold({"predict", file("p.json", plan_text(edits))});
+        for (const char* text : expected)
+            expect_problem(output, 2, text);
+    }
+}
+
+TEST_F(Problems, OfAssignments)
+{
+    const std::string plan = file("p.json", plan_text());
+    const std::pair<const char*, const char*> cases[] = {
+        {"layout.tpp=4", "did you mean layout.tp"},
+        {"layout", "layout"},
+        {"=4", "p.json"},
+        {"layout.tp=four", "layout.tp"},
+        {"model.layers=3", "preset"},
+        {"training.seq_len=0", "training.seq_len"},
+    };
+    for (const auto& [assignment, expected] : cases) {
+        SCOPED_TRACE(assignment);
+        expect_problem(fourfold({"predict", plan, "--set", assignment}), 2, expected);
+    }
+}
+
+TEST_F(Problems, OfTheTimelineLeaveNothingBehind)
+{
+    const std::string plan = file("p.json", plan_text());
+    fs::create_directories(folder() / "out");
+    for (const char* name : {"out/t.pdf", "out/t", "out/.json/"}) {
+        const Output output = fourfold({"timeline", plan, "--output", name});
+        EXPECT_NE(output.status, 0) << name;
+        EXPECT_EQ(lines_of(output.err).size(), 1u) << output.err;
+    }
+    expect_problem(fourfold({"timeline", plan, "--output", "out/t.pdf"}), 2, ".svg");
+    for (const char* name : {"none/t.json", "none/t.svg", "none/t.png"})
+        expect_problem(fourfold({"timeline", plan, "--output", name}), 1, "none/t");
+    EXPECT_FALSE(fs::exists(folder() / "none"));
+    EXPECT_TRUE(fs::is_empty(folder() / "out"));
+    expect_problem(fourfold({"timeline", plan, "--set", "layout.tp=3", "--output", "out/t.json"}), 2, "p.json: gpus");
+    EXPECT_TRUE(fs::is_empty(folder() / "out"));
+}
+
+TEST_F(Problems, OfAFolderWithoutPermission)
+{
+    if (::geteuid() == 0)
+        GTEST_SKIP() << "root may write everywhere";
+    const std::string plan = file("p.json", plan_text());
+    fs::create_directories(folder() / "locked");
+    fs::permissions(folder() / "locked", fs::perms::owner_read | fs::perms::owner_exec);
+    expect_problem(fourfold({"timeline", plan, "--output", "locked/t.svg"}), 1, "locked");
+    fs::permissions(folder() / "locked", fs::perms::owner_all);
+}
+
+TEST_F(Problems, OfTheTarget)
+{
+    const std::string plan = file("p.json", plan_text());
+    for (const char* target : {"nowhere.json", "no-such-target", "a;b", ""}) {
+        const Output output = fourfold({"run", plan, "--target", target});
+        SCOPED_TRACE(target);
+        expect_problem(output, 2, "");
+    }
+    EXPECT_FALSE(fs::exists(history_file())) << "nothing was run, nothing is stored";
+    expect_problem(fourfold({"run", plan, "--set", "layout.tp=3", "--dry-run"}), 2, "p.json: gpus");
+}
+
+TEST_F(Problems, OfAFullOutput)
+{
+    if (!fs::exists("/dev/full"))
+        GTEST_SKIP() << "there is no /dev/full here";
+    const std::string command = std::string(FOURFOLD_BIN_DIR) + "/fourfold presets models > /dev/full 2> '"
+        + (folder() / "err").string() + "'";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold run` and `fourfold attach` as a user sees them: the real program and agent, with the fake trainer of
+// tests/runner beside them.
+#include "tests/cli/program.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Run : public ProgramTest {
+protected:
+    Run()
+    {
+        fs::create_directories(folder() / "bin");
+        for (const char* name : {"fourfold", "fourfold-agent"})
+            fs::copy_file(fs::path(FOURFOLD_BIN_DIR) / name, folder() / "bin" / name);
+        fs::copy_file(FOURFOLD_FAKE_TRAINER, folder() / "bin/fourfold-trainer");
+        use_program(folder() / "bin/fourfold");
+        std::string corpus;
+        for (int i = 0; i < 20000; ++i)
+            corpus += static_cast<char>('a' + i % 26);
+        file("corpus.txt", corpus);
+    }
+
+    // A tiny Llama on four ranks; `environment` reaches the fake trainer.
+    std::string tiny_plan(const Json& environment = Json::object())
+    {
+        Json plan = Json::parse(R"({"name": "Tiny", "cluster": "this-computer", "stack": "fourfold", "gpus": 4,
+            "model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
+                "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
+                "max_position_embeddings": 128, "tie_word_embeddings": false},
+            "layout": {"tp": 2, "dp": 2},
+            "training": {"seq_len": 64, "micro_batch": 1, "global_batch": 4, "precision": "fp32"},
+            "run": {"steps": 5, "data": [{"path": "corpus.txt", "weight": 1}]}})");
+        plan["run"]["environment"] = environment;
+        return file("tiny.plan.json", plan.dump());
+    }
+
+    [[nodiscard]] Json history() const { return json_of(fourfold({"history", "list", "--json"})); }
+};
+
+TEST_F(Run, ShowsProgressThenPredictionBesideMeasurement)
+{
+    const Output output = fourfold({"run", tiny_plan({{"FAKE_STEPS", "12"}})});
+    EXPECT_EQ(output.status, 0) << output.err;
+    for (const char* text : {"run ", "running: 4 ranks on 1 host", "step ", "loss", "TPS/GPU", "ok"})
+        EXPECT_THAT(output.err, HasSubstr(text));
+    const Json runs = history();
+    ASSERT_EQ(runs.size(), 1u);
+    const std::string id = runs[0]["id"];
+    EXPECT_EQ(runs[0]["state"], "ok");
+    EXPECT_EQ(runs[0]["steps"], 12);
+    EXPECT_TRUE(runs[0]["predicted_tps_per_gpu"].is_number());
+    EXPECT_TRUE(runs[0]["measured_tps_per_gpu"].is_number());
+    for (const std::string& text : {id + "  ok  Tiny", std::string("predicted  measured"), history_file().string(),
+             (folder() / "data/fourfold/runs" / id).string()})
+        EXPECT_THAT(output.out, HasSubstr(text));
+    EXPECT_TRUE(fs::exists(folder() / "data/fourfold/runs" / id / "events.jsonl"));
+}
+
+TEST_F(Run, JsonIsEveryEventAndTheResult)
+{
+    const Output output = fourfold({"run", tiny_plan({{"FAKE_STEPS", "6"}}), "--json"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    std::vector<Json> lines;
+    for (const std::string& line : lines_of(output.out))
+        lines.push_back(Json::parse(line));
+    ASSERT_GT(lines.size(), 7u);
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+        EXPECT_EQ(lines[i]["seq"], i);
+    EXPECT_EQ(lines[lines.size() - 2]["event"], "end");
+    const Json& result = lines.back()["result"];
+    EXPECT_EQ(result["state"], "ok");
+    EXPECT_EQ(result["steps"], 6);
+    EXPECT_TRUE(fs::is_directory(result["folder"].get<std::string>()));
+
+    // Attaching to what has ended gives the same lines at once.
+    const Output attached = fourfold({"attach", "last", "--json"});
+    EXPECT_EQ(attached.status, 0) << attached.err;
+    const auto again = lines_of(attached.out);
+    ASSERT_EQ(again.size(), lines.size());
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+        EXPECT_EQ(Json::parse(again[i]), lines[i]);
+}
+
+TEST_F(Run, StepsOfTheCommandLineWin)
+{
+    const Output output = fourfold({"run", tiny_plan(), "--steps", "3", "--dry-run", "--json"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_TRUE(json_of(output).is_object());
+    EXPECT_EQ(lines_of(output.err).size(), 0u) << output.err;
+    const Output text = fourfold({"run", tiny_plan(), "--dry-run"});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, HasSubstr("fourfold-trainer"));
+    EXPECT_FALSE(fs::exists(history_file())) << "a dry run stores nothing";
+    EXPECT_FALSE(fs::exists(folder() / "data/fourfold/runs"));
+}
+
+TEST_F(Run, AFailingRankIsOneLineAndExitOne)
+{
+    const Output output = fourfold({"run",
+        tiny_plan({{"FAKE_STEPS", "50"}, {"FAKE_STEP_MS", "20"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_FAIL_STEP", "4"},
+            {"FAKE_HOW", "exit37"}})});
+    EXPECT_EQ(output.status, 1);
+    const std::string last = lines_of(output.err).back();
+    EXPECT_TRUE(last.starts_with("fourfold: run ")) << last;
+    EXPECT_THAT(last, HasSubstr("rank 2"));
+    const Json runs = history();
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0]["state"], "fail");
+    EXPECT_THAT(runs[0]["problem"].get<std::string>(), HasSubstr("rank 2"));
+    EXPECT_THAT(fourfold({"history", "show"}).out, HasSubstr("problem"));
+}
+
+class Stop : public Run, public ::testing::WithParamInterface<int> { };
+
+TEST_P(Stop, EndsTheRunOnEveryRank)
+{
+    const std::string plan = tiny_plan({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    const Started started = start({"run", plan});
+    // It is under way once the first step was shown.
+    bool stepped = false;
+    for (int i = 0; i < 600 && !stepped; ++i) {
+        stepped = started.error_text().find("\nstep ") != std::string::npos;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    ASSERT_TRUE(stepped) << started.error_text();
+    ::kill(started.process, GetParam());
+    const Output output = finish(started);
+    EXPECT_EQ(output.status, 1) << "it ended by itself, not by the signal";
+    EXPECT_THAT(output.err, HasSubstr("stopping the run on every node"));
+    EXPECT_THAT(lines_of(output.err).back(), HasSubstr("cancelled"));
+    const Json runs = history();
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0]["state"], "cancelled");
+    EXPECT_EQ(processes_with("FOURFOLD_RUN=" + runs[0]["id"].get<std::string>()), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Run, Stop, ::testing::Values(SIGINT, SIGTERM));
+
+} // namespace
+} // namespace fourfold::test
