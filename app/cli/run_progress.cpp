@@ -186,8 +186,11 @@ int finish(const RunResult& result, const std::filesystem::path& history_file, b
     if (result.state == RunState::ok)
         return kDone;
     Problem problem = result.problem.value_or(Problem{ProblemCode::failed,
-        "the run ended: " + std::string(name(result.state)),
-        result.state == RunState::cancelled ? "every rank is gone" : "the logs are in " + result.folder.string(), ""});
+        "ended with status " + std::string(name(result.state)), "the logs are in " + result.folder.string(), ""});
+    if (result.state == RunState::cancelled) {
+        problem.message = "cancelled: " + problem.message;
+        problem.hint = "the steps so far are in the history";
+    }
     problem.where = "run " + result.id + (problem.where.empty() ? "" : ": " + problem.where);
     fail(problem);
     return kFailed; // whatever the cause, it came up while running

@@ -61,7 +61,7 @@ TEST_F(Run, ShowsProgressThenPredictionBesideMeasurement)
     EXPECT_EQ(runs[0]["steps"], 12);
     EXPECT_TRUE(runs[0]["predicted_tps_per_gpu"].is_number());
     EXPECT_TRUE(runs[0]["measured_tps_per_gpu"].is_number());
-    for (const std::string& text : {id + "  ok  Tiny", std::string("predicted  measured"), history_file().string(),
+    for (const std::string& text : {id + "  ok  Tiny", std::string("throughput  TPS/GPU"), history_file().string(),
              (folder() / "data/fourfold/runs" / id).string()})
         EXPECT_THAT(output.out, HasSubstr(text));
     EXPECT_TRUE(fs::exists(folder() / "data/fourfold/runs" / id / "events.jsonl"));
