@@ -86,8 +86,11 @@ if(NOT FOURFOLD_CUDA STREQUAL "OFF")
     endif()
 endif()
 
+# Programs are made in other folders too (tests), which do not see this one's variables.
+set_property(GLOBAL PROPERTY fourfold_torch_folders "${torch_runtime_folders_real}")
+
 # A program that uses LibTorch: where its libraries are found at run time.
 function(fourfold_torch_program target)
-    set_target_properties(${target} PROPERTIES BUILD_RPATH "${torch_runtime_folders_real}"
-        INSTALL_RPATH "${torch_runtime_folders_real}")
+    get_property(folders GLOBAL PROPERTY fourfold_torch_folders)
+    set_target_properties(${target} PROPERTIES BUILD_RPATH "${folders}" INSTALL_RPATH "${folders}")
 endfunction()

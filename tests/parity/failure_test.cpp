@@ -131,6 +131,14 @@ TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)
     EXPECT_EQ(warnings, 1);
 }
 
+TEST_F(TrainerFailure, FullDiskIsSaidOnce)
+{
+    std::filesystem::create_symlink("/dev/full", folder_.path() / "rank0.jsonl");
+    Ranks ranks(1, command(write_plan(tiny_plan(tokens()), folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{1});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("rank0.jsonl: cannot append an event: No space left on device"));
+}
+
 // Bad input: exit status 2, one line, nothing trained.
 TEST_F(TrainerFailure, MissingPlan)
 {

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
@@ -53,12 +54,16 @@ Expected<void> EventWriter::write(const std::string& event, const Json& fields)
     Json line{{"time", utc_now()}, {"rank", rank_}, {"event", event}};
     line.update(fields);
     const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    struct stat before { };
+    ::fstat(descriptor_, &before);
     ssize_t written = 0;
     do
         written = ::write(descriptor_, text.data(), text.size());
     while (written < 0 && errno == EINTR);
     if (written == static_cast<ssize_t>(text.size()))
         return {};
+    if (written > 0 && ::ftruncate(descriptor_, before.st_size) != 0)
+        written = -1; // half a line stays: errno says why
     return Problem{ProblemCode::io,
         std::string("cannot append an event: ") + (written < 0 ? std::strerror(errno) : "no space left on the disk"),
         "free some space and run again", file_};

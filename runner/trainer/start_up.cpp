@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/start_up.h"
+
+#include "core/plan/trainable.h"
+#include "runner/trainer/device/device.h"
+#include "runner/trainer/metrics/host_facts.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace fourfold::trainer {
+
+namespace {
+// LibTorch's OpenMP threads wait for each other by spinning: where other processes want the same cores, a step takes
+// ten times as long. Its runtime reads the limit when it is loaded, so the program starts once more, in the same
+// process.
+void spin_briefly(int threads)
+{
+    if (threads == 1 || std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
+        return;
+    ::setenv("GOMP_SPINCOUNT", "20000", 1); // some tens of microseconds
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(file, argument, '\0');)
+        arguments.push_back(argument);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments)
+        argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    ::execv("/proc/self/exe", argv.data()); // returns only where it failed: then it is slower, no more
+}
+} // namespace
+
+int use_threads(const ResolvedPlan& plan)
+{
+    const int ranks_here = std::min(plan.gpus, std::max(1, plan.cluster.gpus_per_node));
+    const int threads
+        = std::getenv("OMP_NUM_THREADS") ? at::get_num_threads() : std::max(1, usable_cores() / ranks_here);
+    spin_briefly(threads);
+    at::set_num_threads(threads);
+    return threads;
+}
+
+Expected<ResolvedPlan> read_checked_plan(const Job& job)
+{
+    const std::string where = job.plan_file.string();
+    FOURFOLD_TRY(const Json document, read_json_file(job.plan_file));
+    FOURFOLD_TRY(ResolvedPlan plan, read_resolved(document, where));
+    auto reasons = check(plan);
+    for (Reason& reason : trainer_limits(plan))
+        reasons.push_back(std::move(reason));
+    if (!reasons.empty())
+        return Problem{ProblemCode::bad_input, reasons[0].message,
+            reasons[0].nearest.empty() ? "" : "use " + reasons[0].nearest, where + " " + reasons[0].field};
+    if (plan.gpus != job.world_size)
+        return Problem{ProblemCode::bad_input,
+            "the plan is for " + std::to_string(plan.gpus) + " ranks, the job has " + std::to_string(job.world_size),
+            "start as many ranks as the plan's gpus", where + " gpus"};
+    return plan;
+}
+
+Expected<void> check_libtorch()
+{
+    const std::string loaded = at::show_config();
+    const std::string wanted = TORCH_VERSION;
+    if (loaded.find("TORCH_VERSION=" + wanted) != std::string::npos)
+        return {};
+    return Problem{ProblemCode::unsupported, "the loaded LibTorch is not " + wanted,
+        "point FOURFOLD_LIBTORCH or the library path to LibTorch " + wanted, "libtorch_cpu.so"};
+}
+
+Expected<Device> choose_device(const Job& job, const std::vector<Json>& hosts)
+{
+    const bool all_have_gpus = std::ranges::all_of(hosts, [](const Json& host) { return host["has_gpu"].get<bool>(); });
+    Device device;
+    device.cuda = all_have_gpus && job.backend != "gloo";
+    device.backend = device.cuda ? "nccl" : "gloo";
+    if (job.backend == "nccl" && !all_have_gpus)
+        return Problem{ProblemCode::unsupported, "NCCL needs a GPU for each rank, and some rank has none",
+            "use the backend gloo, or fourfold-trainer-cuda on nodes with enough GPUs", "FOURFOLD_BACKEND"};
+    if (device.cuda)
+        select_gpu(job.local_rank);
+    return device;
+}
+
+Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous)
+{
+    Json own{{"rank", job.rank}, {"host", host_name()}, {"address", job.address}, {"kernel", kernel_release()},
+        {"has_gpu", gpu_count() > job.local_rank}};
+    own.update(cpu_facts());
+    FOURFOLD_CHECK(rendezvous.publish("host/" + std::to_string(job.rank), own.dump()));
+    std::vector<Json> hosts;
+    for (int rank = 0; rank < job.world_size; ++rank) {
+        FOURFOLD_TRY(const std::string text, rendezvous.read("host/" + std::to_string(rank)));
+        FOURFOLD_TRY(Json facts, parse_json(text, "host facts of rank " + std::to_string(rank)));
+        hosts.push_back(std::move(facts));
+    }
+    return hosts;
+}
+
+Json start_event(
+    const Job& job, const ResolvedPlan& plan, const Device& device, const std::vector<Json>& hosts, int threads)
+{
+    Json order = Json::array();
+    for (const Dimension dimension : plan.layout.order)
+        order.push_back(name(dimension));
+    Json hardware = cpu_facts();
+    hardware["threads_per_rank"] = threads;
+    if (device.cuda)
+        hardware.update(gpu_facts());
+    const std::string nccl = nccl_version();
+    return {{"run", job.run_id.empty() ? Json(nullptr) : Json(job.run_id)}, {"plan_hash", plan_hash(plan)},
+        {"mesh",
+            {{"tp", plan.layout.tp}, {"cp", plan.layout.cp}, {"pp", plan.layout.pp}, {"dp", plan.layout.dp},
+                {"order", order}}},
+        {"hosts", hosts},
+        {"versions",
+            {{"fourfold", FOURFOLD_VERSION}, {"torch", TORCH_VERSION}, {"compiler", compiler_version()},
+                {"backend", device.backend}, {"nccl", nccl.empty() ? Json(nullptr) : Json(nccl)},
+                {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
+                {"kernel", kernel_release()}}},
+        {"hardware", hardware}, {"environment", plan.run.environment},
+        {"steps", plan.run.total_steps(plan.tokens_per_step())}, {"global_batch", plan.training.global_batch},
+        {"seq_len", plan.training.seq_len}};
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happens before the first step: is everything usable, what runs where, and the `start` event that records it.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "runner/trainer/comm/rendezvous.h"
+#include "runner/trainer/job.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold::trainer {
+
+// The program was compiled against one LibTorch; another one may crash or, worse, compute something else.
+Expected<void> check_libtorch();
+// The job's plan, if this trainer runs it on as many ranks as the job has.
+Expected<ResolvedPlan> read_checked_plan(const Job& job);
+// Sets LibTorch's threads to the node's cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise. May start
+// the program once more, in the same process: call it before anything is opened that others see.
+int use_threads(const ResolvedPlan& plan);
+
+struct Device {
+    bool cuda = false;
+    std::string backend = "gloo";
+};
+
+// Every rank tells what it runs on; everyone knows all of it. One object a rank.
+Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous);
+// All ranks come to the same backend: NCCL only where every rank said that it has a GPU of its own.
+Expected<Device> choose_device(const Job& job, const std::vector<Json>& hosts);
+
+// The fields of the `start` event.
+Json start_event(
+    const Job& job, const ResolvedPlan& plan, const Device& device, const std::vector<Json>& hosts, int threads);
+
+} // namespace fourfold::trainer
