@@ -16,12 +16,18 @@ std::string loss_text(const RunSummary& run)
     return "first " + value(run.first_loss) + ", last " + value(run.last_loss) + ", held out " + value(run.eval_loss);
 }
 
-// "fourfold 0.1.0, libtorch 2.11.0"; nested parts in compact JSON.
+// "fourfold 0.1.0, libtorch 2.11.0"; nested parts in compact JSON, what is not known left out.
 std::string pairs_text(const Json& object)
 {
     std::vector<std::string> parts;
-    for (const auto& [key, value] : object.items())
-        parts.push_back(key + " " + (value.is_string() ? value.get<std::string>() : compact(value)));
+    for (const auto& [key, value] : object.items()) {
+        if (value.is_null())
+            continue;
+        const std::string text = value.is_string() ? value.get<std::string>()
+            : value.is_number_float()              ? shown_number(value.get<double>(), -4)
+                                                   : compact(value);
+        parts.push_back(key + " " + text);
+    }
     return joined(parts, ", ");
 }
 
@@ -55,7 +61,7 @@ Cell relative(const std::optional<double>& predicted, const std::optional<double
 Table comparison_table(const RunSummary& run)
 {
     Table table;
-    table.columns = {{"quantity", " "}, {"unit", "unit"}, {"predicted", "predicted", 3}, {"measured", "measured", 3},
+    table.columns = {{"quantity", " "}, {"unit", "unit"}, {"predicted", "predicted", -4}, {"measured", "measured", -4},
         {"error", "error", 1, 100, " %"}};
     const auto add = [&](const char* quantity, const char* unit, const std::optional<double>& predicted,
                          const std::optional<double>& measured) {

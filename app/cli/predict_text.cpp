@@ -32,14 +32,22 @@ std::string range_text(const Range& range, const std::string& unit)
     return significant(range.low) + " .. " + significant(range.high) + unit;
 }
 
+// "8.03 billion", "1.26 million".
+std::string count_text(double count)
+{
+    if (count >= 1e9)
+        return shown_number(count / 1e9, 2) + " billion";
+    return count >= 1e6 ? shown_number(count / 1e6, 2) + " million" : shown_number(count, 0);
+}
+
 std::string headline_text(const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
     const Training& training = plan.training;
     std::ostringstream out;
     out << (plan.name.empty() ? plan.model.name : plan.name) << "\n";
-    out << "  model    " << plan.model.name << ", " << shown_number(plan.model.parameters() / 1e9, 2)
-        << " billion parameters, vocabulary " << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
+    out << "  model    " << plan.model.name << ", " << count_text(plan.model.parameters()) << " parameters, vocabulary "
+        << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
     out << "  cluster  " << plan.cluster.name << ", " << plan.gpus << " x " << plan.cluster.gpu.name << " on "
         << plan.nodes() << (plan.nodes() == 1 ? " node" : " nodes") << "; stack " << plan.stack.id << "\n";
     out << "  layout   tp " << layout.tp << ", cp " << layout.cp << ", pp " << layout.pp << ", dp " << layout.dp;
@@ -52,7 +60,7 @@ std::string headline_text(const ResolvedPlan& plan)
     out << "  batch    " << shown_number(training.global_batch, 0) << " sequences of "
         << shown_number(training.seq_len, 0) << " tokens = " << shown_number(plan.tokens_per_step(), 0)
         << " tokens a step; micro-batch " << training.micro_batch << ", " << training.micro_batches
-        << " micro-batches\n";
+        << (training.micro_batches == 1 ? " micro-batch\n" : " micro-batches\n");
     return out.str();
 }
 
@@ -148,9 +156,14 @@ std::string memory_text(const Prediction& prediction)
 {
     if (prediction.memory_by_stage.empty())
         return "";
+    double largest = 0;
+    for (const StageMemory& stage : prediction.memory_by_stage)
+        largest = std::max(largest, stage.total());
+    const int digits = largest < 1 ? 4 : 2;
     Table table;
-    table.columns = {{"stage", "  stage"}, {"weights", "weights", 2}, {"gradients", "gradients", 2},
-        {"optimizer", "optimizer", 2}, {"activations", "activations", 2}, {"other", "other", 2}, {"total", "total", 2}};
+    table.columns = {{"stage", "  stage"}, {"weights", "weights", digits}, {"gradients", "gradients", digits},
+        {"optimizer", "optimizer", digits}, {"activations", "activations", digits}, {"other", "other", digits},
+        {"total", "total", digits}};
     for (const StageMemory& stage : prediction.memory_by_stage)
         table.rows.push_back({static_cast<std::int64_t>(stage.stage), stage.weights, stage.gradients, stage.optimizer,
             stage.activations, stage.other, stage.total()});

@@ -120,7 +120,7 @@ TEST_F(History, ShowsPredictionBesideMeasurement)
     fill();
     const Output output = fourfold({"history", "show", "01RUNA"});
     EXPECT_EQ(output.status, 0);
-    for (const char* text : {"01RUNA  ok  tiny Llama", "predicted  measured", "TPS/GPU    110.000   100.000  10.0 %",
+    for (const char* text : {"01RUNA  ok  tiny Llama", "predicted  measured", "TPS/GPU      110.0     100.0  10.0 %",
              "first 5.0000, last 3.0000, held out 3.5000", "node-a, node-b", "fourfold 0.1.0, libtorch 2.11.0",
              "median of steps 2..3, spread"})
         EXPECT_THAT(output.out, HasSubstr(text));

@@ -94,6 +94,10 @@ TEST(Table, Numbers)
     EXPECT_EQ(shown_number(-1234567.891, 2), "-1,234,567.89");
     EXPECT_EQ(shown_number(-0.001, 1), "0.0");
     EXPECT_EQ(shown_number(-100, 0), "-100");
+    EXPECT_EQ(shown_number(4917.196, -4), "4,917");
+    EXPECT_EQ(shown_number(0.20834, -4), "0.2083");
+    EXPECT_EQ(shown_number(12345678, -4), "12,345,678");
+    EXPECT_EQ(shown_number(0, -4), "0");
     EXPECT_EQ(shown_number(std::numeric_limits<double>::quiet_NaN(), 1), "nan");
     EXPECT_EQ(shown_number(-std::numeric_limits<double>::infinity(), 1), "-inf");
     EXPECT_EQ(shown(Cell{std::int64_t{8030261248}}, {"n", "", 2, 1e-9, " B"}), "8.03 B");

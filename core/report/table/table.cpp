@@ -35,6 +35,10 @@ std::string shown_number(double value, int decimals)
 {
     if (!std::isfinite(value))
         return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    if (decimals < 0) {
+        const double size = std::abs(value);
+        decimals = size == 0 ? 0 : std::clamp(-decimals - 1 - static_cast<int>(std::floor(std::log10(size))), 0, 12);
+    }
     char text[400];
     std::snprintf(text, sizeof text, "%.*f", decimals, value);
     std::string digits = text;
