@@ -24,14 +24,14 @@ QString rangeText(const Interval& interval, const QString& low, const QString& h
 
 Figure memoryFigure(const Prediction& p)
 {
-    Figure figure{tr("Peak memory per GPU"), kUnknown, tr("GiB"), {}, {}};
+    Figure figure{tr("Peak memory per GPU"), kUnknown, tr("GiB"), {}, {}, {}};
     if (!p.memory_gib)
         return figure;
     figure.value = gib(*p.memory_gib);
     const double device = p.memory_device_gib.value_or(*p.memory_gib);
     if (p.memory_capacity_gib > 0) {
         figure.fraction = std::clamp(device / p.memory_capacity_gib, 0.0, 1.0);
-        figure.basis = tr("%1 of %2 usable with runtime (%3 %)")
+        figure.basis = tr("%1 of %2 usable (%3 %)")
                            .arg(gib(device), gib(p.memory_capacity_gib), percent(device / p.memory_capacity_gib, 0));
     }
     figure.tone = p.fit == Fit::fits ? Tone::neutral : p.fit == Fit::tight ? Tone::warning : Tone::bad;
@@ -44,12 +44,11 @@ Figure memoryFigure(const Prediction& p)
 
 Figure throughputFigure(const Prediction& p)
 {
-    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), {}, {}};
+    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), tr("TPS/GPU"), {}, {}};
     if (!p.tps_per_gpu)
         return figure;
     figure.value = grouped(*p.tps_per_gpu, *p.tps_per_gpu < 100 ? 1 : 0);
-    figure.basis
-        = tr("%1 tokens/s over %2").arg(compact(*p.tps_per_gpu * p.plan.gpus), counted(p.plan.gpus, tr("GPU")));
+    figure.basis = tr("%1/s over %2").arg(compact(*p.tps_per_gpu * p.plan.gpus), counted(p.plan.gpus, tr("GPU")));
     if (p.interval) {
         const Range& range = p.interval->tps_per_gpu;
         const int decimals = *p.tps_per_gpu < 100 ? 1 : 0;
@@ -60,7 +59,7 @@ Figure throughputFigure(const Prediction& p)
 
 Figure utilisationFigure(const Prediction& p)
 {
-    Figure figure{tr("MFU"), kUnknown, tr("%"), {}, {}};
+    Figure figure{tr("MFU"), kUnknown, tr("%"), {}, {}, {}};
     const bool againstBf16 = !p.mfu && p.mfu_bf16_peak;
     const std::optional<double> mfu = p.mfu ? p.mfu : p.mfu_bf16_peak;
     if (!mfu)
@@ -69,25 +68,24 @@ Figure utilisationFigure(const Prediction& p)
     figure.fraction = std::clamp(*mfu, 0.0, 1.0);
     const Precision against = againstBf16 ? Precision::bf16 : p.plan.training.precision;
     figure.basis
-        = tr("of %1 TFLOP/s dense %2 peak")
+        = tr("of %1 TFLOP/s %2 peak")
               .arg(compact(p.plan.cluster.gpu.peak_flops(against) / 1e12), fromUtf8(to_text(against)).toUpper());
     if (p.tflops_per_gpu) {
-        figure.confidence = tr("%1 TFLOP/s by %2's count")
-                                .arg(compact(*p.tflops_per_gpu), fromUtf8(to_text(p.plan.training.flop_convention)));
+        figure.confidence
+            = tr("%1 TFLOP/s (%2)").arg(compact(*p.tflops_per_gpu), fromUtf8(to_text(p.plan.training.flop_convention)));
     }
     return figure;
 }
 
 Figure stepFigure(const Prediction& p)
 {
-    Figure figure{tr("Step time"), kUnknown, {}, {}, {}};
+    Figure figure{tr("Step time"), kUnknown, {}, {}, {}, {}};
     if (!p.step_time_s)
         return figure;
     const Quantity parts = durationParts(*p.step_time_s);
     figure.value = parts.value;
     figure.unit = parts.unit;
-    figure.basis
-        = tr("%1 tokens, %2 sequences").arg(compact(p.plan.tokens_per_step()), grouped(p.plan.training.global_batch));
+    figure.basis = tr("for %1 tokens").arg(compact(p.plan.tokens_per_step()));
     if (p.interval) {
         const Range& range = p.interval->step_time_s;
         figure.confidence
@@ -98,16 +96,15 @@ Figure stepFigure(const Prediction& p)
 
 Figure bubbleFigure(const Prediction& p)
 {
-    Figure figure{tr("Pipeline bubble"), kUnknown, tr("%"), {}, {}};
+    Figure figure{tr("Pipeline bubble"), kUnknown, tr("%"), {}, {}, {}};
     if (!p.step_time_s)
         return figure;
     figure.value = percent(p.bubble_fraction);
     figure.fraction = std::clamp(p.bubble_fraction, 0.0, 1.0);
-    figure.basis = p.plan.layout.pp == 1 ? tr("of the step; one stage never waits")
-                                         : tr("of the pipelined part, %1 stages").arg(p.plan.layout.pp);
-    figure.confidence = tr("%1 \u00d7 %2")
+    figure.basis = p.plan.layout.pp == 1 ? tr("one stage never waits") : tr("of the pipelined part");
+    figure.confidence = tr("%1 of %2")
                             .arg(counted(p.plan.training.micro_batches, tr("micro-batch"), tr("micro-batches")),
-                                counted(p.plan.training.micro_batch, tr("sequence")));
+                                grouped(p.plan.training.micro_batch));
     return figure;
 }
 } // namespace

@@ -15,7 +15,8 @@ enum class Tone { neutral, good, warning, bad };
 
 struct Figure {
     QString title, value, unit;
-    QString basis; // the denominator: "75 % of 76.0 GiB usable; stage 0 is the fullest"
+    QString shortUnit; // where there is no room for the unit; empty = the unit
+    QString basis; // the denominator: "60.8 of 93.6 usable (65 %)"
     QString confidence; // "90 %: 67.0 to 75.5 GiB"
     double fraction = -1; // of the meter under the number, in [0, 1]; negative = none
     Tone tone = Tone::neutral; // of the meter

@@ -49,7 +49,7 @@ QString tpsText(double value)
 Figure stateFigure(const LiveRun& run)
 {
     const QString state = fromUtf8(name(run.state()));
-    Figure figure{tr("State"), run.hasRun() ? stateLabel(state) : tr("Ready"), {}, {}, {}};
+    Figure figure{tr("State"), run.hasRun() ? stateLabel(state) : tr("Ready"), {}, {}, {}, {}};
     figure.basis = run.stateText();
     figure.confidence = run.id().isEmpty() ? QString() : tr("run %1").arg(run.id());
     figure.tone = toneOf(stateLevel(state));
@@ -58,7 +58,7 @@ Figure stateFigure(const LiveRun& run)
 
 Figure throughputFigure(const LiveRun& run)
 {
-    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), {}, {}};
+    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), tr("TPS/GPU"), {}, {}};
     std::optional<double> measured = run.measuredThroughput();
     if (!measured && !run.throughput().isEmpty())
         measured = run.throughput().last().y();
@@ -72,7 +72,7 @@ Figure throughputFigure(const LiveRun& run)
 
 Figure lossFigure(const LiveRun& run)
 {
-    Figure figure{tr("Loss"), kUnknown, {}, {}, {}};
+    Figure figure{tr("Loss"), kUnknown, {}, {}, {}, {}};
     if (!run.loss().isEmpty()) {
         figure.value = grouped(run.loss().last().y(), 3);
         figure.basis = tr("from %1 at the start").arg(grouped(run.loss().points().constFirst().y(), 3));
@@ -84,7 +84,7 @@ Figure lossFigure(const LiveRun& run)
 
 Figure memoryFigure(const LiveRun& run)
 {
-    Figure figure{tr("Peak memory"), kUnknown, tr("GiB"), {}, {}};
+    Figure figure{tr("Peak memory"), kUnknown, tr("GiB"), {}, {}, {}};
     std::optional<double> measured;
     if (!run.memory().isEmpty())
         measured = run.memory().maximum();
@@ -98,7 +98,7 @@ Figure memoryFigure(const LiveRun& run)
 
 Figure progressFigure(const LiveRun& run)
 {
-    Figure figure{tr("Steps"), grouped(run.step()), tr("of %1").arg(grouped(run.totalSteps())), {}, {}};
+    Figure figure{tr("Steps"), grouped(run.step()), tr("of %1").arg(grouped(run.totalSteps())), {}, {}, {}};
     if (run.totalSteps() <= 0) {
         figure.unit.clear();
         return figure;

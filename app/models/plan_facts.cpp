@@ -57,7 +57,7 @@ QString tensorFact(const ResolvedPlan& plan)
 QString contextFact(const ResolvedPlan& plan)
 {
     if (plan.layout.cp == 1)
-        return tr("whole sequence per rank");
+        return tr("whole sequences");
     return tr("%1 tokens per rank").arg(grouped(plan.training.seq_len / std::max(1, plan.layout.cp)));
 }
 

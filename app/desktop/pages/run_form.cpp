@@ -2,7 +2,7 @@
 #include "app/desktop/pages/run_form.h"
 
 #include "app/desktop/dialogs.h"
-#include "app/desktop/icons.h"
+#include "app/desktop/widgets/elided_combo_box.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
@@ -18,7 +18,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPanelWidth = 352;
+constexpr int kPanelWidth = 368;
 const QString kLocal = QStringLiteral("local");
 const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
 
@@ -37,7 +37,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_document(document)
     , m_controller(controller)
     , m_targets(document.presets(), PresetModel::Kind::targets)
-    , m_target(new QComboBox)
+    , m_target(new ElidedComboBox)
     , m_hosts(new QLineEdit)
     , m_steps(new QSpinBox)
     , m_plan(makeWrapped("heading"))
@@ -155,7 +155,7 @@ void RunForm::refresh()
     std::optional<int> steps;
     if (m_stepsEdited)
         steps = m_steps->value();
-    const bool hostsMissing = m_hosts->isVisible() && target().isEmpty();
+    const bool hostsMissing = !m_hosts->isHidden() && target().isEmpty();
     m_setup = hostsMissing ? RunSetup() : prepareRun(m_document, target(), steps);
     if (hostsMissing)
         m_setup.refusal = tr("Name at least one host");

@@ -15,6 +15,7 @@
 #include <QLabel>
 #include <QScrollBar>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace fourfold::ui {
@@ -42,6 +43,13 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
     connect(m_form, &RunForm::stopRequested, &controller, &RunController::stop);
     connect(&controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
+    connect(&controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
+        if (outcome || outcome.error().code == ProblemCode::cancelled)
+            return;
+        // Not from inside the controller's turn: the dialog has an event loop of its own.
+        QTimer::singleShot(0, this,
+            [this, problem = outcome.error()] { showProblem(window(), tr("The run did not start"), problem); });
+    });
     connect(&live, &LiveRun::changed, this, &RunsPage::showFigures);
     connect(&live, &LiveRun::pointsArrived, this, &RunsPage::showPoints);
     showFigures();

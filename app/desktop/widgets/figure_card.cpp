@@ -53,8 +53,9 @@ void FigureCard::paintEvent(QPaintEvent* event)
     painter.setFont(scaledFont(0));
     painter.setPen(theme.muted);
     const int unitLeft = kMargin + numberWidth + 6;
-    painter.drawText(
-        unitLeft, baseline, painter.fontMetrics().elidedText(m_figure.unit, Qt::ElideRight, width() - unitLeft - 8));
+    const int unitRoom = width() - unitLeft - 8;
+    const bool tooLong = painter.fontMetrics().horizontalAdvance(m_figure.unit) > unitRoom;
+    painter.drawText(unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
 
     if (m_figure.fraction >= 0) {
         QRectF meter(kMargin, 63, textWidth, 5);

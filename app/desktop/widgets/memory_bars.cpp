@@ -83,6 +83,17 @@ void MemoryBars::paintLegend(QPainter& painter, const QRect& area, const Theme& 
         const QString name = m_model.headerData(layer.column, Qt::Horizontal, Qt::DisplayRole).toString();
         x = drawLegend(painter, x, area.top() + 10, theme.*layer.color, name, layer.fill, theme);
     }
+    const int fullest = m_model.fullestStage();
+    if (m_model.limits().device <= m_model.value(fullest, StageMemoryModel::total))
+        return;
+    const QString text = tr("Context");
+    if (x + 16 + painter.fontMetrics().horizontalAdvance(text) > area.right())
+        return;
+    painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRect(x, area.top() + 1, 10, 10));
+    painter.setPen(theme.muted);
+    painter.drawText(x + 16, area.top() + 10, text);
 }
 
 void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const
@@ -158,13 +169,13 @@ void MemoryBars::paintLimit(QPainter& painter, const QRect& plot, const Axis& ax
     if (!axis.limitOnScale) {
         painter.setPen(theme.muted);
         painter.drawText(QRect(plot.left(), plot.top() - 4, plot.width(), 16), Qt::AlignRight | Qt::AlignVCenter,
-            tr("%1 GiB usable (%2), above this scale \u2191").arg(gib(usable), gpu));
+            tr("%1 GiB usable, %2: above this scale \u2191").arg(gib(usable), gpu));
         return;
     }
     const int y = plot.bottom() - qRound(plot.height() * usable / axis.top);
     painter.setPen(QPen(theme.bad, 2, Qt::DashLine));
     painter.drawLine(plot.left(), y, plot.right(), y);
-    const QString text = tr("%1 GiB usable (%2)").arg(gib(usable), gpu);
+    const QString text = tr("%1 GiB usable, %2").arg(gib(usable), gpu);
     const int textWidth = painter.fontMetrics().horizontalAdvance(text) + 8;
     const QRect place(plot.right() - textWidth, y - 18, textWidth, 16);
     painter.fillRect(place.adjusted(0, 1, 0, 0), theme.panel);

@@ -22,9 +22,9 @@ constexpr LegendEntry kLegend[]{{SpanKind::forward, QT_TRANSLATE_NOOP("TimelineV
     {SpanKind::weight_gradient, QT_TRANSLATE_NOOP("TimelineView", "Weight gradient"), Card::Fill::solid},
     {SpanKind::send_receive, QT_TRANSLATE_NOOP("TimelineView", "Send / receive"), Card::Fill::hatched},
     {SpanKind::gradient_reduce, QT_TRANSLATE_NOOP("TimelineView", "Gradient reduction"), Card::Fill::dotted},
-    {SpanKind::parameter_gather, QT_TRANSLATE_NOOP("TimelineView", "Parameter gather"), Card::Fill::dotted},
-    {SpanKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::outlined},
-    {SpanKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::outlined}};
+    {SpanKind::parameter_gather, QT_TRANSLATE_NOOP("TimelineView", "Parameter gather"), Card::Fill::hatched},
+    {SpanKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::solid},
+    {SpanKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::solid}};
 
 Card::Fill fillOf(SpanKind kind)
 {

@@ -18,8 +18,6 @@ BatchSection::BatchSection(PlanDocument& document, QWidget* parent)
     , m_precision(makeChoice("training.precision", tr("precision")))
     , m_stack(makeComboBox(tr("Software stack")))
 {
-    for (DegreeSpinBox* box : {m_global, m_micro})
-        box->setSuffix(tr(" sequences"));
     m_global->setRange(1, 1 << 26);
     addSpinBox("training.global_batch", tr("global batch"), m_global);
     addSpinBox("training.micro_batch", tr("micro-batch"), m_micro);
@@ -44,6 +42,8 @@ void BatchSection::showPlan()
     setFact(tokensFact(*plan));
     showValue(m_global, plan->training.global_batch);
     showValue(m_micro, plan->training.micro_batch);
+    for (DegreeSpinBox* box : {m_global, m_micro})
+        box->setSuffix(box->value() == 1 ? tr(" sequence") : tr(" sequences"));
     showChoice(m_precision, fromUtf8(to_text(plan->training.precision)));
     const QString stack = fromUtf8(plan->stack.id);
     const bool own = m_stacks.rowOf(stack) < 0;

@@ -17,7 +17,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPanelWidth = 352;
+constexpr int kPanelWidth = 368;
 
 QLabel* makeLine(const char* role)
 {

@@ -3,6 +3,7 @@
 
 #include "app/desktop/pages/config/reason_row.h"
 #include "app/desktop/theme.h"
+#include "app/desktop/widgets/elided_combo_box.h"
 #include "app/desktop/widgets/invalid_frame.h"
 #include "app/models/choices.h"
 #include "app/models/text.h"
@@ -10,6 +11,7 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -57,6 +59,7 @@ QLabel* FormSection::makeNote()
     auto* note = new QLabel;
     note->setFont(scaledFont(-0.5));
     note->setProperty("role", "muted");
+    note->setMinimumWidth(1);
     return note;
 }
 
@@ -78,7 +81,7 @@ void FormSection::addRow(const QString& label, const std::vector<Field>& fields,
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(note ? 7 : 4);
     for (const Field& field : fields)
-        layout->addWidget(field.widget, note ? 0 : 1);
+        layout->addWidget(field.widget, note || qobject_cast<QPushButton*>(field.widget) ? 0 : 1);
     if (note)
         layout->addWidget(note, 1);
     m_grid->addWidget(line, row, 1);
@@ -127,10 +130,8 @@ QSpinBox* FormSection::addSpinBox(const std::string& path, const QString& name, 
 
 QComboBox* FormSection::makeComboBox(const QString& name)
 {
-    auto* box = new QComboBox;
+    auto* box = new ElidedComboBox;
     box->setAccessibleName(name);
-    box->setMinimumContentsLength(8);
-    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     return box;
 }
 

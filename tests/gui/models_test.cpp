@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Item models hold to Qt's rules; view state does what its header says.
+#include "app/models/answer.h"
+#include "app/models/facts_model.h"
+#include "app/models/history_model.h"
+#include "app/models/history_table.h"
+#include "app/models/plan_document.h"
+#include "app/models/plan_edits.h"
+#include "app/models/preset_model.h"
+#include "app/models/run_log_model.h"
+#include "app/models/series_buffer.h"
+#include "app/models/stage_memory_model.h"
+#include "app/models/text.h"
+#include "app/models/time_parts_model.h"
+#include "tests/gui/support.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
+
+Prediction predicted(const QByteArray& text)
+{
+    const Expected<Plan> plan = parse_plan(text.toStdString(), "test");
+    if (!plan)
+        qFatal("%s", plan.error().line().c_str());
+    const Expected<ResolvedPlan> resolved = resolve(*plan, Presets());
+    if (!resolved)
+        qFatal("%s", resolved.error().line().c_str());
+    return predict(*resolved);
+}
+
+RunSummary run(const char* id, const char* name, std::optional<double> measured, const char* state = "ok")
+{
+    RunSummary summary;
+    summary.id = id;
+    summary.name = name;
+    summary.state = state;
+    summary.created = std::string("2026-01-0") + id[0] + "T00:00:00.000Z";
+    summary.measured_tps_per_gpu = measured;
+    summary.predicted_tps_per_gpu = 100;
+    if (measured)
+        summary.tps_error = 100 / *measured - 1;
+    return summary;
+}
+} // namespace
+
+class ModelsTest : public QObject {
+    Q_OBJECT
+private slots:
+    void textHasUnitsAndGrouping()
+    {
+        QCOMPARE(grouped(12345.6, 1), QStringLiteral("12,345.6"));
+        QCOMPARE(duration(69.04), QStringLiteral("69.0 s"));
+        QCOMPARE(duration(0.0123), QStringLiteral("12.3 ms"));
+        QCOMPARE(duration(4.5e-4), QStringLiteral("450 \u00b5s"));
+        QCOMPARE(compact(8388608), QStringLiteral("8.39 M"));
+        QCOMPARE(compact(70.55e9), QStringLiteral("70.6 B"));
+        QCOMPARE(signedPercent(-0.0312), QStringLiteral("-3.1 %"));
+        QCOMPARE(counted(1, QStringLiteral("GPU")), QStringLiteral("1 GPU"));
+        QCOMPARE(counted(1024, QStringLiteral("GPU")), QStringLiteral("1,024 GPUs"));
+    }
+
+    void stageMemoryFollowsThePrediction()
+    {
+        StageMemoryModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        const Prediction prediction = predicted(test::clusterPlan());
+        model.show(prediction);
+        QCOMPARE(model.rowCount(), 1);
+        double sum = 0;
+        for (int column = StageMemoryModel::weights; column <= StageMemoryModel::other; ++column)
+            sum += model.index(0, column).data(StageMemoryModel::ValueRole).toDouble();
+        QVERIFY(std::abs(sum - model.value(0, StageMemoryModel::total)) < 1e-9);
+        QCOMPARE(model.value(0, StageMemoryModel::total), *prediction.memory_gib);
+        QCOMPARE(model.fullestStage(), 0);
+    }
+
+    void timePartsAddUp()
+    {
+        TimePartsModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        const Prediction prediction = predicted(test::clusterPlan());
+        model.show(prediction);
+        QVERIFY(model.rowCount() >= 3);
+        double sum = 0, shares = 0;
+        for (int row = 0; row < model.rowCount(); ++row) {
+            sum += model.index(row, TimePartsModel::exposed).data(TimePartsModel::ValueRole).toDouble();
+            shares += model.index(row, TimePartsModel::share).data(TimePartsModel::ValueRole).toDouble();
+        }
+        QVERIFY(std::abs(sum / *prediction.step_time_s - 1) < 1e-6);
+        QVERIFY(std::abs(shares - 1) < 1e-6);
+    }
+
+    void presetsCarryIdsAndACustomRow()
+    {
+        const Presets presets;
+        PresetModel model(presets, PresetModel::Kind::models);
+        QAbstractItemModelTester tester(&model, kFatal);
+        const int llama = model.rowOf(QStringLiteral("llama-3.1-8b"));
+        QVERIFY(llama >= 0);
+        QCOMPARE(model.index(llama).data().toString(), QStringLiteral("Llama 3.1 8B"));
+        const int before = model.rowCount();
+        model.setCustom(QStringLiteral("Own: tiny"));
+        QCOMPARE(model.rowCount(), before + 1);
+        QCOMPARE(model.rowOf(QString()), 0);
+        model.setCustom(QStringLiteral("Own: other"));
+        QCOMPARE(model.index(0).data().toString(), QStringLiteral("Own: other"));
+        model.setCustom({});
+        QCOMPARE(model.rowCount(), before);
+        QCOMPARE(model.rowOf(QString()), -1);
+    }
+
+    void historySortsAndFilters()
+    {
+        HistoryModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        model.show({run("3", "alpha", 90.0), run("2", "beta", std::nullopt, "fail"), run("1", "gamma", 110.0)});
+        QCOMPARE(model.rowCount(), 3);
+        QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("alpha")); // newest first
+        model.sort(HistoryModel::measuredTps, Qt::AscendingOrder);
+        QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("alpha"));
+        QCOMPARE(model.index(2, HistoryModel::name).data().toString(), QStringLiteral("beta"));
+        model.sort(HistoryModel::measuredTps, Qt::DescendingOrder);
+        QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("gamma"));
+        QCOMPARE(model.index(2, HistoryModel::name).data().toString(), QStringLiteral("beta")); // unknown stays last
+        const QPersistentModelIndex kept(model.index(0, HistoryModel::name));
+        model.sort(HistoryModel::name, Qt::AscendingOrder);
+        QCOMPARE(kept.data().toString(), QStringLiteral("gamma"));
+        QCOMPARE(kept.row(), 2);
+        QCOMPARE(model.index(0, HistoryModel::tpsError).data().toString(), QStringLiteral("+11.1 %"));
+        model.setFilter(QStringLiteral("FAIL"));
+        QCOMPARE(model.rowCount(), 1);
+        QCOMPARE(model.rowOf(QStringLiteral("2")), 0);
+        QCOMPARE(model.rowOf(QStringLiteral("3")), -1);
+        model.setFilter({});
+        QCOMPARE(model.rowCount(), 3);
+        QCOMPARE(model.storedRuns(), 3);
+    }
+
+    void historyTableKeepsIdentityAndUnknowns()
+    {
+        const Table table = historyTable({run("1", "a|b", std::nullopt), run("2", "c", 90.0)});
+        const QString csv = fromUtf8(table.write(TableFormat::csv));
+        QVERIFY(csv.startsWith(QStringLiteral("id,name,created")));
+        const Json json = table.to_json();
+        QVERIFY(json[0]["measured_tps_per_gpu"].is_null());
+        QCOMPARE(json[1]["measured_tps_per_gpu"].get<double>(), 90.0);
+        QVERIFY(fromUtf8(table.write(TableFormat::markdown)).contains(QStringLiteral("a\\|b")));
+    }
+
+    void logKeepsTheNewestLines()
+    {
+        RunLogModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        for (int i = 0; i < 2100; ++i)
+            model.add(RunLogModel::Level::info, QStringLiteral("Line"), QString::number(i));
+        QCOMPARE(model.rowCount(), 2000);
+        QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("2099"));
+        model.update(RunLogModel::Level::info, QStringLiteral("Line"), QStringLiteral("changed"));
+        QCOMPARE(model.rowCount(), 2000);
+        QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("changed"));
+        model.clear();
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void factsShowBothSides()
+    {
+        RunDetail detail;
+        detail.summary = run("1", "a", 90.0);
+        detail.versions = {{"torch", "2.11.0"}, {"host", {{"cpu", "x"}}}};
+        FactsModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        model.show(detail);
+        QStringList facts;
+        for (int row = 0; row < model.rowCount(); ++row)
+            facts << model.index(row, 0).data().toString() + QLatin1Char('=') + model.index(row, 1).data().toString();
+        QVERIFY2(
+            facts.contains(QStringLiteral("Throughput=100 \u2192 90.0")), qPrintable(facts.join(QLatin1Char('\n'))));
+        QVERIFY(facts.contains(QStringLiteral("torch=2.11.0")));
+        QVERIFY(facts.contains(QStringLiteral("host cpu=x")));
+        model.clear();
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void seriesStaysSmallAndKeepsExtremes()
+    {
+        SeriesBuffer series(500);
+        for (int i = 0; i < 100'000; ++i)
+            series.append(i, i == 54'321 ? 1000 : i == 12'345 ? -1000 : i % 7);
+        const QList<QPointF> points = series.points();
+        QVERIFY2(points.size() <= 500 && points.size() >= 100, qPrintable(QString::number(points.size())));
+        QCOMPARE(series.count(), 100'000);
+        QCOMPARE(series.maximum(), 1000.0);
+        QVERIFY(points.contains(QPointF(54'321, 1000)));
+        QVERIFY(points.contains(QPointF(12'345, -1000)));
+        for (qsizetype i = 1; i < points.size(); ++i)
+            QVERIFY(points[i - 1].x() <= points[i].x());
+        SeriesBuffer few(500);
+        for (int i = 0; i < 400; ++i)
+            few.append(i, i);
+        QCOMPARE(few.points().size(), 400);
+    }
+
+    void editsMergePerFieldAndUndo()
+    {
+        const Presets presets;
+        PlanDocument document(presets);
+        document.reset(*parse_plan(test::clusterPlan().toStdString(), "test"));
+        QVERIFY(!document.isDirty());
+        for (const int tp : {4, 8})
+            document.setValue("layout.tp", tp, QStringLiteral("Change TP"));
+        document.setValue("training.micro_batch", 2, QStringLiteral("Change micro-batch"));
+        QCOMPARE(document.undoStack().count(), 2);
+        QVERIFY(document.isDirty());
+        QVERIFY(valueAt(document.plan().document, "layout.dp").is_null()); // follows the other degrees now
+        QCOMPARE(document.resolved()->layout.dp, 2);
+        document.undoStack().undo();
+        document.undoStack().undo();
+        QVERIFY(!document.isDirty());
+        QCOMPARE(document.resolved()->layout.tp, 2);
+        QCOMPARE(document.resolved()->layout.dp, 8);
+        QCOMPARE(fromUtf8(to_text(document.plan())),
+            fromUtf8(to_text(*parse_plan(test::clusterPlan().toStdString(), "test"))));
+        QSignalSpy refused(&document, &PlanDocument::editRefused);
+        document.setValue("layout.tp", "two", QStringLiteral("Change TP"));
+        QCOMPARE(refused.count(), 1);
+        QCOMPARE(document.resolved()->layout.tp, 2);
+    }
+
+    void verdictHasWords()
+    {
+        const Verdict fits = verdictOf(predicted(test::clusterPlan()));
+        QVERIFY(!fits.word.isEmpty());
+        Prediction small = predicted(test::clusterPlan());
+        small.fit = Fit::no;
+        small.memory_device_gib = small.memory_capacity_gib + 2;
+        QCOMPARE(verdictOf(small).word, QStringLiteral("Does not fit."));
+        QVERIFY(verdictOf(small).rest.contains(QStringLiteral("2.00")));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    QGuiApplication application(argc, argv);
+    ModelsTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "models_test.moc"

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The timeline: search, zoom at the pointer, hover, selection, drawing by coverage.
+#include "app/desktop/appearance.h"
+#include "app/desktop/widgets/timeline_raster.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "tests/gui/support.h"
+
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+// Two stages; stage 1 waits one second; a gradient reduction runs beside the last backward of stage 0.
+Timeline example()
+{
+    Timeline timeline;
+    timeline.stages = 2;
+    timeline.length_s = 10;
+    timeline.spans = {{0, SpanKind::forward, 0, 0, 0, 1}, {0, SpanKind::forward, 1, 0, 1, 2},
+        {0, SpanKind::backward, 0, 0, 4, 6}, {0, SpanKind::backward, 1, 0, 6, 8},
+        {0, SpanKind::gradient_reduce, -1, 0, 7, 9}, {1, SpanKind::forward, 0, 1, 1, 2},
+        {1, SpanKind::backward, 0, 1, 2, 4}, {1, SpanKind::forward, 1, 1, 4, 5}};
+    return timeline;
+}
+
+void sendWheel(TimelineView& view, const QPointF& at, int delta)
+{
+    QWheelEvent event(at, view.mapToGlobal(at), {}, {0, delta}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&view, &event);
+}
+} // namespace
+
+class TimelineTest : public QObject {
+    Q_OBJECT
+private slots:
+    void sceneFindsBars()
+    {
+        const TimelineScene scene(example());
+        QCOMPARE(scene.barCount(), 8u);
+        QCOMPARE(scene.at(0, 0.5), (BarRef{0, 0}));
+        QVERIFY(!scene.at(0, 3));
+        QCOMPARE(scene.at(0, 3.95, 0.1), (BarRef{0, 2}));
+        QVERIFY(!scene.at(2, 1));
+        QCOMPARE(scene.waitBefore({0, 2}), 2.0);
+        QCOMPARE(scene.waitBefore({1, 0}), 1.0);
+        QCOMPARE(scene.along({0, 0}, -1), (BarRef{0, 0}));
+        QCOMPARE(scene.across({0, 2}, 1).row, 1);
+        const auto [first, last] = scene.touching(0, 7.5, 7.6);
+        QVERIFY(first <= 3 && last == 5);
+        QVERIFY(scene.has(SpanKind::gradient_reduce));
+        QVERIFY(!scene.has(SpanKind::optimizer));
+    }
+
+    void windowKeepsTheTimeUnderThePointer()
+    {
+        TimelineWindow window;
+        window.setLength(10);
+        QVERIFY(window.isFit());
+        window.zoom(4, 2);
+        QCOMPARE(window.span(), 5.0);
+        QCOMPARE((4 - window.begin()) / window.span(), 0.4);
+        window.pan(-10);
+        QCOMPARE(window.begin(), 0.0);
+        window.show(3, 4);
+        window.back();
+        QCOMPARE(window.span(), 5.0);
+        window.fit();
+        QVERIFY(window.isFit());
+        window.zoom(5, 1e12);
+        QVERIFY(window.span() > 0);
+        window.zoom(5, 1e-12);
+        QVERIFY(window.isFit());
+        window.zoom(5, 2);
+        window.setLength(20); // an edit of the plan keeps the place
+        QCOMPARE(window.span(), 10.0);
+    }
+
+    void wheelKeysAndMouse()
+    {
+        TimelineView view;
+        view.resize(1000, 300);
+        view.showTimeline(TimelineScene(example()), QStringLiteral("test"));
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        const QRectF bar = view.barRect({0, 2});
+        QVERIFY(bar.width() > 50);
+
+        QTest::mouseMove(&view, bar.center().toPoint());
+        QTRY_COMPARE(view.hovered(), std::optional<BarRef>(BarRef{0, 2}));
+        QSignalSpy stages(&view, &TimelineView::stageClicked);
+        QTest::mouseClick(&view, Qt::LeftButton, {}, bar.center().toPoint());
+        QCOMPARE(view.selected(), std::optional<BarRef>(BarRef{0, 2}));
+        QCOMPARE(stages.count(), 1);
+
+        const double widthBefore = bar.width();
+        sendWheel(view, bar.center(), 240);
+        const QRectF zoomed = view.barRect({0, 2});
+        QVERIFY(zoomed.width() > widthBefore * 1.5);
+        QVERIFY(std::abs(zoomed.center().x() - bar.center().x()) < 2); // the point under the pointer stays
+        view.setFocus();
+        const double begin = view.window().begin();
+        QTest::keyClick(&view, Qt::Key_D);
+        QVERIFY(view.window().begin() > begin);
+        QTest::keyClick(&view, Qt::Key_F);
+        QVERIFY(view.window().isFit());
+        QTest::keyClick(&view, Qt::Key_Z);
+        QVERIFY(!view.window().isFit());
+        QTest::keyClick(&view, Qt::Key_Backspace);
+        QVERIFY(view.window().isFit());
+        QTest::keyClick(&view, Qt::Key_Right);
+        QCOMPARE(view.selected(), std::optional<BarRef>(BarRef{0, 3}));
+        QTest::keyClick(&view, Qt::Key_Down);
+        QCOMPARE(view.selected()->row, 1);
+        QTest::keyClick(&view, Qt::Key_Escape);
+        QVERIFY(!view.selected());
+    }
+
+    void coverageIsTrueToArea()
+    {
+        const Theme& theme = lightTheme();
+        const QImage image = rasterTimeline(TimelineScene(example()), 0, 10, {100, 20}, 10, 0, 1, theme);
+        QCOMPARE(image.size(), QSize(100, 20));
+        QCOMPARE(image.pixelColor(5, 5), theme.forward);
+        QCOMPARE(image.pixelColor(30, 5), theme.idle);
+        QCOMPARE(image.pixelColor(50, 5), theme.backward);
+        QCOMPARE(image.pixelColor(75, 2), theme.backward); // compute above,
+        QCOMPARE(image.pixelColor(75, 9), theme.gradients); // communication below
+        QCOMPARE(image.pixelColor(5, 15), theme.idle);
+        // Ten columns for the whole step: column 2 of stage 1 is half forward (0.5 s of 1 s) and so on.
+        const QImage coarse = rasterTimeline(TimelineScene(example()), 0.5, 10.5, {10, 2}, 1, 0, 1, theme);
+        const QColor mixed = coarse.pixelColor(1, 0); // 1.5 to 2.5 s of stage 0: half forward, half idle
+        QVERIFY(std::abs(mixed.red() - (theme.forward.red() + theme.idle.red()) / 2) <= 2);
+    }
+
+    void manyBarsAreFast()
+    {
+        Timeline timeline;
+        timeline.stages = 64;
+        for (int stage = 0; stage < 64; ++stage) {
+            for (int i = 0; i < 1024; ++i)
+                timeline.spans.push_back(
+                    {stage, i % 2 ? SpanKind::backward : SpanKind::forward, i / 2, 0, double(i), i + 0.9});
+        }
+        timeline.length_s = 1024;
+        const TimelineScene scene(timeline);
+        QCOMPARE(scene.barCount(), 65'536u);
+        QElapsedTimer timer;
+        timer.start();
+        const QImage image = rasterTimeline(scene, 0, 1024, {1600, 640}, 10, 1, 1, lightTheme());
+        QVERIFY(!image.isNull());
+        QVERIFY2(timer.elapsed() < 500,
+            qPrintable(QString::number(timer.elapsed()))); // loaded machines; 5 ms on a quiet one
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    QApplication application(argc, argv);
+    prepareAppearance();
+    applyTheme(ThemeChoice::light);
+    TimelineTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "timeline_test.moc"

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The main window as a user has it: edit, undo, invalid values, files, themes, history.
+#include "app/desktop/main_window.h"
+#include "app/desktop/pages/config/config_panel.h"
+#include "app/desktop/pages/config/reason_row.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/run_form.h"
+#include "app/desktop/pages/runs_page.h"
+#include "app/desktop/screenshot.h"
+#include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/memory_bars.h"
+#include "app/models/plan_edits.h"
+#include "app/models/text.h"
+#include "tests/gui/support.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTest>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+const test::Home* theHome = nullptr;
+
+MainWindow::Options options()
+{
+    MainWindow::Options options;
+    options.history = theHome->path(QStringLiteral("history.db")).toStdString();
+    options.session = false;
+    return options;
+}
+
+// A window on the cluster plan, answered.
+struct Window {
+    Presets presets;
+    MainWindow window{presets, options()};
+    QString file = theHome->write(QStringLiteral("cluster.plan.json"), test::clusterPlan());
+
+    Window()
+    {
+        window.resize(1280, 800);
+        window.show();
+        window.openPlan(file.toStdString());
+    }
+    ~Window() { window.document().reset(*parse_plan(test::clusterPlan().toStdString(), "")); }
+
+    PlanDocument& document() { return window.document(); }
+    bool answered()
+    {
+        return QTest::qWaitFor([this] { return document().isAnswered(); }, 30'000);
+    }
+    QSpinBox* spin(const char* path) { return window.findChild<QSpinBox*>(QString::fromLatin1(path)); }
+    QString figure(std::size_t index) { return window.planPage().figures().at(index)->figure().value; }
+    // The visible button that puts the nearest valid value.
+    QPushButton* useButton()
+    {
+        for (QPushButton* button : window.planPage().findChildren<QPushButton*>(QStringLiteral("useNearest"))) {
+            if (button->isVisible())
+                return button;
+        }
+        return nullptr;
+    }
+};
+} // namespace
+
+class WindowTest : public QObject {
+    Q_OBJECT
+private slots:
+    void tensorParallelChangesMemory()
+    {
+        Window w;
+        QVERIFY(w.answered());
+        const QString memory = w.figure(0);
+        auto* bars = w.window.findChild<MemoryBars*>();
+        const QImage before = bars->grab().toImage();
+        QSpinBox* tp = w.spin("layout.tp");
+        QCOMPARE(tp->value(), 2);
+        tp->setFocus();
+        QTest::keyClick(tp, Qt::Key_Up); // the next divisor of 16 GPUs
+        QCOMPARE(tp->value(), 4);
+        QVERIFY(w.answered());
+        QTRY_VERIFY(w.figure(0) != memory);
+        QVERIFY(bars->grab().toImage() != before);
+        QCOMPARE(w.spin("layout.dp")->value(), 4); // data parallelism took up the rest
+        QVERIFY(w.window.isWindowModified());
+
+        w.document().undoStack().undo();
+        QVERIFY(w.answered());
+        QTRY_COMPARE(w.figure(0), memory);
+        QCOMPARE(tp->value(), 2);
+        QVERIFY(!w.window.isWindowModified());
+        w.document().undoStack().redo();
+        QVERIFY(w.answered());
+        QCOMPARE(tp->value(), 4);
+    }
+
+    void invalidValueSaysWhyAndHowToCureIt()
+    {
+        Window w;
+        QVERIFY(w.answered());
+        const QString memory = w.figure(0);
+        w.spin("layout.tp")->setValue(3);
+        QVERIFY(!w.document().isValid());
+        QVERIFY(w.window.planPage().figures()[0]->isStale());
+        QCOMPARE(w.figure(0), memory); // the last valid answer stays
+        auto* verdict = w.window.findChild<QLabel*>(QStringLiteral("verdict"));
+        QVERIFY(verdict->text().contains(QStringLiteral("Not valid")));
+        for (int clicks = 0; clicks < 3 && !w.document().isValid(); ++clicks) {
+            QPushButton* use = w.useButton();
+            QVERIFY(use);
+            QVERIFY2(use->text().startsWith(QStringLiteral("Use ")), qPrintable(use->text()));
+            QTest::mouseClick(use, Qt::LeftButton);
+        }
+        QVERIFY(w.document().isValid());
+        QVERIFY(w.answered());
+        QTRY_VERIFY(!w.window.planPage().figures()[0]->isStale());
+        QVERIFY(!w.useButton());
+    }
+
+    void runIsRefusedWithTheReason()
+    {
+        Window w;
+        w.window.showPage(MainWindow::Page::runs);
+        QVERIFY(!w.window.runsPage().form().canStart());
+        QVERIFY(!w.window.runsPage().form().refusal().isEmpty());
+        auto* start = w.window.findChild<QPushButton*>(QStringLiteral("start"));
+        QVERIFY(!start->isEnabled());
+        auto* message = w.window.runsPage().findChild<QLabel*>(QStringLiteral("message"));
+        QVERIFY(message->text().startsWith(QStringLiteral("Cannot run: ")));
+    }
+
+    void pickersChangeThePlan()
+    {
+        Window w;
+        auto* model = w.window.findChild<QComboBox*>(QStringLiteral("model"));
+        const int seventy = model->findData(QStringLiteral("llama-3.1-70b"));
+        QVERIFY(seventy >= 0);
+        model->setCurrentIndex(seventy);
+        emit model->activated(seventy);
+        QCOMPARE(w.document().resolved()->model.layers, 80);
+        auto* schedule = w.window.findChild<QComboBox*>(QStringLiteral("training.schedule"));
+        const int gpipe = schedule->findData(QStringLiteral("gpipe"));
+        schedule->setCurrentIndex(gpipe);
+        emit schedule->activated(gpipe);
+        QCOMPARE(w.document().resolved()->training.schedule, Schedule::gpipe);
+        w.document().undoStack().undo();
+        w.document().undoStack().undo();
+        QCOMPARE(w.document().resolved()->model.layers, 32);
+        QCOMPARE(model->currentText(), QStringLiteral("Llama 3.1 8B"));
+    }
+
+    void ownModelAndImport()
+    {
+        Window w;
+        const QByteArray config = R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
+            "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
+            "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})";
+        QVERIFY(w.window.importModel(theHome->write(QStringLiteral("config.json"), config).toStdString()));
+        QCOMPARE(w.document().resolved()->model.layers, 12);
+        QVERIFY(valueAt(w.document().plan().document, "model.my_own_key").is_boolean());
+        int seen = 0;
+        test::DialogWatch watch([&](QMessageBox&) { ++seen; });
+        QVERIFY(!w.window.importModel(theHome->write(QStringLiteral("bad.json"), "{\"model_type\": 3}").toStdString()));
+        QCOMPARE(seen, 1);
+        QCOMPARE(w.document().resolved()->model.layers, 12);
+    }
+
+    void savingKeepsUnknownKeys()
+    {
+        Window w;
+        w.spin("training.micro_batch")->setValue(2);
+        QVERIFY(w.window.isWindowModified());
+        const QString copy = theHome->path(QStringLiteral("copy.plan.json"));
+        QVERIFY(w.window.savePlanAs(copy.toStdString()));
+        QVERIFY(!w.window.isWindowModified());
+        const Expected<Plan> read = read_plan(copy.toStdString());
+        QVERIFY(read.has_value());
+        QCOMPARE(valueAt(read->document, "notes_of_mine.kept").dump(), std::string("[1,2,3]"));
+        QCOMPARE(valueAt(read->document, "training.micro_batch").get<int>(), 2);
+        QCOMPARE(test::readFile(w.file), test::clusterPlan()); // the original is untouched
+    }
+
+    void badFileIsToldAndNothingIsLost()
+    {
+        Window w;
+        w.spin("training.micro_batch")->setValue(4);
+        const Json before = w.document().plan().document;
+        QString told;
+        int asked = 0;
+        test::DialogWatch watch([&](QMessageBox& box) {
+            if (box.objectName() == QLatin1String("unsaved")) {
+                ++asked;
+                box.button(QMessageBox::Discard)->click();
+            } else {
+                told = box.text() + box.informativeText();
+            }
+        });
+        QVERIFY(!w.window.openPlan(theHome->write(QStringLiteral("broken.plan.json"), "{ \"model\": ").toStdString()));
+        QCOMPARE(asked, 1);
+        QVERIFY2(told.contains(QStringLiteral("broken.plan.json")), qPrintable(told));
+        QCOMPARE(w.document().plan().document, before);
+        QVERIFY(w.window.isWindowModified());
+        QVERIFY(!w.window.savePlanAs(theHome->path(QStringLiteral("no/such/folder/x.json")).toStdString()));
+        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("no"))));
+        QVERIFY(w.window.isWindowModified());
+    }
+
+    void cancelKeepsThePlan()
+    {
+        Window w;
+        w.spin("training.micro_batch")->setValue(4);
+        test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Cancel)->click(); });
+        QVERIFY(!w.window.openPlan(w.file.toStdString()));
+        QCOMPARE(w.document().resolved()->training.micro_batch, 4);
+        QVERIFY(!w.window.close());
+        QVERIFY(w.window.isVisible());
+    }
+
+    void themesReachEveryWidget()
+    {
+        Window w;
+        QVERIFY(w.answered());
+        auto* bars = w.window.findChild<MemoryBars*>();
+        w.window.setTheme(ThemeChoice::light);
+        const QColor light = bars->grab().toImage().pixelColor(bars->width() - 8, 30);
+        w.window.setTheme(ThemeChoice::dark);
+        const QColor dark = bars->grab().toImage().pixelColor(bars->width() - 8, 30);
+        QCOMPARE(light, lightTheme().panel);
+        QCOMPARE(dark, darkTheme().panel);
+        w.window.setTheme(ThemeChoice::light);
+    }
+
+    void textIsReadableOnEverySurface()
+    {
+        // WCAG 2.1 relative luminance and contrast ratio.
+        const auto luminance = [](const QColor& color) {
+            const auto channel = [](double v) { return v <= 0.03928 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); };
+            return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) + 0.0722 * channel(color.blueF());
+        };
+        const auto contrast = [&](const QColor& a, const QColor& b) {
+            const double high = std::max(luminance(a), luminance(b)), low = std::min(luminance(a), luminance(b));
+            return (high + 0.05) / (low + 0.05);
+        };
+        for (const Theme& theme : {lightTheme(), darkTheme()}) {
+            for (const QColor& surface : {theme.panel, theme.field, theme.alternate}) {
+                for (const QColor& text :
+                    {theme.text, theme.muted, theme.accentText, theme.good, theme.warning, theme.bad})
+                    QVERIFY2(contrast(text, surface) >= 4.5,
+                        qPrintable(text.name() + QStringLiteral(" on ") + surface.name()));
+            }
+            QVERIFY(contrast(theme.onAccent, theme.primary) >= 4.5);
+            QVERIFY(contrast(theme.selectionText, theme.selection) >= 4.5);
+            QVERIFY(contrast(theme.onLightBar, theme.backward) >= 4.5);
+            QVERIFY(contrast(theme.onDarkBar, theme.forward) >= 4.5);
+        }
+    }
+
+    void screenshotsAreNeverEmpty()
+    {
+        Window w;
+        ScreenshotRequest request;
+        request.file = theHome->path(QStringLiteral("shot.png"));
+        request.size = {1280, 800};
+        for (const bool dark : {false, true}) {
+            request.dark = dark;
+            QVERIFY(takeScreenshot(w.window, request).has_value());
+            const QImage image(request.file);
+            QCOMPARE(image.size(), QSize(1280, 800));
+        }
+        request.file = theHome->path(QStringLiteral("no/such/folder.png"));
+        QVERIFY(!takeScreenshot(w.window, request).has_value());
+        w.window.setTheme(ThemeChoice::light);
+    }
+
+    void sessionComesBack()
+    {
+        const QString file = theHome->write(QStringLiteral("session.plan.json"), test::clusterPlan());
+        MainWindow::Options withSession = options();
+        withSession.session = true;
+        const Presets presets;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(file.toStdString()));
+            window.setTheme(ThemeChoice::dark);
+            window.showPage(MainWindow::Page::history);
+            QVERIFY(window.close());
+        }
+        MainWindow window(presets, withSession);
+        window.openStartPlan();
+        QCOMPARE(fromUtf8(window.document().file().string()), file);
+        QCOMPARE(window.page(), MainWindow::Page::history);
+        QVERIFY(themeOf(&window).dark);
+        window.setTheme(ThemeChoice::light);
+    }
+
+    void emptyHistoryAndExport()
+    {
+        Window w;
+        w.window.showPage(MainWindow::Page::history);
+        QCOMPARE(w.window.historyPage().model().rowCount(), 0);
+        const QString file = theHome->path(QStringLiteral("runs.csv"));
+        QVERIFY(w.window.historyPage().exportTo(file));
+        QVERIFY(test::readFile(file).startsWith("id,"));
+        int told = 0;
+        test::DialogWatch watch([&](QMessageBox&) { ++told; });
+        QVERIFY(!w.window.historyPage().exportTo(theHome->path(QStringLiteral("runs.xlsx"))));
+        QCOMPARE(told, 1);
+        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("runs.xlsx"))));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    theHome = &home;
+    QApplication application(argc, argv);
+    prepareAppearance();
+    applyTheme(ThemeChoice::light);
+    WindowTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "window_test.moc"
