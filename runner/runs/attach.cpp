@@ -11,6 +11,30 @@
 
 namespace fourfold {
 
+namespace {
+
+// True when a further node's stream has no `end` yet although the first node's has: the program that followed the run
+// went away between the two.
+bool some_node_goes_on(const HistoryStore& store, const std::string& run, std::size_t nodes)
+{
+    const auto ended = [&](int node) {
+        const auto lines = store.events(run, stream_name(node));
+        if (!lines || lines->empty())
+            return false;
+        const auto last = parse_json(lines->back(), "event");
+        return last && text_field(*last, "event") == "end";
+    };
+    if (nodes < 2 || !ended(0))
+        return false;
+    for (std::size_t node = 1; node < nodes; ++node) {
+        if (!ended(static_cast<int>(node)))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
 Expected<RunResult> attach(
     const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
 {
@@ -25,12 +49,14 @@ Expected<RunResult> attach(
     result.predicted_tps_per_gpu = detail.summary.predicted_tps_per_gpu;
     result.measured_tps_per_gpu = detail.summary.measured_tps_per_gpu;
     result.state = run_state(detail.summary.state);
-    if (is_terminal(result.state)) {
+    const auto launch_file = read_json_file(folder / "launch.json");
+    const std::size_t hosts = launch_file ? array_field(object_field(*launch_file, "target"), "hosts").size() : 0;
+    if (is_terminal(result.state) && !some_node_goes_on(store, id, hosts)) {
         if (!detail.summary.problem.empty())
             result.problem = Problem{ProblemCode::failed, detail.summary.problem, {}, {}};
         return result;
     }
-    FOURFOLD_TRY(const Json launched, read_json_file(folder / "launch.json"));
+    FOURFOLD_TRY(const Json launched, launch_file);
     FOURFOLD_TRY(
         const Target target, target_from_json(object_field(launched, "target"), (folder / "launch.json").string()));
     FOURFOLD_TRY(
@@ -52,6 +78,8 @@ Expected<RunResult> attach(
     options.on_stop = OnStop::detach;
     options.stop_grace_s = target.stop_grace_s;
     options.give_up_s = target.connect_timeout_s + 5;
+    if (result.state == RunState::stopping) // somebody asked for its end and could not reach every host
+        options.order = StopOrder{"cancelled", "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
     return conclude(recorder, observer, std::move(followed));
 }

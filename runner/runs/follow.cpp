@@ -79,6 +79,7 @@ private:
 struct Ending {
     std::string status;
     std::optional<Problem> problem; // when it is not the node that said so
+    bool given_up = false; // not known how it ended: the node could not be reached to stop it
 };
 
 class Follower {
@@ -97,6 +98,7 @@ public:
 
     FollowResult run(std::stop_token stop)
     {
+        recall();
         if (options_.order)
             begin_stop(*options_.order, true);
         std::atomic<std::size_t> left = nodes_.size();
@@ -126,6 +128,31 @@ public:
     }
 
 private:
+    // What the nodes said about failures and their end before this program came.
+    void recall()
+    {
+        for (std::size_t node = 0; node < nodes_.size(); ++node) {
+            const auto lines = recorder_.store().events(recorder_.run(), stream_name(static_cast<int>(node)));
+            if (!lines)
+                continue;
+            for (const std::string& line : *lines) {
+                if (line.find("\"error\"") == std::string::npos && line.find("\"end\"") == std::string::npos)
+                    continue;
+                if (const auto event = parse_json(line, "event"))
+                    remember(node, *event);
+            }
+        }
+    }
+
+    void remember(std::size_t node, const Json& event)
+    {
+        const std::string kind = text_field(event, "event");
+        if (kind == "error")
+            errors_[node].push_back(event);
+        else if (kind == "end")
+            ends_[node] = event;
+    }
+
     // On the launching thread.
     void begin_stop(StopOrder order, bool tell)
     {
@@ -148,12 +175,7 @@ private:
             return;
         }
         for (const Json& event : *events) {
-            const std::string kind = text_field(event, "event");
-            const auto at = static_cast<std::size_t>(node);
-            if (kind == "error")
-                errors_[at].push_back(event);
-            else if (kind == "end")
-                ends_[at] = event;
+            remember(static_cast<std::size_t>(node), event);
             if (node == 0)
                 observer_.on_event(event);
         }
@@ -164,6 +186,10 @@ private:
         const auto at = static_cast<std::size_t>(node);
         if (ending.status == "ok")
             return;
+        if (ending.given_up) {
+            given_up_ = ending.problem;
+            return;
+        }
         if (!first_bad_) {
             first_bad_ = ending;
             first_bad_node_ = node;
@@ -199,6 +225,12 @@ private:
         }
         if (control_.detached()) {
             out.state = RunState::running;
+            return out;
+        }
+        if (given_up_) {
+            // Not an end: the node's ranks may still run, and attach() goes on stopping them.
+            out.state = RunState::stopping;
+            out.problem = given_up_;
             return out;
         }
         if (!first_bad_) {
@@ -254,7 +286,7 @@ private:
                         Problem problem = *last;
                         problem.message = "could not be reached to stop its ranks: " + problem.message;
                         problem.hint = "they may still run; `fourfold attach` tries again";
-                        post_end(node.index, {"lost", problem});
+                        post_end(node.index, {"lost", problem, true});
                         return;
                     }
                     control_.sleep(backoff);
@@ -298,7 +330,7 @@ private:
                 if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input)
                     return {};
                 // The agent itself says that it cannot go on: no such run, a changed folder, a disk error.
-                return Ending{"lost", message.error()};
+                return Ending{"lost", message.error(), false};
             }
             if (message->kind == TailMessage::Kind::nothing) {
                 const auto silence = Clock::now() - heard;
@@ -313,7 +345,7 @@ private:
             if (link != LinkState::connected)
                 post_link(node, link = LinkState::connected);
             if (message->kind == TailMessage::Kind::end)
-                return Ending{message->status, {}};
+                return Ending{message->status, {}, false};
             if (message->kind == TailMessage::Kind::lines) {
                 const int64_t begin = message->offset;
                 offset = begin + static_cast<int64_t>(message->lines.size());
@@ -358,7 +390,7 @@ private:
     std::vector<Json> ends_;
     std::optional<Ending> first_bad_;
     int first_bad_node_ = 0;
-    std::optional<Problem> storage_problem_;
+    std::optional<Problem> storage_problem_, given_up_;
     bool stop_seen_ = false;
 };
 

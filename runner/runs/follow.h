@@ -22,7 +22,8 @@ struct StopOrder {
 enum class OnStop { cancel, detach };
 
 struct FollowResult {
-    RunState state = RunState::fail; // `running` when detached, or when the events cannot be stored here any more
+    RunState state = RunState::fail; // not terminal when detached, when the events cannot be stored here any
+                                     // more (`running`), or when a node could not be reached to stop it (`stopping`)
     std::optional<Problem> problem;
 };
 

@@ -20,11 +20,10 @@ RunResult outcome(const Recorder& recorder, FollowResult followed)
 RunResult conclude(Recorder& recorder, RunObserver& observer, FollowResult followed)
 {
     const std::string problem = followed.problem ? followed.problem->line() : std::string();
-    if (is_terminal(followed.state)) {
-        const auto stored = recorder.set_state(followed.state, problem);
-        if (!stored && !followed.problem)
-            followed.problem = stored.error();
-    }
+    // Also when it has not ended: an `end` of the first node alone may have set another state.
+    const auto stored = recorder.set_state(followed.state, problem);
+    if (!stored && !followed.problem)
+        followed.problem = stored.error();
     observer.on_state(followed.state, problem);
     return outcome(recorder, std::move(followed));
 }

@@ -28,6 +28,8 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
 private:
+    void end_processes() const;
+
     std::filesystem::path path_;
     std::map<std::string, std::string> before_;
 };

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/cluster/netns.h"
+
+#include "tests/runner/sshd.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace fourfold::test {
+
+namespace {
+constexpr const char* kNet = "10.231.77.";
+
+bool ip(std::vector<std::string> words)
+{
+    words.insert(words.begin(), "ip");
+    return run_program(words) == 0;
+}
+} // namespace
+
+std::string why_no_namespaces()
+{
+    if (geteuid() != 0)
+        return "network namespaces need root";
+    const std::string name = "ff" + std::to_string(getpid()) + "try";
+    if (!ip({"netns", "add", name}))
+        return "`ip netns add` does not work here (package iproute2, or a container without the right)";
+    ip({"netns", "del", name});
+    return {};
+}
+
+Namespaces::Namespaces(int nodes)
+    : prefix_("ff" + std::to_string(getpid()))
+    , nodes_(nodes)
+    , home_(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC))
+{
+    const std::string client = prefix_ + "c";
+    const auto need = [this](std::vector<std::string> words) { good_ = ip(std::move(words)) && good_; };
+    need({"netns", "add", client});
+    need({"-n", client, "link", "set", "lo", "up"});
+    need({"-n", client, "link", "add", "br0", "type", "bridge"});
+    need({"-n", client, "link", "set", "br0", "up"});
+    need({"-n", client, "addr", "add", std::string(kNet) + "100/24", "dev", "br0"});
+    for (int i = 1; i <= nodes; ++i) {
+        const std::string port = "p" + std::to_string(i);
+        need({"netns", "add", node(i)});
+        need({"-n", node(i), "link", "set", "lo", "up"});
+        need({"-n", client, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", node(i)});
+        need({"-n", client, "link", "set", port, "master", "br0", "up"});
+        need({"-n", node(i), "addr", "add", address(i) + "/24", "dev", "eth0"});
+        need({"-n", node(i), "link", "set", "eth0", "up"});
+    }
+    const int fd = open(("/run/netns/" + client).c_str(), O_RDONLY | O_CLOEXEC);
+    good_ = good_ && fd >= 0 && setns(fd, CLONE_NEWNET) == 0;
+    if (fd >= 0)
+        close(fd);
+}
+
+Namespaces::~Namespaces()
+{
+    if (home_ >= 0) {
+        setns(home_, CLONE_NEWNET);
+        close(home_);
+    }
+    for (int i = 1; i <= nodes_; ++i)
+        ip({"netns", "del", node(i)});
+    ip({"netns", "del", prefix_ + "c"});
+}
+
+std::string Namespaces::node(int index) const
+{
+    return prefix_ + "n" + std::to_string(index);
+}
+
+std::string Namespaces::address(int index) const
+{
+    return kNet + std::to_string(index);
+}
+
+void Namespaces::cut(int index)
+{
+    ip({"-n", prefix_ + "c", "link", "set", "p" + std::to_string(index), "down"});
+}
+
+void Namespaces::heal(int index)
+{
+    ip({"-n", prefix_ + "c", "link", "set", "p" + std::to_string(index), "up"});
+}
+
+} // namespace fourfold::test

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A cluster of network namespaces on this computer: each node has its own address, cables can be pulled. This process
+// moves into the client's namespace; every name carries the process number, so that test runs do not collide.
+#pragma once
+
+#include <string>
+
+namespace fourfold::test {
+
+// Empty when namespaces can be made here, else why not (for GTEST_SKIP).
+std::string why_no_namespaces();
+
+class Namespaces {
+public:
+    explicit Namespaces(int nodes);
+    Namespaces(const Namespaces&) = delete;
+    Namespaces& operator=(const Namespaces&) = delete;
+    ~Namespaces();
+
+    [[nodiscard]] bool good() const { return good_; }
+    [[nodiscard]] std::string node(int index) const; // name of its namespace, from 1
+    [[nodiscard]] std::string address(int index) const;
+    void cut(int index);
+    void heal(int index);
+
+private:
+    std::string prefix_;
+    int nodes_ = 0, home_ = -1;
+    bool good_ = true;
+};
+
+} // namespace fourfold::test
