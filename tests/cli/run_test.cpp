@@ -45,6 +45,17 @@ protected:
         return file("tiny.plan.json", plan.dump());
     }
 
+    // A run is under way once its first step was shown.
+    static bool wait_for_steps(const Started& started)
+    {
+        for (int i = 0; i < 600; ++i) {
+            if (started.error_text().find("\nstep ") != std::string::npos)
+                return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+        return false;
+    }
+
     [[nodiscard]] Json history() const { return json_of(fourfold({"history", "list", "--json"})); }
 };
 
@@ -121,19 +132,40 @@ TEST_F(Run, AFailingRankIsOneLineAndExitOne)
     EXPECT_THAT(fourfold({"history", "show"}).out, HasSubstr("problem"));
 }
 
+TEST_F(Run, OutlivesItsClientAndIsCaughtUpWith)
+{
+    const Started client = start({"run", tiny_plan({{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "40"}})});
+    ASSERT_TRUE(wait_for_steps(client));
+    ::kill(client.process, SIGKILL);
+    EXPECT_EQ(finish(client).status, 128 + SIGKILL);
+    ASSERT_EQ(history()[0]["state"], "running");
+
+    // Ctrl-C on attach only detaches.
+    const Started watcher = start({"attach"});
+    ASSERT_TRUE(wait_for_steps(watcher));
+    ::kill(watcher.process, SIGINT);
+    const Output detached = finish(watcher);
+    EXPECT_EQ(detached.status, 0) << detached.err;
+    EXPECT_THAT(detached.err, HasSubstr("the run goes on"));
+    EXPECT_EQ(history()[0]["state"], "running");
+
+    const Output attached = fourfold({"attach", "--json"});
+    EXPECT_EQ(attached.status, 0) << attached.err;
+    const auto lines = lines_of(attached.out);
+    ASSERT_EQ(lines.size(), 153u) << "start, 150 steps, end and the result";
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i)
+        EXPECT_EQ(Json::parse(lines[i])["seq"], i);
+    EXPECT_EQ(history()[0]["state"], "ok");
+    EXPECT_EQ(history()[0]["steps"], 150);
+}
+
 class Stop : public Run, public ::testing::WithParamInterface<int> { };
 
 TEST_P(Stop, EndsTheRunOnEveryRank)
 {
     const std::string plan = tiny_plan({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
     const Started started = start({"run", plan});
-    // It is under way once the first step was shown.
-    bool stepped = false;
-    for (int i = 0; i < 600 && !stepped; ++i) {
-        stepped = started.error_text().find("\nstep ") != std::string::npos;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    ASSERT_TRUE(stepped) << started.error_text();
+    ASSERT_TRUE(wait_for_steps(started)) << started.error_text();
     ::kill(started.process, GetParam());
     const Output output = finish(started);
     EXPECT_EQ(output.status, 1) << "it ended by itself, not by the signal";
