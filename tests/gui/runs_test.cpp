@@ -25,11 +25,11 @@ namespace {
 const test::Home* theHome = nullptr;
 constexpr int kPatience = 120'000; // milliseconds; CI has two loaded cores
 
-struct Window {
+struct Fixture {
     Presets presets;
     MainWindow window;
 
-    explicit Window(const QByteArray& plan)
+    explicit Fixture(const QByteArray& plan)
         : window(presets, options())
     {
         window.resize(1280, 800);
@@ -59,7 +59,7 @@ class RunsTest : public QObject {
 private slots:
     void throughputArrivesAndTheRunIsInTheHistory()
     {
-        Window w(test::tinyPlan(40, 30));
+        Fixture w(test::tinyPlan(40, 30));
         QVERIFY2(w.runs().form().canStart(), qPrintable(w.runs().form().refusal()));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.window.controller().isRunning());
@@ -89,7 +89,7 @@ private slots:
 
     void stopEndsTheRun()
     {
-        Window w(test::tinyPlan(100'000, 20));
+        Fixture w(test::tinyPlan(100'000, 20));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
         QTest::mouseClick(w.button("stop"), Qt::LeftButton);
@@ -107,7 +107,7 @@ private slots:
     {
         QByteArray plan = test::tinyPlan(40, 5);
         plan.replace("\"FAKE_STEP_MS\"", "\"FAKE_FAIL_RANK\": \"1\", \"FAKE_HOW\": \"exit37\", \"FAKE_STEP_MS\"");
-        Window w(plan);
+        Fixture w(plan);
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.ends());
         QCOMPARE(w.live().state(), RunState::fail);
@@ -117,7 +117,7 @@ private slots:
 
     void closingWhileRunningAsks()
     {
-        Window w(test::tinyPlan(100'000, 20));
+        Fixture w(test::tinyPlan(100'000, 20));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
         {
@@ -132,7 +132,7 @@ private slots:
 
     void hostListIsNeeded()
     {
-        Window w(test::tinyPlan(5, 5));
+        Fixture w(test::tinyPlan(5, 5));
         auto* target = w.window.findChild<QComboBox*>(QStringLiteral("target"));
         target->setCurrentIndex(target->findData(QStringLiteral("hosts")));
         QVERIFY(!w.runs().form().canStart());

@@ -38,18 +38,18 @@ MainWindow::Options options()
 }
 
 // A window on the cluster plan, answered.
-struct Window {
+struct Fixture {
     Presets presets;
     MainWindow window{presets, options()};
     QString file = theHome->write(QStringLiteral("cluster.plan.json"), test::clusterPlan());
 
-    Window()
+    Fixture()
     {
         window.resize(1280, 800);
         window.show();
         window.openPlan(file.toStdString());
     }
-    ~Window() { window.document().reset(*parse_plan(test::clusterPlan().toStdString(), "")); }
+    ~Fixture() { window.document().reset(*parse_plan(test::clusterPlan().toStdString(), "")); }
 
     PlanDocument& document() { return window.document(); }
     bool answered()
@@ -75,7 +75,7 @@ class WindowTest : public QObject {
 private slots:
     void tensorParallelChangesMemory()
     {
-        Window w;
+        Fixture w;
         QVERIFY(w.answered());
         const QString memory = w.figure(0);
         auto* bars = w.window.findChild<MemoryBars*>();
@@ -103,7 +103,7 @@ private slots:
 
     void invalidValueSaysWhyAndHowToCureIt()
     {
-        Window w;
+        Fixture w;
         QVERIFY(w.answered());
         const QString memory = w.figure(0);
         w.spin("layout.tp")->setValue(3);
@@ -126,7 +126,7 @@ private slots:
 
     void runIsRefusedWithTheReason()
     {
-        Window w;
+        Fixture w;
         w.window.showPage(MainWindow::Page::runs);
         QVERIFY(!w.window.runsPage().form().canStart());
         QVERIFY(!w.window.runsPage().form().refusal().isEmpty());
@@ -138,7 +138,7 @@ private slots:
 
     void pickersChangeThePlan()
     {
-        Window w;
+        Fixture w;
         auto* model = w.window.findChild<QComboBox*>(QStringLiteral("model"));
         const int seventy = model->findData(QStringLiteral("llama-3.1-70b"));
         QVERIFY(seventy >= 0);
@@ -158,7 +158,7 @@ private slots:
 
     void ownModelAndImport()
     {
-        Window w;
+        Fixture w;
         const QByteArray config = R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
             "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
             "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})";
@@ -174,7 +174,7 @@ private slots:
 
     void savingKeepsUnknownKeys()
     {
-        Window w;
+        Fixture w;
         w.spin("training.micro_batch")->setValue(2);
         QVERIFY(w.window.isWindowModified());
         const QString copy = theHome->path(QStringLiteral("copy.plan.json"));
@@ -189,7 +189,7 @@ private slots:
 
     void badFileIsToldAndNothingIsLost()
     {
-        Window w;
+        Fixture w;
         w.spin("training.micro_batch")->setValue(4);
         const Json before = w.document().plan().document;
         QString told;
@@ -205,7 +205,7 @@ private slots:
         QVERIFY(!w.window.openPlan(theHome->write(QStringLiteral("broken.plan.json"), "{ \"model\": ").toStdString()));
         QCOMPARE(asked, 1);
         QVERIFY2(told.contains(QStringLiteral("broken.plan.json")), qPrintable(told));
-        QCOMPARE(w.document().plan().document, before);
+        QVERIFY(w.document().plan().document == before);
         QVERIFY(w.window.isWindowModified());
         QVERIFY(!w.window.savePlanAs(theHome->path(QStringLiteral("no/such/folder/x.json")).toStdString()));
         QVERIFY(!QFile::exists(theHome->path(QStringLiteral("no"))));
@@ -214,7 +214,7 @@ private slots:
 
     void cancelKeepsThePlan()
     {
-        Window w;
+        Fixture w;
         w.spin("training.micro_batch")->setValue(4);
         test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Cancel)->click(); });
         QVERIFY(!w.window.openPlan(w.file.toStdString()));
@@ -225,7 +225,7 @@ private slots:
 
     void themesReachEveryWidget()
     {
-        Window w;
+        Fixture w;
         QVERIFY(w.answered());
         auto* bars = w.window.findChild<MemoryBars*>();
         w.window.setTheme(ThemeChoice::light);
@@ -264,7 +264,7 @@ private slots:
 
     void screenshotsAreNeverEmpty()
     {
-        Window w;
+        Fixture w;
         ScreenshotRequest request;
         request.file = theHome->path(QStringLiteral("shot.png"));
         request.size = {1280, 800};
@@ -303,7 +303,7 @@ private slots:
 
     void emptyHistoryAndExport()
     {
-        Window w;
+        Fixture w;
         w.window.showPage(MainWindow::Page::history);
         QCOMPARE(w.window.historyPage().model().rowCount(), 0);
         const QString file = theHome->path(QStringLiteral("runs.csv"));
