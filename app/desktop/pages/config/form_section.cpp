@@ -92,6 +92,7 @@ void FormSection::addRow(const QString& label, const std::vector<Field>& fields,
             continue;
         m_frames[field.path] = new InvalidFrame(field.widget);
         auto* reason = new ReasonRow;
+        reason->setObjectName(QStringLiteral("reason.") + fromUtf8(field.path));
         m_reasons[field.path] = reason;
         m_grid->addWidget(reason, ++reasonRow, 0, 1, 2);
         connect(reason, &ReasonRow::useRequested, this, [this, path = field.path](const Json& value) {
