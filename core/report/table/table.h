@@ -29,8 +29,8 @@ Cell cell(const std::optional<T>& value)
 struct Column {
     std::string key; // in JSON objects and as the CSV's first line: "tps_per_gpu"
     std::string title{}; // for people: "TPS/GPU"; empty = the key
-    // How people see numbers: digits after the point (negative: so many significant digits), factor and suffix ({1, 100, " %"} shows 0.049 as "4.9 %").
-    // CSV and JSON carry the full value.
+    // How people see numbers: digits after the point (negative: so many significant digits), factor and suffix ({1,
+    // 100, " %"} shows 0.049 as "4.9 %"). CSV and JSON carry the full value.
     int decimals = 0;
     double factor = 1;
     std::string suffix{};
