@@ -7,8 +7,10 @@
 #include "tests/runner/sshd.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -187,6 +189,56 @@ TEST_F(SshRun, SecurityIsNotWeakenedByTheUsersConfiguration)
     EXPECT_NE(line.find("the host key is not known"), std::string::npos) << line;
     EXPECT_TRUE(std::any_of(observer.texts.begin(), observer.texts.end(),
         [](const std::string& text) { return text.find("CertificateFile") != std::string::npos; }));
+}
+
+// Aliases, ports, users and keys of ~/.ssh/config, as ssh itself would take them.
+TEST_F(SshRun, TheUsersConfigurationIsHonoured)
+{
+    std::filesystem::create_directories(home.path() / ".ssh");
+    std::ofstream config(home.path() / ".ssh/config");
+    for (const auto& [alias, host] : {std::pair("alpha", &first), std::pair("beta", &second)})
+        config << "Host " << alias << "\n  HostName 127.0.0.1\n  Port " << host->port() << "\n  User "
+               << host->host().user << "\n  IdentityFile " << client_key(home).string() << "\n";
+    config.close();
+    RunRequest out = asked({{"FAKE_STEPS", "2"}});
+    out.target.hosts = load_target("x@alpha,beta")->hosts;
+    for (TargetHost& host : out.target.hosts)
+        host.user.clear();
+    const auto result = launch(out, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+}
+
+TEST_F(SshRun, KeysOfTheSshAgentAndDefaultKeys)
+{
+    RunRequest out = asked({{"FAKE_STEPS", "2"}});
+    for (TargetHost& host : out.target.hosts)
+        host.key_file.clear();
+    EXPECT_NE(refusal(out).find("accepts none of your keys"), std::string::npos);
+
+    const std::string socket = (home.path() / "agent.sock").string();
+    const pid_t keeper = fork();
+    ASSERT_GE(keeper, 0);
+    if (keeper == 0) {
+        execlp("ssh-agent", "ssh-agent", "-D", "-a", socket.c_str(), nullptr);
+        _exit(127);
+    }
+    EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(socket); }));
+    setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+    EXPECT_EQ(run_program({"ssh-add", "-q", client_key(home).string()}), 0);
+    const auto by_agent = launch(out, observer, {});
+    kill(keeper, SIGTERM);
+    waitpid(keeper, nullptr, 0);
+    unsetenv("SSH_AUTH_SOCK");
+    ASSERT_TRUE(by_agent) << by_agent.error().line();
+    EXPECT_EQ(by_agent->state, RunState::ok);
+
+    std::filesystem::create_directories(home.path() / ".ssh");
+    std::filesystem::copy_file(client_key(home), home.path() / ".ssh/id_ed25519");
+    std::filesystem::copy_file(client_key(home).string() + ".pub", home.path() / ".ssh/id_ed25519.pub");
+    const auto by_default = launch(out, observer, {});
+    ASSERT_TRUE(by_default) << by_default.error().line();
+    EXPECT_EQ(by_default->state, RunState::ok);
 }
 
 TEST_F(SshRun, AKeyThatTheHostDoesNotKnow)
