@@ -331,6 +331,7 @@ private:
     if (const auto started = supervisor.start_ranks(rendezvous); !started) {
         for (const pid_t pid : descendants(getpid()))
             kill(pid, SIGKILL);
+        sweep(spec.run, spec.node);
         answer(error_reply(started.error()));
         _exit(1);
     }
