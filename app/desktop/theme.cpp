@@ -162,6 +162,7 @@ QLabel[role="good"] { color: %good; }
 QLabel[role="warning"] { color: %warning; }
 QLabel[role="bad"] { color: %bad; }
 QLabel[role="heading"] { font-weight: 600; }
+QFrame[role="frame"] { background: %panel; border: 1px solid %line; border-radius: 5px; }
 QFrame[role="separator"] { background: %line; border: 0; }
 QWidget[role="panel"] { background: %panel; }
 QLabel[role="paneltitle"] { background: %alternate; border-bottom: 1px solid %line; padding: 6px 12px; font-weight: 600; }
@@ -171,6 +172,7 @@ QPushButton[primary="true"]:pressed { background: %primaryPressed; }
 QPushButton[primary="true"]:focus { border: 1px solid %text; }
 QPushButton[primary="true"]:disabled { background: %grid; border-color: %line; color: %muted; }
 QPushButton[plain="true"] { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; }
+QPushButton::menu-indicator { image: none; width: 0; }
 QPushButton[plain="true"]:hover { border-color: %muted; }
 QPushButton[plain="true"]:pressed { background: %grid; }
 QPushButton[plain="true"]:focus { border-color: %accent; }

@@ -24,7 +24,10 @@ QString rangeText(const Interval& interval, const QString& low, const QString& h
 
 Figure memoryFigure(const Prediction& p)
 {
-    Figure figure{tr("Peak memory per GPU"), kUnknown, tr("GiB"), {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Peak memory per GPU");
+    figure.value = kUnknown;
+    figure.unit = tr("GiB");
     if (!p.memory_gib)
         return figure;
     figure.value = gib(*p.memory_gib);
@@ -34,6 +37,9 @@ Figure memoryFigure(const Prediction& p)
         figure.basis = tr("%1 of %2 usable (%3 %)")
                            .arg(gib(device), gib(p.memory_capacity_gib), percent(device / p.memory_capacity_gib, 0));
     }
+    figure.detail = tr("The number is %1's own memory figure; reserved memory with context and communicators decides "
+                       "whether it fits")
+                        .arg(fromUtf8(p.plan.stack.name));
     figure.tone = p.fit == Fit::fits ? Tone::neutral : p.fit == Fit::tight ? Tone::warning : Tone::bad;
     if (p.interval) {
         figure.confidence
@@ -44,7 +50,11 @@ Figure memoryFigure(const Prediction& p)
 
 Figure throughputFigure(const Prediction& p)
 {
-    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), tr("TPS/GPU"), {}, {}};
+    Figure figure;
+    figure.title = tr("Throughput");
+    figure.value = kUnknown;
+    figure.unit = tr("tokens/s per GPU");
+    figure.shortUnit = tr("TPS/GPU");
     if (!p.tps_per_gpu)
         return figure;
     figure.value = grouped(*p.tps_per_gpu, *p.tps_per_gpu < 100 ? 1 : 0);
@@ -59,7 +69,10 @@ Figure throughputFigure(const Prediction& p)
 
 Figure utilisationFigure(const Prediction& p)
 {
-    Figure figure{tr("MFU"), kUnknown, tr("%"), {}, {}, {}};
+    Figure figure;
+    figure.title = tr("MFU");
+    figure.value = kUnknown;
+    figure.unit = tr("%");
     const bool againstBf16 = !p.mfu && p.mfu_bf16_peak;
     const std::optional<double> mfu = p.mfu ? p.mfu : p.mfu_bf16_peak;
     if (!mfu)
@@ -71,15 +84,18 @@ Figure utilisationFigure(const Prediction& p)
         = tr("of %1 TFLOP/s %2 peak")
               .arg(compact(p.plan.cluster.gpu.peak_flops(against) / 1e12), fromUtf8(to_text(against)).toUpper());
     if (p.tflops_per_gpu) {
-        figure.confidence
-            = tr("%1 TFLOP/s (%2)").arg(compact(*p.tflops_per_gpu), fromUtf8(to_text(p.plan.training.flop_convention)));
+        figure.confidence = tr("%1 TFLOP/s as logged").arg(compact(*p.tflops_per_gpu));
+        figure.detail = tr("The stack's log counts FLOPs as %1; MFU counts 6 N + attention")
+                            .arg(fromUtf8(to_text(p.plan.training.flop_convention)));
     }
     return figure;
 }
 
 Figure stepFigure(const Prediction& p)
 {
-    Figure figure{tr("Step time"), kUnknown, {}, {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Step time");
+    figure.value = kUnknown;
     if (!p.step_time_s)
         return figure;
     const Quantity parts = durationParts(*p.step_time_s);
@@ -96,7 +112,10 @@ Figure stepFigure(const Prediction& p)
 
 Figure bubbleFigure(const Prediction& p)
 {
-    Figure figure{tr("Pipeline bubble"), kUnknown, tr("%"), {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Pipeline bubble");
+    figure.value = kUnknown;
+    figure.unit = tr("%");
     if (!p.step_time_s)
         return figure;
     figure.value = percent(p.bubble_fraction);
@@ -131,11 +150,11 @@ Verdict verdictOf(const Prediction& prediction)
     return {tr("Does not fit."), tr("%1 GiB too much on the fullest GPU").arg(gib(std::max(0.0, -spare))), Tone::bad};
 }
 
-Verdict invalidVerdict(std::size_t brokenRules)
+Verdict invalidVerdict(std::size_t fields)
 {
-    if (brokenRules == 0)
-        return {tr("Not valid."), tr("See the message at the top"), Tone::bad};
-    return {tr("Not valid."), tr("%1, marked in red").arg(counted(double(brokenRules), tr("field"))), Tone::bad};
+    if (fields == 0)
+        return {tr("Not valid."), tr("See the message below"), Tone::bad};
+    return {tr("Not valid."), tr("%1 marked in red").arg(counted(double(fields), tr("field"))), Tone::bad};
 }
 
 QString evidenceText(Evidence evidence)

@@ -18,6 +18,7 @@ struct Figure {
     QString shortUnit; // where there is no room for the unit; empty = the unit
     QString basis; // the denominator: "60.8 of 93.6 usable (65 %)"
     QString confidence; // "90 %: 67.0 to 75.5 GiB"
+    QString detail; // for the tool tip, where the short lines leave something open
     double fraction = -1; // of the meter under the number, in [0, 1]; negative = none
     Tone tone = Tone::neutral; // of the meter
 };
@@ -30,7 +31,7 @@ struct Verdict {
 };
 Verdict verdictOf(const Prediction& prediction);
 // A plan that breaks a rule or does not resolve.
-Verdict invalidVerdict(std::size_t brokenRules);
+Verdict invalidVerdict(std::size_t fields);
 
 // "calibrated on measurements of this GPU", ...
 QString evidenceText(Evidence evidence);

@@ -234,8 +234,8 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
     if (role != Qt::DisplayRole)
         return {};
     static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("State"), QT_TR_NOOP("Target"),
-        QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"), QT_TR_NOOP("Predicted TPS/GPU"),
-        QT_TR_NOOP("Measured TPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Predicted GiB"), QT_TR_NOOP("Measured GiB"),
+        QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"), QT_TR_NOOP("Predicted\nTPS/GPU"),
+        QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Predicted\nGiB"), QT_TR_NOOP("Measured\nGiB"),
         QT_TR_NOOP("Loss"), QT_TR_NOOP("Date")};
     return section >= 0 && section < columns ? QVariant(tr(titles[section])) : QVariant();
 }

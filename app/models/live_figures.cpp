@@ -15,6 +15,8 @@ QString tr(const char* text)
     return QCoreApplication::translate("LiveFigures", text);
 }
 
+constexpr int kShortId = 12; // as the command line takes it: any unique beginning
+
 const QString kUnknown = QStringLiteral("\u2013");
 
 Tone toneOf(RunLogModel::Level level)
@@ -49,16 +51,22 @@ QString tpsText(double value)
 Figure stateFigure(const LiveRun& run)
 {
     const QString state = fromUtf8(name(run.state()));
-    Figure figure{tr("State"), run.hasRun() ? stateLabel(state) : tr("Ready"), {}, {}, {}, {}};
+    Figure figure;
+    figure.title = tr("State");
+    figure.value = run.hasRun() ? stateLabel(state) : tr("Ready");
     figure.basis = run.stateText();
-    figure.confidence = run.id().isEmpty() ? QString() : tr("run %1").arg(run.id());
+    figure.confidence = run.id().isEmpty() ? QString() : tr("run %1").arg(run.id().left(kShortId));
     figure.tone = toneOf(stateLevel(state));
     return figure;
 }
 
 Figure throughputFigure(const LiveRun& run)
 {
-    Figure figure{tr("Throughput"), kUnknown, tr("tokens/s per GPU"), tr("TPS/GPU"), {}, {}};
+    Figure figure;
+    figure.title = tr("Throughput");
+    figure.value = kUnknown;
+    figure.unit = tr("tokens/s per GPU");
+    figure.shortUnit = tr("TPS/GPU");
     std::optional<double> measured = run.measuredThroughput();
     if (!measured && !run.throughput().isEmpty())
         measured = run.throughput().last().y();
@@ -72,7 +80,9 @@ Figure throughputFigure(const LiveRun& run)
 
 Figure lossFigure(const LiveRun& run)
 {
-    Figure figure{tr("Loss"), kUnknown, {}, {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Loss");
+    figure.value = kUnknown;
     if (!run.loss().isEmpty()) {
         figure.value = grouped(run.loss().last().y(), 3);
         figure.basis = tr("from %1 at the start").arg(grouped(run.loss().points().constFirst().y(), 3));
@@ -84,7 +94,10 @@ Figure lossFigure(const LiveRun& run)
 
 Figure memoryFigure(const LiveRun& run)
 {
-    Figure figure{tr("Peak memory"), kUnknown, tr("GiB"), {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Peak memory");
+    figure.value = kUnknown;
+    figure.unit = tr("GiB");
     std::optional<double> measured;
     if (!run.memory().isEmpty())
         measured = run.memory().maximum();
@@ -98,7 +111,10 @@ Figure memoryFigure(const LiveRun& run)
 
 Figure progressFigure(const LiveRun& run)
 {
-    Figure figure{tr("Steps"), grouped(run.step()), tr("of %1").arg(grouped(run.totalSteps())), {}, {}, {}};
+    Figure figure;
+    figure.title = tr("Steps");
+    figure.value = grouped(run.step());
+    figure.unit = tr("of %1").arg(grouped(run.totalSteps()));
     if (run.totalSteps() <= 0) {
         figure.unit.clear();
         return figure;

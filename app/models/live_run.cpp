@@ -162,7 +162,7 @@ void LiveRun::end(const Expected<RunResult>& outcome)
         m_measured = outcome->measured_tps_per_gpu;
         m_stateText = outcome->problem ? fromUtf8(outcome->problem->line()) : QString();
         if (m_stateText.isEmpty() && m_measured)
-            m_stateText = tr("%1 tokens/s per GPU measured").arg(grouped(*m_measured, *m_measured < 100 ? 1 : 0));
+            m_stateText = tr("after %1").arg(counted(m_step, tr("step")));
     } else {
         m_state = outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
         m_stateText = fromUtf8(outcome.error().line());

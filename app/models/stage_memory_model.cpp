@@ -84,7 +84,7 @@ QVariant StageMemoryModel::headerData(int section, Qt::Orientation orientation, 
     case activations:
         return tr("Activations");
     case other:
-        return tr("Buffers + runtime");
+        return tr("Buffers");
     case total:
         return tr("Total GiB");
     default:

@@ -22,7 +22,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostRuns = 10'000;
-constexpr int kWidths[HistoryModel::columns]{230, 100, 120, 190, 54, 58, 138, 138, 70, 104, 104, 68, 130};
+constexpr int kWidths[HistoryModel::columns]{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 128};
 
 Expected<TableFormat> formatOf(const QString& file)
 {
@@ -59,8 +59,8 @@ HistoryPage::HistoryPage(QWidget* parent)
     , m_filter(new QLineEdit)
     , m_count(new QLabel)
     , m_problem(new QLabel)
-    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::forward))
-    , m_loss(new LineChart(tr("Loss"), {}, &Theme::forward))
+    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
+    , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
 {
     auto* split = new QSplitter(Qt::Vertical);
     split->addWidget(makeTable());
@@ -88,6 +88,7 @@ QWidget* HistoryPage::makeTable()
     m_filter->setAccessibleName(tr("Filter"));
     m_filter->setClearButtonEnabled(true);
     m_filter->setFixedWidth(300);
+    m_filter->setTextMargins(4, 2, 4, 2);
     m_count->setProperty("role", "muted");
     m_problem->setProperty("role", "bad");
     m_problem->setWordWrap(true);
@@ -145,7 +146,7 @@ QWidget* HistoryPage::makeDetail()
     m_details->setColumnWidth(FactsModel::fact, 150);
     m_details->verticalHeader()->setDefaultSectionSize(22);
     auto* frame = new QFrame;
-    frame->setObjectName(QStringLiteral("factsFrame"));
+    frame->setProperty("role", "frame");
     frame->setStyleSheet(QStringLiteral("#factsFrame { border: 1px solid palette(mid); border-radius: 5px; }"));
     auto* inner = new QVBoxLayout(frame);
     inner->setContentsMargins(1, 1, 1, 1);

@@ -25,9 +25,9 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     , m_controller(controller)
     , m_live(live)
     , m_form(new RunForm(document, controller))
-    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::forward))
-    , m_loss(new LineChart(tr("Loss"), {}, &Theme::forward))
-    , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::forward))
+    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
+    , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
+    , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::accent))
     , m_log(new QTableView)
 {
     auto* line = new QFrame;
@@ -91,7 +91,7 @@ QWidget* RunsPage::makeLive()
 QWidget* RunsPage::makeLog()
 {
     auto* frame = new QFrame;
-    frame->setObjectName(QStringLiteral("logFrame"));
+    frame->setProperty("role", "frame");
     frame->setStyleSheet(QStringLiteral("#logFrame { border: 1px solid palette(mid); border-radius: 5px; }"));
     m_log->setModel(&m_live.log());
     m_log->setItemDelegate(new LevelDelegate(RunLogModel::LevelRole, m_log));

@@ -28,7 +28,7 @@ void FigureCard::show(const Figure& figure)
     setAccessibleName(figure.title);
     setAccessibleDescription(
         QStringLiteral("%1 %2. %3. %4").arg(figure.value, figure.unit, figure.basis, figure.confidence));
-    setToolTip(QStringLiteral("%1\n%2").arg(figure.basis, figure.confidence).trimmed());
+    setToolTip(QStringLiteral("%1\n%2\n%3").arg(figure.basis, figure.confidence, figure.detail).trimmed());
     update();
 }
 

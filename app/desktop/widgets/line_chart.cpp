@@ -135,7 +135,7 @@ void LineChart::fitAxes()
     m_y->setTickInterval(step);
     m_y->setLabelFormat(axisFormat(step));
     const double xStep = std::max(1.0, axisStep(right, std::max(2, m_view->width() / 70)));
-    m_x->setRange(0, right);
+    m_x->setRange(0, right * 1.01); // room for a dot at the end
     m_x->setTickType(QValueAxis::TicksDynamic);
     m_x->setTickAnchor(0);
     m_x->setTickInterval(xStep);

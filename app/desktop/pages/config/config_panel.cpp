@@ -14,6 +14,8 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include <set>
+
 namespace fourfold::ui {
 
 namespace {
@@ -27,6 +29,14 @@ QLabel* makeLine(const char* role)
     label->setContentsMargins(12, 0, 12, 8);
     label->setProperty("role", role);
     return label;
+}
+
+std::size_t fieldsOf(const std::vector<Reason>& reasons)
+{
+    std::set<std::string> fields;
+    for (const Reason& reason : reasons)
+        fields.insert(reason.field);
+    return fields.size();
 }
 } // namespace
 
@@ -123,9 +133,8 @@ void ConfigPanel::showPlan()
 void ConfigPanel::showVerdict()
 {
     std::vector<Reason> reasons = m_document.brokenRules();
-    const std::size_t broken = reasons.size();
     const bool answered = m_document.isAnswered();
-    if (answered && broken == 0)
+    if (answered)
         reasons = m_document.prediction()->reasons;
     for (FormSection* section : std::initializer_list<FormSection*>{m_model, m_hardware, m_layout, m_batch})
         section->takeReasons(reasons);
@@ -140,7 +149,8 @@ void ConfigPanel::showVerdict()
 
     if (m_document.isValid() && !answered)
         return; // the verdict of the plan before stays until the answer is here
-    const Verdict verdict = answered ? verdictOf(*m_document.prediction()) : invalidVerdict(broken);
+    const Verdict verdict
+        = answered ? verdictOf(*m_document.prediction()) : invalidVerdict(fieldsOf(m_document.brokenRules()));
     const Theme& theme = themeOf(this);
     m_verdict->setText(
         QStringLiteral("<span style='color:%1'><b>%2</b></span> %3")

@@ -48,9 +48,12 @@ void ReasonRow::show(const Reason* reason)
     setVisible(reason != nullptr);
     if (!reason)
         return;
-    m_message->setText(fromUtf8(reason->message));
     const Expected<Json> nearest = reason->nearest.empty() ? Expected<Json>(Json()) : parse_json(reason->nearest, {});
     m_use->setVisible(nearest && !nearest->is_null());
+    QString message = fromUtf8(reason->message);
+    if (m_use->isVisibleTo(this)) // the button says it
+        message = message.left(message.lastIndexOf(QLatin1String("; use ")));
+    m_message->setText(message);
     if (m_use->isVisibleTo(this)) {
         m_nearest = *nearest;
         m_use->setText(tr("Use %1").arg(wordsOf(reason->field, m_nearest)));
