@@ -79,7 +79,7 @@ int main(int argc, char** argv)
     QApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
     QApplication::setApplicationDisplayName(QStringLiteral("Fourfold"));
     QApplication::setApplicationVersion(QStringLiteral(FOURFOLD_VERSION));
-    QGuiApplication::setDesktopFileName(QStringLiteral("org.fourfold.Fourfold"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("io.github.fourfold.Fourfold"));
     prepareAppearance();
     const Expected<Arguments> arguments = parse(application);
     if (!arguments)

@@ -153,7 +153,7 @@ QTabBar#modes::tab:focus { color: %accentText; }
 QHeaderView::section { background: %alternate; border: 0; border-right: 1px solid %line; border-bottom: 1px solid %line; padding: 5px 8px; color: %muted; font-weight: 600; }
 QHeaderView { background: %alternate; }
 QTableView { border: 0; background: %panel; gridline-color: %grid; alternate-background-color: %alternate; }
-QTableView::item { padding: 0 8px; }
+QTableView::item { border: 0; padding: 0 8px; }
 QTableView::item:selected { background: %selection; color: %selectionText; }
 QSplitter::handle { background: %line; }
 QToolTip { background: %panel; color: %text; border: 1px solid %line; padding: 4px; }

@@ -110,10 +110,11 @@ QWidget* RunsPage::makeLog()
     auto* column = new QVBoxLayout(frame);
     column->setContentsMargins(1, 1, 1, 1);
     column->addWidget(m_log);
-    connect(&m_live.log(), &QAbstractItemModel::rowsInserted, this, [this] {
-        const QScrollBar* bar = m_log->verticalScrollBar();
-        if (bar->value() >= bar->maximum() - 1) // somebody who scrolled up wants to read there
-            m_log->scrollToBottom();
+    connect(m_log->verticalScrollBar(), &QScrollBar::valueChanged, this,
+        [this](int value) { m_followLog = value >= m_log->verticalScrollBar()->maximum(); });
+    connect(m_log->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int maximum) {
+        if (m_followLog) // somebody who scrolled up wants to read there
+            m_log->verticalScrollBar()->setValue(maximum);
     });
     return frame;
 }

@@ -45,6 +45,7 @@ private:
     std::array<FigureCard*, 5> m_figures{};
     LineChart *m_throughput, *m_loss, *m_memory;
     QTableView* m_log;
+    bool m_followLog = true; // the log shows its newest line
 };
 
 } // namespace fourfold::ui

@@ -27,6 +27,7 @@ constexpr Layer kLayers[]{{StageMemoryModel::weights, &Theme::weights, Card::Fil
     {StageMemoryModel::other, &Theme::buffers, Card::Fill::hatched}};
 
 constexpr int kAxisWidth = 34;
+constexpr double kHeadroom = 40; // pixels
 } // namespace
 
 MemoryBars::MemoryBars(const StageMemoryModel& model, QWidget* parent)
@@ -49,15 +50,16 @@ void MemoryBars::setSelectedStage(int stage)
 }
 
 // Small plans on large machines would be a line on the ground: then the limit is off the scale, and said so.
-MemoryBars::Axis MemoryBars::axis() const
+// Above the tallest shape there is room for its number and for the limit's name.
+MemoryBars::Axis MemoryBars::axis(int plotHeight) const
 {
     const int fullest = m_model.fullestStage();
     const double tallest = fullest < 0 ? 0 : m_model.value(fullest, StageMemoryModel::total);
-    const double needed = std::max(tallest, m_model.limits().device);
     const double usable = m_model.limits().usable;
-    if (usable > 0 && tallest * 5 >= usable)
-        return {std::max(needed, usable) * 1.12, true};
-    return {std::max(needed, 1e-6) * 1.3, false};
+    const bool onScale = usable > 0 && tallest * 5 >= usable;
+    const double needed = std::max({tallest, m_model.limits().device, onScale ? usable : 0, 1e-6});
+    const double headroom = std::min(0.5, kHeadroom / std::max(1.0, double(plotHeight)));
+    return {needed / (1 - headroom), onScale};
 }
 
 QRect MemoryBars::plotArea(const QRect& body) const
@@ -69,11 +71,13 @@ void MemoryBars::paintBody(QPainter& painter, const QRect& area, const Theme& th
 {
     paintLegend(painter, area, theme);
     const QRect plot = plotArea(area);
-    const Axis scale = axis();
+    const Axis scale = axis(plot.height());
     paintAxis(painter, plot, scale, theme);
     for (int stage = 0; stage < m_model.rowCount(); ++stage)
         paintStage(painter, plot, scale, stage, theme);
     paintLimit(painter, plot, scale, theme);
+    for (int stage = 0; stage < m_model.rowCount(); ++stage)
+        paintStageText(painter, plot, scale, stage, theme);
 }
 
 void MemoryBars::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
@@ -140,22 +144,33 @@ void MemoryBars::paintStage(QPainter& painter, const QRect& plot, const Axis& ax
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(QRect(x - 3, roof - 3, width + 6, plot.bottom() - roof + 5));
     }
-    // Numbers and names only where they have room; of many stages every n-th is named.
+}
+
+// Numbers and names only where they have room; of many stages every n-th is named.
+void MemoryBars::paintStageText(
+    QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const
+{
+    const double slot = double(plot.width()) / m_model.rowCount();
+    const bool fullest = stage == m_model.fullestStage();
+    const double level = m_model.value(stage, StageMemoryModel::total);
+    const double top = fullest ? std::max(level, m_model.limits().device) : level;
     const QString number = gib(level);
     painter.setFont(scaledFont(-0.5, fullest ? QFont::Bold : QFont::Medium));
-    if (painter.fontMetrics().horizontalAdvance(number) < slot - 2 || fullest) {
+    const int numberWidth = painter.fontMetrics().horizontalAdvance(number) + 2;
+    if (numberWidth < slot || fullest) {
+        const double middle = plot.left() + (stage + 0.5) * slot;
+        const int bottom = plot.bottom() - qRound(plot.height() * top / axis.top);
+        const QRectF place(middle - numberWidth / 2.0, bottom - 19, numberWidth, 16);
+        painter.fillRect(place, theme.panel); // the limit's line may run here
         painter.setPen(theme.text);
-        const QRectF place(plot.left() + stage * slot - 40, roof - 19, slot + 80, 16);
         painter.drawText(place, Qt::AlignCenter, number);
     }
     painter.setFont(scaledFont(-0.5));
-    const QString name = QStringLiteral("P%1").arg(stage);
-    const int every
-        = std::max(1, qRound(std::ceil((painter.fontMetrics().horizontalAdvance(QStringLiteral("P99")) + 6) / slot)));
-    if (stage % every == 0) {
+    const double nameWidth = painter.fontMetrics().horizontalAdvance(QStringLiteral("P99")) + 6;
+    if (stage % std::max(1, qRound(std::ceil(nameWidth / slot))) == 0) {
         painter.setPen(theme.muted);
-        painter.drawText(
-            QRectF(plot.left() + stage * slot - 20, plot.bottom() + 5, slot + 40, 16), Qt::AlignCenter, name);
+        painter.drawText(QRectF(plot.left() + stage * slot - 20, plot.bottom() + 5, slot + 40, 16), Qt::AlignCenter,
+            QStringLiteral("P%1").arg(stage));
     }
 }
 
@@ -164,23 +179,16 @@ void MemoryBars::paintLimit(QPainter& painter, const QRect& plot, const Axis& ax
     const double usable = m_model.limits().usable;
     if (usable <= 0)
         return;
-    const QString gpu = m_model.limits().gpu;
+    const QString text = axis.limitOnScale ? tr("%1 GiB usable, %2") : tr("%1 GiB usable, %2: above this scale \u2191");
     painter.setFont(scaledFont(-1, QFont::Medium));
-    if (!axis.limitOnScale) {
-        painter.setPen(theme.muted);
-        painter.drawText(QRect(plot.left(), plot.top() - 4, plot.width(), 16), Qt::AlignRight | Qt::AlignVCenter,
-            tr("%1 GiB usable, %2: above this scale \u2191").arg(gib(usable), gpu));
+    painter.setPen(axis.limitOnScale ? theme.bad : theme.muted);
+    painter.drawText(QRect(plot.left(), plot.top() - 2, plot.width(), 16), Qt::AlignRight | Qt::AlignVCenter,
+        text.arg(gib(usable), m_model.limits().gpu));
+    if (!axis.limitOnScale)
         return;
-    }
     const int y = plot.bottom() - qRound(plot.height() * usable / axis.top);
     painter.setPen(QPen(theme.bad, 2, Qt::DashLine));
     painter.drawLine(plot.left(), y, plot.right(), y);
-    const QString text = tr("%1 GiB usable, %2").arg(gib(usable), gpu);
-    const int textWidth = painter.fontMetrics().horizontalAdvance(text) + 8;
-    const QRect place(plot.right() - textWidth, y - 18, textWidth, 16);
-    painter.fillRect(place.adjusted(0, 1, 0, 0), theme.panel);
-    painter.setPen(theme.bad);
-    painter.drawText(place, Qt::AlignCenter, text);
 }
 
 int MemoryBars::stageAt(const QPoint& point) const

@@ -34,11 +34,12 @@ private:
         double top = 1; // GiB at the upper end
         bool limitOnScale = true;
     };
-    [[nodiscard]] Axis axis() const;
+    [[nodiscard]] Axis axis(int plotHeight) const;
     [[nodiscard]] QRect plotArea(const QRect& body) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
     void paintStage(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;
+    void paintStageText(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;
     void paintLimit(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
     [[nodiscard]] QString describe(int stage) const;
 
