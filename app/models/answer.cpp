@@ -98,6 +98,7 @@ Figure stepFigure(const Prediction& p)
     figure.value = kUnknown;
     if (!p.step_time_s)
         return figure;
+    figure.detail = tr("The constants behind it are %1").arg(evidenceText(p.evidence));
     const Quantity parts = durationParts(*p.step_time_s);
     figure.value = parts.value;
     figure.unit = parts.unit;

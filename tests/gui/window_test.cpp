@@ -22,6 +22,7 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTest>
+#include <QWheelEvent>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -131,6 +132,27 @@ private slots:
         QVERIFY(!start->isEnabled());
         auto* message = w.window.runsPage().findChild<QLabel*>(QStringLiteral("message"));
         QVERIFY(message->text().startsWith(QStringLiteral("Cannot run: ")));
+    }
+
+    void wheelScrollsInsteadOfEditing()
+    {
+        Fixture w;
+        w.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&w.window));
+        QSpinBox* tp = w.spin("layout.tp");
+        w.spin("layout.cp")->setFocus();
+        const auto turn = [tp] {
+            const QPointF at = tp->rect().center();
+            QWheelEvent event(
+                at, tp->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(tp, &event);
+        };
+        turn();
+        QCOMPARE(tp->value(), 2);
+        tp->setFocus();
+        QTRY_VERIFY(tp->hasFocus());
+        turn();
+        QCOMPARE(tp->value(), 4);
     }
 
     void pickersChangeThePlan()

@@ -9,6 +9,7 @@
 #include "app/models/text.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -80,8 +81,11 @@ void FormSection::addRow(const QString& label, const std::vector<Field>& fields,
     auto* layout = new QHBoxLayout(line);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(note ? 7 : 4);
-    for (const Field& field : fields)
+    for (const Field& field : fields) {
+        field.widget->setFocusPolicy(Qt::StrongFocus); // not by the wheel
+        field.widget->installEventFilter(this);
         layout->addWidget(field.widget, note || qobject_cast<QPushButton*>(field.widget) ? 0 : 1);
+    }
     if (note)
         layout->addWidget(note, 1);
     m_grid->addWidget(line, row, 1);
@@ -146,6 +150,16 @@ QComboBox* FormSection::makeChoice(const std::string& path, const QString& name)
         m_document.setValue(path, box->currentData().toString().toStdString(), tr("Change %1").arg(name), false);
     });
     return box;
+}
+
+bool FormSection::eventFilter(QObject* watched, QEvent* event)
+{
+    const auto* field = qobject_cast<QWidget*>(watched);
+    if (event->type() == QEvent::Wheel && field && !field->hasFocus()) {
+        event->ignore(); // to the scroll area above
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void FormSection::showValue(QSpinBox* box, int value)

@@ -49,6 +49,8 @@ protected:
     static QComboBox* makeComboBox(const QString& name);
     static void showValue(QSpinBox* box, int value);
     static void showChoice(QComboBox* box, const QString& data);
+    // The wheel over a field without focus scrolls the panel instead of changing the plan.
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     PlanDocument& m_document;
