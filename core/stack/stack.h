@@ -20,7 +20,7 @@ struct Stack {
     MemoryConvention memory_convention = MemoryConvention::peak_reserved;
     int memory_stage = -1; // the stage whose memory is published; -1 = the largest
     int vocab_multiple = 128; // vocabulary is padded to this times tp
-    std::array<Dimension, 4> order { Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp };
+    std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
     Json training_defaults; // values for the keys of `training` that a plan leaves out
 
     // Fitted constants by documented name (core/stack/constants.h); `gpu_constants[gpu id]` override `constants`.

@@ -127,7 +127,7 @@ Expected<void> check_host_key(ssh_session session, const SshOptions& options, co
     }
     if (!options.trust_host_key || !options.trust_host_key({options.name, type_of(raw), fingerprint_of(raw)}))
         return refuse("the host key is not known: " + shown,
-            "compare it with the host's own and trust it once, or add it to ~/.ssh/known_hosts");
+            "compare it with the host's own; then run once with --accept-new-hosts, or add it to ~/.ssh/known_hosts");
     return remember_host_key(own_known_hosts(), session);
 }
 
