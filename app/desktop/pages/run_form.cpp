@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
+#include <QStyle>
 #include <QVBoxLayout>
 
 namespace fourfold::ui {
@@ -199,7 +200,8 @@ void RunForm::showState()
     const QString role = refused ? QStringLiteral("bad") : QStringLiteral("muted");
     if (m_message->property("role").toString() != role) {
         m_message->setProperty("role", role);
-        m_message->setStyleSheet(m_message->styleSheet()); // the style sheet reads the property again
+        m_message->style()->unpolish(m_message); // the style sheet reads the property again
+        m_message->style()->polish(m_message);
     }
     m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
     m_message->setVisible(!m_message->text().isEmpty());

@@ -129,7 +129,7 @@ void LineChart::fitAxes()
     const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
     const double bottom = low >= 0 && low < (high - low) * 1.5 ? 0 : low - room;
     const double step = axisStep(high + room - bottom, std::max(3, m_view->height() / 32));
-    m_y->setRange(std::floor(bottom / step + 1e-9) * step, std::ceil((high + room) / step - 1e-9) * step);
+    m_y->setRange(std::floor(bottom / step + 1e-9) * step, (std::ceil((high + room) / step - 1e-9) + 1e-6) * step);
     m_y->setTickType(QValueAxis::TicksDynamic);
     m_y->setTickAnchor(0);
     m_y->setTickInterval(step);
