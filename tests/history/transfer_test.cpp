@@ -134,8 +134,9 @@ TEST(Transfer, SurvivesDamagedDocuments)
         const auto before = must(store.list()).size();
         const auto result = store.import_run(document);
         (result ? taken : refused) += 1;
-        if (result)
+        if (result) {
             EXPECT_TRUE(must(store.show(*result)).plan.is_object());
+        }
         EXPECT_EQ(must(store.list()).size(), before + (result ? 1 : 0));
     }
     EXPECT_GT(taken, 20);

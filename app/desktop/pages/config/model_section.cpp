@@ -30,10 +30,10 @@ ModelSection::ModelSection(PlanDocument& document, QWidget* parent)
         if (!id.isEmpty())
             this->document().setValue("model", id.toStdString(), tr("Change model"), false);
     });
-    auto* import = new QPushButton(tr("Import\u2026"));
-    import->setProperty("small", true);
-    import->setToolTip(tr("Take the model from a Hugging Face config.json"));
-    connect(import, &QPushButton::clicked, this, &ModelSection::importRequested);
+    auto* importButton = new QPushButton(tr("Import\u2026"));
+    importButton->setProperty("small", true);
+    importButton->setToolTip(tr("Take the model from a Hugging Face config.json"));
+    connect(importButton, &QPushButton::clicked, this, &ModelSection::importRequested);
 
     m_hidden->setRange(1, 1 << 20);
     m_hidden->setSingleStep(128);
@@ -41,7 +41,7 @@ ModelSection::ModelSection(PlanDocument& document, QWidget* parent)
     m_sequence->setSuffix(tr(" tokens"));
     addSpinBox("training.seq_len", tr("sequence length"), m_sequence);
 
-    addRow(tr("Preset"), {{m_preset, "model"}, {import, {}}});
+    addRow(tr("Preset"), {{m_preset, "model"}, {importButton, {}}});
     addRow(tr("Layers, hidden"), {{m_layers, {}}, {m_hidden, {}}});
     addRow(tr("Heads, KV heads"), {{m_heads, {}}, {m_kvHeads, {}}});
     addRow(tr("Sequence"), {{m_sequence, "training.seq_len"}});
