@@ -10,7 +10,8 @@ if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
     exit $(($# > 1 ? 2 : 0))
 fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-readonly root suite=bookworm mirror=${FOURFOLD_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# FOURFOLD_DEBIAN_MIRROR: where debootstrap gets Debian from, when not from its own default.
+readonly root suite=bookworm mirror=${FOURFOLD_DEBIAN_MIRROR:-}
 folder=$(realpath -m "${1:-$root/build/clean-debian}")
 
 die() {
@@ -85,7 +86,7 @@ done
 times=()
 trap report EXIT
 mkdir -p "$folder"
-timed "debootstrap" debootstrap --variant=minbase "$suite" "$folder" "$mirror"
+timed "debootstrap" debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror"}
 copy_network_settings
 # No service is started inside.
 printf '#!/bin/sh\nexit 101\n' >"$folder/usr/sbin/policy-rc.d"
