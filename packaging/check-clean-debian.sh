@@ -49,6 +49,8 @@ in_debian() {
         set -e
         folder=$1
         shift
+        # "ip netns" wants the root of a chroot to be a mount point.
+        mount --bind "$folder" "$folder"
         mount -t proc proc "$folder/proc"
         mount -t sysfs sysfs "$folder/sys"
         mount --rbind /dev "$folder/dev"

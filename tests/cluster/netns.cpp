@@ -26,8 +26,10 @@ std::string why_no_namespaces()
     const std::string name = "ff" + std::to_string(getpid()) + "try";
     if (!ip({"netns", "add", name}))
         return "`ip netns add` does not work here (package iproute2, or a container without the right)";
+    // Entering one needs more: `ip -n` changes the mount of "/", which a plain chroot does not have.
+    const bool entered = ip({"-n", name, "link", "set", "lo", "up"});
     ip({"netns", "del", name});
-    return {};
+    return entered ? "" : "`ip -n` cannot enter a network namespace here (is / a mount point?)";
 }
 
 Namespaces::Namespaces(int nodes)
