@@ -74,6 +74,15 @@ Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets)
     return Evaluated{std::move(resolved), std::move(broken)};
 }
 
+Expected<ResolvedPlan> PlanOptions::load_sound(const Presets& presets) const
+{
+    FOURFOLD_TRY(const Plan written, load(presets));
+    FOURFOLD_TRY(Evaluated evaluated, evaluate(written, presets));
+    if (!evaluated.broken_rules.empty())
+        return problem_of(evaluated.broken_rules.front(), written.where);
+    return std::move(evaluated.resolved);
+}
+
 Problem problem_of(const Reason& reason, const std::string& where)
 {
     return {ProblemCode::bad_input, reason.message, "", where + ": " + reason.field};

@@ -19,6 +19,8 @@ struct PlanOptions {
     void add_to(CLI::App& command, bool required);
     // A file, else the id of a plan preset; then the assignments in order.
     [[nodiscard]] Expected<Plan> load(const Presets& presets) const;
+    // The same, resolved; a broken rule is a Problem. For commands that need a plan that can run.
+    [[nodiscard]] Expected<ResolvedPlan> load_sound(const Presets& presets) const;
 };
 
 Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments);

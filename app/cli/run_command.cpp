@@ -32,20 +32,14 @@ int show_preview(const RunRequest& request, bool json)
 
 int run(const Options& options)
 {
-    const Presets presets;
-    const auto plan = options.plan.load(presets);
+    const auto plan = options.plan.load_sound(Presets());
     if (!plan)
         return fail(plan.error());
-    const auto evaluated = evaluate(*plan, presets);
-    if (!evaluated)
-        return fail(evaluated.error());
-    if (!evaluated->broken_rules.empty())
-        return fail(problem_of(evaluated->broken_rules.front(), plan->where));
     const auto target = load_target(options.target);
     if (!target)
         return fail(target.error());
     RunRequest request;
-    request.plan = evaluated->resolved;
+    request.plan = *plan;
     request.target = *target;
     request.steps = options.steps;
     if (options.dry_run)

@@ -17,23 +17,16 @@ struct Options {
 
 int run(const Options& options)
 {
-    const Presets presets;
-    const auto plan = options.plan.load(presets);
+    const auto plan = options.plan.load_sound(Presets());
     if (!plan)
         return fail(plan.error());
-    const auto evaluated = evaluate(*plan, presets);
-    if (!evaluated)
-        return fail(evaluated.error());
-    if (!evaluated->broken_rules.empty())
-        return fail(problem_of(evaluated->broken_rules.front(), plan->where));
-    const Prediction prediction = predict(evaluated->resolved);
+    const Prediction prediction = predict(*plan);
     if (prediction.timeline.spans.empty()) {
         const std::string why
             = prediction.reasons.empty() ? "the schedule gave no spans" : prediction.reasons[0].message;
         return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan->where});
     }
-    const std::string title
-        = evaluated->resolved.name.empty() ? evaluated->resolved.model.name : evaluated->resolved.name;
+    const std::string title = plan->name.empty() ? plan->model.name : plan->name;
     const auto written = export_timeline(prediction.timeline, title, options.output);
     if (!written)
         return fail(written.error());
