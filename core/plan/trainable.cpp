@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/trainable.h"
 
-#include <utility>
+#include "core/plan/check_rules.h"
 
 namespace fourfold {
 
 namespace {
 class Limits {
 public:
-    // `what` completes "fourfold-trainer does not run ... yet".
-    void refuse_if(
-        bool condition, std::string code, std::string field, const std::string& what, std::string nearest = "")
+    // `what` completes "fourfold-trainer does not run ... yet"; `nearest` is JSON text.
+    void refuse_if(bool condition, const std::string& code, const char* field, const std::string& what,
+        const std::string& nearest = "")
     {
-        if (condition)
-            reasons_.push_back({"trainer_" + std::move(code), std::move(field),
-                "fourfold-trainer does not run " + what + " yet", std::move(nearest)});
+        require(!condition, code, field, "fourfold-trainer does not run " + what + " yet", nearest);
     }
-    void require(bool condition, std::string code, std::string field, std::string message, std::string nearest = "")
+    void require(bool condition, const std::string& code, const char* field, const std::string& message,
+        const std::string& nearest = "")
     {
         if (!condition)
-            reasons_.push_back(
-                {"trainer_" + std::move(code), std::move(field), std::move(message), std::move(nearest)});
+            reasons_.add(
+                ("trainer_" + code).c_str(), field, message, nearest.empty() ? Json(nullptr) : Json::parse(nearest));
     }
-    std::vector<Reason> take() { return std::move(reasons_); }
+    std::vector<Reason> take() { return reasons_.take(); }
 
 private:
-    std::vector<Reason> reasons_;
+    Reasons reasons_;
 };
 
 void model_limits(const ModelShape& model, Limits& limits)

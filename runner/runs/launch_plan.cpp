@@ -11,7 +11,7 @@ namespace {
 Problem problem_of(const std::vector<Reason>& reasons, const std::string& where)
 {
     const Reason& first = reasons.front();
-    Problem problem{ProblemCode::bad_input, first.field + ": " + first.message, first.nearest, where};
+    Problem problem{ProblemCode::bad_input, first.field + ": " + first.message, "", where};
     if (reasons.size() > 1)
         problem.message += "; and " + std::to_string(reasons.size() - 1) + " more";
     return problem;

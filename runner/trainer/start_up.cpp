@@ -57,8 +57,7 @@ Expected<ResolvedPlan> read_checked_plan(const Job& job)
     for (Reason& reason : trainer_limits(plan))
         reasons.push_back(std::move(reason));
     if (!reasons.empty())
-        return Problem{ProblemCode::bad_input, reasons[0].message,
-            reasons[0].nearest.empty() ? "" : "use " + reasons[0].nearest, where + " " + reasons[0].field};
+        return Problem{ProblemCode::bad_input, reasons[0].message, "", where + " " + reasons[0].field};
     if (plan.gpus != job.world_size)
         return Problem{ProblemCode::bad_input,
             "the plan is for " + std::to_string(plan.gpus) + " ranks, the job has " + std::to_string(job.world_size),
