@@ -55,17 +55,7 @@ void Coordinates::set(Dimension dimension, int value)
 
 int Layout::degree(Dimension dimension) const
 {
-    switch (dimension) {
-    case Dimension::tp:
-        return tp;
-    case Dimension::cp:
-        return cp;
-    case Dimension::pp:
-        return pp;
-    case Dimension::dp:
-        break;
-    }
-    return dp;
+    return Coordinates{tp, cp, pp, dp}.get(dimension);
 }
 
 int Layout::stride(Dimension dimension) const

@@ -20,16 +20,7 @@ void add_expert_operations(
     permute.name = "token permutation";
     permute.bytes = 4 * rank.routed_tokens * rank.hidden * rank.element_bytes;
     permute.repeat = repeat;
-    permute.phase = Phase::forward;
-    list.push_back(permute);
-    permute.phase = Phase::backward;
-    list.push_back(permute);
-    if (recompute > 0) {
-        permute.phase = Phase::recompute;
-        permute.part = Part::recompute;
-        permute.repeat = repeat * recompute;
-        list.push_back(permute);
-    }
+    add_passes(list, permute, recompute);
     if (plan.layout.ep <= 1)
         return;
     Operation exchange;

@@ -55,16 +55,7 @@ void add_attention(
     core.note = core.flash
         ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times backward"
         : "batched products with the score matrix in memory";
-    core.phase = Phase::forward;
-    list.push_back(core);
-    core.phase = Phase::backward;
-    list.push_back(core);
-    if (recompute > 0) {
-        core.phase = Phase::recompute;
-        core.part = Part::recompute;
-        core.repeat = layers * recompute;
-        list.push_back(core);
-    }
+    add_passes(list, core, recompute);
 }
 
 // Ring attention (arXiv:2310.01889): cp - 1 exchanges of keys and values, hidden behind the attention of the blocks.
@@ -293,6 +284,20 @@ void add_gradient_accumulation(std::vector<Operation>& list, double parameters, 
 }
 
 } // namespace
+
+void add_passes(std::vector<Operation>& list, Operation op, double recompute)
+{
+    op.phase = Phase::forward;
+    list.push_back(op);
+    op.phase = Phase::backward;
+    list.push_back(op);
+    if (recompute > 0) {
+        op.phase = Phase::recompute;
+        op.part = Part::recompute;
+        op.repeat *= recompute;
+        list.push_back(op);
+    }
+}
 
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
     double k, double batch, double repeat, double recompute, bool fp8, bool in_layer)

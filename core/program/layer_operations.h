@@ -25,6 +25,8 @@ void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
 void add_host_operations(
     std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
 
+// The same work in forward and backward, and for `recompute` (0..1) of the forwards once more.
+void add_passes(std::vector<Operation>& list, Operation op, double recompute);
 // A product y[m,n] = x[m,k] w[k,n] in all its phases: forward, input gradient, weight gradient; `recompute` (0..1) is
 // the share of forwards repeated.
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
