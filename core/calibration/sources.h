@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a published table does not say itself: which cluster and stack its rows were measured on, and along which lines
+// its rows are split for left-out figures (presets/published/sources.json).
+#pragma once
+
+#include "core/base/json.h"
+#include "core/calibration/split.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct TableSource {
+    std::string id, name;
+    std::string stack; // preset id; `stack=` in a row's `assumed` wins
+    std::map<std::string, std::string> clusters; // the row's `gpu` -> cluster preset id
+    // Values for fields of the plan that neither the row nor its `assumed` gives, with the reason ("layers" -> 80).
+    std::map<std::string, std::string> stand_ins;
+    std::string stand_in_reason;
+    std::vector<Split> splits; // the first is the one whose left-out figures stand first
+    // Words in the `anomaly` column that do not make a row an exception (a crash whose cause the source does not name).
+    std::set<std::string> accepted_anomalies;
+};
+
+class TableSources {
+public:
+    // Reads the text of sources.json.
+    static Expected<TableSources> from_json(const Json& json, const std::string& where);
+    // `published/sources.json` of the first preset folder that has it.
+    static Expected<TableSources> find();
+
+    [[nodiscard]] const TableSource* source(const std::string& id) const; // null where unknown
+    [[nodiscard]] std::vector<std::string> ids() const;
+
+private:
+    std::map<std::string, TableSource> sources_;
+};
+
+} // namespace fourfold

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lines along which the rows of a table are set apart, so that a figure can be told for rows that the fit never saw.
+// A split is always by group, never by single row: rows of one group share what makes them alike.
+#pragma once
+
+#include "core/base/expected.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fourfold {
+
+struct MeasuredRow;
+
+enum class Split {
+    table, // the `table` column
+    section, // the table's heading without its number ("t12:48 node contenders" -> "48 node contenders")
+    block, // (tp, cp, pp)
+    model, // hidden size and layers
+    halves, // two folds: the groups of `table` by the lowest bit of the first byte of the SHA-256 of their name
+};
+
+std::string_view name(Split split); // "table", "section", "block", "model", "halves"
+Expected<Split> split_from_text(const std::string& text, const std::string& where);
+
+// The group of a row: rows with equal keys are left out together.
+std::string group_key(const MeasuredRow& row, Split split);
+// Sorted keys over `rows` (each once).
+std::vector<std::string> group_keys(const std::vector<MeasuredRow>& rows, Split split);
+
+} // namespace fourfold
