@@ -33,16 +33,6 @@ bool can_be_laid_out(const ResolvedPlan& plan)
     return std::accumulate(stages.begin(), stages.end(), int64_t(0)) == plan.model.layers && plan.model.layers > 0;
 }
 
-int micro_batches_to_simulate(const ResolvedPlan& plan)
-{
-    const double per_micro_batch = 2.0 * plan.layout.pp * plan.layout.virtual_stages;
-    // A multiple of pp, for interleaved schedules, and enough for every stage to reach its steady state.
-    const double most = std::max(4.0 * plan.layout.pp, kMaxActions / per_micro_batch);
-    const int limit = int(most) / plan.layout.pp * plan.layout.pp;
-    const int count = plan.training.micro_batches;
-    return std::min(count, limit);
-}
-
 void add_memory(
     Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
@@ -130,6 +120,16 @@ void add_time(
 }
 
 } // namespace
+
+int micro_batches_to_simulate(const ResolvedPlan& plan)
+{
+    const double per_micro_batch = 2.0 * plan.layout.pp * plan.layout.virtual_stages;
+    // A multiple of pp, for interleaved schedules, and enough for every stage to reach its steady state.
+    const double most = std::max(4.0 * plan.layout.pp, kMaxActions / per_micro_batch);
+    const int limit = int(most) / plan.layout.pp * plan.layout.pp;
+    const int count = plan.training.micro_batches;
+    return std::min(count, limit);
+}
 
 double PartTimes::total() const
 {

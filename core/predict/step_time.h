@@ -14,6 +14,10 @@ struct StepTime {
     Timeline timeline;
 };
 
+// How many micro-batches of the plan are simulated one by one: all, or as many as bound the work; step_time extends the
+// steady state to the rest.
+int micro_batches_to_simulate(const ResolvedPlan& plan);
+
 // The end of a step: every stage reduces its gradients when its last backward ends; the gradient norm makes all wait
 // for the slowest; then optimizer, parameter gather and the stack's fixed cost. `actions` may hold fewer micro-batches
 // than the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`.
