@@ -92,7 +92,7 @@ Json run_json(const RunSettings& run)
 Json conventions_json(const Stack& stack)
 {
     Json out = to_json(stack);
-    for (const char* key : {"training_defaults", "constants", "gpu_constants"})
+    for (const char* key : {"training_defaults", "constants", "gpu_constants", "fit"})
         out.erase(key);
     return out;
 }

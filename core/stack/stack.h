@@ -5,10 +5,12 @@
 #include "core/base/json.h"
 #include "core/plan/layout.h"
 #include "core/plan/training.h"
+#include "core/stack/fit_set.h"
 
 #include <array>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -26,6 +28,8 @@ struct Stack {
     // Fitted constants by documented name (core/stack/constants.h); `gpu_constants[gpu id]` override `constants`.
     std::map<std::string, double> constants;
     std::map<std::string, std::map<std::string, double>> gpu_constants;
+    // Which of them are fitted, with their priors: see core/calibration.
+    std::vector<FitSet> fit;
     // GPU ids whose constants were fitted to measurements: evidence "calibrated", others "extrapolated".
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.

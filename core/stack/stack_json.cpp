@@ -113,6 +113,9 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
             FOURFOLD_TRY(stack.gpu_constants[gpu_id], read_constants(constants));
         }
     }
+    if (fields.has("fit")) {
+        FOURFOLD_TRY(stack.fit, fit_sets_from_json(json["fit"], fields.where("fit")));
+    }
     return stack;
 }
 
@@ -133,6 +136,8 @@ Json to_json(const Stack& stack)
         for (const auto& [key, value] : constants)
             json["gpu_constants"][gpu_id][key] = value;
     }
+    if (!stack.fit.empty())
+        json["fit"] = to_json(stack.fit);
     return json;
 }
 
