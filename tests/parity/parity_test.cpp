@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every mesh computes what one rank computes: losses, every gradient shard, and the weights after ten steps.
-#include "tests/parity/dumps.h"
+#include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -11,115 +11,16 @@
 namespace fourfold::testing {
 namespace {
 
-using namespace std::chrono_literals;
-
-struct Case {
-    const char* name;
-    std::vector<std::string> mesh; // assignments of the compared plan
-    std::vector<std::string> model; // assignments of both plans
-};
-
-void PrintTo(const Case& c, std::ostream* out)
-{
-    *out << c.name;
-}
-
-std::vector<Dump> run(const ResolvedPlan& plan, const std::filesystem::path& folder, std::vector<std::string> extra)
-{
-    std::filesystem::create_directories(folder);
-    std::vector<std::string> command{parity_worker(), "--plan", write_plan(plan, folder), "--run-dir", folder};
-    command.insert(command.end(), extra.begin(), extra.end());
-    Ranks ranks(plan.gpus, command, folder);
-    const auto statuses = ranks.wait(200s);
-    std::vector<Dump> dumps;
-    for (int rank = 0; rank < plan.gpus; ++rank) {
-        EXPECT_EQ(statuses[std::size_t(rank)], 0) << "rank " << rank << ": " << ranks.log(rank);
-        if (statuses[std::size_t(rank)] == 0)
-            dumps.push_back(read_dump(folder, rank));
-    }
-    return dumps;
-}
-
-// Largest relative differences over all ranks, tensors and steps.
-struct Differences {
-    double loss = 0, eval_loss = 0, grad_norm = 0, gradient = 0, weight = 0;
-    std::string worst_tensor;
-};
-
-Differences compare(const std::vector<Dump>& dumps, const Dump& one)
-{
-    Differences worst;
-    const auto relative = [](double a, double b) { return std::abs(a - b) / std::abs(b); };
-    for (const Dump& dump : dumps) {
-        EXPECT_EQ(dump.losses.size(), one.losses.size());
-        for (std::size_t step = 0; step < one.losses.size(); ++step) {
-            worst.loss = std::max(worst.loss, relative(dump.losses[step], one.losses[step]));
-            worst.grad_norm = std::max(worst.grad_norm, relative(dump.grad_norms[step], one.grad_norms[step]));
-        }
-        worst.eval_loss = std::max(worst.eval_loss, relative(dump.eval_loss, one.eval_loss));
-        EXPECT_EQ(dump.tensors.size(), one.tensors.size());
-        for (const auto& [name, tensor] : dump.tensors) {
-            const double gradient = worst_difference(tensor, one.tensors.at(name), &DumpedTensor::gradient);
-            if (gradient > worst.gradient || worst.worst_tensor.empty()) {
-                worst.gradient = gradient;
-                worst.worst_tensor = name;
-            }
-            worst.weight
-                = std::max(worst.weight, worst_difference(tensor, one.tensors.at(name), &DumpedTensor::weight));
-        }
-    }
-    return worst;
-}
-
-std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b)
-{
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-}
-
-Differences differences(const Case& c, std::vector<std::string> one_flags, std::vector<std::string> mesh_flags)
-{
-    const TemporaryFolder folder;
-    const auto tokens = write_tokens(folder.path());
-    const ResolvedPlan single = tiny_plan(tokens, c.model);
-    const ResolvedPlan mesh = tiny_plan(tokens, joined(c.model, c.mesh));
-    for (const Reason& reason : check(mesh))
-        ADD_FAILURE() << reason.message;
-    const auto one = run(single, folder.path() / "one", std::move(one_flags));
-    const auto many = run(mesh, folder.path() / "many", std::move(mesh_flags));
-    if (one.size() != 1 || int(many.size()) != mesh.gpus)
-        return {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, "a rank failed"};
-    EXPECT_LT(one[0].losses.back(), 0.97 * one[0].losses.front()) << "ten steps must learn something";
-    if (mesh.layout.dp > 1 && mesh.training.overlap.grad_reduce) {
-        EXPECT_GT(many[0].overlapped, 0) << "no gradient reduction began inside a backward pass";
-    }
-    return compare(many, one[0]);
-}
-
-const Case kCases[] = {
-    {"tp2", {"gpus=2", "layout.tp=2"}, {}},
-    {"tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {"model.tie_word_embeddings=true"}},
-    {"dp2", {"gpus=2", "layout.dp=2"}, {}},
-    {"tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {}},
-    {"tp2_dp2_tied_dp_inside", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.order=[\"dp\",\"tp\",\"cp\",\"pp\"]"},
-        {"model.tie_word_embeddings=true"}},
-    {"tp4_with_two_kv_heads", {"gpus=4", "layout.tp=4"}, {}},
-    {"tp4_plain_with_two_kv_heads", {"gpus=4", "layout.tp=4", "training.sequence_parallel=false"}, {}},
-    {"dp4_without_overlap", {"gpus=4", "layout.dp=4", "training.overlap.grad_reduce=false"}, {}},
-    {"tp2_dp2_recompute", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.recompute=\"full\""}, {}},
-    {"tp2_qwen2_biases", {"gpus=2", "layout.tp=2"}, {"model.model_type=\"qwen2\"", "model.hidden_act=\"silu\""}},
-    {"tp2_gpipe", {"gpus=2", "layout.tp=2", "training.schedule=\"gpipe\""}, {}},
-    {"dp2_zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
-    {"dp3_zero1_uneven", {"gpus=3", "layout.dp=3", "training.sharding=\"optimizer\""},
-        {"training.global_batch=6", "model.intermediate_size=50", "model.tie_word_embeddings=true"}},
-    {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
-};
-
 class MeshEqualsOneRank : public ::testing::TestWithParam<Case> { };
 
 TEST_P(MeshEqualsOneRank, InFp64)
 {
-    const auto worst = differences(GetParam(), {"--fp64"}, {"--fp64"});
+    const auto worst = compare_with_one_rank(GetParam(), {"--fp64"}, {"--fp64"});
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_LT(worst.learned, 0.97) << "ten steps must learn something";
+    if (worst.mesh.layout.dp > 1 && worst.mesh.training.overlap.grad_reduce) {
+        EXPECT_GT(worst.overlapped, 0) << "no gradient reduction began inside a backward pass";
+    }
     EXPECT_LT(worst.loss, 1e-12);
     EXPECT_LT(worst.eval_loss, 1e-12);
     EXPECT_LT(worst.grad_norm, 1e-10);
@@ -129,20 +30,22 @@ TEST_P(MeshEqualsOneRank, InFp64)
 
 TEST_P(MeshEqualsOneRank, InFp32)
 {
-    const auto worst = differences(GetParam(), {}, {});
+    const auto worst = compare_with_one_rank(GetParam(), {}, {});
+    ASSERT_EQ(worst.problem, "");
     EXPECT_LT(worst.loss, 1e-5);
     EXPECT_LT(worst.eval_loss, 1e-5);
     EXPECT_LT(worst.grad_norm, 1e-4);
     EXPECT_LT(worst.gradient, 1e-5) << worst.worst_tensor;
 }
 
-INSTANTIATE_TEST_SUITE_P(Meshes, MeshEqualsOneRank, ::testing::ValuesIn(kCases),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, MeshEqualsOneRank, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
 
 // Recomputation repeats the same arithmetic: not one bit may differ.
 TEST(Recompute, IsBitwiseEqualToNone)
 {
-    const auto worst = differences({"recompute", {"training.recompute=\"full\""}, {}}, {}, {});
+    const auto worst = compare_with_one_rank({"recompute", {"training.recompute=\"full\""}, {}}, {}, {});
+    ASSERT_EQ(worst.problem, "");
     EXPECT_EQ(worst.loss, 0);
     EXPECT_EQ(worst.gradient, 0) << worst.worst_tensor;
     EXPECT_EQ(worst.weight, 0);
@@ -159,10 +62,11 @@ TEST(MixedPrecision, FollowsFp32)
         "\"peak_tflops\":{\"bf16\":0.2,\"fp32\":0.2}},\"gpus_per_node\":8,"
         "\"intra_node\":{\"bandwidth_gb_s\":5,\"latency_us\":30},\"inter_node\":{\"bandwidth_gb_s\":5,\"latency_us\":"
         "30}}"};
-    const auto exact = run(tiny_plan(tokens), folder.path() / "fp32", {});
-    const auto one = run(tiny_plan(tokens, bf16), folder.path() / "one", {});
+    const auto exact = run_job(tiny_plan(tokens), folder.path() / "fp32").dumps;
+    const auto one = run_job(tiny_plan(tokens, bf16), folder.path() / "one").dumps;
     const auto many
-        = run(tiny_plan(tokens, joined(bf16, {"gpus=4", "layout.tp=2", "layout.dp=2"})), folder.path() / "many", {});
+        = run_job(tiny_plan(tokens, joined(bf16, {"gpus=4", "layout.tp=2", "layout.dp=2"})), folder.path() / "many")
+              .dumps;
     ASSERT_TRUE(exact.size() == 1 && one.size() == 1 && many.size() == 4);
     EXPECT_NE(one[0].losses, exact[0].losses) << "it must not be fp32 in disguise";
     for (const auto* dump : {&one[0], &many[0]}) {
@@ -174,41 +78,26 @@ TEST(MixedPrecision, FollowsFp32)
 }
 
 // The comparison notices a wrong collective, whichever it is.
-struct Sabotage {
-    const char* name;
-    const char* collective;
-    std::vector<std::string> mesh;
-};
-void PrintTo(const Sabotage& s, std::ostream* out)
-{
-    *out << s.name;
-}
-
 class NegativeControl : public ::testing::TestWithParam<Sabotage> { };
 
 TEST_P(NegativeControl, IsNoticed)
 {
-    const auto worst
-        = differences({"", GetParam().mesh, {}}, {"--fp64"}, {"--fp64", "--corrupt", GetParam().collective});
+    const Sabotage& sabotage = GetParam();
+    const auto worst = compare_with_one_rank(
+        {sabotage.name, sabotage.mesh, sabotage.model}, {"--fp64"}, {"--fp64", "--corrupt", sabotage.fault});
+    ASSERT_EQ(worst.problem, "");
     EXPECT_GT(worst.gradient, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Collectives, NegativeControl,
-    ::testing::Values(Sabotage{"gradient_reduction", "dp.all_reduce", {"gpus=2", "layout.dp=2"}},
-        Sabotage{"sharded_gradient_reduction", "dp.reduce_scatter",
-            {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}},
-        Sabotage{"sequence_gather", "tp.all_gather", {"gpus=2", "layout.tp=2"}},
-        Sabotage{"sequence_scatter", "tp.reduce_scatter", {"gpus=2", "layout.tp=2"}},
-        Sabotage{"softmax_and_norms", "tp.all_reduce", {"gpus=2", "layout.tp=2"}},
-        Sabotage{"shared_kv_heads", "kv.all_reduce", {"gpus=4", "layout.tp=4"}}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Collectives, NegativeControl, ::testing::ValuesIn(all_sabotages()),
+    [](const auto& info) { return info.param.name; });
 
 // What the ring sends is what the planner counts: the payload of each collective, per step.
 TEST(Traffic, MatchesTheFormulas)
 {
     const TemporaryFolder folder;
     const auto plan = tiny_plan(write_tokens(folder.path()), {"gpus=4", "layout.tp=2", "layout.dp=2", "run.steps=1"});
-    const auto dumps = run(plan, folder.path() / "run", {});
+    const auto dumps = run_job(plan, folder.path() / "run").dumps;
     ASSERT_EQ(dumps.size(), 4u);
     constexpr int64_t kTokens = 16 * 2, kHidden = 32, kLayers = 2, kFp32 = 4, kMicroBatches = 2, kEvalMicroBatches = 4;
     const int64_t activation = kTokens * kHidden * kFp32;

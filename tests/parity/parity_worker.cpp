@@ -47,13 +47,16 @@ public:
         }
         return pending;
     }
-    std::unique_ptr<Pending> send(const at::Tensor& tensor, int peer, int tag) override
+    // What arrives is half of what should have been sent.
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
-        return inner_->send(tensor, peer, tag);
-    }
-    std::unique_ptr<Pending> receive(const at::Tensor& tensor, int peer, int tag) override
-    {
-        return inner_->receive(tensor, peer, tag);
+        if (operation_ != "send_receive")
+            return inner_->exchange(transfers);
+        auto wrong = transfers;
+        for (Transfer& transfer : wrong)
+            if (transfer.way == Transfer::Way::send)
+                transfer.tensor = transfer.tensor.mul(0.5);
+        return inner_->exchange(wrong);
     }
     [[nodiscard]] int rank() const override { return inner_->rank(); }
     [[nodiscard]] int size() const override { return inner_->size(); }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The meshes and plans that are compared with one rank. One file of rows a dimension: a new row is a line there.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace fourfold::testing {
+
+// Changes to tiny_plan() as in --set ("layout.tp=2").
+struct Case {
+    std::string name; // letters, digits, underscores
+    std::vector<std::string> mesh; // of the compared plan alone
+    std::vector<std::string> model; // of the compared plan and of its one rank
+};
+inline void PrintTo(const Case& c, std::ostream* out)
+{
+    *out << c.name;
+}
+
+std::vector<Case> tensor_cases(); // tp and what no other file claims
+std::vector<Case> data_cases(); // dp: DDP, ZeRO, FSDP, HSDP
+std::vector<Case> context_cases(); // cp
+std::vector<Case> pipeline_cases(); // pp and its schedules
+std::vector<Case> all_cases();
+
+// A plan that is made wrong on purpose: the comparison has to notice.
+struct Sabotage {
+    std::string name;
+    std::string fault; // --corrupt of parity-worker: GROUP.OPERATION
+    std::vector<std::string> mesh, model;
+};
+inline void PrintTo(const Sabotage& s, std::ostream* out)
+{
+    *out << s.name;
+}
+
+std::vector<Sabotage> tensor_sabotages();
+std::vector<Sabotage> data_sabotages();
+std::vector<Sabotage> context_sabotages();
+std::vector<Sabotage> pipeline_sabotages();
+std::vector<Sabotage> all_sabotages();
+
+} // namespace fourfold::testing

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/parity/compare.h"
+
+#include "core/plan/trainable.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace fourfold::testing {
+
+using namespace std::chrono_literals;
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b)
+{
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
+    const std::map<std::string, std::string>& environment)
+{
+    std::filesystem::create_directories(folder);
+    Ranks ranks(plan.gpus, joined({parity_worker(), "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
+        folder, environment);
+    const auto statuses = ranks.wait(200s);
+    JobResult result;
+    for (int rank = 0; rank < plan.gpus; ++rank) {
+        if (statuses[std::size_t(rank)] == 0)
+            result.dumps.push_back(read_dump(folder, rank));
+        else if (result.problem.empty())
+            result.problem = "rank " + std::to_string(rank) + ": " + ranks.log(rank);
+    }
+    return result;
+}
+
+Differences compare(const std::vector<Dump>& dumps, const Dump& one)
+{
+    Differences worst;
+    const auto relative = [](double a, double b) {
+        const double difference = std::abs(a - b) / std::abs(b);
+        return std::isfinite(difference) ? difference : INFINITY;
+    };
+    std::set<std::string> seen;
+    for (const Dump& dump : dumps) {
+        if (dump.losses.size() != one.losses.size())
+            worst.problem = "another number of steps";
+        for (std::size_t step = 0; step < std::min(one.losses.size(), dump.losses.size()); ++step) {
+            worst.loss = std::max(worst.loss, relative(dump.losses[step], one.losses[step]));
+            worst.grad_norm = std::max(worst.grad_norm, relative(dump.grad_norms[step], one.grad_norms[step]));
+        }
+        worst.eval_loss = std::max(worst.eval_loss, relative(dump.eval_loss, one.eval_loss));
+        for (const auto& [name, tensor] : dump.tensors) {
+            seen.insert(name);
+            const auto reference = one.tensors.find(name);
+            if (reference == one.tensors.end()) {
+                worst.problem = "one rank has no " + name;
+                continue;
+            }
+            const double gradient = worst_difference(tensor, reference->second, &DumpedTensor::gradient);
+            if (gradient > worst.gradient || worst.worst_tensor.empty()) {
+                worst.gradient = gradient;
+                worst.worst_tensor = name;
+            }
+            worst.weight = std::max(worst.weight, worst_difference(tensor, reference->second, &DumpedTensor::weight));
+        }
+    }
+    for (const auto& [name, tensor] : one.tensors)
+        if (!seen.contains(name))
+            worst.problem = "no rank of the mesh has " + name;
+    return worst;
+}
+
+Differences compare_with_one_rank(
+    const Case& c, const std::vector<std::string>& one_flags, const std::vector<std::string>& mesh_flags)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const ResolvedPlan mesh = tiny_plan(tokens, joined(c.model, c.mesh));
+    Differences nothing{INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, "", "", 0, 0, mesh};
+    auto reasons = check(mesh);
+    for (const Reason& reason : trainer_limits(mesh))
+        reasons.push_back(reason);
+    for (const Reason& reason : reasons)
+        nothing.problem += reason.field + ": " + reason.message + "; ";
+    if (!reasons.empty())
+        return nothing;
+    const auto one = run_job(tiny_plan(tokens, c.model), folder.path() / "one", one_flags);
+    const auto many = run_job(mesh, folder.path() / "many", mesh_flags);
+    nothing.problem = one.problem + many.problem;
+    if (!nothing.problem.empty())
+        return nothing;
+    Differences worst = compare(many.dumps, one.dumps[0]);
+    worst.learned = one.dumps[0].losses.back() / one.dumps[0].losses.front();
+    worst.overlapped = many.dumps[0].overlapped;
+    worst.mesh = mesh;
+    return worst;
+}
+
+} // namespace fourfold::testing

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trains a plan on one rank and on its mesh, as real processes, and says how far apart they are.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "tests/parity/cases.h"
+#include "tests/parity/dumps.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fourfold::testing {
+
+// What the ranks of one job wrote. `problem` names the first rank that failed and holds its log; empty: none did.
+struct JobResult {
+    std::vector<Dump> dumps; // beside the ranks
+    std::string problem;
+};
+// Runs parity-worker on every rank of the plan; `flags` are its options. `environment` as in Ranks.
+JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
+    const std::vector<std::string>& flags = {}, const std::map<std::string, std::string>& environment = {});
+
+// Largest relative differences over all ranks, tensors and steps; infinite where something is missing.
+struct Differences {
+    double loss = 0, eval_loss = 0, grad_norm = 0, gradient = 0, weight = 0;
+    std::string worst_tensor; // by its gradient
+    std::string problem; // why there is nothing to compare; empty: there is
+    double learned = 0; // last loss / first loss of the one rank
+    int64_t overlapped = 0; // gradient reductions of rank 0 that began inside a backward pass
+    ResolvedPlan mesh;
+};
+Differences compare(const std::vector<Dump>& dumps, const Dump& one);
+// Both jobs of a case. A plan that breaks a rule of the planner or of the trainer is a problem.
+Differences compare_with_one_rank(
+    const Case& c, const std::vector<std::string>& one_flags, const std::vector<std::string>& mesh_flags);
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b);
+
+} // namespace fourfold::testing
