@@ -4,6 +4,7 @@
 #include "runner/trainer/comm/ring.h"
 #include "runner/trainer/device/device.h"
 
+#include <ATen/ops/empty.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -17,7 +18,11 @@ public:
         , kept_(std::move(kept))
     {
     }
-    void wait() override { work_->wait(); }
+    void wait() override
+    {
+        if (work_) // NCCL gives none for the parts of a group of operations
+            work_->wait();
+    }
 
 private:
     c10::intrusive_ptr<c10d::Work> work_;
@@ -27,6 +32,39 @@ private:
 class Done final : public Pending {
 public:
     void wait() override { }
+};
+
+// A received message on its way from pinned memory to the GPU.
+class Unstaged final : public Pending {
+public:
+    Unstaged(std::unique_ptr<Pending> receiving, at::Tensor target, at::Tensor wire)
+        : receiving_(std::move(receiving))
+        , target_(std::move(target))
+        , wire_(std::move(wire))
+    {
+    }
+    void wait() override
+    {
+        receiving_->wait();
+        target_.copy_(wire_);
+    }
+
+private:
+    std::unique_ptr<Pending> receiving_;
+    at::Tensor target_, wire_;
+};
+
+class Together final : public Pending {
+public:
+    void add(std::unique_ptr<Pending> part) { parts_.push_back(std::move(part)); }
+    void wait() override
+    {
+        for (const auto& part : parts_)
+            part->wait();
+    }
+
+private:
+    std::vector<std::unique_ptr<Pending>> parts_;
 };
 
 class C10dTransport final : public Transport {
@@ -58,15 +96,16 @@ public:
         at::Tensor output = out, input = in;
         return pending(backend_->_reduce_scatter_base(output, input), in);
     }
-    std::unique_ptr<Pending> send(const at::Tensor& tensor, int peer, int tag) override
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
-        std::vector<at::Tensor> tensors{tensor};
-        return pending(backend_->send(tensors, peer, tag), tensor);
-    }
-    std::unique_ptr<Pending> receive(const at::Tensor& tensor, int peer, int tag) override
-    {
-        std::vector<at::Tensor> tensors{tensor};
-        return pending(backend_->recv(tensors, peer, tag), tensor);
+        auto together = std::make_unique<Together>();
+        if (!gloo_)
+            backend_->startCoalescing();
+        for (const Transfer& transfer : transfers)
+            together->add(start(transfer));
+        if (!gloo_)
+            together->add(pending(backend_->endCoalescing(), {}));
+        return together;
     }
     [[nodiscard]] int rank() const override { return backend_->getRank(); }
     [[nodiscard]] int size() const override { return backend_->getSize(); }
@@ -75,6 +114,23 @@ private:
     static std::unique_ptr<Pending> pending(c10::intrusive_ptr<c10d::Work> work, const at::Tensor& kept)
     {
         return std::make_unique<C10dPending>(std::move(work), kept);
+    }
+
+    // Gloo reads and writes the host's memory: messages of a GPU pass through pinned memory.
+    std::unique_ptr<Pending> start(const Transfer& transfer)
+    {
+        const bool staged = gloo_ && transfer.tensor.is_cuda();
+        const bool sends = transfer.way == Transfer::Way::send;
+        const at::Tensor wire = staged
+            ? at::empty(transfer.tensor.sizes(), transfer.tensor.options().device(at::kCPU).pinned_memory(true))
+            : transfer.tensor;
+        if (staged && sends)
+            wire.copy_(transfer.tensor);
+        std::vector<at::Tensor> tensors{wire};
+        if (sends)
+            return pending(backend_->send(tensors, transfer.peer, transfer.tag), wire);
+        auto receiving = pending(backend_->recv(tensors, transfer.peer, transfer.tag), wire);
+        return staged ? std::make_unique<Unstaged>(std::move(receiving), transfer.tensor, wire) : std::move(receiving);
     }
 
     c10::intrusive_ptr<c10d::Backend> backend_;

@@ -37,9 +37,9 @@ Communicator::Communicator(std::string name, std::vector<int> ranks, int rank, s
         peers_ += " " + std::to_string(peer);
 }
 
-uint64_t Communicator::record(const std::string& operation, const at::Tensor& tensor) const
+uint64_t Communicator::record(const std::string& operation, int64_t bytes, const std::string& peers) const
 {
-    return recorder_->begin(name_, operation, peers_, int64_t(tensor.nbytes()));
+    return recorder_->begin(name_, operation, peers.empty() ? peers_ : peers, bytes);
 }
 
 Handle Communicator::handle(std::unique_ptr<Pending> pending, uint64_t number) const
@@ -51,7 +51,7 @@ Handle Communicator::start_all_reduce(const at::Tensor& tensor, Reduce reduce) c
 {
     if (size() == 1)
         return {};
-    const auto number = record("all_reduce", tensor);
+    const auto number = record("all_reduce", int64_t(tensor.nbytes()));
     return handle(transport_->all_reduce(tensor, reduce), number);
 }
 
@@ -67,7 +67,7 @@ void Communicator::all_gather_into(const at::Tensor& out, const at::Tensor& in) 
             out.copy_(in);
         return;
     }
-    const auto number = record("all_gather", out);
+    const auto number = record("all_gather", int64_t(out.nbytes()));
     handle(transport_->all_gather(out, in), number).wait();
 }
 
@@ -88,7 +88,7 @@ Handle Communicator::start_reduce_scatter(const at::Tensor& out, const at::Tenso
         out.copy_(in);
         return {};
     }
-    const auto number = record("reduce_scatter", in);
+    const auto number = record("reduce_scatter", int64_t(in.nbytes()));
     return handle(transport_->reduce_scatter(out, in), number);
 }
 
@@ -108,16 +108,29 @@ at::Tensor Communicator::reduce_scatter(const at::Tensor& tensor) const
     return out;
 }
 
+// Its payload is what this rank sends: what it receives is another rank's payload.
+Handle Communicator::start_exchange(const std::vector<Transfer>& transfers) const
+{
+    int64_t sent = 0;
+    std::string peers;
+    for (const Transfer& transfer : transfers) {
+        const bool sends = transfer.way == Transfer::Way::send;
+        peers += (peers.empty() ? "" : ", ") + std::string(sends ? "to" : "from") + " rank "
+            + std::to_string(ranks_.at(std::size_t(transfer.peer)));
+        sent += sends ? int64_t(transfer.tensor.nbytes()) : 0;
+    }
+    const auto number = record("send_receive", sent, peers);
+    return handle(transport_->exchange(transfers), number);
+}
+
 Handle Communicator::start_send(const at::Tensor& tensor, int peer, int tag) const
 {
-    const auto number = record("send to rank " + std::to_string(ranks_.at(std::size_t(peer))), tensor);
-    return handle(transport_->send(tensor, peer, tag), number);
+    return start_exchange({{Transfer::Way::send, tensor, peer, tag}});
 }
 
 Handle Communicator::start_receive(const at::Tensor& tensor, int peer, int tag) const
 {
-    const auto number = record("receive from rank " + std::to_string(ranks_.at(std::size_t(peer))), tensor);
-    return handle(transport_->receive(tensor, peer, tag), number);
+    return start_exchange({{Transfer::Way::receive, tensor, peer, tag}});
 }
 
 } // namespace fourfold::trainer

@@ -48,12 +48,13 @@ public:
     // `out` is no part of `in`.
     void reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const;
     [[nodiscard]] Handle start_reduce_scatter(const at::Tensor& out, const at::Tensor& in) const;
-    // Point to point; `peer` is a rank of the group. See Transport.
+    // Point to point; peers are ranks of the group. See Transport::exchange.
+    [[nodiscard]] Handle start_exchange(const std::vector<Transfer>& transfers) const;
     [[nodiscard]] Handle start_send(const at::Tensor& tensor, int peer, int tag) const;
     [[nodiscard]] Handle start_receive(const at::Tensor& tensor, int peer, int tag) const;
 
 private:
-    [[nodiscard]] uint64_t record(const std::string& operation, const at::Tensor& tensor) const;
+    [[nodiscard]] uint64_t record(const std::string& operation, int64_t bytes, const std::string& peers = "") const;
     [[nodiscard]] Handle handle(std::unique_ptr<Pending> pending, uint64_t number) const;
 
     std::string name_;

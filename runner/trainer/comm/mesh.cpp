@@ -33,7 +33,27 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFact
 
     mesh.world = group("world", layout.group(rank, {Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp}));
     mesh.tp = group("tp", layout.group(rank, {Dimension::tp}));
+    mesh.cp = group("cp", layout.group(rank, {Dimension::cp}));
     mesh.replicas = group("dp", layout.group(rank, {Dimension::dp, Dimension::cp}));
+    const auto& replicas = mesh.replicas.ranks();
+    const int sharing = std::clamp(layout.dp_shard, 1, mesh.replicas.size());
+    if (sharing == mesh.replicas.size()) {
+        mesh.shard = mesh.replicas;
+        mesh.copies = group("dp_replicate", {rank});
+    } else {
+        const auto first = replicas.begin() + mesh.replicas.rank() / sharing * sharing;
+        mesh.shard = group("dp_shard", {first, first + sharing});
+        std::vector<int> copies;
+        for (int i = mesh.replicas.rank() % sharing; i < mesh.replicas.size(); i += sharing)
+            copies.push_back(replicas[std::size_t(i)]);
+        mesh.copies = group("dp_replicate", std::move(copies));
+    }
+    const auto stages = layout.group(rank, {Dimension::pp});
+    mesh.activations = group("pp", stages);
+    mesh.activation_gradients = group("pp_back", stages);
+    const bool at_an_end = rank == stages.front() || rank == stages.back();
+    mesh.ends = group("ends",
+        stages.size() > 1 && at_an_end ? std::vector<int>{stages.front(), stages.back()} : std::vector<int>{rank});
     const int copies = std::max(1, layout.tp / std::max(1, kv_heads));
     const auto& tp_ranks = mesh.tp.ranks();
     const int first = mesh.at.tp / copies * copies;

@@ -22,10 +22,10 @@ void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::
     for (int round = 1; round < size; ++round) {
         // The last round lands in `out`; before, two buffers alternate, as one is still being sent.
         const at::Tensor arriving = round == size - 1 ? out : spare[(round - 1) % 2];
-        const auto sending = transport.send(travelling, (rank + 1) % size, kRingTag);
-        const auto receiving = transport.receive(arriving, (rank + size - 1) % size, kRingTag);
-        receiving->wait();
-        sending->wait();
+        transport
+            .exchange({{Transfer::Way::send, travelling, (rank + 1) % size, kRingTag},
+                {Transfer::Way::receive, arriving, (rank + size - 1) % size, kRingTag}})
+            ->wait();
         arriving.add_(part(rank - 1 - round));
         travelling = arriving;
     }

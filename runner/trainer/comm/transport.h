@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <vector>
 
 namespace fourfold::trainer {
 
@@ -18,6 +19,15 @@ public:
     virtual void wait() = 0;
 };
 
+// One side of a message between two ranks of the group.
+struct Transfer {
+    enum class Way { send, receive };
+    Way way = Way::send;
+    at::Tensor tensor; // contiguous
+    int peer = 0;
+    int tag = 0; // tells apart what is under way between the same two ranks; NCCL goes by order alone
+};
+
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -28,9 +38,9 @@ public:
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) = 0;
     // out: this rank's part (1/size() along dimension 0) of the sum of all ranks' `in`. Contiguous tensors.
     virtual std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) = 0;
-    // Point to point. Both sides issue their sends and receives before they wait for any.
-    virtual std::unique_ptr<Pending> send(const at::Tensor& tensor, int peer, int tag) = 0;
-    virtual std::unique_ptr<Pending> receive(const at::Tensor& tensor, int peer, int tag) = 0;
+    // Point to point. A send may complete only when the peer receives: ranks that send to each other issue all their
+    // transfers in one call, before they wait for any.
+    virtual std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) = 0;
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
