@@ -54,12 +54,13 @@ struct MeasuredTable {
     std::string name; // file name without folder and ".csv": names fold sets and bounds
     std::string sha256; // of the text: a fold set says which rows it was fitted on
     std::vector<MeasuredRow> rows; // good rows, in the order of the file
-    std::vector<Problem> problems; // one for each bad row: file:line: column: what was found and expected
+    std::vector<Problem> problems; // one for each bad cell: "file:line: column: found ..., expected ..."
+    std::vector<std::string> remarks; // columns that nothing reads
     int lines = 0; // data rows in the file, good and bad
 };
 
-// Fails only where nothing can be read: no file, no header, a column missing that every row needs. A bad row becomes
-// one of `problems` and the rest is read.
+// Fails only where nothing can be read: no file, no header, a column missing that every row needs. A row with
+// a bad cell is told in `problems` and left out; the rest is read.
 Expected<MeasuredTable> read_measured_table(
     const std::filesystem::path& file, const TableSources& sources, const Presets& presets);
 Expected<MeasuredTable> parse_measured_table(

@@ -29,7 +29,7 @@ class TableSources {
 public:
     // Reads the text of sources.json.
     static Expected<TableSources> from_json(const Json& json, const std::string& where);
-    // `published/sources.json` of the first preset folder that has it.
+    // `published/sources.json` of all preset folders; of two entries of one id the first folder's holds.
     static Expected<TableSources> find();
 
     [[nodiscard]] const TableSource* source(const std::string& id) const; // null where unknown

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/csv.h"
+#include "core/base/text.h"
+
+namespace fourfold {
+
+namespace {
+
+class CsvReader {
+public:
+    CsvReader(std::string_view text, const std::string& where)
+        : text_(text)
+        , where_(where)
+    {
+    }
+
+    Expected<std::vector<CsvRecord>> read()
+    {
+        begin();
+        while (at_ < text_.size()) {
+            const char c = text_[at_++];
+            if (quoted_)
+                inside_quotes(c);
+            else
+                outside_quotes(c);
+        }
+        if (quoted_)
+            return Problem{ProblemCode::bad_input, "a quote that opens here is never closed", "",
+                where_ + ":" + std::to_string(quote_line_)};
+        end();
+        return std::move(records_);
+    }
+
+private:
+    void begin()
+    {
+        record_ = {line_, {""}};
+        touched_ = false;
+    }
+    void end()
+    {
+        if (touched_ || record_.fields.size() > 1)
+            records_.push_back(std::move(record_));
+        begin();
+    }
+    void inside_quotes(char c)
+    {
+        if (c == '"' && at_ < text_.size() && text_[at_] == '"') {
+            record_.fields.back() += '"';
+            ++at_;
+        } else if (c == '"') {
+            quoted_ = false;
+        } else {
+            line_ += c == '\n' ? 1 : 0;
+            record_.fields.back() += c;
+        }
+    }
+    void outside_quotes(char c)
+    {
+        if (c == '"') {
+            quoted_ = touched_ = true;
+            quote_line_ = line_;
+        } else if (c == ',') {
+            record_.fields.emplace_back();
+        } else if (c == '\n') {
+            ++line_;
+            end();
+        } else if (c != '\r') {
+            touched_ = true;
+            record_.fields.back() += c;
+        }
+    }
+
+    std::string_view text_;
+    const std::string& where_;
+    std::size_t at_ = 0;
+    int line_ = 1, quote_line_ = 1;
+    bool quoted_ = false, touched_ = false;
+    CsvRecord record_;
+    std::vector<CsvRecord> records_;
+};
+
+} // namespace
+
+Expected<std::vector<CsvRecord>> read_csv(std::string_view text, const std::string& where)
+{
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark))
+        text.remove_prefix(kByteOrderMark.size());
+    if (!is_utf8(text))
+        return Problem{ProblemCode::bad_input, "this is not UTF-8 text, expected comma-separated values", "", where};
+    return CsvReader(text, where).read();
+}
+
+} // namespace fourfold

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/measured_table.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/calibration/csv.h"
+#include "core/calibration/row_plan.h"
+#include "core/model/flops.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fourfold {
+
+namespace {
+constexpr std::array kStatuses{
+    CellStatus::ok, CellStatus::oom, CellStatus::fail, CellStatus::hang, CellStatus::invalid, CellStatus::not_run};
+
+std::optional<CellStatus> status_of(RowCells& cells)
+{
+    const std::string text = cells.text("status");
+    std::vector<std::string> known;
+    for (const CellStatus status : kStatuses) {
+        if (text == name(status))
+            return status;
+        known.emplace_back(name(status));
+    }
+    if (text.empty())
+        cells.missing("status", joined(known, ", "));
+    else
+        cells.problem("status", "found " + in_quotes(text) + ", expected " + joined(known, ", "));
+    return std::nullopt;
+}
+
+// Throughput of a row in tokens per second and GPU, from what it prints.
+std::optional<double> throughput_of(RowCells& cells, const MeasuredRow& row)
+{
+    const ResolvedPlan& plan = row.plan;
+    const auto from_step = [&](double seconds) { return plan.tokens_per_step() / (seconds * plan.gpus); };
+    const auto value = cells.positive("value");
+    if (const auto step = cells.positive("step_time_s"))
+        return from_step(*step);
+    if (!value) {
+        if (!cells.has("value"))
+            cells.missing("value", "a number above 0, or a step_time_s, where status is ok");
+        return std::nullopt;
+    }
+    if (row.metric == "tps_per_gpu")
+        return value;
+    if (row.metric == "step_time_s")
+        return from_step(*value);
+    const int64_t seq_len = plan.training.seq_len;
+    if (row.metric == "tflops_per_gpu")
+        return *value * 1e12
+            / reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention);
+    if (row.metric == "mfu")
+        return *value * plan.cluster.gpu.peak_flops(plan.training.precision)
+            / model_flops_per_token(plan.model, seq_len);
+    cells.problem("metric",
+        (row.metric.empty() ? "empty" : "found " + in_quotes(row.metric))
+            + ", expected tps_per_gpu, tflops_per_gpu, step_time_s or mfu");
+    return std::nullopt;
+}
+
+class TableReader {
+public:
+    TableReader(const std::string& file, const TableSources& sources, const Presets& presets)
+        : sources_(sources)
+        , presets_(presets)
+    {
+        table_.file = file;
+        table_.name = std::filesystem::path(file).stem().string();
+    }
+
+    Expected<MeasuredTable> read(std::string_view text)
+    {
+        table_.sha256 = sha256_hex(text);
+        FOURFOLD_TRY(const auto records, read_csv(text, table_.file));
+        if (records.empty())
+            return Problem{ProblemCode::bad_input, "the file is empty, expected a header and rows of measurements", "",
+                table_.file};
+        FOURFOLD_CHECK(check_header(records.front()));
+        for (auto record = records.begin() + 1; record != records.end(); ++record) {
+            ++table_.lines;
+            read_row(records.front(), *record);
+        }
+        return std::move(table_);
+    }
+
+private:
+    Expected<void> check_header(const CsvRecord& header)
+    {
+        const std::string where = table_.file + ":" + std::to_string(header.line);
+        std::set<std::string> columns;
+        for (const std::string& column : header.fields) {
+            if (!columns.insert(column).second && !column.empty())
+                return Problem{
+                    ProblemCode::bad_input, "column " + in_quotes(column) + " stands there twice", "", where};
+        }
+        std::vector<std::string> missing;
+        for (const std::string& column : required_columns()) {
+            if (!columns.contains(column))
+                missing.push_back(column);
+        }
+        if (!missing.empty())
+            return Problem{ProblemCode::bad_input,
+                std::string(missing.size() == 1 ? "missing column " : "missing columns ") + joined(missing, ", "),
+                "the columns are described in presets/published/README.md", where};
+        for (const std::string& column : header.fields) {
+            if (!column.empty() && !is_known_column(column))
+                table_.remarks.push_back(where + ": column " + in_quotes(column) + " is not read");
+        }
+        return {};
+    }
+
+    void read_row(const CsvRecord& header, const CsvRecord& record)
+    {
+        const std::string where = table_.file + ":" + std::to_string(record.line);
+        if (record.fields.size() != header.fields.size()) {
+            table_.problems.push_back({ProblemCode::bad_input,
+                "the row has " + std::to_string(record.fields.size()) + " fields, expected "
+                    + std::to_string(header.fields.size()) + " as in the header",
+                "a text with commas needs quotes", where});
+            return;
+        }
+        std::map<std::string, std::string> printed;
+        for (std::size_t i = 0; i < header.fields.size(); ++i)
+            printed[header.fields[i]] = record.fields[i];
+        RowCells cells(std::move(printed), where);
+        if (auto row = read_cells(cells, record.line))
+            table_.rows.push_back(*std::move(row));
+        table_.problems.insert(table_.problems.end(), cells.problems().begin(), cells.problems().end());
+    }
+
+    std::optional<MeasuredRow> read_cells(RowCells& cells, int line)
+    {
+        MeasuredRow row;
+        row.line = line;
+        row.source = cells.text("source");
+        row.table = cells.text("table");
+        row.row = cells.text("row");
+        row.metric = cells.text("metric");
+        row.anomaly = cells.text("anomaly");
+        row.notes = cells.text("notes");
+        row.plan.gpus = 0;
+        const TableSource* source = sources_.source(row.source);
+        row.excluded = !row.anomaly.empty() && (source == nullptr || !source->accepted_anomalies.contains(row.anomaly));
+        const auto status = status_of(cells);
+        if (!status)
+            return std::nullopt;
+        row.status = *status;
+        if (*status == CellStatus::invalid || *status == CellStatus::not_run)
+            return row;
+        cells.take_assumed();
+        if (source != nullptr)
+            cells.take_stand_ins(*source);
+        auto plan = plan_of_row(cells, source, presets_);
+        if (!plan)
+            return std::nullopt;
+        row.plan = *std::move(plan);
+        row.assumed = cells.assumed();
+        read_measurement(cells, row);
+        return cells.problems().empty() ? std::optional(std::move(row)) : std::nullopt;
+    }
+
+    static void read_measurement(RowCells& cells, MeasuredRow& row)
+    {
+        if (row.crashed()) {
+            if (cells.has("value") || cells.has("step_time_s"))
+                cells.problem(
+                    "status", "found " + in_quotes(name(row.status)) + " beside a measured value, expected ok");
+            return;
+        }
+        row.tps_per_gpu = throughput_of(cells, row);
+        row.memory_gib = cells.positive("memory_gib");
+        if (row.tps_per_gpu)
+            row.step_time_s = row.plan.tokens_per_step() / (*row.tps_per_gpu * row.plan.gpus);
+    }
+
+    const TableSources& sources_;
+    const Presets& presets_;
+    MeasuredTable table_;
+};
+
+} // namespace
+
+std::string_view name(CellStatus status)
+{
+    switch (status) {
+    case CellStatus::oom:
+        return "oom";
+    case CellStatus::fail:
+        return "fail";
+    case CellStatus::hang:
+        return "hang";
+    case CellStatus::invalid:
+        return "invalid";
+    case CellStatus::not_run:
+        return "not_run";
+    case CellStatus::ok:
+        break;
+    }
+    return "ok";
+}
+
+Expected<MeasuredTable> parse_measured_table(
+    std::string_view text, const std::string& file, const TableSources& sources, const Presets& presets)
+{
+    return TableReader(file, sources, presets).read(text);
+}
+
+Expected<MeasuredTable> read_measured_table(
+    const std::filesystem::path& file, const TableSources& sources, const Presets& presets)
+{
+    FOURFOLD_TRY(const std::string text, read_text_file(file));
+    return parse_measured_table(text, file.string(), sources, presets);
+}
+
+} // namespace fourfold

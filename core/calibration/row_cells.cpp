@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/row_cells.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+namespace fourfold {
+
+namespace {
+constexpr int64_t kMostWhole = int64_t(1) << 40;
+
+const std::vector<std::string>& optional_columns()
+{
+    static const std::vector<std::string> kColumns{"layers", "hidden", "heads", "kv_heads", "ffn", "gated_mlp", "vocab",
+        "seq_len", "gpus_per_node", "dp", "ep", "virtual_stages", "schedule", "sharding", "recompute", "precision",
+        "compile", "async_tp", "step_time_s", "memory_gib", "assumed", "anomaly", "notes"};
+    return kColumns;
+}
+
+// What `assumed` and stand-ins may give beyond the columns: fields of the plan.
+const std::vector<std::string>& plan_keys()
+{
+    static const std::vector<std::string> kKeys{"stack", "cluster", "model_type", "tied_embeddings",
+        "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
+        "optimizer_state_dtype", "offload", "recompute_layers"};
+    return kKeys;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& word)
+{
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+template <typename Number>
+std::optional<Number> parsed(const std::string& text)
+{
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::string trimmed(std::string text)
+{
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+} // namespace
+
+const std::vector<std::string>& required_columns()
+{
+    static const std::vector<std::string> kColumns{"source", "table", "row", "model", "gpu", "gpus", "tp", "cp", "pp",
+        "micro_batch", "global_batch", "metric", "value", "status"};
+    return kColumns;
+}
+
+bool is_known_column(const std::string& column)
+{
+    return contains(required_columns(), column) || contains(optional_columns(), column)
+        || contains(plan_keys(), column);
+}
+
+RowCells::RowCells(std::map<std::string, std::string> printed, std::string where)
+    : where_(std::move(where))
+{
+    for (auto& [column, text] : printed) {
+        if (std::string value = trimmed(std::move(text)); !value.empty())
+            cells_[column] = std::move(value);
+    }
+}
+
+bool RowCells::stand_in(const std::string& column, const std::string& value)
+{
+    if (!cells_.emplace(column, value).second)
+        return false; // what is printed wins
+    assumed_.push_back(column + "=" + value);
+    return true;
+}
+
+void RowCells::take_assumed()
+{
+    std::istringstream items(text("assumed"));
+    for (std::string item; std::getline(items, item, ';');) {
+        item = trimmed(item);
+        if (item.empty())
+            continue;
+        const auto equals = item.find('=');
+        const std::string key = item.substr(0, equals);
+        if (equals == std::string::npos || equals + 1 == item.size()) {
+            problem("assumed", "found " + in_quotes(item) + ", expected field=value, separated by semicolons");
+        } else if (!is_known_column(key)) {
+            const auto near = nearest_words(key, [] {
+                std::vector<std::string> all = optional_columns();
+                all.insert(all.end(), plan_keys().begin(), plan_keys().end());
+                return all;
+            }());
+            problem("assumed", "no field is called " + in_quotes(key),
+                near.empty() ? "" : "did you mean " + joined(near, " or ") + "?");
+        } else {
+            stand_in(key, item.substr(equals + 1));
+        }
+    }
+}
+
+void RowCells::take_stand_ins(const TableSource& source)
+{
+    for (const auto& [key, value] : source.stand_ins)
+        stand_in(key, value);
+}
+
+std::string RowCells::text(const std::string& column) const
+{
+    const auto found = cells_.find(column);
+    return found == cells_.end() ? std::string() : found->second;
+}
+
+std::optional<int64_t> RowCells::whole(const std::string& column)
+{
+    if (!has(column))
+        return std::nullopt;
+    const std::string& written = cells_[column];
+    auto value = parsed<int64_t>(written);
+    // Spreadsheets write whole numbers as 8.0.
+    if (!value) {
+        if (const auto number = parsed<double>(written);
+            number && *number == std::floor(*number) && std::abs(*number) < double(kMostWhole))
+            value = static_cast<int64_t>(*number);
+    }
+    if (value && *value >= 1 && *value <= kMostWhole)
+        return value;
+    problem(column, "found " + in_quotes(written) + ", expected a whole number of at least 1");
+    return std::nullopt;
+}
+
+std::optional<double> RowCells::positive(const std::string& column)
+{
+    if (!has(column))
+        return std::nullopt;
+    const std::string& written = cells_[column];
+    const auto value = parsed<double>(written);
+    if (value && std::isfinite(*value) && *value > 0)
+        return value;
+    problem(column, "found " + in_quotes(written) + ", expected a number above 0");
+    return std::nullopt;
+}
+
+std::optional<bool> RowCells::flag(const std::string& column)
+{
+    if (!has(column))
+        return std::nullopt;
+    const std::string& written = cells_[column];
+    if (written == "1" || written == "true")
+        return true;
+    if (written == "0" || written == "false")
+        return false;
+    problem(column, "found " + in_quotes(written) + ", expected 0, 1, true or false");
+    return std::nullopt;
+}
+
+void RowCells::problem(const std::string& column, const std::string& message, const std::string& hint)
+{
+    problems_.push_back({ProblemCode::bad_input, message, hint, where_ + ": " + column});
+}
+
+void RowCells::missing(const std::string& column, const std::string& expected)
+{
+    problem(column, "empty, expected " + expected);
+}
+
+} // namespace fourfold

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/row_plan.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fourfold {
+
+namespace {
+
+std::string as_id(std::string name)
+{
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+    std::replace(name.begin(), name.end(), ' ', '-');
+    return name;
+}
+
+struct Shape {
+    std::optional<int64_t> layers, hidden, heads, kv_heads, ffn, vocab, seq_len;
+    std::optional<bool> gated, tied;
+};
+
+// A preset of the same name stands for the model where the printed shape does not contradict it.
+bool agrees(const ModelShape& model, const Shape& shape)
+{
+    const auto same = [](const std::optional<int64_t>& printed, int64_t own) { return !printed || *printed == own; };
+    return same(shape.layers, model.layers) && same(shape.hidden, model.hidden) && same(shape.heads, model.heads)
+        && same(shape.kv_heads, model.kv_heads) && same(shape.ffn, model.ffn) && same(shape.vocab, model.vocab)
+        && (!shape.gated || *shape.gated == model.gated()) && (!shape.tied || *shape.tied == model.tied_embeddings);
+}
+
+Json model_json(RowCells& cells, const Presets& presets)
+{
+    Shape shape{cells.whole("layers"), cells.whole("hidden"), cells.whole("heads"), cells.whole("kv_heads"),
+        cells.whole("ffn"), cells.whole("vocab"), cells.whole("seq_len"), cells.flag("gated_mlp"),
+        cells.flag("tied_embeddings")};
+    const std::string id = as_id(cells.text("model"));
+    const auto known = presets.ids("models");
+    const bool is_preset = std::find(known.begin(), known.end(), id) != known.end();
+    if (is_preset) {
+        const auto preset = presets.model(id);
+        if (preset && agrees(*preset, shape))
+            return id;
+    }
+    for (const char* column : {"layers", "hidden", "heads", "vocab"}) {
+        if (!cells.has(column))
+            cells.missing(column,
+                "a whole number"
+                    + std::string(is_preset ? " (the other columns of the shape contradict the preset " + id + ")"
+                                            : " (" + in_quotes(cells.text("model")) + " is no model preset)"));
+    }
+    if (!cells.problems().empty())
+        return {};
+    const int64_t hidden = *shape.hidden, heads = *shape.heads;
+    const bool gated = shape.gated.value_or(false);
+    const std::string family = cells.has("model_type") ? cells.text("model_type") : gated ? "llama" : "gpt2";
+    Json model{{"model_type", family}, {"name", cells.text("model")}};
+    if (family == "gpt2") {
+        model["n_embd"] = hidden;
+        model["n_layer"] = *shape.layers;
+        model["n_head"] = heads;
+        model["n_inner"] = shape.ffn.value_or(4 * hidden);
+        model["n_positions"] = shape.seq_len.value_or(1024);
+    } else {
+        model["hidden_size"] = hidden;
+        model["num_hidden_layers"] = *shape.layers;
+        model["num_attention_heads"] = heads;
+        model["num_key_value_heads"] = shape.kv_heads.value_or(heads);
+        if (shape.ffn)
+            model["intermediate_size"] = *shape.ffn;
+        model["max_position_embeddings"] = shape.seq_len.value_or(4096);
+    }
+    if (shape.tied)
+        model["tie_word_embeddings"] = *shape.tied;
+    model["vocab_size"] = *shape.vocab;
+    return model;
+}
+
+Json cluster_json(RowCells& cells, const TableSource* source)
+{
+    if (cells.has("cluster"))
+        return cells.text("cluster");
+    if (source == nullptr) {
+        cells.problem("source",
+            "found " + in_quotes(cells.text("source")) + ", which no published/sources.json describes",
+            "add it there, or columns cluster and stack with ids of presets");
+        return {};
+    }
+    const auto found = source->clusters.find(cells.text("gpu"));
+    if (found != source->clusters.end())
+        return found->second;
+    std::vector<std::string> known;
+    for (const auto& [gpu, cluster] : source->clusters)
+        known.push_back(gpu);
+    cells.problem("gpu",
+        "found " + in_quotes(cells.text("gpu")) + ", expected " + joined(known, " or ") + " for source " + source->id,
+        "or add a column cluster with the id of a preset");
+    return {};
+}
+
+// dp follows from the GPUs. A printed dp that does not multiply is an impossible layout, unless the table itself marks
+// the row: then the GPUs decide.
+Json layout_json(RowCells& cells, int64_t gpus)
+{
+    const int64_t tp = cells.whole("tp").value_or(1), cp = cells.whole("cp").value_or(1);
+    const int64_t pp = cells.whole("pp").value_or(1);
+    const double replica = double(tp) * double(cp) * double(pp);
+    const std::string product
+        = "tp x cp x pp = " + std::to_string(tp) + " x " + std::to_string(cp) + " x " + std::to_string(pp);
+    if (replica > double(gpus) || gpus % (tp * cp * pp) != 0) {
+        cells.problem(
+            "gpus", product + " does not divide " + std::to_string(gpus) + " GPUs, expected a multiple of it");
+        return {};
+    }
+    const int64_t dp = gpus / (tp * cp * pp);
+    if (const auto printed = cells.whole("dp"); printed && *printed != dp) {
+        if (!cells.has("anomaly")) {
+            cells.problem("dp",
+                "found " + std::to_string(*printed) + ", expected " + std::to_string(dp) + ": " + product + " on "
+                    + std::to_string(gpus) + " GPUs");
+            return {};
+        }
+        cells.assume("dp=" + std::to_string(dp));
+    }
+    Json layout{{"tp", tp}, {"cp", cp}, {"pp", pp}, {"dp", dp}};
+    for (const char* column : {"ep", "virtual_stages"}) {
+        if (const auto value = cells.whole(column))
+            layout[column] = *value;
+    }
+    return layout;
+}
+
+Json training_json(RowCells& cells)
+{
+    Json training = Json::object();
+    for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers"}) {
+        if (const auto value = cells.whole(key))
+            training[key] = *value;
+    }
+    for (const char* key : {"schedule", "sharding", "recompute", "precision", "flop_convention", "attention",
+             "cp_method", "grad_dtype", "optimizer", "optimizer_state_dtype", "offload"}) {
+        if (cells.has(key))
+            training[key] = cells.text(key);
+    }
+    for (const char* key : {"compile", "async_tp", "sequence_parallel"}) {
+        if (const auto value = cells.flag(key))
+            training[key] = *value;
+    }
+    for (const char* key : {"seq_len", "micro_batch", "global_batch"}) {
+        if (!cells.has(key))
+            cells.missing(key, "a whole number of at least 1, or a stand-in in assumed");
+    }
+    return training;
+}
+
+} // namespace
+
+std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets)
+{
+    Json plan{{"fourfold_plan", 1}, {"name", cells.text("source") + " " + cells.text("row")}};
+    plan["model"] = model_json(cells, presets);
+    plan["cluster"] = cluster_json(cells, source);
+    const auto gpus = cells.whole("gpus");
+    if (!gpus && !cells.has("gpus"))
+        cells.missing("gpus", "a whole number of at least 1");
+    plan["gpus"] = gpus.value_or(1);
+    if (cells.has("stack"))
+        plan["stack"] = cells.text("stack");
+    else if (source != nullptr)
+        plan["stack"] = source->stack;
+    if (gpus)
+        plan["layout"] = layout_json(cells, *gpus);
+    plan["training"] = training_json(cells);
+    if (!cells.problems().empty())
+        return std::nullopt;
+    auto document = plan_from_json(plan, cells.where());
+    auto resolved = document ? resolve(*document, presets) : Expected<ResolvedPlan>(std::move(document).error());
+    if (!resolved) {
+        cells.problem(std::move(resolved).error());
+        return std::nullopt;
+    }
+    const int per_node = resolved->cluster.gpus_per_node;
+    if (const auto printed = cells.whole("gpus_per_node"); printed && *printed != per_node)
+        cells.problem("gpus_per_node",
+            "found " + std::to_string(*printed) + ", expected " + std::to_string(per_node) + " as cluster "
+                + resolved->cluster.id + " has",
+            "a column cluster may name another preset");
+    return *std::move(resolved);
+}
+
+} // namespace fourfold

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the cells of a measured row to the plan that its source ran.
+#pragma once
+
+#include "core/calibration/row_cells.h"
+#include "core/plan/plan.h"
+#include "core/plan/presets.h"
+
+#include <optional>
+
+namespace fourfold {
+
+// Empty where a cell stands in the way; `cells` then holds the problems. `source` may be null where the row names stack
+// and cluster itself.
+std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets);
+
+} // namespace fourfold

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/sources.h"
+#include "core/base/json_fields.h"
+#include "core/base/paths.h"
+
+namespace fourfold {
+
+namespace {
+Expected<std::map<std::string, std::string>> read_texts(const Fields& parent, const std::string& key)
+{
+    std::map<std::string, std::string> texts;
+    if (!parent.has(key))
+        return texts;
+    FOURFOLD_TRY(const Fields object, parent.object(key));
+    for (const auto& [name, value] : object.json().items()) {
+        FOURFOLD_TRY(texts[name], object.text(name));
+    }
+    return texts;
+}
+
+Expected<std::vector<std::string>> read_list(const Fields& parent, const std::string& key)
+{
+    std::vector<std::string> list;
+    if (!parent.has(key))
+        return list;
+    const Json& json = parent.json()[key];
+    if (!json.is_array())
+        return parent.wrong(key, "a list of strings");
+    for (const Json& item : json) {
+        if (!item.is_string())
+            return parent.wrong(key, "a list of strings");
+        list.push_back(item.get<std::string>());
+    }
+    return list;
+}
+
+Expected<TableSource> read_source(const std::string& id, const Fields& fields)
+{
+    TableSource source;
+    source.id = id;
+    FOURFOLD_TRY(source.name, fields.text_or("name", id));
+    FOURFOLD_TRY(source.stack, fields.text("stack"));
+    FOURFOLD_TRY(source.clusters, read_texts(fields, "clusters"));
+    FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
+    FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
+    FOURFOLD_TRY(const auto splits, read_list(fields, "splits"));
+    for (const std::string& text : splits) {
+        FOURFOLD_TRY(const Split split, split_from_text(text, fields.where("splits")));
+        source.splits.push_back(split);
+    }
+    if (source.splits.empty())
+        source.splits.push_back(Split::table);
+    FOURFOLD_TRY(const auto accepted, read_list(fields, "accepted_anomalies"));
+    source.accepted_anomalies = {accepted.begin(), accepted.end()};
+    return source;
+}
+} // namespace
+
+Expected<TableSources> TableSources::from_json(const Json& json, const std::string& where)
+{
+    FOURFOLD_TRY(const Fields file, Fields::of(json, where));
+    FOURFOLD_TRY(const Fields list, file.object("sources"));
+    TableSources sources;
+    for (const auto& [id, value] : list.json().items()) {
+        FOURFOLD_TRY(const Fields fields, list.object(id));
+        FOURFOLD_TRY(sources.sources_[id], read_source(id, fields));
+    }
+    return sources;
+}
+
+Expected<TableSources> TableSources::find()
+{
+    TableSources merged;
+    for (const auto& folder : preset_folders()) {
+        const auto file = folder / "published" / "sources.json";
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(file, error))
+            continue;
+        FOURFOLD_TRY(const Json json, read_json_file(file));
+        FOURFOLD_TRY(TableSources found, from_json(json, file.string()));
+        merged.sources_.merge(found.sources_);
+    }
+    if (merged.sources_.empty())
+        return Problem{ProblemCode::not_found, "no published/sources.json in any folder of presets",
+            "FOURFOLD_PRESETS may name the presets folder", ""};
+    return merged;
+}
+
+const TableSource* TableSources::source(const std::string& id) const
+{
+    const auto found = sources_.find(id);
+    return found == sources_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> TableSources::ids() const
+{
+    std::vector<std::string> out;
+    for (const auto& [id, source] : sources_)
+        out.push_back(id);
+    return out;
+}
+
+} // namespace fourfold

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/split.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+#include "core/calibration/measured_table.h"
+
+#include <array>
+#include <set>
+
+namespace fourfold {
+
+namespace {
+constexpr std::array kSplits{Split::table, Split::section, Split::block, Split::model, Split::halves};
+
+// "t12:48 node contenders" and "t13:48 node contenders" stand under one heading.
+std::string heading(const std::string& table)
+{
+    const auto colon = table.find(':');
+    return colon == std::string::npos || colon + 1 == table.size() ? table : table.substr(colon + 1);
+}
+
+std::string half(const std::string& group)
+{
+    const char digit = sha256_hex(group)[1]; // the low four bits of the first byte
+    const int value = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+    return value % 2 == 0 ? "half 0" : "half 1";
+}
+} // namespace
+
+std::string_view name(Split split)
+{
+    switch (split) {
+    case Split::section:
+        return "section";
+    case Split::block:
+        return "block";
+    case Split::model:
+        return "model";
+    case Split::halves:
+        return "halves";
+    case Split::table:
+        break;
+    }
+    return "table";
+}
+
+Expected<Split> split_from_text(const std::string& text, const std::string& where)
+{
+    std::vector<std::string> known;
+    for (const Split split : kSplits) {
+        if (text == name(split))
+            return split;
+        known.emplace_back(name(split));
+    }
+    return Problem{ProblemCode::bad_input, "found " + in_quotes(text) + ", expected " + joined(known, ", "), "", where};
+}
+
+std::string group_key(const MeasuredRow& row, Split split)
+{
+    const Layout& layout = row.plan.layout;
+    switch (split) {
+    case Split::section:
+        return heading(row.table);
+    case Split::block:
+        return "tp " + std::to_string(layout.tp) + " cp " + std::to_string(layout.cp) + " pp "
+            + std::to_string(layout.pp);
+    case Split::model:
+        return "h " + std::to_string(row.plan.model.hidden) + " L " + std::to_string(row.plan.model.layers);
+    case Split::halves:
+        return half(row.table);
+    case Split::table:
+        break;
+    }
+    return row.table;
+}
+
+std::vector<std::string> group_keys(const std::vector<MeasuredRow>& rows, Split split)
+{
+    std::set<std::string> keys;
+    for (const MeasuredRow& row : rows) {
+        if (row.plan.gpus > 0)
+            keys.insert(group_key(row, split));
+    }
+    return {keys.begin(), keys.end()};
+}
+
+} // namespace fourfold
