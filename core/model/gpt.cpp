@@ -60,7 +60,11 @@ Expected<void> read_gpt2(const Fields& config, ModelShape& model)
     const bool has_positions = config.has("n_positions") || !config.has("n_ctx");
     FOURFOLD_TRY(model.max_positions, config.integer(has_positions ? "n_positions" : "n_ctx", 1, kMostWidth));
     FOURFOLD_TRY(model.norm_eps, config.positive_or("layer_norm_epsilon", 1e-5));
-    return config_keys::check_activation(config, "activation_function", {"gelu_new", "gelu", "gelu_pytorch_tanh"});
+    FOURFOLD_CHECK(
+        config_keys::check_activation(config, "activation_function", {"gelu_new", "gelu", "gelu_pytorch_tanh"}));
+    FOURFOLD_TRY(const std::string activation, config.text_or("activation_function", "gelu_new"));
+    model.exact_gelu = activation == "gelu";
+    return {};
 }
 void write_gpt2(const ModelShape& model, Json& config)
 {
@@ -71,7 +75,7 @@ void write_gpt2(const ModelShape& model, Json& config)
     config["vocab_size"] = model.vocab;
     config["n_positions"] = model.max_positions;
     config["layer_norm_epsilon"] = model.norm_eps;
-    config["activation_function"] = "gelu_new";
+    config["activation_function"] = model.exact_gelu ? "gelu" : "gelu_new";
 }
 void gpt2_embedding(TableBuilder& b)
 {
@@ -104,6 +108,8 @@ Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
         return Problem{ProblemCode::unsupported, "attention without biases is not supported, expected true", {},
             config.where("attention_bias")};
     FOURFOLD_CHECK(config_keys::check_activation(config, "hidden_act", {"gelu", "gelu_new", "gelu_fast"}));
+    FOURFOLD_TRY(const std::string activation, config.text_or("hidden_act", "gelu"));
+    model.exact_gelu = activation == "gelu";
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     // GPT-NeoX's own name for rope_theta.
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rotary_emb_base", model.rope_theta));
@@ -118,7 +124,7 @@ void write_gpt_neox(const ModelShape& model, Json& config)
     config["vocab_size"] = model.vocab;
     config["max_position_embeddings"] = model.max_positions;
     config["layer_norm_eps"] = model.norm_eps;
-    config["hidden_act"] = "gelu";
+    config["hidden_act"] = model.exact_gelu ? "gelu" : "gelu_new";
     config["rotary_emb_base"] = model.rope_theta;
     config_keys::write_rope(model, config);
 }

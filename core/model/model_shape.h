@@ -49,6 +49,7 @@ struct ModelShape {
     int64_t vocab = 0; // as published
     int64_t max_positions = 0;
     Activation activation = Activation::swiglu;
+    bool exact_gelu = false; // GELU by the error function, not by its tanh approximation
     Norm norm = Norm::rms;
     Positions positions = Positions::rope;
     double rope_theta = 10000, norm_eps = 1e-5;

@@ -31,21 +31,29 @@ void model_limits(const ModelShape& model, Limits& limits)
 {
     limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
     limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
-    limits.refuse_if(model.norm != Norm::rms || model.activation != Activation::swiglu
-            || model.positions != Positions::rope || model.linear_bias || model.embedding_norm,
-        "family", "model.model_type",
-        "models of the family \"" + model.model_type
-            + "\" (only Llama-style decoders: RMSNorm, SwiGLU, rotary positions)");
+    limits.refuse_if(model.model_type == "gpt_neox", "family", "model.model_type",
+        "models of the family \"gpt_neox\" (its parallel residual and its partly rotary heads)", "\"gpt2\"");
     const std::string& scaling = model.rope_scaling.type;
     limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear",
         "rope_scaling", "model.rope_scaling", "rotary scaling of type \"" + scaling + "\"", "\"llama3\"");
 }
 
+// Learned positions stop where the table ends.
+void position_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    const ModelShape& model = plan.model;
+    limits.require(model.positions != Positions::learned || plan.training.seq_len <= model.max_positions, "positions",
+        "training.seq_len",
+        "seq_len " + std::to_string(plan.training.seq_len) + " is more than the " + std::to_string(model.max_positions)
+            + " learned positions of the model",
+        std::to_string(model.max_positions));
+    limits.refuse_if(model.positions == Positions::alibi && plan.layout.cp > 1, "alibi_cp", "layout.cp",
+        "attention with linear biases under context parallelism", "1");
+}
+
 void layout_limits(const Layout& layout, Limits& limits)
 {
     limits.refuse_if(layout.cp > 1, "cp", "layout.cp", "context parallelism", "1");
-    limits.refuse_if(layout.pp > 1, "pp", "layout.pp", "pipeline parallelism", "1");
-    limits.refuse_if(layout.virtual_stages > 1, "virtual_stages", "layout.virtual_stages", "virtual stages", "1");
     limits.refuse_if(layout.ep > 1, "ep", "layout.ep", "expert parallelism", "1");
 }
 
@@ -53,12 +61,11 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
 {
     const Training& training = plan.training;
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
-    limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b, "schedule",
-        "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
+    limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b
+            && training.schedule != Schedule::interleaved,
+        "schedule", "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
     limits.refuse_if(training.sharding != Sharding::none && training.sharding != Sharding::optimizer, "sharding",
         "training.sharding", "sharding " + quoted(to_text(training.sharding)), quoted("optimizer"));
-    limits.refuse_if(training.recompute == Recompute::selective, "recompute", "training.recompute",
-        "selective recomputation", quoted("full"));
     limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",
         "training.precision", "precision " + quoted(to_text(training.precision)), quoted("bf16"));
     limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",
@@ -89,6 +96,7 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
 {
     Limits limits;
     model_limits(plan.model, limits);
+    position_limits(plan, limits);
     layout_limits(plan.layout, limits);
     training_limits(plan, limits);
     run_limits(plan.run, limits);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 namespace fourfold::trainer {
 
@@ -50,11 +51,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         FOURFOLD_TRY(trainer->held_out_,
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab));
     }
-    FOURFOLD_TRY(auto schedule,
-        make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
-    trainer->actions_ = std::move(schedule.at(std::size_t(mesh.at.pp)));
-
-    auto shards = shard_table(plan, mesh.tp_rank());
+    auto shards = shard_table(plan, mesh.at.pp, mesh.tp_rank());
     auto buckets = plan_buckets(shards, default_bucket_capacity(shards), mesh.replicas.size());
     const auto exact = tensor_options(options);
     const Weights::Part part = training.sharding == Sharding::optimizer
@@ -63,63 +60,84 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     const bool mixed = training.precision == Precision::bf16 && !options.fp64;
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
         mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), part);
-    trainer->model_ = std::make_unique<Llama>(plan, mesh, *trainer->weights_, tensor_options(options));
+    const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
+    std::vector<int64_t> positions(std::size_t(training.seq_len));
+    std::iota(positions.begin(), positions.end(), 0);
+    trainer->block_settings_
+        = std::make_unique<BlockSettings>(block_settings(plan, mesh, positions, exact, leaf.dtype().toScalarType()));
+    trainer->chunks_ = make_decoders(plan, mesh, *trainer->weights_, *trainer->block_settings_, positions);
     trainer->gradients_ = std::make_unique<GradientBuckets>(
         *trainer->weights_, mesh, training.sequence_parallel, training.overlap.grad_reduce);
     trainer->optimizer_ = std::make_unique<AdamW>(*trainer->weights_, plan.run);
+
+    FOURFOLD_TRY(const auto schedule,
+        make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
+    const int64_t rows = int64_t(positions.size()) / (training.sequence_parallel ? plan.layout.tp : 1);
+    const std::vector<int64_t> stream{rows, training.micro_batch, plan.model.hidden};
+    const bool early = training.overlap.p2p;
+    trainer->training_pass_ = std::make_unique<Executor>(schedule, mesh, stream, leaf, early);
+    trainer->evaluation_pass_ = std::make_unique<Executor>(forwards_only(schedule), mesh, stream, leaf, early);
     return trainer;
 }
 
-template <typename Fill>
-Expected<Trainer::Batch> Trainer::micro_batch(int64_t first_index, Fill&& fill) const
+// The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
+Expected<Trainer::Batch> Trainer::micro_batch(int index, const Fill& fill) const
 {
-    const int64_t s = plan_.training.seq_len, b = plan_.training.micro_batch;
+    const Training& training = plan_.training;
+    const int64_t s = training.seq_len, b = training.micro_batch;
+    const int64_t first = (int64_t(mesh_.at.dp) * training.micro_batches + index) * b;
     const at::Tensor samples = at::empty({b, s + 1}, at::kLong);
     for (int64_t i = 0; i < b; ++i)
-        FOURFOLD_CHECK(fill(first_index + i, samples.data_ptr<int64_t>() + i * (s + 1)));
+        FOURFOLD_CHECK(fill(first + i, samples.data_ptr<int64_t>() + i * (s + 1)));
     const at::Tensor by_position = samples.t().contiguous().to(tensor_options(options_).device());
     return Batch{by_position.narrow(0, 0, s), by_position.narrow(0, 1, s)};
 }
 
-// The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
-Expected<Trainer::Batch> Trainer::training_batch(int step, int micro_batch_index) const
+Expected<at::Tensor> Trainer::forward(
+    const Action& action, const at::Tensor& input, const Fill& fill, const at::Tensor& loss_sum, double& data_time_s)
 {
-    const Training& training = plan_.training;
-    const int64_t own = int64_t(mesh_.at.dp) * training.micro_batches * training.micro_batch;
-    return micro_batch(own + int64_t(micro_batch_index) * training.micro_batch,
-        [&](int64_t index, int64_t* tokens) { return data_->sample(step, index, tokens); });
+    const Decoder& model = *std::ranges::find(chunks_, action.chunk, [](const Decoder& d) { return d.chunk().index; });
+    Batch batch;
+    if (model.chunk().embeds || model.chunk().predicts) {
+        const auto begin = std::chrono::steady_clock::now();
+        FOURFOLD_TRY(batch, micro_batch(action.micro_batch, fill));
+        data_time_s += seconds_since(begin);
+    }
+    const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input);
+    if (!model.chunk().predicts)
+        return stream;
+    const at::Tensor loss = model.loss_sum(stream, batch.labels);
+    loss_sum.add_(loss.detach());
+    return loss;
 }
 
-Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop)
+Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, StepTrace* trace)
 {
     StepOutcome outcome;
     const auto options = tensor_options(options_);
-    // Each token counts alike, however the batch is cut.
-    const at::Tensor scale = at::full({}, 1 / plan_.tokens_per_step(), options);
     const at::Tensor loss_sum = at::zeros({}, options.dtype(at::kDouble));
-    std::vector<at::Tensor> losses(std::size_t(plan_.training.micro_batches)); // of micro-batches in flight
-    int backwards_left = plan_.training.micro_batches;
+    const Fill sample = [&](int64_t index, int64_t* tokens) { return data_->sample(step, index, tokens); };
+    int backwards_left = int(chunks_.size()) * plan_.training.micro_batches;
 
     gradients_->clear();
-    for (const Action& action : actions_) {
-        at::Tensor& loss = losses[std::size_t(action.micro_batch)];
-        if (action.kind == ActionKind::forward) {
-            const auto begin = std::chrono::steady_clock::now();
-            FOURFOLD_TRY(const Batch batch, training_batch(step, action.micro_batch));
-            outcome.data_time_s += seconds_since(begin);
-            loss = model_->loss_sum(batch.tokens, batch.labels);
-            loss_sum.add_(loss.detach());
-        } else {
-            if (--backwards_left == 0)
-                gradients_->arm_last_backward();
-            loss.backward(scale);
-            loss.reset();
-        }
+    StageWork work;
+    work.forward = [&](const Action& action, const at::Tensor& input) {
+        return forward(action, input, sample, loss_sum, outcome.data_time_s);
+    };
+    work.before_backward = [&](const Action&) {
+        if (--backwards_left == 0)
+            gradients_->arm_last_backward();
+    };
+    // Each token counts alike, however the batch is cut.
+    work.loss_gradient = at::full({}, 1 / plan_.tokens_per_step(), options);
+    FOURFOLD_CHECK(training_pass_->run(work, trace));
+    {
+        const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
+        gradients_->finish();
     }
-    gradients_->finish();
 
-    // One small all-reduce tells every rank the loss, the norm and whether to go on. TP ranks have the same loss: one
-    // of them counts.
+    // One small all-reduce tells every rank the loss, the norm and whether to go on. Only the last pipeline rank has a
+    // loss, and its TP ranks have the same: one of them counts.
     const at::Tensor own_loss = mesh_.tp.rank() == 0 ? loss_sum : at::zeros_like(loss_sum);
     const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->reduced(), mesh_),
         at::full({}, want_stop ? 1.0 : 0.0, loss_sum.options())});
@@ -131,8 +149,9 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop)
     return outcome;
 }
 
-void Trainer::update(int step, StepOutcome& outcome)
+void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
 {
+    const auto span = StepTrace::measure(trace, SpanKind::optimizer);
     outcome.applied = std::isfinite(outcome.loss) && std::isfinite(outcome.grad_norm);
     if (!outcome.applied)
         return;
@@ -153,14 +172,17 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
     const int64_t batches
         = std::clamp<int64_t>(held_out_->windows() / training.global_batch, 1, std::max(1, plan_.run.eval.batches));
     const at::Tensor loss_sum = at::zeros({}, tensor_options(options_).dtype(at::kDouble));
-    for (int64_t batch_index = 0; batch_index < batches; ++batch_index)
-        for (int m = 0; m < training.micro_batches; ++m) {
-            const int64_t own = (int64_t(mesh_.at.dp) * training.micro_batches + m) * training.micro_batch;
-            FOURFOLD_TRY(const Batch batch,
-                micro_batch(batch_index * training.global_batch + own,
-                    [&](int64_t index, int64_t* tokens) { return held_out_->window(index, tokens); }));
-            loss_sum.add_(model_->loss_sum(batch.tokens, batch.labels));
-        }
+    double data_time_s = 0;
+    for (int64_t batch_index = 0; batch_index < batches; ++batch_index) {
+        const Fill window = [&](int64_t index, int64_t* tokens) {
+            return held_out_->window(batch_index * training.global_batch + index, tokens);
+        };
+        StageWork work;
+        work.forward = [&](const Action& action, const at::Tensor& input) {
+            return forward(action, input, window, loss_sum, data_time_s);
+        };
+        FOURFOLD_CHECK(evaluation_pass_->run(work));
+    }
     if (mesh_.tp.rank() != 0)
         loss_sum.zero_();
     mesh_.world.all_reduce(loss_sum);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "core/plan/plan.h"
-#include "core/schedule/actions.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data/sampler.h"
 #include "runner/trainer/data_parallel/gradient_buckets.h"
-#include "runner/trainer/model/llama.h"
+#include "runner/trainer/model/decoder.h"
 #include "runner/trainer/optim/adamw.h"
+#include "runner/trainer/pipeline_parallel/executor.h"
 
 #include <memory>
 #include <optional>
@@ -36,9 +36,10 @@ public:
         const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
 
     // Forward and backward passes of all micro-batches, gradients summed over the mesh. Collective. Step counts from 0.
-    Expected<StepOutcome> accumulate_gradients(int step, bool want_stop = false);
+    // A `trace` that is not null gets the spans of what this rank does.
+    Expected<StepOutcome> accumulate_gradients(int step, bool want_stop = false, StepTrace* trace = nullptr);
     // Clips and applies the gradients of `outcome`, unless they are not finite.
-    void update(int step, StepOutcome& outcome);
+    void update(int step, StepOutcome& outcome, StepTrace* trace = nullptr);
 
     // Mean loss over the held-out data; empty when the plan has none. Collective.
     struct Evaluation {
@@ -59,10 +60,11 @@ private:
     struct Batch {
         at::Tensor tokens, labels; // [seq_len, micro_batch] each
     };
-    // `fill` writes sample `index` of the global batch.
-    template <typename Fill>
-    Expected<Batch> micro_batch(int64_t first_index, Fill&& fill) const;
-    Expected<Batch> training_batch(int step, int micro_batch_index) const;
+    using Fill = std::function<Expected<void>(int64_t index, int64_t* tokens)>; // sample `index` of a global batch
+    [[nodiscard]] Expected<Batch> micro_batch(int index, const Fill& fill) const;
+    // The forward pass of one chunk over a micro-batch of what `fill` has; `loss_sum` grows by the last chunk's loss.
+    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Fill& fill,
+        const at::Tensor& loss_sum, double& data_time_s);
 
     ResolvedPlan plan_;
     const Mesh& mesh_;
@@ -70,10 +72,11 @@ private:
     int total_steps_ = 0;
     std::optional<Sampler> data_, held_out_;
     std::unique_ptr<Weights> weights_;
-    std::unique_ptr<Llama> model_;
+    std::unique_ptr<BlockSettings> block_settings_;
+    std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
     std::unique_ptr<AdamW> optimizer_;
-    std::vector<Action> actions_; // of one step on this pipeline rank
+    std::unique_ptr<Executor> training_pass_, evaluation_pass_;
 };
 
 } // namespace fourfold::trainer

@@ -3,14 +3,57 @@
 
 namespace fourfold::testing {
 
+namespace {
+const std::string kTied = "model.tie_word_embeddings=true";
+const std::string kFourLayers = "model.num_hidden_layers=4";
+const std::string kGpt = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":4,\"n_head\":4,"
+                         "\"n_positions\":32}";
+const std::string kBloom = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":4,"
+                           "\"n_head\":4,\"tie_word_embeddings\":true}";
+} // namespace
+
 std::vector<Case> pipeline_cases()
 {
-    return {};
+    return {
+        {"pp2", {"gpus=2", "layout.pp=2"}, {}},
+        {"pp2_gpipe", {"gpus=2", "layout.pp=2", "training.schedule=\"gpipe\""}, {kTied}},
+        {"pp4_tied", {"gpus=4", "layout.pp=4"}, {kFourLayers, kTied}},
+        {"pp4_gpipe_one_by_one", {"gpus=4", "layout.pp=4", "training.schedule=\"gpipe\"", "training.overlap.p2p=false"},
+            {kFourLayers, "training.micro_batch=1"}},
+        {"pp2_interleaved", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""},
+            {kFourLayers, kTied}},
+        {"pp2_interleaved_uneven_three_chunks",
+            {"gpus=2", "layout.pp=2", "layout.virtual_stages=3", "layout.stage_layers=[2,1,1,1,1,2]",
+                "training.schedule=\"interleaved\""},
+            {"model.num_hidden_layers=8"}},
+        {"pp3_uneven", {"gpus=3", "layout.pp=3", "layout.stage_layers=[2,1,3]"}, {"model.num_hidden_layers=6"}},
+        {"pp2_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2"}, {kTied}},
+        {"pp2_tp2_plain_pipeline_inside",
+            {"gpus=4", "layout.pp=2", "layout.tp=2", "training.sequence_parallel=false",
+                "layout.order=[\"pp\",\"tp\",\"cp\",\"dp\"]"},
+            {}},
+        {"pp2_dp2", {"gpus=4", "layout.pp=2", "layout.dp=2"}, {kTied}},
+        {"pp2_dp2_zero1_tied", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {kTied}},
+        {"pp2_tp2_dp2_recompute",
+            {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.dp=2", "training.recompute=\"full\"",
+                "training.recompute_layers=1"},
+            {kFourLayers}},
+        {"pp2_selective", {"gpus=2", "layout.pp=2", "training.recompute=\"selective\""}, {}},
+        {"gpt2_tp2", {"gpus=2", "layout.tp=2"}, {kGpt}},
+        {"gpt2_pp2_tp2_plain", {"gpus=4", "layout.pp=2", "layout.tp=2", "training.sequence_parallel=false"}, {kGpt}},
+        {"gpt2_pp4_dp2_zero1", {"gpus=8", "layout.pp=4", "layout.dp=2", "training.sharding=\"optimizer\""}, {kGpt}},
+        {"bloom_pp2_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2"}, {kBloom}},
+    };
 }
 
 std::vector<Sabotage> pipeline_sabotages()
 {
-    return {};
+    const std::vector<std::string> mesh{"gpus=2", "layout.pp=2"};
+    return {
+        {"missing_tied_reduction", "ends.all_reduce", mesh, {kTied}},
+        {"dropped_micro_batch", "pp_back.dropped", mesh, {}},
+        {"wrong_micro_batch", "pp.swapped", mesh, {}},
+    };
 }
 
 } // namespace fourfold::testing

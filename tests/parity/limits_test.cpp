@@ -28,6 +28,9 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({}), List{});
     EXPECT_EQ(fields({"gpus=4", "layout.tp=2", "layout.dp=2"}), List{});
     EXPECT_EQ(fields({"training.recompute=\"full\"", "training.schedule=\"gpipe\""}), List{});
+    EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
+    EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
+    EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
     EXPECT_TRUE(check(example_plan()).empty());
 }
@@ -35,19 +38,20 @@ TEST(TrainerLimits, RunnablePlansPass)
 TEST(TrainerLimits, EachFeatureNamesItsField)
 {
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{"layout.cp"});
-    EXPECT_EQ(fields({"gpus=2", "layout.pp=2"}), List{"layout.pp"});
+    EXPECT_EQ(fields({"training.schedule=\"zb-h1\""}), List{"training.schedule"});
     EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.sharding=\"parameters\""}), List{"training.sharding"});
-    EXPECT_EQ(fields({"training.recompute=\"selective\""}), List{"training.recompute"});
     EXPECT_EQ(fields({"training.optimizer=\"adam\""}), List{"training.optimizer"});
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"training.async_tp=true"}), List{"training.async_tp"});
     EXPECT_EQ(fields({"run.checkpoint.every=10"}), List{"run.checkpoint"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
-    EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{"model.model_type"});
-    EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{"model.model_type"});
+    EXPECT_EQ(fields({"model={\"model_type\":\"gpt_neox\",\"hidden_size\":32,\"num_hidden_layers\":2,"
+                      "\"num_attention_heads\":4,\"intermediate_size\":64,\"vocab_size\":61}"}),
+        List{"model.model_type"});
+    EXPECT_EQ(fields({"model=\"gpt3-175b\"", "training.seq_len=4096"}), List{"training.seq_len"});
 }
 
 TEST(TrainerLimits, NoDataIsNothingToTrainOn)

@@ -47,15 +47,22 @@ public:
         }
         return pending;
     }
-    // What arrives is half of what should have been sent.
+    // "send_receive": half of what should have been sent arrives. "dropped": every second micro-batch arrives as zeros.
+    // "swapped": neighbouring micro-batches arrive in each other's place. "wrong_peer": waits for the next rank.
     std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
-        if (operation_ != "send_receive")
-            return inner_->exchange(transfers);
         auto wrong = transfers;
-        for (Transfer& transfer : wrong)
-            if (transfer.way == Transfer::Way::send)
+        for (Transfer& transfer : wrong) {
+            const bool sends = transfer.way == Transfer::Way::send;
+            if (sends && operation_ == "send_receive")
                 transfer.tensor = transfer.tensor.mul(0.5);
+            else if (sends && operation_ == "dropped" && transfer.tag % 2 == 1)
+                transfer.tensor = transfer.tensor.mul(0);
+            else if (!sends && operation_ == "swapped")
+                transfer.tag ^= 1;
+            else if (!sends && operation_ == "wrong_peer")
+                transfer.peer = (transfer.peer + 1) % size();
+        }
         return inner_->exchange(wrong);
     }
     [[nodiscard]] int rank() const override { return inner_->rank(); }

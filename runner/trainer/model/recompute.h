@@ -5,12 +5,15 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <vector>
 
 namespace fourfold::trainer {
 
-// block(x), keeping only x for the backward pass, which runs the block once more. Same values and gradients, bit for
-// bit, as the block has no random parts. The block may use weights that require gradients. Without gradient mode:
-// block(x).
-at::Tensor recomputed(std::function<at::Tensor(const at::Tensor&)> block, const at::Tensor& x);
+using Recomputable = std::function<at::Tensor(at::TensorList)>;
+
+// block(in), keeping only `in` for the backward pass, which runs the block once more. Same values and gradients, bit
+// for bit, as the block has no random parts. The block may use weights that require gradients. Without gradient mode:
+// block(in).
+at::Tensor recomputed(Recomputable block, const std::vector<at::Tensor>& in);
 
 } // namespace fourfold::trainer

@@ -40,19 +40,20 @@ std::vector<double> rotary_frequencies(const ModelShape& model)
     return frequencies;
 }
 
-RotaryTable rotary_table(const ModelShape& model, int64_t seq_len, const at::TensorOptions& options)
+RotaryTable rotary_table(
+    const ModelShape& model, const std::vector<int64_t>& positions, const at::TensorOptions& options)
 {
     const auto frequencies = rotary_frequencies(model);
     const auto planes = static_cast<int64_t>(frequencies.size());
     // In fp64 first: fp32 angles lose digits at far positions.
-    const at::Tensor cosine = at::empty({seq_len, planes}, at::kDouble), sine = at::empty_like(cosine);
+    const at::Tensor cosine = at::empty({int64_t(positions.size()), planes}, at::kDouble),
+                     sine = at::empty_like(cosine);
     auto* cosines = cosine.data_ptr<double>();
     auto* sines = sine.data_ptr<double>();
-    for (int64_t position = 0; position < seq_len; ++position)
-        for (int64_t plane = 0; plane < planes; ++plane) {
-            const double angle = double(position) * frequencies[std::size_t(plane)];
-            cosines[position * planes + plane] = std::cos(angle);
-            sines[position * planes + plane] = std::sin(angle);
+    for (const int64_t position : positions)
+        for (const double frequency : frequencies) {
+            *cosines++ = std::cos(double(position) * frequency);
+            *sines++ = std::sin(double(position) * frequency);
         }
     return {cosine.to(options), sine.to(options)};
 }

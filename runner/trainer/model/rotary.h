@@ -15,11 +15,12 @@ namespace fourfold::trainer {
 // than original_positions / high_freq_factor not at all, linear interpolation in between.
 std::vector<double> rotary_frequencies(const ModelShape& model);
 
-// Cosines and sines for positions [0, seq_len), each [seq_len, head_dim / 2].
+// Cosines and sines for the given positions in the sequence, each [positions, head_dim / 2].
 struct RotaryTable {
     at::Tensor cosine, sine;
 };
-RotaryTable rotary_table(const ModelShape& model, int64_t seq_len, const at::TensorOptions& options);
+RotaryTable rotary_table(
+    const ModelShape& model, const std::vector<int64_t>& positions, const at::TensorOptions& options);
 
 // x: [s, b, heads, head_dim] for the positions of the table. Computed in the table's type, returned in that of x.
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/shard.h"
 
+#include "runner/trainer/model/weight_names.h"
+
 #include <algorithm>
 
 namespace fourfold::trainer {
@@ -28,12 +30,35 @@ int64_t Shard::elements() const
     return count;
 }
 
-std::vector<Shard> shard_table(const ResolvedPlan& plan, int tp_rank)
+std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, int pp_rank)
 {
+    std::vector<ModelChunk> chunks;
+    const auto& layers = plan.layout.stage_layers;
+    const int count = int(layers.size());
+    for (int index = 0, first = 0; index < count; ++index) {
+        const int last = first + layers[std::size_t(index)];
+        if (index % plan.layout.pp == pp_rank)
+            chunks.push_back({index, first, last, index == 0, index + 1 == count});
+        first = last;
+    }
+    return chunks;
+}
+
+std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_rank)
+{
+    std::vector<Parameter> table;
+    for (const ModelChunk& chunk : chunks_of(plan, pp_rank))
+        for (Parameter& parameter : parameter_table(
+                 plan.model, plan.padded_vocab, chunk.first_layer, chunk.last_layer, chunk.embeds, chunk.predicts))
+            table.push_back(std::move(parameter));
+
+    const bool tied_apart = plan.model.tied_embeddings && plan.layout.pp > 1;
     const int tp = plan.layout.tp;
     const int copies = std::max(1, tp / std::max(1, plan.model.kv_heads));
     std::vector<Shard> shards;
-    for (Parameter& parameter : parameter_table(plan.model, plan.padded_vocab, 0, plan.model.layers, true, true)) {
+    for (Parameter& parameter : table) {
+        if (tied_apart && parameter.kind == ParameterKind::head)
+            parameter.name = weight_names(plan.model).embedding + ".weight";
         Shard shard;
         const bool over_vocabulary
             = parameter.kind == ParameterKind::embedding || parameter.kind == ParameterKind::head;
@@ -46,7 +71,9 @@ std::vector<Shard> shard_table(const ResolvedPlan& plan, int tp_rank)
             const int parts = shared ? tp / copies : tp;
             shard.length = parameter.shape[std::size_t(parameter.tp_dim)] / parts;
             shard.begin = shard.length * (shared ? tp_rank / copies : tp_rank);
-            shard.replication = shared ? Replication::kv : Replication::none;
+            shard.replication = shared          ? Replication::kv
+                : tied_apart && over_vocabulary ? Replication::ends
+                                                : Replication::none;
         }
         shard.parameter = std::move(parameter);
         shards.push_back(std::move(shard));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// This rank's part of every parameter: the planner's parameter table, cut by tensor parallelism.
+// This rank's part of every parameter: the planner's parameter table, cut by pipeline and tensor parallelism.
 #pragma once
 
 #include "core/model/parameters.h"
@@ -9,11 +9,12 @@
 
 namespace fourfold::trainer {
 
-// On which other ranks of the TP group the same values stand.
+// On which other ranks, replicas aside, the same values stand.
 enum class Replication {
     none, // each rank has its own part
     tp, // all ranks have the same values (norms)
     kv, // neighbours share key/value heads, where there are fewer heads than ranks
+    ends, // no TP rank has them too, but the other end of the pipeline: the embedding that is the head as well
 };
 
 struct Shard {
@@ -26,8 +27,17 @@ struct Shard {
     [[nodiscard]] int64_t elements() const;
 };
 
-// All parameters of the plan's model (every pipeline stage), in the table's order. `plan` must pass check() and
-// trainer_limits().
-std::vector<Shard> shard_table(const ResolvedPlan& plan, int tp_rank);
+// A stretch of layers that one pipeline rank runs as one piece.
+struct ModelChunk {
+    int index = 0; // in the order of the layers
+    int first_layer = 0, last_layer = 0; // [first, last)
+    bool embeds = false, predicts = false; // holds the embedding, the final norm and head
+};
+// The chunks of a pipeline rank, by index. `plan` must pass check() and trainer_limits().
+std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, int pp_rank);
+
+// All parameters of a pipeline rank, in the table's order. A tied head on another rank than the embedding is a second
+// tensor of the embedding's name.
+std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_rank);
 
 } // namespace fourfold::trainer

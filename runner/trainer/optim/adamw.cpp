@@ -16,7 +16,8 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
     for (std::size_t b = 0; b < gradients.size(); ++b) {
         const Replication replication = weights.buckets()[b].replication;
         const bool own = replication == Replication::none || (replication == Replication::tp && mesh.tp.rank() == 0)
-            || (replication == Replication::kv && mesh.kv.rank() == 0);
+            || (replication == Replication::kv && mesh.kv.rank() == 0)
+            || (replication == Replication::ends && mesh.ends.rank() == 0);
         if (own)
             sum.add_(gradients[b].norm(2, at::kDouble).square());
     }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/model/block.h"
+
+#include "runner/trainer/model/attention.h"
+#include "runner/trainer/model/recompute.h"
+#include "runner/trainer/tensor_parallel/regions.h"
+
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/silu.h>
+
+namespace fourfold::trainer {
+
+namespace {
+at::Tensor linear(const at::Tensor& x, const Affine& layer)
+{
+    return at::linear(x, layer.weight, layer.bias);
+}
+} // namespace
+
+Affine find_affine(const Weights& weights, const std::string& name)
+{
+    if (name.empty())
+        return {};
+    return {weights[name + ".weight"], weights.contains(name + ".bias") ? weights[name + ".bias"] : at::Tensor()};
+}
+
+at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
+{
+    return shape.norm == Norm::rms ? at::rms_norm(x, {shape.hidden}, weights.weight, shape.norm_eps)
+                                   : at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
+}
+
+Block::Block(const BlockSettings& settings, const Weights& weights, const WeightNames& names, int layer,
+    bool recompute_attention)
+    : settings_(settings)
+    , recompute_attention_(recompute_attention)
+{
+    const std::string prefix = names.layer + std::to_string(layer) + ".";
+    const auto find
+        = [&](const std::string& name) { return name.empty() ? Affine{} : find_affine(weights, prefix + name); };
+    attention_norm_ = find(names.attention_norm);
+    query_ = find(names.query);
+    key_ = find(names.key);
+    value_ = find(names.value);
+    fused_ = find(names.fused);
+    output_ = find(names.output);
+    mlp_norm_ = find(names.mlp_norm);
+    gate_ = find(names.gate);
+    up_ = find(names.up);
+    down_ = find(names.down);
+}
+
+at::Tensor Block::attention(const at::Tensor& x) const
+{
+    const int64_t s = x.size(0), b = x.size(1), head_dim = settings_.shape.head_dim;
+    const auto heads = [&](const at::Tensor& projected) { return projected.view({s, b, -1, head_dim}); };
+    at::Tensor query, key, value;
+    if (fused_.weight.defined()) {
+        const auto parts = linear(x, fused_).view({s, b, -1, 3, head_dim}).unbind(3);
+        query = parts[0];
+        key = parts[1];
+        value = parts[2];
+    } else {
+        query = heads(linear(x, query_));
+        key = heads(linear(x, key_));
+        value = heads(linear(x, value_));
+    }
+    if (settings_.rotary.cosine.defined()) {
+        query = rotate(query, settings_.rotary);
+        key = rotate(key, settings_.rotary);
+    }
+    const auto mix
+        = [bias = settings_.attention_bias](at::TensorList in) { return causal_attention(in[0], in[1], in[2], bias); };
+    const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
+    return at::linear(mixed, output_.weight);
+}
+
+at::Tensor Block::mlp(const at::Tensor& x) const
+{
+    if (gate_.weight.defined())
+        return at::linear(at::silu(linear(x, gate_)).mul(linear(x, up_)), down_.weight);
+    return at::linear(at::gelu(linear(x, up_), settings_.shape.exact_gelu ? "none" : "tanh"), down_.weight);
+}
+
+at::Tensor Block::forward(const at::Tensor& x) const
+{
+    const Communicator& tp = settings_.mesh.tp;
+    const bool by_sequence = settings_.sequence_parallel;
+    // The bias of a row-parallel linear is added once, to the sum over the ranks.
+    const auto residual = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias) {
+        const at::Tensor entered = enter_region(norm(in, before, settings_.shape), tp, by_sequence);
+        const at::Tensor out = in.add(leave_region(inside(entered), tp, by_sequence));
+        return bias.defined() ? out.add(bias) : out;
+    };
+    const at::Tensor after_attention = residual(
+        x, attention_norm_, [&](const at::Tensor& in) { return attention(in); }, output_.bias);
+    return residual(
+        after_attention, mlp_norm_, [&](const at::Tensor& in) { return mlp(in); }, down_.bias);
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One layer of a decoder: x + attention(norm(x)), then x + mlp(norm(x)), for the Llama family (RMSNorm, rotary
+// positions, grouped queries, SwiGLU) and the GPT family (LayerNorm, GELU, biases). Tensor parallelism is in it as the
+// borders of its regions; on one rank they are the identity.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/model/rotary.h"
+#include "runner/trainer/model/weight_names.h"
+#include "runner/trainer/model/weights.h"
+
+namespace fourfold::trainer {
+
+// y = x W^T + bias, or the two vectors of a norm; `bias` may be undefined.
+struct Affine {
+    at::Tensor weight, bias;
+};
+// The weight of this name with its bias, if it has one; both undefined where the name is empty.
+Affine find_affine(const Weights& weights, const std::string& name);
+
+// What all layers of a rank share.
+struct BlockSettings {
+    const Mesh& mesh;
+    ModelShape shape;
+    bool sequence_parallel = false;
+    RotaryTable rotary; // undefined tensors: the family has no rotary positions
+    at::Tensor attention_bias; // undefined: the plain causal mask
+};
+
+// RMSNorm or LayerNorm over the last dimension, as the shape says.
+at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape);
+
+class Block {
+public:
+    // `settings` and `weights` must outlive the block and its graphs. `recompute_attention`: keep queries, keys and
+    // values, and compute attention once more in the backward pass.
+    Block(const BlockSettings& settings, const Weights& weights, const WeightNames& names, int layer,
+        bool recompute_attention);
+    // x: [rows, b, h], the residual stream.
+    [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
+
+private:
+    [[nodiscard]] at::Tensor attention(const at::Tensor& x) const;
+    [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
+
+    const BlockSettings& settings_;
+    bool recompute_attention_;
+    Affine attention_norm_, query_, key_, value_, fused_, output_;
+    Affine mlp_norm_, gate_, up_, down_;
+};
+
+} // namespace fourfold::trainer

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/model/decoder.h"
+
+#include "runner/trainer/model/attention.h"
+#include "runner/trainer/model/recompute.h"
+#include "runner/trainer/tensor_parallel/regions.h"
+#include "runner/trainer/tensor_parallel/vocabulary.h"
+
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+
+namespace fourfold::trainer {
+
+BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
+    const at::TensorOptions& options, at::ScalarType leaf)
+{
+    const ModelShape& model = plan.model;
+    BlockSettings settings{mesh, model, plan.training.sequence_parallel, {}, {}};
+    if (model.positions == Positions::rope)
+        settings.rotary = rotary_table(model, positions, options);
+    if (model.positions == Positions::alibi) {
+        const int heads = model.heads / plan.layout.tp;
+        settings.attention_bias
+            = alibi_bias(model.heads, mesh.tp_rank() * heads, heads, plan.training.seq_len, options.dtype(leaf));
+    }
+    return settings;
+}
+
+Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights,
+    const BlockSettings& settings, const std::vector<int64_t>& positions, Recomputation recomputation)
+    : settings_(settings)
+    , chunk_(chunk)
+    , recomputation_(recomputation)
+{
+    const WeightNames names = weight_names(plan.model);
+    if (chunk.embeds) {
+        embedding_ = weights[names.embedding + ".weight"];
+        embedding_norm_ = plan.model.embedding_norm ? find_affine(weights, names.embedding_norm) : Affine{};
+        if (plan.model.positions == Positions::learned) {
+            position_embedding_ = weights[names.position_embedding + ".weight"];
+            // With sequence parallelism each TP rank adds the rows that it keeps.
+            const auto rows = int64_t(positions.size()) / (settings.sequence_parallel ? plan.layout.tp : 1);
+            const int64_t first = settings.sequence_parallel ? rows * settings.mesh.tp_rank() : 0;
+            positions_ = at::tensor(at::ArrayRef<int64_t>(positions).slice(std::size_t(first), std::size_t(rows)),
+                embedding_.options().dtype(at::kLong).requires_grad(false));
+        }
+    }
+    for (int layer = chunk.first_layer; layer < chunk.last_layer; ++layer)
+        blocks_.emplace_back(settings, weights, names, layer,
+            recomputation.what == Recompute::selective && layer - chunk.first_layer < recomputation.layers);
+    if (chunk.predicts) {
+        final_norm_ = find_affine(weights, names.final_norm);
+        head_ = weights[(plan.model.tied_embeddings ? names.embedding : names.head) + ".weight"];
+    }
+}
+
+at::Tensor Decoder::embed(const at::Tensor& tokens) const
+{
+    const Communicator& tp = settings_.mesh.tp;
+    at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
+    if (positions_.defined())
+        x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
+    return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;
+}
+
+at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
+{
+    at::Tensor x = chunk_.embeds ? embed(tokens_or_x) : tokens_or_x;
+    int whole = recomputation_.what == Recompute::full ? recomputation_.layers : 0;
+    for (const Block& block : blocks_)
+        x = whole-- > 0 ? recomputed([&block](at::TensorList in) { return block.forward(in[0]); }, {x})
+                        : block.forward(x);
+    return x;
+}
+
+at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels) const
+{
+    const Communicator& tp = settings_.mesh.tp;
+    const at::Tensor last = enter_region(norm(x, final_norm_, settings_.shape), tp, settings_.sequence_parallel);
+    return vocabulary_cross_entropy(at::linear(last, head_), labels, tp, settings_.shape.vocab);
+}
+
+std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
+    const BlockSettings& settings, const std::vector<int64_t>& positions)
+{
+    const Training& training = plan.training;
+    int left = training.recompute == Recompute::none ? 0 : training.recompute_layers.value_or(plan.model.layers);
+    std::vector<Decoder> decoders;
+    for (const ModelChunk& chunk : chunks_of(plan, mesh.at.pp)) {
+        const int here = std::min(left, chunk.last_layer - chunk.first_layer);
+        decoders.emplace_back(
+            plan, chunk, weights, settings, positions, Decoder::Recomputation{training.recompute, here});
+        left -= here;
+    }
+    return decoders;
+}
+
+} // namespace fourfold::trainer

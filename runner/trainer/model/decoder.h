@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One chunk of a decoder: some of its layers, and the embedding or the head where the chunk is the first or the last.
+#pragma once
+
+#include "runner/trainer/model/block.h"
+#include "runner/trainer/model/shard.h"
+
+#include <vector>
+
+namespace fourfold::trainer {
+
+// What every chunk of a rank needs to know. `positions`: of this rank's tokens in the sequence, in its order.
+// `options`: fp32 (fp64 for fp64 weights), for what is never computed in bf16; `leaf`: the type of the arithmetic.
+BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
+    const at::TensorOptions& options, at::ScalarType leaf);
+
+class Decoder {
+public:
+    // How many of the chunk's layers, from its first on, are computed once more in the backward pass, and what of them.
+    struct Recomputation {
+        Recompute what = Recompute::none;
+        int layers = 0;
+    };
+
+    // `settings` and `weights` must outlive the decoder and its graphs.
+    Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const BlockSettings& settings,
+        const std::vector<int64_t>& positions, Recomputation recomputation);
+
+    // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
+    // the residual stream of the chunk before, for all others.
+    [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x) const;
+    // Of the last chunk, after forward(): sum over the micro-batch's tokens of the cross-entropy in nats. labels:
+    // [seq_len / cp, sequences] int64.
+    [[nodiscard]] at::Tensor loss_sum(const at::Tensor& x, const at::Tensor& labels) const;
+
+    [[nodiscard]] const ModelChunk& chunk() const { return chunk_; }
+
+private:
+    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;
+
+    const BlockSettings& settings_;
+    ModelChunk chunk_;
+    Recomputation recomputation_;
+    at::Tensor embedding_, head_;
+    at::Tensor position_embedding_, positions_; // undefined: the family has no learned positions
+    Affine embedding_norm_, final_norm_;
+    std::vector<Block> blocks_;
+};
+
+// One Decoder a chunk of this pipeline rank. `recompute_layers` counts the layers of the rank from its first on.
+std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
+    const BlockSettings& settings, const std::vector<int64_t>& positions);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/pipeline_parallel/executor.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+namespace fourfold::trainer {
+
+namespace {
+bool is_forward(const Action& action)
+{
+    return action.kind == ActionKind::forward;
+}
+} // namespace
+
+Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, std::vector<int64_t> shape,
+    const at::TensorOptions& options, bool early)
+    : mesh_(mesh)
+    , actions_(plan_messages(lists, mesh.at.pp))
+    , shape_(std::move(shape))
+    , options_(options)
+    , early_(early)
+    , has_backward_(
+          std::ranges::any_of(actions_, [](const PlannedAction& planned) { return !is_forward(planned.action); }))
+{
+}
+
+const Communicator& Executor::channel(const Action& action) const
+{
+    return is_forward(action) ? mesh_.activations : mesh_.activation_gradients;
+}
+
+void Executor::ask_for(std::size_t action)
+{
+    if (action >= actions_.size() || !actions_[action].receive || incoming_.contains(action))
+        return;
+    const Message& message = *actions_[action].receive;
+    Incoming incoming{at::empty(shape_, options_), {}};
+    incoming.handle = channel(actions_[action].action).start_receive(incoming.tensor, message.peer, message.tag);
+    incoming_.emplace(action, std::move(incoming));
+}
+
+at::Tensor Executor::input_of(std::size_t action, StepTrace* trace)
+{
+    const PlannedAction& planned = actions_[action];
+    if (!planned.receive) {
+        const auto found = local_.find({planned.action.kind, {planned.action.chunk, planned.action.micro_batch}});
+        return found == local_.end() ? at::Tensor() : local_.extract(found).mapped();
+    }
+    ask_for(action);
+    if (early_)
+        ask_for(action + 1);
+    Incoming incoming = std::move(incoming_.extract(action).mapped());
+    {
+        const auto span = StepTrace::measure(trace, SpanKind::send_receive, planned.action);
+        incoming.handle.wait();
+    }
+    // What the peer consumed before it produced this has arrived: waiting for it takes no time and frees its tensor.
+    const Message& message = *planned.receive;
+    std::erase_if(sent_, [&](Sent& sent) {
+        const bool arrived = sent.message.peer == message.peer && sent.message.peer_action < message.peer_action;
+        if (arrived)
+            sent.handle.wait();
+        return arrived;
+    });
+    return incoming.tensor;
+}
+
+void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
+{
+    const Action& action = planned.action;
+    if (planned.send) {
+        const at::Tensor message = result.detach().contiguous();
+        sent_.push_back({*planned.send, channel(action).start_send(message, planned.send->peer, planned.send->tag)});
+        return;
+    }
+    local_[{action.kind, {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
+}
+
+Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
+{
+    for (std::size_t i = 0; i < actions_.size(); ++i) {
+        const PlannedAction& planned = actions_[i];
+        const Action& action = planned.action;
+        const Key key{action.chunk, action.micro_batch};
+        at::Tensor arrived = input_of(i, trace);
+        if (early_)
+            ask_for(i + 1);
+        const auto span
+            = StepTrace::measure(trace, is_forward(action) ? SpanKind::forward : SpanKind::backward, action);
+        if (is_forward(action)) {
+            Held held{arrived, {}};
+            if (arrived.defined() && has_backward_)
+                held.input.requires_grad_(true);
+            FOURFOLD_TRY(held.output, work.forward(action, held.input));
+            if (held.output.dim() > 0)
+                pass_on(planned, held.output);
+            if (has_backward_)
+                held_.emplace(key, std::move(held));
+        } else {
+            Held held = std::move(held_.extract(key).mapped());
+            work.before_backward(action);
+            held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
+            if (held.input.defined())
+                pass_on(planned, held.input.grad());
+        }
+    }
+    for (Sent& sent : sent_)
+        sent.handle.wait();
+    sent_.clear();
+    return {};
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs the action lists of core/schedule on a pipeline rank: which schedule it is does not show here.
+#pragma once
+
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/metrics/step_trace.h"
+#include "runner/trainer/pipeline_parallel/message_plan.h"
+
+#include <functional>
+#include <map>
+
+namespace fourfold::trainer {
+
+// What this rank computes.
+struct StageWork {
+    // The chunk's output for a micro-batch: the residual stream, of the last chunk the sum of the losses (a scalar).
+    // `input`: the residual stream of the chunk before; undefined for the first chunk.
+    std::function<Expected<at::Tensor>(const Action&, const at::Tensor& input)> forward;
+    // Told before each backward pass.
+    std::function<void(const Action&)> before_backward;
+    // Gradient of the last chunk's output.
+    at::Tensor loss_gradient;
+};
+
+class Executor {
+public:
+    // `lists`: one list a pipeline rank. Messages are tensors of `shape` and `options`. `early`: ask for the next
+    // action's message before this action computes (plan: overlap.p2p). `mesh` must outlive the executor.
+    Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, std::vector<int64_t> shape,
+        const at::TensorOptions& options, bool early);
+
+    // All actions of the list, in order; gradients are added to the weights. Collective over the pipeline. Where
+    // `trace` is not null, it gets a span for each action and each wait for a message.
+    Expected<void> run(const StageWork& work, StepTrace* trace = nullptr);
+
+private:
+    struct Held { // a forward whose backward is yet to come
+        at::Tensor input, output;
+    };
+    struct Incoming {
+        at::Tensor tensor;
+        Handle handle;
+    };
+    struct Sent {
+        Message message;
+        Handle handle;
+    };
+    using Key = std::pair<int, int>; // chunk, micro-batch
+
+    void ask_for(std::size_t action);
+    at::Tensor input_of(std::size_t action, StepTrace* trace);
+    void pass_on(const PlannedAction& planned, const at::Tensor& result);
+    [[nodiscard]] const Communicator& channel(const Action& action) const;
+
+    const Mesh& mesh_;
+    std::vector<PlannedAction> actions_;
+    std::vector<int64_t> shape_;
+    at::TensorOptions options_;
+    bool early_ = true, has_backward_ = false;
+    std::map<Key, Held> held_;
+    std::map<std::size_t, Incoming> incoming_; // by action
+    std::map<std::pair<ActionKind, Key>, at::Tensor> local_; // from a neighbour chunk on this rank
+    std::vector<Sent> sent_; // not known to have arrived
+};
+
+} // namespace fourfold::trainer

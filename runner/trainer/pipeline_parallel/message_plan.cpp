@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/pipeline_parallel/message_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace fourfold::trainer {
+
+namespace {
+using Key = std::tuple<ActionKind, int, int>; // kind, chunk, micro-batch
+struct Place {
+    int rank = 0;
+    std::size_t action = 0;
+};
+} // namespace
+
+std::vector<std::vector<Action>> forwards_only(const std::vector<std::vector<Action>>& lists)
+{
+    auto forwards = lists;
+    for (auto& list : forwards)
+        std::erase_if(list, [](const Action& action) { return action.kind != ActionKind::forward; });
+    return forwards;
+}
+
+std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank)
+{
+    std::map<Key, Place> places;
+    int chunks = 0, micro_batches = 0;
+    for (std::size_t r = 0; r < lists.size(); ++r)
+        for (std::size_t i = 0; i < lists[r].size(); ++i) {
+            const Action& action = lists[r][i];
+            places[{action.kind, action.chunk, action.micro_batch}] = {int(r), i};
+            chunks = std::max(chunks, action.chunk + 1);
+            micro_batches = std::max(micro_batches, action.micro_batch + 1);
+        }
+
+    // The message between an action and the same one of another chunk, unless that runs on this rank too.
+    const auto message = [&](const Action& action, int chunk, int producer) -> std::optional<Message> {
+        const auto found = places.find({action.kind, chunk, action.micro_batch});
+        if (found == places.end() || found->second.rank == rank)
+            return std::nullopt;
+        return Message{found->second.rank, producer * micro_batches + action.micro_batch, found->second.action};
+    };
+    std::vector<PlannedAction> plan;
+    for (const Action& action : lists.at(std::size_t(rank))) {
+        PlannedAction planned{action, {}, {}};
+        if (action.kind != ActionKind::weight_gradient) {
+            const int step = action.kind == ActionKind::forward ? 1 : -1;
+            planned.receive = message(action, action.chunk - step, action.chunk - step);
+            planned.send = message(action, action.chunk + step, action.chunk);
+        }
+        plan.push_back(planned);
+    }
+    return plan;
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which messages the actions of a schedule send and receive. Needs no network: the lists of all pipeline ranks say it.
+#pragma once
+
+#include "core/schedule/actions.h"
+
+#include <optional>
+#include <vector>
+
+namespace fourfold::trainer {
+
+// One message of a pipeline rank: an activation to the chunk after, or a gradient to the chunk before.
+struct Message {
+    int peer = 0; // pipeline rank
+    int tag = 0; // tells the messages of a step apart: chunk of the producing action and micro-batch
+    std::size_t peer_action = 0; // place in the peer's list of the action that produces or consumes it
+};
+
+struct PlannedAction {
+    Action action;
+    // Empty: the first chunk's tokens, the last chunk's own loss, or a neighbour on this rank.
+    std::optional<Message> receive, send;
+};
+
+// The list of `rank` with its messages. `lists`: one list a pipeline rank, as make_schedule makes them, or the forward
+// actions of such lists alone. Chunk c runs where the lists have it.
+std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank);
+
+// The lists without backward passes, for an evaluation.
+std::vector<std::vector<Action>> forwards_only(const std::vector<std::vector<Action>>& lists);
+
+} // namespace fourfold::trainer
