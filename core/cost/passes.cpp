@@ -54,13 +54,25 @@ void add(PassTime& pass, Part part, double exposed, double hidden)
     pass.hidden[index(part)] += hidden;
 }
 
+// Of `seconds` of device work, the part in products (and their accumulation) that give weight gradients: a GEMM's
+// backward is two products, attention has no weights. Launch floors stretch both kinds alike.
+double weight_gradient_share(const std::vector<Priced>& operations, double seconds)
+{
+    double weights = 0;
+    for (const auto& [operation, price] : operations) {
+        if (operation->phase == Phase::weight_gradient && operation->kind != OperationKind::host)
+            weights += price;
+    }
+    return seconds > 0 ? std::min(1.0, weights / seconds) : 0;
+}
+
 PassTime compose(const std::vector<Priced>& operations, const CostContext& context)
 {
     const Constants& c = context.constants;
     PassTime pass;
     Windows windows;
     double layers = 0; // device time of the layers, for launch floors
-    double floor = 0;
+    double floor = 0, fixed = 0;
     for (const auto& [operation, seconds] : operations) {
         if (operation->window != Window::none || operation->kind == OperationKind::host)
             continue;
@@ -92,6 +104,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             continue;
         if (operation->host_rule == HostRule::fixed) {
             add(pass, operation->part, seconds, 0);
+            fixed += seconds;
             if (operation->in_layer)
                 layers += seconds;
         } else if (operation->host_rule == HostRule::floor) {
@@ -105,6 +118,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
         if (operation->kind == OperationKind::host && operation->host_rule == HostRule::share)
             add(pass, operation->part, seconds * before, 0);
     }
+    pass.weight_gradient_s = weight_gradient_share(operations, before - fixed) * (pass.seconds() - fixed);
     return pass;
 }
 

@@ -14,6 +14,7 @@ using PartSeconds = std::array<double, kParts>; // by Part
 // One pass of one chunk over one micro-batch: forward, or backward with recomputation and weight gradients.
 struct PassTime {
     PartSeconds exposed{}, hidden{};
+    double weight_gradient_s = 0; // of seconds(): what a schedule may do later than the input gradient
     [[nodiscard]] double seconds() const;
 };
 

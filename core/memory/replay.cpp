@@ -33,7 +33,8 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 }
 
 struct ChunkBytes {
-    Bytes kept{}, forward{}, backward{};
+    int chunk = 0;
+    Bytes kept{}, kept_for_weights{}, forward{}, backward{};
 };
 
 } // namespace
@@ -45,10 +46,10 @@ double MemoryPeak::total() const
 
 MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions)
 {
-    const int stages = stage.chunks.size() > 1 ? stage.chunks[1].chunk - stage.chunks[0].chunk : 1;
     std::vector<ChunkBytes> chunks;
     for (const ChunkProgram& chunk : stage.chunks)
-        chunks.push_back({of_lifetime(chunk.allocations, Lifetime::micro_batch),
+        chunks.push_back({chunk.chunk, of_lifetime(chunk.allocations, Lifetime::micro_batch),
+            of_lifetime(chunk.allocations, Lifetime::weight_gradient),
             of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::backward)});
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
     double alive_total = sum(alive);
@@ -64,21 +65,35 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
     };
     int in_flight = 0;
     for (const Action& action : actions) {
-        if (chunks.empty())
-            break;
-        const auto local = static_cast<std::size_t>((action.chunk - stage.chunks[0].chunk) / std::max(1, stages));
-        const ChunkBytes& chunk = chunks[std::min(local, chunks.size() - 1)];
-        if (action.kind == ActionKind::forward) {
+        const auto found = std::find_if(
+            chunks.begin(), chunks.end(), [&](const ChunkBytes& chunk) { return chunk.chunk == action.chunk; });
+        if (found == chunks.end())
+            continue;
+        const ChunkBytes& chunk = *found;
+        switch (action.kind) {
+        case ActionKind::forward:
             add(alive, chunk.kept, 1);
-            alive_total = sum(alive);
             peak.in_flight = std::max(peak.in_flight, ++in_flight);
-            look(chunk.forward);
-        } else if (action.kind == ActionKind::backward) {
+            break;
+        case ActionKind::backward:
+        case ActionKind::input_gradient:
             look(chunk.backward);
             add(alive, chunk.kept, -1);
-            alive_total = sum(alive);
+            if (action.kind == ActionKind::input_gradient)
+                add(alive, chunk.kept_for_weights, 1);
+            else
+                --in_flight;
+            break;
+        case ActionKind::weight_gradient:
+            add(alive, chunk.kept_for_weights, -1);
             --in_flight;
+            break;
         }
+        alive_total = sum(alive);
+        if (action.kind == ActionKind::forward)
+            look(chunk.forward);
+        else if (action.kind == ActionKind::input_gradient)
+            look({});
     }
     look(of_lifetime(stage.allocations, Lifetime::update));
     return peak;

@@ -15,7 +15,7 @@ inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activat
 
 struct MemoryPeak {
     std::array<double, kMemoryKinds> bytes{}; // by MemoryKind, at the stage's peak
-    int in_flight = 0; // most micro-batches (of any chunk) alive at once
+    int in_flight = 0; // most micro-batches (of any chunk) whose backward is not complete, at once
     [[nodiscard]] double total() const;
 };
 

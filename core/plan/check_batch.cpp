@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules of the pipeline, the batch, and the other training settings.
 #include "core/plan/check_rules.h"
+#include "core/plan/chunk_placement.h"
 #include "core/plan/fields.h"
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
@@ -186,7 +187,8 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
         // Layers of a pipeline rank, over all of its chunks.
         std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);
         for (std::size_t chunk = 0; chunk < layout.stage_layers.size(); ++chunk)
-            per_rank[chunk % per_rank.size()] += layout.stage_layers[chunk];
+            per_rank[static_cast<std::size_t>(stage_of_chunk(training.schedule, layout.pp, int(chunk)))]
+                += layout.stage_layers[chunk];
         const int64_t most = *std::max_element(per_rank.begin(), per_rank.end());
         if (*training.recompute_layers > most && most > 0)
             reasons.add("too_many_recompute_layers", "training.recompute_layers",

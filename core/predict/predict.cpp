@@ -5,6 +5,7 @@
 #include "core/predict/interval.h"
 #include "core/predict/prediction.h"
 #include "core/predict/step_time.h"
+#include "core/schedule/plan_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -148,20 +149,21 @@ Prediction predict(const ResolvedPlan& plan)
         return prediction;
     const bool structure_holds = prediction.reasons.empty();
     const int simulated = micro_batches_to_simulate(plan);
-    const auto actions = make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, simulated);
-    if (!actions) {
-        const Problem& problem = actions.error();
-        const bool told = !structure_holds && problem.code != ProblemCode::unsupported;
-        if (!told)
-            prediction.reasons.push_back(
-                {problem.code == ProblemCode::unsupported ? "schedule_unsupported" : "schedule", problem.where,
-                    problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""});
+    const auto schedule = plan_schedule(plan, simulated);
+    if (!schedule) {
+        const Problem& problem = schedule.error();
+        // What keeps a schedule from being generated is a broken rule of check() as well; files have rules of their
+        // own.
+        const bool from_file = plan.training.schedule == Schedule::csv;
+        if (from_file || structure_holds)
+            prediction.reasons.push_back({from_file ? "schedule_file" : "schedule", problem.where,
+                problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""});
         return prediction;
     }
-    const std::vector<StageProgram> program = build_program(plan);
+    const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
     if (structure_holds)
-        add_time(prediction, program, *actions);
-    add_memory(prediction, program, *actions);
+        add_time(prediction, program, schedule->actions);
+    add_memory(prediction, program, schedule->actions);
     if (prediction.step_time_s && prediction.memory_gib)
         prediction.interval
             = interval_of(plan, *prediction.step_time_s, *prediction.tps_per_gpu, *prediction.memory_gib);

@@ -116,7 +116,8 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     for (std::size_t s = 0; s < program.size(); ++s) {
         for (const ChunkProgram& chunk : program[s].chunks) {
             const ChunkTime time = chunk_time(chunk, context);
-            times.chunks[at(chunk.chunk)] = {time.forward.seconds(), time.backward.seconds(), 0};
+            times.chunks[at(chunk.chunk)]
+                = {time.forward.seconds(), time.backward.seconds(), time.backward.weight_gradient_s};
             costs[s].forward_s += time.forward.seconds();
             costs[s].backward_s += time.backward.seconds();
             add(costs[s].micro_batch, time.forward);

@@ -85,7 +85,8 @@ struct Operation {
 enum class MemoryKind { weights, gradients, optimizer, activations, other };
 enum class Lifetime {
     step, // always there
-    micro_batch, // from a micro-batch's forward until its backward ends
+    micro_batch, // from a micro-batch's forward until its backward (or input gradient) ends
+    weight_gradient, // from a micro-batch's input gradient until its weight gradient, where a schedule parts them
     forward, // while a forward runs (workspace)
     backward, // while a backward runs (recomputed activations, logits gradients)
     update, // while the optimizer runs
@@ -98,23 +99,25 @@ struct Allocation {
     std::string note;
 };
 
-// One chunk of the model on one pipeline rank: stage = chunk % pp, chunk index counts along the model.
+// One chunk of the model on one pipeline rank; the index counts along the model.
 struct ChunkProgram {
     int chunk = 0;
     int first_layer = 0, layers = 0;
     bool embedding = false, head = false;
     std::vector<Operation> operations; // every phase
-    std::vector<Allocation> allocations; // Lifetime::micro_batch / forward / backward
+    std::vector<Allocation> allocations; // Lifetime::micro_batch / weight_gradient / forward / backward
 };
 struct StageProgram {
     int stage = 0;
-    std::vector<ChunkProgram> chunks; // virtual_stages of them
+    std::vector<ChunkProgram> chunks; // virtual_stages of them, ascending
     std::vector<Operation> step_operations; // once a step: gradient reduction, optimizer, parameter gather
     std::vector<Allocation> allocations; // Lifetime::step
     double parameters = 0; // per GPU of the stage, after tp/ep sharding
 };
 
-// The whole job: one StageProgram a pipeline rank. `plan` must pass check().
+// The whole job: one StageProgram a pipeline rank. `plan` must pass check(). `stage_of_chunk` places the chunks; left
+// out, it follows from the schedule's name (core/plan/chunk_placement.h).
 std::vector<StageProgram> build_program(const ResolvedPlan& plan);
+std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk);
 
 } // namespace fourfold

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/chunk_placement.h"
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
 #include "core/program/operation.h"
 #include "core/program/sharding_operations.h"
+#include "core/program/weight_gradient_memory.h"
 
 #include <algorithm>
 
@@ -52,6 +54,11 @@ void add_parameters(
 
 std::vector<StageProgram> build_program(const ResolvedPlan& plan)
 {
+    return build_program(plan, chunk_placement(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages));
+}
+
+std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
+{
     const Layout& layout = plan.layout;
     const RankShape rank = rank_shape(plan);
     const int chunks = layout.pp * layout.virtual_stages;
@@ -62,7 +69,7 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan)
 
     int first_layer = 0;
     for (int index = 0; index < chunks; ++index) {
-        const auto stage_index = static_cast<std::size_t>(index % layout.pp);
+        const auto stage_index = static_cast<std::size_t>(stage_of_chunk[static_cast<std::size_t>(index)]);
         StageProgram& stage = stages[stage_index];
         stage.stage = int(stage_index);
         ChunkProgram chunk;
@@ -90,6 +97,8 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan)
         add_host_operations(list, plan, chunk.layers, recompute);
         chunk.allocations
             = chunk_allocations(plan, rank, counts.dense, counts.moe, recompute, chunk.embedding, chunk.head);
+        const auto operands = weight_gradient_allocations(plan, rank, counts.dense, counts.moe, chunk.head);
+        chunk.allocations.insert(chunk.allocations.end(), operands.begin(), operands.end());
         const bool tied_here = plan.model.tied_embeddings && layout.pp == 1;
         add_parameters(parameters[stage_index], plan.model, rank, chunk, tied_here);
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/actions.h"
 
+#include "core/schedule/zero_bubble.h"
+
 #include <algorithm>
 
 namespace fourfold {
 namespace {
 
 using Actions = std::vector<Action>;
-
-Problem unsupported(Schedule schedule)
-{
-    return {ProblemCode::unsupported, "schedule " + to_text(schedule) + " is not simulated by this version",
-        "use gpipe, 1f1b or interleaved", "training.schedule"};
-}
 
 Actions gpipe(int rank, int pp, int virtual_stages, int micro_batches)
 {
@@ -83,9 +79,9 @@ Expected<std::vector<std::vector<Action>>> make_schedule(
                 + ", virtual stages " + std::to_string(virtual_stages) + ", micro-batches "
                 + std::to_string(micro_batches),
             "", "training.global_batch"};
-    // Without a pipeline every schedule is the same loop; csv still names a file that this version does not read.
-    if (schedule == Schedule::csv || (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v)))
-        return unsupported(schedule);
+    if (schedule == Schedule::csv)
+        return Problem{ProblemCode::unsupported, "the actions of a schedule file are in the file, not generated",
+            "read it with the plan that names it", "training.schedule"};
     if (schedule == Schedule::one_f_one_b && virtual_stages > 1 && pp > 1)
         return Problem{ProblemCode::bad_input,
             "schedule 1f1b has one chunk a stage, not " + std::to_string(virtual_stages), "use schedule interleaved",
@@ -95,10 +91,23 @@ Expected<std::vector<std::vector<Action>>> make_schedule(
             "schedule interleaved needs micro-batches in multiples of pp " + std::to_string(pp) + ", not "
                 + std::to_string(micro_batches),
             "change global_batch", "training.global_batch"};
+    if (schedule == Schedule::zb_v && pp > 1 && virtual_stages != 2)
+        return Problem{ProblemCode::bad_input,
+            "schedule zb-v has two chunks a stage, not " + std::to_string(virtual_stages), "set virtual_stages to 2",
+            "layout.virtual_stages"};
+    if (schedule == Schedule::zb_h1 && pp > 1 && virtual_stages > 1)
+        return Problem{ProblemCode::bad_input,
+            "schedule zb-h1 has one chunk a stage, not " + std::to_string(virtual_stages), "use schedule zb-v",
+            "layout.virtual_stages"};
     std::vector<Actions> lists;
     lists.reserve(static_cast<std::size_t>(pp));
     for (int rank = 0; rank < pp; ++rank) {
-        if (schedule == Schedule::gpipe && pp > 1) // one stage alone just accumulates gradients
+        // One stage alone just accumulates gradients, whatever the schedule is called.
+        if (schedule == Schedule::zb_h1 && pp > 1)
+            lists.push_back(zb_h1_actions(rank, pp, micro_batches));
+        else if (schedule == Schedule::zb_v && pp > 1)
+            lists.push_back(zb_v_actions(rank, pp, micro_batches));
+        else if (schedule == Schedule::gpipe && pp > 1)
             lists.push_back(gpipe(rank, pp, virtual_stages, micro_batches));
         else if (virtual_stages > 1)
             lists.push_back(interleaved(rank, pp, virtual_stages, micro_batches));

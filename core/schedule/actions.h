@@ -9,18 +9,20 @@
 
 namespace fourfold {
 
-enum class ActionKind { forward, backward, weight_gradient };
+// `backward` is the whole backward. Schedules that split it (Qi et al. 2023, arXiv:2401.10241, section 2) have an
+// `input_gradient` (B of the paper) and a later `weight_gradient` (W) in its place.
+enum class ActionKind { forward, backward, weight_gradient, input_gradient };
 
 struct Action {
     ActionKind kind = ActionKind::forward;
     int micro_batch = 0;
-    int chunk = 0; // model chunk [0, pp * virtual_stages); lives on rank chunk % pp
+    int chunk = 0; // model chunk [0, pp * virtual_stages); its stage: core/plan/chunk_placement.h
     bool operator==(const Action&) const = default;
 };
 
 // One list per pipeline rank, in execution order. GPipe: all forwards, then all backwards. 1F1B: Narayanan et al. 2021
-// (arXiv:2104.04473) figure 4 top; interleaved: same, bottom. `backward` includes the weight gradient unless the
-// schedule splits it. Fails with `unsupported` for schedules that have no generator yet, naming them.
+// (arXiv:2104.04473) figure 4 top; interleaved: same, bottom. ZB-H1 and ZB-V: core/schedule/zero_bubble.h. Fails with
+// `unsupported` for Schedule::csv, whose lists are in a file: see core/schedule/plan_schedule.h.
 Expected<std::vector<std::vector<Action>>> make_schedule(
     Schedule schedule, int pp, int virtual_stages, int micro_batches);
 

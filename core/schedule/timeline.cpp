@@ -35,6 +35,35 @@ private:
     std::vector<int> waiting_;
 };
 
+double duration_of(ActionKind kind, const ChunkTimes& times)
+{
+    switch (kind) {
+    case ActionKind::forward:
+        return times.forward_s;
+    case ActionKind::backward:
+        return times.backward_s;
+    case ActionKind::input_gradient:
+        return times.backward_s - times.weight_gradient_s;
+    case ActionKind::weight_gradient:
+        break;
+    }
+    return times.weight_gradient_s;
+}
+
+SpanKind span_of(ActionKind kind)
+{
+    switch (kind) {
+    case ActionKind::forward:
+        return SpanKind::forward;
+    case ActionKind::backward:
+    case ActionKind::input_gradient:
+        return SpanKind::backward;
+    case ActionKind::weight_gradient:
+        break;
+    }
+    return SpanKind::weight_gradient;
+}
+
 } // namespace
 
 std::string_view name(SpanKind kind)
@@ -66,10 +95,13 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
     const int chunks = pp * virtual_stages;
     int micro_batches = 0;
     std::size_t total = 0;
-    for (const auto& list : actions) {
-        total += list.size();
-        for (const Action& action : list)
+    std::vector<int> home(position(chunks), 0); // the rank of each chunk
+    for (int rank = 0; rank < pp; ++rank) {
+        total += actions[position(rank)].size();
+        for (const Action& action : actions[position(rank)]) {
             micro_batches = std::max(micro_batches, action.micro_batch + 1);
+            home[position(action.chunk)] = rank;
+        }
     }
     Timeline timeline;
     timeline.stages = pp;
@@ -96,41 +128,33 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
             double arrival = 0;
             double hop = 0;
             std::size_t needed = 0;
+            int source = action.chunk; // the chunk that the input comes from
             bool has_input = true;
             if (action.kind == ActionKind::weight_gradient) {
                 needed = progress.key(false, action.chunk, action.micro_batch);
             } else if (forward) {
                 has_input = action.chunk > 0;
                 if (has_input)
-                    needed = progress.key(true, action.chunk - 1, action.micro_batch);
+                    needed = progress.key(true, --source, action.micro_batch);
+            } else if (action.chunk == chunks - 1) {
+                needed = progress.key(true, action.chunk, action.micro_batch);
             } else {
-                const bool last = action.chunk == chunks - 1;
-                needed = last ? progress.key(true, action.chunk, action.micro_batch)
-                              : progress.key(false, action.chunk + 1, action.micro_batch);
+                needed = progress.key(false, ++source, action.micro_batch);
             }
             if (has_input) {
                 if (progress.end(needed) == kNotDone) {
                     progress.waiting(needed) = rank;
                     break;
                 }
-                const bool local
-                    = action.kind == ActionKind::weight_gradient || pp == 1 || (!forward && action.chunk == chunks - 1);
-                hop = local ? 0 : times.send_receive_s;
+                hop = home[position(source)] == rank ? 0 : times.send_receive_s;
                 arrival = progress.end(needed) + hop;
             }
             const double start = std::max(now, arrival);
             if (hop > 0 && start > now)
                 track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk,
                     std::max(now, start - hop), start});
-            const ChunkTimes& cost = times.chunks[position(action.chunk)];
-            const double duration = forward           ? cost.forward_s
-                : action.kind == ActionKind::backward ? cost.backward_s
-                                                      : cost.weight_gradient_s;
-            const double end = start + duration;
-            const SpanKind kind = forward             ? SpanKind::forward
-                : action.kind == ActionKind::backward ? SpanKind::backward
-                                                      : SpanKind::weight_gradient;
-            track.push_back({rank, kind, action.micro_batch, action.chunk, start, end});
+            const double end = start + duration_of(action.kind, times.chunks[position(action.chunk)]);
+            track.push_back({rank, span_of(action.kind), action.micro_batch, action.chunk, start, end});
             now = end;
             timeline.length_s = std::max(timeline.length_s, end);
             if (action.kind == ActionKind::weight_gradient)

@@ -37,14 +37,16 @@ struct Timeline {
 
 // Durations that the simulation needs, in seconds.
 struct ChunkTimes {
-    double forward_s = 0, backward_s = 0, weight_gradient_s = 0; // one micro-batch; weight_gradient 0 = inside backward
+    double forward_s = 0, backward_s = 0; // one micro-batch; the whole backward
+    double weight_gradient_s = 0; // the part of backward_s that a schedule may move
 };
 struct ScheduleTimes {
     std::vector<ChunkTimes> chunks; // pp * virtual_stages
     double send_receive_s = 0; // one activation or gradient hop between neighbouring stages
 };
-// Event simulation of the action lists: an action starts when its rank is free and its input has arrived.
-// Precondition: `actions` come from make_schedule with the same pp, virtual stages and micro-batches.
+// Event simulation of the action lists: an action starts when its rank is free and its input has arrived. Neighbouring
+// chunks of one rank (the foot of a V) hand over without a hop.
+// Precondition: `actions` come from make_schedule or plan_schedule with the same pp and virtual stages.
 Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages);
 
 } // namespace fourfold

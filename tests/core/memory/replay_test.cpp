@@ -68,6 +68,39 @@ TEST(Replay, TheForwardsWorkspaceCanBeThePeak)
     EXPECT_EQ(replay_memory(program, actions[0]).total(), 600) << "the update runs when no micro-batch is alive";
 }
 
+// 10 bytes a micro-batch until its input gradient, 4 from there to its weight gradient.
+TEST(Replay, OperandsOfWeightGradientsLiveOn)
+{
+    StageProgram program = stage(0, 1, 4);
+    program.chunks[0].allocations.push_back({MemoryKind::activations, Lifetime::weight_gradient, 4, "operands", ""});
+    using enum ActionKind;
+    const std::vector<Action> parted{{forward, 0, 0}, {input_gradient, 0, 0}, {forward, 1, 0}, {input_gradient, 1, 0},
+        {weight_gradient, 0, 0}, {weight_gradient, 1, 0}};
+    const MemoryPeak peak = replay_memory(program, parted);
+    EXPECT_EQ(peak.in_flight, 2);
+    EXPECT_EQ(peak.total(), 100 + 4 + 10 + 7) << "the second input gradient beside the operands of the first";
+    const std::vector<Action> whole{{forward, 0, 0}, {backward, 0, 0}, {forward, 1, 0}, {backward, 1, 0}};
+    EXPECT_EQ(replay_memory(program, whole).total(), 100 + 10 + 7);
+    // Operands larger than the activations: the peak comes after the input gradient.
+    program.chunks[0].allocations.back().bytes = 40;
+    EXPECT_EQ(replay_memory(program, parted).total(), 100 + 40 + 40);
+}
+
+TEST(Replay, ZeroBubbleH1KeepsTheSameOnEveryStageAndVTheSameInBothChunks)
+{
+    const int pp = 4, micro_batches = 16;
+    const auto h1 = make_schedule(Schedule::zb_h1, pp, 1, micro_batches).value();
+    const auto v = make_schedule(Schedule::zb_v, pp, 2, micro_batches).value();
+    for (int s = 0; s < pp; ++s) {
+        EXPECT_EQ(replay_memory(stage(s, 1, pp), h1[std::size_t(s)]).in_flight, pp);
+        StageProgram both = stage(s, 2, pp);
+        both.chunks[1].chunk = 2 * pp - 1 - s;
+        const MemoryPeak peak = replay_memory(both, v[std::size_t(s)]);
+        EXPECT_LE(peak.in_flight, 2 * pp);
+        EXPECT_GE(peak.in_flight, pp);
+    }
+}
+
 TEST(DeviceOverhead, CountsCommunicatorsOfMoreThanOneRank)
 {
     ResolvedPlan plan;

@@ -89,19 +89,42 @@ TEST(Answers, MoreStagesThanLayersLeavesNothingButReasons)
     EXPECT_FALSE(p.feasible || p.step_time_s);
 }
 
-TEST(Answers, ScheduleWithoutAGeneratorIsNamed)
+TEST(Answers, ZeroBubbleSchedulesIdleLess)
 {
-    for (const char* schedule : {"zb-h1", "zb-v", "my.csv"}) {
-        Json layout{{"tp", 2}, {"pp", 4}, {"dp", 2}};
-        if (std::string(schedule) == "zb-v")
-            layout["virtual_stages"] = 2;
-        const Prediction p = predict(resolved(llama(16, layout, {{"schedule", schedule}, {"micro_batches", 8}})));
-        EXPECT_TRUE(has_code(p, "schedule_unsupported")) << schedule;
-        EXPECT_EQ(p.reasons.back().field, "training.schedule");
-        EXPECT_FALSE(p.feasible || p.step_time_s);
+    const auto with = [](const char* schedule, int virtual_stages, int micro_batches) {
+        const Json layout{{"tp", 2}, {"pp", 4}, {"dp", 2}, {"virtual_stages", virtual_stages}};
+        return predict(resolved(llama(16, layout, {{"schedule", schedule}, {"micro_batches", micro_batches}})));
+    };
+    for (const int micro_batches : {8, 16, 200'000}) {
+        const Prediction plain = with("1f1b", 1, micro_batches), h1 = with("zb-h1", 1, micro_batches),
+                         v = with("zb-v", 2, micro_batches);
+        ASSERT_TRUE(plain.step_time_s && h1.step_time_s && v.step_time_s) << micro_batches;
+        EXPECT_TRUE(h1.feasible && v.feasible);
+        EXPECT_LT(h1.time_by_part[Part::bubble], plain.time_by_part[Part::bubble]);
+        EXPECT_LT(*h1.step_time_s, *plain.step_time_s);
+        EXPECT_NEAR(h1.time_by_part[Part::compute], plain.time_by_part[Part::compute],
+            1e-9 * plain.time_by_part[Part::compute]);
+        EXPECT_EQ(h1.time_by_part.total(), *h1.step_time_s);
+        EXPECT_EQ(v.time_by_part.total(), *v.step_time_s);
+        bool parted = false;
+        for (const Span& span : h1.timeline.spans)
+            parted = parted || span.kind == SpanKind::weight_gradient;
+        EXPECT_TRUE(parted);
+        // Every stage holds as many micro-batches as the first stage of 1F1B.
+        EXPECT_GT(h1.memory_by_stage[3].activations, plain.memory_by_stage[3].activations);
     }
     EXPECT_TRUE(predict(resolved(llama(16, {{"tp", 2}, {"dp", 8}}, {{"schedule", "zb-h1"}}))).step_time_s)
         << "without a pipeline there is nothing to split";
+}
+
+TEST(Answers, AScheduleFileThatIsMissingIsNamed)
+{
+    const Prediction p = predict(
+        resolved(llama(16, {{"tp", 2}, {"pp", 4}, {"dp", 2}}, {{"schedule", "my.csv"}, {"micro_batches", 8}})));
+    ASSERT_TRUE(has_code(p, "schedule_file"));
+    EXPECT_EQ(p.reasons.back().field, "training.schedule");
+    EXPECT_THAT(p.reasons.back().message, HasSubstr("\"my.csv\" does not exist"));
+    EXPECT_FALSE(p.feasible || p.step_time_s);
 }
 
 TEST(Answers, HugeBatchesExtendTheSteadyState)

@@ -3,6 +3,7 @@
 #include "core/model/flops.h"
 #include "core/program/allocations.h"
 #include "core/program/operation.h"
+#include "core/program/weight_gradient_memory.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gmock/gmock.h>
@@ -103,6 +104,28 @@ TEST(Program, EachSplitOfTheWorkKeepsItsSum)
     for (const Json& layout :
         {Json{{"tp", 8}}, Json{{"cp", 4}}, Json{{"pp", 8}}, Json{{"tp", 4}, {"cp", 2}, {"pp", 2}}})
         EXPECT_NEAR(total(layout), one, one * 2e-3) << layout.dump();
+}
+
+// Qi et al. 2023, arXiv:2401.10241, table 1: 34 s b h + 5 a s s b bytes of activations and 32 s b h for weight
+// gradients.
+TEST(Program, OperandsOfWeightGradientsAreThoseOfThePaper)
+{
+    const ResolvedPlan gpt = resolved(plan_json("gpt3-175b", {{"pp", 8}},
+        {{"seq_len", 2048}, {"micro_batch", 2}, {"micro_batches", 8}, {"schedule", "zb-h1"}}));
+    EXPECT_DOUBLE_EQ(layer_weight_operand_bytes(gpt, rank_shape(gpt), false), 32.0 * 2048 * 2 * 12288);
+    const auto kept = [&](const char* schedule) {
+        ResolvedPlan plan = gpt;
+        plan.training.schedule = *from_text<Schedule>(schedule, "");
+        double bytes = 0;
+        for (const StageProgram& stage : build_program(plan))
+            for (const ChunkProgram& chunk : stage.chunks)
+                for (const Allocation& a : chunk.allocations)
+                    bytes += a.lifetime == Lifetime::weight_gradient ? a.bytes : 0;
+        return bytes;
+    };
+    const double head = 2048.0 * 2 * (12288 + double(gpt.padded_vocab)) * 2;
+    EXPECT_DOUBLE_EQ(kept("zb-h1"), 96 * 32.0 * 2048 * 2 * 12288 + head);
+    EXPECT_EQ(kept("1f1b"), 0) << "a whole backward keeps nothing";
 }
 
 TEST(Program, FullRecomputationRepeatsTheForwardOfItsLayers)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/plan_schedule.h"
+
+#include "core/base/paths.h"
+#include "core/base/text.h"
+#include "core/plan/chunk_placement.h"
+#include "core/schedule/schedule_file.h"
+
+namespace fourfold {
+namespace {
+
+// Does the file describe this plan's pipeline?
+Expected<void> check_against_plan(const ScheduleFile& file, const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const std::string name = in_quotes(plan.training.schedule_csv);
+    const auto differs
+        = [&](const std::string& file_has, const std::string& plan_has, const std::string& hint, const char* field) {
+              return Problem{ProblemCode::bad_input,
+                  "the schedule " + name + " has " + file_has + ", the plan " + plan_has, hint, field};
+          };
+    const int ranks = int(file.actions.size()), chunks = int(file.stage_of_chunk.size());
+    if (ranks != layout.pp)
+        return differs(std::to_string(ranks) + " rows (ranks)", "pp " + std::to_string(layout.pp),
+            "set pp to " + std::to_string(ranks), "layout.pp");
+    if (chunks != layout.pp * layout.virtual_stages) {
+        const bool even = chunks % ranks == 0;
+        return differs(std::to_string(chunks) + " stages",
+            "pp x virtual_stages = " + std::to_string(layout.pp * layout.virtual_stages),
+            even ? "set virtual_stages to " + std::to_string(chunks / ranks)
+                 : "each rank needs the same number of stages",
+            "layout.virtual_stages");
+    }
+    std::vector<int> own(static_cast<std::size_t>(ranks), 0);
+    for (const int rank : file.stage_of_chunk)
+        ++own[static_cast<std::size_t>(rank)];
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (own[static_cast<std::size_t>(rank)] != layout.virtual_stages)
+            return differs(
+                std::to_string(own[static_cast<std::size_t>(rank)]) + " stages on row " + std::to_string(rank + 1),
+                std::to_string(layout.virtual_stages) + " on each", "each rank needs the same number of stages",
+                "training.schedule");
+    }
+    if (file.micro_batches != plan.training.micro_batches)
+        return differs(std::to_string(file.micro_batches) + " micro-batches",
+            std::to_string(plan.training.micro_batches),
+            "set global_batch to "
+                + std::to_string(int64_t(file.micro_batches) * plan.training.micro_batch * layout.dp),
+            "training.global_batch");
+    return {};
+}
+
+} // namespace
+
+Expected<std::filesystem::path> schedule_file_path(const ResolvedPlan& plan)
+{
+    const std::filesystem::path name(plan.training.schedule_csv);
+    std::vector<std::filesystem::path> places{name};
+    if (name.is_relative()) {
+        places = {std::filesystem::path(plan.where).parent_path() / name};
+        for (const auto& folder : resource_folders())
+            places.push_back(folder / name);
+    }
+    std::vector<std::string> looked;
+    for (const auto& place : places) {
+        std::error_code error;
+        if (std::filesystem::is_regular_file(place, error))
+            return place;
+        looked.push_back(place.string());
+    }
+    return Problem{ProblemCode::not_found, "the schedule file " + in_quotes(name.string()) + " does not exist",
+        "looked at " + joined(looked, ", "), "training.schedule"};
+}
+
+Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches)
+{
+    const Training& training = plan.training;
+    const Layout& layout = plan.layout;
+    if (training.schedule != Schedule::csv) {
+        FOURFOLD_TRY(auto actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
+        return PlanSchedule{std::move(actions), chunk_placement(training.schedule, layout.pp, layout.virtual_stages)};
+    }
+    FOURFOLD_TRY(const auto path, schedule_file_path(plan));
+    auto file = read_schedule_file(path);
+    if (!file) {
+        Problem problem = file.error();
+        problem.message = problem.where + ": " + problem.message;
+        problem.where = "training.schedule";
+        return problem;
+    }
+    FOURFOLD_CHECK(check_against_plan(*file, plan));
+    return PlanSchedule{std::move(file->actions), std::move(file->stage_of_chunk)};
+}
+
+} // namespace fourfold
