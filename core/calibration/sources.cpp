@@ -50,6 +50,12 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     }
     if (source.splits.empty())
         source.splits.push_back(Split::table);
+    if (fields.has("core")) {
+        FOURFOLD_TRY(const Fields core, fields.object("core"));
+        source.core.emplace();
+        FOURFOLD_TRY(source.core->tp_at_most, core.small_integer_or("tp_at_most", source.core->tp_at_most));
+        FOURFOLD_TRY(source.core->mfu_at_least, core.non_negative_or("mfu_at_least", 0));
+    }
     FOURFOLD_TRY(const auto accepted, read_list(fields, "accepted_anomalies"));
     source.accepted_anomalies = {accepted.begin(), accepted.end()};
     return source;

@@ -7,6 +7,7 @@
 #include "core/calibration/split.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ struct TableSource {
     std::map<std::string, std::string> stand_ins;
     std::string stand_in_reason;
     std::vector<Split> splits; // the first is the one whose left-out figures stand first
+    // Rows whose layout and utilisation the model claims to describe; their figures are told beside those of all rows.
+    struct Core {
+        int tp_at_most = 1 << 20;
+        double mfu_at_least = 0; // of the measurement; crashes have none and belong by their layout
+    };
+    std::optional<Core> core;
     // Words in the `anomaly` column that do not make a row an exception (a crash whose cause the source does not name).
     std::set<std::string> accepted_anomalies;
 };

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Are the 90 % intervals honest? Widths come from the errors of rows that were left out (split conformal prediction:
+// Vovk, Gammerman, Shafer 2005, chapter 4; groups as units, so that rows that are alike do not vouch for each other).
+#pragma once
+
+#include "core/calibration/score.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+inline constexpr double kIntervalConfidence = 0.9;
+
+enum class Band { node, tens, hundreds }; // up to 8, up to 64, more GPUs
+Band band_of(int gpus);
+std::string_view name(Band band);
+
+// The half-width that holds `confidence` of errors like these: the ceil((n + 1) confidence)-th smallest |error|, the
+// largest where n is too small for that. 0 for none.
+double conformal_width(std::vector<double> errors, double confidence = kIntervalConfidence);
+
+struct Coverage {
+    std::string name; // "8 GPUs and fewer", "memory"
+    int rows = 0; // that ran and carry an interval
+    int without_interval = 0; // ran; the prediction gives none (a regime without data)
+    double shipped = 0; // share inside the interval that the prediction gives
+    double shipped_width = 0; // mean half-width of those, as ln
+    double width = 0; // the conformal width of these rows
+    double crossed = 0; // share inside the width of the other groups' rows: an honest test of `width`
+};
+
+// By band, then all rows.
+std::vector<Coverage> time_coverage(const std::vector<const ScoredRow*>& rows);
+Coverage memory_coverage(const std::vector<const ScoredRow*>& rows);
+
+} // namespace fourfold

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Predictions of the rows of a measured table, in-sample or each with constants that were fitted without its group.
+#pragma once
+
+#include "core/calibration/fold_set.h"
+#include "core/calibration/measured_table.h"
+#include "core/predict/prediction.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// One row with its prediction. Errors are those of throughput: predicted / measured - 1.
+struct ScoredRow {
+    const MeasuredRow* row = nullptr; // of the table, which must outlive this
+    std::string group; // of the split; empty in-sample
+    std::optional<double> tps_per_gpu, memory_gib, memory_device_gib; // predicted
+    std::optional<Interval> interval;
+    Evidence evidence = Evidence::extrapolated;
+    double risk = 1; // of not fitting
+    bool out_of_memory = false; // predicted
+    // Predicted not to run: out of memory, or a rule broken that the source stated itself (not by a stand-in).
+    bool crash = false;
+    std::string crash_reason;
+
+    // Rows that ran, where there is a prediction.
+    [[nodiscard]] std::optional<double> error() const;
+    [[nodiscard]] std::optional<double> log_error() const; // ln(predicted / measured)
+    [[nodiscard]] std::optional<double> memory_error_gib() const; // where the row prints memory
+};
+
+struct ScoredTable {
+    std::string label; // "left out by block", "in-sample"
+    std::optional<Split> split; // empty: in-sample
+    bool stale = false; // the folds were fitted on another version of the table
+    std::vector<std::string> groups_without_fold; // predicted in-sample: they were never left out
+    std::vector<ScoredRow> rows; // those that ran or crashed, in the table's order
+};
+
+// `folds` null: with the stack presets as they are.
+ScoredTable score_table(const MeasuredTable& table, const FoldSet* folds);
+
+} // namespace fourfold

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/score_card.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace fourfold {
+
+namespace {
+
+using Rows = std::vector<const ScoredRow*>;
+
+std::vector<Figures> sections_of(const Rows& all)
+{
+    std::vector<Figures> sections{figures_of("all rows", all)};
+    Rows core;
+    std::vector<std::string> tables;
+    std::map<std::string, Rows> by_table;
+    for (const ScoredRow* row : all) {
+        if (row->row->in_core)
+            core.push_back(row);
+        if (by_table[row->row->table].empty())
+            tables.push_back(row->row->table);
+        by_table[row->row->table].push_back(row);
+    }
+    if (core.size() < all.size())
+        sections.push_back(figures_of("core", core));
+    if (tables.size() > 1) {
+        for (const std::string& table : tables)
+            sections.push_back(figures_of(table, by_table[table]));
+    }
+    return sections;
+}
+
+Rows worst_of(const Rows& rows, int count)
+{
+    Rows worst;
+    for (const ScoredRow* row : rows) {
+        if (row->error() && !row->row->excluded)
+            worst.push_back(row);
+    }
+    std::stable_sort(worst.begin(), worst.end(),
+        [](const ScoredRow* a, const ScoredRow* b) { return std::abs(*a->log_error()) > std::abs(*b->log_error()); });
+    worst.resize(std::min(worst.size(), std::size_t(std::max(0, count))));
+    return worst;
+}
+
+ScoreView make_view(const MeasuredTable& table, const FoldSet* folds, int worst_rows)
+{
+    ScoreView view;
+    view.scored = score_table(table, folds);
+    Rows all, core;
+    for (const ScoredRow& row : view.scored.rows) {
+        all.push_back(&row);
+        if (row.row->in_core)
+            core.push_back(&row);
+    }
+    view.sections = sections_of(all);
+    view.worst = worst_of(core, worst_rows);
+    if (folds != nullptr) {
+        view.coverage = time_coverage(core);
+        if (Coverage memory = memory_coverage(core); memory.rows + memory.without_interval > 0)
+            view.coverage.push_back(std::move(memory));
+    }
+    return view;
+}
+
+std::vector<std::string> assumptions(const MeasuredTable& table)
+{
+    std::map<std::string, int> counts;
+    for (const MeasuredRow& row : table.rows) {
+        for (const std::string& assumed : row.assumed)
+            ++counts[assumed];
+    }
+    std::vector<std::string> list;
+    for (const auto& [assumed, rows] : counts)
+        list.push_back(assumed + " in " + std::to_string(rows) + (rows == 1 ? " row" : " rows"));
+    return list;
+}
+
+} // namespace
+
+ScoreCard make_score_card(MeasuredTable table, const std::vector<FoldSet>& folds, int worst_rows)
+{
+    ScoreCard card;
+    card.table = std::make_shared<const MeasuredTable>(std::move(table));
+    for (const FoldSet& set : folds)
+        card.views.push_back(make_view(*card.table, &set, worst_rows));
+    card.views.push_back(make_view(*card.table, nullptr, worst_rows));
+    for (const MeasuredRow& row : card.table->rows) {
+        const bool scored = row.ran() || row.crashed();
+        card.unscored += scored ? 0 : 1;
+        card.excluded += scored && row.excluded ? 1 : 0;
+    }
+    card.assumed = assumptions(*card.table);
+    return card;
+}
+
+} // namespace fourfold
