@@ -175,9 +175,8 @@ Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& 
     return {};
 }
 
-std::vector<std::string> gpus_of(const Rows& rows)
+std::vector<std::string> gpus_of(const Rows& rows, std::vector<std::string> gpus)
 {
-    std::vector<std::string> gpus;
     for (const PricedRow& row : rows)
         gpus.push_back(row.gpu());
     std::sort(gpus.begin(), gpus.end());
@@ -222,9 +221,11 @@ Expected<FitResult> fit_stack(
     if (priced.empty())
         return Problem{ProblemCode::bad_input, "no measured row can be used" + (why.empty() ? "" : ": " + why),
             "calibration needs at least one run with its step time or memory", ""};
-    const std::vector<std::string> gpus = gpus_of(priced);
+    // A GPU of the set that no row has keeps its priors: rows left out must not show in the constants.
+    const std::vector<std::string> gpus
+        = gpus_of(priced, options.scope == FitScope::stack ? set.gpus : std::vector<std::string>());
     result.before = fit_error(base, rows);
-    for (const Quantity quantity : {Quantity::time, Quantity::memory})
+    for (const Quantity quantity : options.quantities)
         FOURFOLD_CHECK(fit_quantity(quantity, start, set, priced, gpus, options, result));
     // A GPU with measurements is a calibrated one, also where every constant stayed what it was.
     for (const std::string& gpu : gpus)
