@@ -23,12 +23,14 @@ struct Cli {
 
 // Each adds its subcommand; the work itself runs after parsing.
 void add_predict(Cli& cli);
+void add_search(Cli& cli);
 void add_timeline(Cli& cli);
 void add_run(Cli& cli);
 void add_attach(Cli& cli);
 void add_history(Cli& cli);
 void add_presets(Cli& cli);
 void add_model(Cli& cli);
+void add_validate(Cli& cli);
 
 // "fourfold: where: message (hint)" on standard error; returns the problem's exit status.
 int fail(const Problem& problem);

@@ -62,12 +62,14 @@ int run(int argc, char** argv)
     cli.app.require_subcommand(1);
     cli.app.get_formatter()->column_width(34);
     add_predict(cli);
+    add_search(cli);
     add_timeline(cli);
     add_run(cli);
     add_attach(cli);
     add_history(cli);
     add_presets(cli);
     add_model(cli);
+    add_validate(cli);
     try {
         cli.app.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/score_card.h"
 
+#include "core/base/paths.h"
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
+#include <set>
 
 namespace fourfold {
 
@@ -95,6 +99,59 @@ ScoreCard make_score_card(MeasuredTable table, const std::vector<FoldSet>& folds
     }
     card.assumed = assumptions(*card.table);
     return card;
+}
+
+namespace {
+// Position of a set's split among those that the sources of the table name; others stand behind.
+std::size_t place_of(const FoldSet& set, const MeasuredTable& table, const TableSources& sources)
+{
+    const TableSource* source = table.rows.empty() ? nullptr : sources.source(table.rows.front().source);
+    if (source == nullptr)
+        return 0;
+    const auto found = std::find(source->splits.begin(), source->splits.end(), set.split);
+    return std::size_t(found - source->splits.begin());
+}
+} // namespace
+
+Expected<ScoreCard> read_score_card(
+    const std::filesystem::path& file, const TableSources& sources, const Presets& presets, int worst_rows)
+{
+    FOURFOLD_TRY(MeasuredTable table, read_measured_table(file, sources, presets));
+    FOURFOLD_TRY(auto folds, find_fold_sets(table.name));
+    std::stable_sort(folds.begin(), folds.end(),
+        [&](const FoldSet& a, const FoldSet& b) { return place_of(a, table, sources) < place_of(b, table, sources); });
+    return make_score_card(std::move(table), folds, worst_rows);
+}
+
+std::vector<std::filesystem::path> measured_tables_in(const std::filesystem::path& folder)
+{
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (entry->path().extension() != ".csv")
+            continue;
+        std::ifstream file(entry->path());
+        std::string header;
+        std::getline(file, header);
+        if (("," + header + ",").find(",metric,") != std::string::npos)
+            files.push_back(entry->path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::vector<std::filesystem::path> published_tables()
+{
+    std::vector<std::filesystem::path> files;
+    std::set<std::string> seen; // of two tables of one name the first folder's holds
+    for (const auto& folder : preset_folders()) {
+        for (const auto& file : measured_tables_in(folder / "published")) {
+            if (seen.insert(file.filename().string()).second)
+                files.push_back(file);
+        }
+    }
+    return files;
 }
 
 } // namespace fourfold

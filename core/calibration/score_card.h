@@ -5,6 +5,7 @@
 #include "core/calibration/coverage.h"
 #include "core/calibration/figures.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,15 @@ struct ScoreCard {
 
 // `folds`: the fold sets of the table (find_fold_sets).
 ScoreCard make_score_card(MeasuredTable table, const std::vector<FoldSet>& folds, int worst_rows = 10);
+
+// Reads and scores a table with the fold sets of its name; the order of views is that of the source's splits.
+Expected<ScoreCard> read_score_card(
+    const std::filesystem::path& file, const TableSources& sources, const Presets& presets, int worst_rows = 10);
+
+// The measured tables (CSV files with a `metric` column) in a folder, sorted; and in `published/` of all preset
+// folders.
+std::vector<std::filesystem::path> measured_tables_in(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> published_tables();
 
 Json to_json(const ScoreCard& card);
 
