@@ -2,15 +2,13 @@
 // The pipeline timeline as a file: Chrome trace events, SVG or PNG (by the file name's ending).
 #pragma once
 
-#include "core/schedule/timeline.h"
+#include "core/schedule/chrome_trace.h"
 
 #include <filesystem>
 #include <string>
 
 namespace fourfold {
 
-// Chrome trace event format: one "X" event a span in microseconds, one track (tid) a stage, metadata names the tracks.
-Json chrome_trace(const Timeline& timeline, const std::string& title);
 // Writes F.json, F.svg or F.png atomically; any other ending is a bad_input Problem that lists the three.
 Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file);
 

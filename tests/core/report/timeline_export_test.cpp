@@ -100,6 +100,33 @@ TEST(ChromeTrace, OneTrackAStageInMicroseconds)
     EXPECT_THAT(trace.dump(), HasSubstr("three stages"));
 }
 
+TEST(ChromeTrace, ReadsBackWhatItWrote)
+{
+    Timeline timeline = pipeline(2, 3);
+    timeline.spans.push_back({1, SpanKind::optimizer, -1, 0, timeline.length_s, timeline.length_s + 0.004});
+    timeline.length_s += 0.004;
+    const auto back = timeline_from_chrome_trace(chrome_trace(timeline, "t"), "trace");
+    ASSERT_TRUE(back) << back.error().line();
+    EXPECT_EQ(back->stages, 2);
+    EXPECT_DOUBLE_EQ(back->length_s, timeline.length_s);
+    ASSERT_EQ(back->spans.size(), timeline.spans.size());
+    for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+        EXPECT_EQ(back->spans[i].kind, timeline.spans[i].kind);
+        EXPECT_EQ(back->spans[i].stage, timeline.spans[i].stage);
+        EXPECT_EQ(back->spans[i].micro_batch, timeline.spans[i].micro_batch);
+        EXPECT_EQ(back->spans[i].chunk, timeline.spans[i].chunk);
+        EXPECT_NEAR(back->spans[i].start_s, timeline.spans[i].start_s, 1e-12);
+        EXPECT_NEAR(back->spans[i].end_s, timeline.spans[i].end_s, 1e-12);
+    }
+
+    Json wrong = chrome_trace(timeline, "t");
+    wrong["traceEvents"].back()["cat"] = "coffee";
+    const auto refused = timeline_from_chrome_trace(wrong, "trace");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().line(), HasSubstr("coffee"));
+    EXPECT_FALSE(timeline_from_chrome_trace(Json::parse(R"({"traceEvents":[{"ph":"X"}]})"), "trace"));
+}
+
 TEST(Picture, ShowsEveryKindInItsColour)
 {
     Timeline timeline = pipeline(4, 8);

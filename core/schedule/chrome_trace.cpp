@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/chrome_trace.h"
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+std::string label(const Span& span)
+{
+    std::string text(name(span.kind));
+    if (span.micro_batch >= 0)
+        text += " " + std::to_string(span.micro_batch);
+    return text;
+}
+
+std::optional<SpanKind> kind_named(const std::string& text)
+{
+    for (int kind = 0; kind <= int(SpanKind::other); ++kind)
+        if (name(SpanKind(kind)) == text)
+            return SpanKind(kind);
+    return std::nullopt;
+}
+
+} // namespace
+
+Json chrome_trace(const Timeline& timeline, const std::string& title)
+{
+    Json events = Json::array();
+    events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", title}}}});
+    for (int stage = 0; stage < timeline.stages; ++stage) {
+        events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", stage},
+            {"args", {{"name", "stage " + std::to_string(stage)}}}});
+        events.push_back({{"name", "thread_sort_index"}, {"ph", "M"}, {"pid", 0}, {"tid", stage},
+            {"args", {{"sort_index", stage}}}});
+    }
+    for (const Span& span : timeline.spans) {
+        Json event{{"name", label(span)}, {"cat", std::string(name(span.kind))}, {"ph", "X"}, {"pid", 0},
+            {"tid", span.stage}, {"ts", span.start_s * 1e6}, {"dur", (span.end_s - span.start_s) * 1e6}};
+        if (span.micro_batch >= 0)
+            event["args"] = {{"micro_batch", span.micro_batch}, {"chunk", span.chunk}};
+        events.push_back(std::move(event));
+    }
+    return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"},
+        {"otherData", {{"title", title}, {"step_time_s", timeline.length_s}}}};
+}
+
+Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::string& where)
+{
+    Timeline timeline;
+    int number = 0;
+    try {
+        for (const Json& event : trace.at("traceEvents")) {
+            ++number;
+            if (event.at("ph") != "X")
+                continue;
+            const auto kind = kind_named(event.at("cat").get<std::string>());
+            if (!kind)
+                return Problem{ProblemCode::bad_input, "unknown kind of span " + event.at("cat").dump(),
+                    "give a trace that Fourfold wrote", where + " traceEvents[" + std::to_string(number - 1) + "]"};
+            Span span{event.at("tid").get<int>(), *kind, -1, 0, event.at("ts").get<double>() * 1e-6, 0};
+            span.end_s = span.start_s + event.at("dur").get<double>() * 1e-6;
+            if (event.contains("args")) {
+                span.micro_batch = event["args"].at("micro_batch").get<int>();
+                span.chunk = event["args"].at("chunk").get<int>();
+            }
+            timeline.stages = std::max(timeline.stages, span.stage + 1);
+            timeline.spans.push_back(span);
+        }
+        timeline.length_s = trace.at("otherData").at("step_time_s").get<double>();
+    } catch (const Json::exception& error) {
+        return Problem{ProblemCode::bad_input, std::string("not a trace of a step: ") + error.what(),
+            "give a trace that Fourfold wrote",
+            where + " traceEvents[" + std::to_string(std::max(0, number - 1)) + "]"};
+    }
+    return timeline;
+}
+
+} // namespace fourfold
