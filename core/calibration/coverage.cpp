@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/coverage.h"
+#include "core/predict/interval.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,25 +75,6 @@ Coverage coverage_where(const std::string& name, const std::vector<const ScoredR
 }
 
 } // namespace
-
-Band band_of(int gpus)
-{
-    constexpr int kNode = 8, kTens = 64;
-    return gpus <= kNode ? Band::node : gpus <= kTens ? Band::tens : Band::hundreds;
-}
-
-std::string_view name(Band band)
-{
-    switch (band) {
-    case Band::node:
-        return "up to 8 GPUs";
-    case Band::tens:
-        return "up to 64 GPUs";
-    case Band::hundreds:
-        break;
-    }
-    return "more than 64 GPUs";
-}
 
 double conformal_width(std::vector<double> errors, double confidence)
 {

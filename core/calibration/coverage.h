@@ -13,10 +13,6 @@ namespace fourfold {
 
 inline constexpr double kIntervalConfidence = 0.9;
 
-enum class Band { node, tens, hundreds }; // up to 8, up to 64, more GPUs
-Band band_of(int gpus);
-std::string_view name(Band band);
-
 // The half-width that holds `confidence` of errors like these: the ceil((n + 1) confidence)-th smallest |error|, the
 // largest where n is too small for that. 0 for none.
 double conformal_width(std::vector<double> errors, double confidence = kIntervalConfidence);

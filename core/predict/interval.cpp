@@ -1,70 +1,201 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/interval.h"
 
+#include "core/cost/context.h"
 #include "core/stack/constants.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold {
 namespace {
 
 constexpr int kManyGpus = 256; // pipelines on this many GPUs and more were hardly ever measured
+constexpr double kNearFull = 0.95; // of the GPU's memory
+constexpr int kFarBeyond = 4; // times the largest measured job: scaling has become a guess
 
 Range around(double value, double half_width)
 {
     return {value * std::exp(-half_width), value * std::exp(half_width)};
 }
 
-} // namespace
-
-Evidence evidence_for(const ResolvedPlan& plan)
+const MeasuredDomain* domain_of(const ResolvedPlan& plan)
 {
-    return plan.stack.calibrated_for(plan.cluster.gpu.id) ? Evidence::calibrated : Evidence::extrapolated;
+    const auto found = plan.stack.measured.find(plan.cluster.gpu.id);
+    return found == plan.stack.measured.end() ? nullptr : &found->second;
 }
 
-double time_half_width(const ResolvedPlan& plan)
+bool was_measured(Regime regime, const ResolvedPlan& plan)
+{
+    const MeasuredDomain* domain = domain_of(plan);
+    if (domain == nullptr || !domain->regimes.contains(regime))
+        return false;
+    return regime != Regime::pipeline_on_hundreds || plan.gpus <= domain->pipeline_gpus;
+}
+
+// Without measurements of these even the size of the error is unknown; the others are variations of known work.
+bool leaves_no_interval(Regime regime)
+{
+    return regime != Regime::experts && regime != Regime::fp8;
+}
+
+bool far_beyond_measured(const ResolvedPlan& plan)
+{
+    const MeasuredDomain* domain = domain_of(plan);
+    return domain != nullptr && domain->gpus > 0 && plan.gpus > kFarBeyond * domain->gpus;
+}
+
+std::string software_and_gpu(const ResolvedPlan& plan)
+{
+    return "stack " + plan.stack.id + " on " + plan.cluster.gpu.name;
+}
+
+std::string subject(Regime regime, const ResolvedPlan& plan, double memory_share)
+{
+    switch (regime) {
+    case Regime::cp_across_nodes:
+        return "context parallelism crosses nodes";
+    case Regime::cp_and_pp_beyond_node:
+        return "context and pipeline parallelism together beyond a node";
+    case Regime::near_full_memory:
+        return text_of("%.0f %% of the GPU's memory", memory_share * 100);
+    case Regime::pipeline_on_hundreds:
+        return "pipeline parallelism on " + std::to_string(plan.gpus) + " GPUs";
+    case Regime::experts:
+        return "a mixture of experts";
+    case Regime::fp8:
+        break;
+    }
+    return "fp8";
+}
+
+std::string warning(Regime regime, const ResolvedPlan& plan, double memory_share)
+{
+    const std::string start = subject(regime, plan, memory_share);
+    if (!was_measured(regime, plan))
+        return start + ": no measurements of it with " + software_and_gpu(plan)
+            + (leaves_no_interval(regime) ? ", so there is no interval" : "");
+    switch (regime) {
+    case Regime::cp_across_nodes:
+        return start + ": few measurements, and the network decides";
+    case Regime::near_full_memory:
+        return start + ": runs this close to the limit often fail or slow down";
+    default:
+        return start + ": few measurements, and they scatter";
+    }
+}
+
+// Measured regimes whose runs behave like all others.
+bool goes_without_saying(Regime regime, const ResolvedPlan& plan)
+{
+    return (regime == Regime::experts || regime == Regime::fp8) && was_measured(regime, plan);
+}
+
+} // namespace
+
+Band band_of(int gpus)
+{
+    constexpr int kNode = 8, kTens = 64;
+    return gpus <= kNode ? Band::node : gpus <= kTens ? Band::tens : Band::hundreds;
+}
+
+std::string_view name(Band band)
+{
+    switch (band) {
+    case Band::node:
+        return "up to 8 GPUs";
+    case Band::tens:
+        return "up to 64 GPUs";
+    case Band::hundreds:
+        break;
+    }
+    return "more than 64 GPUs";
+}
+
+std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
+{
+    const Layout& layout = plan.layout;
+    std::vector<Regime> regimes;
+    if (layout.cp > 1 && span(layout, {Dimension::cp}, plan.cluster.gpus_per_node).crosses_nodes())
+        regimes.push_back(Regime::cp_across_nodes);
+    if (layout.cp > 1 && layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node)
+        regimes.push_back(Regime::cp_and_pp_beyond_node);
+    if (memory_share > kNearFull && memory_share <= 1)
+        regimes.push_back(Regime::near_full_memory);
+    if (layout.pp > 1 && plan.gpus >= kManyGpus)
+        regimes.push_back(Regime::pipeline_on_hundreds);
+    if (plan.model.experts)
+        regimes.push_back(Regime::experts);
+    if (plan.training.precision == Precision::fp8)
+        regimes.push_back(Regime::fp8);
+    return regimes;
+}
+
+Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
+{
+    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || far_beyond_measured(plan))
+        return Evidence::extrapolated;
+    const auto regimes = regimes_of(plan, memory_share);
+    const bool all_measured
+        = std::all_of(regimes.begin(), regimes.end(), [&](Regime regime) { return was_measured(regime, plan); });
+    return all_measured ? Evidence::calibrated : Evidence::extrapolated;
+}
+
+double time_half_width(const ResolvedPlan& plan, Evidence evidence)
 {
     const Constants constants(plan.stack, plan.cluster.gpu.id);
     double width = constants[Constant::interval_hundreds];
-    if (plan.gpus <= 8)
+    if (band_of(plan.gpus) == Band::node)
         width = constants[Constant::interval_node];
-    else if (plan.gpus <= 64)
+    else if (band_of(plan.gpus) == Band::tens)
         width = constants[Constant::interval_tens];
-    if (evidence_for(plan) == Evidence::extrapolated)
-        width *= constants[Constant::interval_extrapolated_factor];
-    return width;
+    return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
 }
 
-Interval interval_of(const ResolvedPlan& plan, double step_time_s, double tps_per_gpu, double memory_gib)
+double memory_half_width(const ResolvedPlan& plan, Evidence evidence)
 {
     const Constants constants(plan.stack, plan.cluster.gpu.id);
-    const double time = time_half_width(plan);
-    double memory = constants[Constant::interval_memory];
-    if (evidence_for(plan) == Evidence::extrapolated)
-        memory *= constants[Constant::interval_extrapolated_factor];
-    Interval interval;
-    interval.step_time_s = around(step_time_s, time);
-    interval.tps_per_gpu = around(tps_per_gpu, time);
-    interval.memory_gib = around(memory_gib, memory);
-    return interval;
+    const double width = constants[Constant::interval_memory];
+    return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
 }
 
-std::vector<std::string> regime_warnings(const ResolvedPlan& plan)
+void add_confidence(Prediction& prediction)
 {
-    const Layout& layout = plan.layout;
+    const ResolvedPlan& plan = prediction.plan;
+    const double share = prediction.memory_device_gib && prediction.memory_capacity_gib > 0
+        ? *prediction.memory_device_gib / prediction.memory_capacity_gib
+        : 0;
+    prediction.evidence = evidence_for(plan, share);
+    for (std::string& text : regime_warnings(plan, share))
+        prediction.warnings.push_back(std::move(text));
+    const auto regimes = regimes_of(plan, share);
+    const bool unknown = std::any_of(regimes.begin(), regimes.end(),
+        [&](Regime regime) { return leaves_no_interval(regime) && !was_measured(regime, plan); });
+    if (unknown || !prediction.step_time_s || !prediction.tps_per_gpu || !prediction.memory_gib)
+        return;
+    const double time = time_half_width(plan, prediction.evidence);
+    Interval interval;
+    interval.step_time_s = around(*prediction.step_time_s, time);
+    interval.tps_per_gpu = around(*prediction.tps_per_gpu, time);
+    interval.memory_gib = around(*prediction.memory_gib, memory_half_width(plan, prediction.evidence));
+    prediction.interval = interval;
+}
+
+std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory_share)
+{
     std::vector<std::string> warnings;
-    if (evidence_for(plan) == Evidence::extrapolated)
-        warnings.push_back("no measurements of stack " + plan.stack.id + " on " + plan.cluster.gpu.name
-            + ": its constants are estimates");
-    if (layout.cp > 1 && span(layout, {Dimension::cp}, plan.cluster.gpus_per_node).crosses_nodes())
-        warnings.emplace_back("context parallelism crosses nodes: few measurements, and the network decides");
-    if (layout.cp > 1 && layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node)
-        warnings.emplace_back(
-            "context and pipeline parallelism together beyond a node: measured runs scatter by 10 % and more");
-    if (layout.pp > 1 && plan.gpus >= kManyGpus)
-        warnings.push_back("pipeline parallelism on " + std::to_string(plan.gpus) + " GPUs: few measurements");
+    if (!plan.stack.calibrated_for(plan.cluster.gpu.id))
+        warnings.push_back("no measurements of " + software_and_gpu(plan) + ": its constants are estimates");
+    else if (far_beyond_measured(plan))
+        warnings.push_back(std::to_string(plan.gpus) + " GPUs: the largest measured job of " + software_and_gpu(plan)
+            + " had " + std::to_string(domain_of(plan)->gpus));
+    for (const Regime regime : regimes_of(plan, memory_share)) {
+        if (!goes_without_saying(regime, plan))
+            warnings.push_back(warning(regime, plan, memory_share));
+    }
     if (plan.training.offload != Offload::none)
-        warnings.push_back("offload to host memory: the memory that it frees is counted, the transfers' time is not");
+        warnings.emplace_back(
+            "offload to host memory: the memory that it frees is counted, the transfers' time is not");
     if (plan.training.ramp_up)
         warnings.emplace_back("the batch ramps up: this prediction holds for the full global batch");
     return warnings;

@@ -4,18 +4,33 @@
 
 #include "core/predict/prediction.h"
 
+#include <string_view>
+#include <vector>
+
 namespace fourfold {
 
-// `calibrated` where the stack's constants were fitted on this GPU, else `extrapolated`. (`measured` needs the
-// history.)
-Evidence evidence_for(const ResolvedPlan& plan);
+// The errors of published runs grow with the number of GPUs; one width for all would cover neither end.
+enum class Band { node, tens, hundreds }; // up to 8, up to 64, more GPUs
+Band band_of(int gpus);
+std::string_view name(Band band); // "up to 8 GPUs"
 
-// Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count: up to 8, up to 64,
-// more. The errors of published runs grow with the number of GPUs; one width for all would cover neither.
-double time_half_width(const ResolvedPlan& plan);
-Interval interval_of(const ResolvedPlan& plan, double step_time_s, double tps_per_gpu, double memory_gib);
+// The regimes that a plan is in; `memory_share`: predicted device memory over the GPU's.
+std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share);
+
+// `calibrated` where the stack's constants were fitted on this GPU and the plan is in no regime that those measurements
+// lack, else `extrapolated`. (`measured` needs measurements at hand: core/predict/measured_layouts.h.)
+Evidence evidence_for(const ResolvedPlan& plan, double memory_share = 0);
+
+// Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count; wider where the
+// evidence is `extrapolated`.
+double time_half_width(const ResolvedPlan& plan, Evidence evidence);
+double memory_half_width(const ResolvedPlan& plan, Evidence evidence);
+
+// Fills evidence, interval and the warnings about regimes of a prediction whose other figures stand. In some regimes
+// nobody knows how wrong the model is where they were never measured: there the interval stays empty.
+void add_confidence(Prediction& prediction);
 
 // Settings that the model knows only from few or no measurements, and those that it leaves out.
-std::vector<std::string> regime_warnings(const ResolvedPlan& plan);
+std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory_share = 0);
 
 } // namespace fourfold

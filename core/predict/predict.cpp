@@ -43,7 +43,6 @@ void add_memory(
     prediction.memory_gib = memory.published_gib;
     prediction.memory_device_gib = memory.device_gib;
     prediction.fit = judge_fit(memory.device_gib, prediction.memory_capacity_gib);
-    const double share = prediction.memory_capacity_gib > 0 ? memory.device_gib / prediction.memory_capacity_gib : 0;
     if (prediction.fit == Fit::no) {
         const StageMemory& stage = memory.stages[static_cast<std::size_t>(memory.device_stage)];
         prediction.reasons.push_back({"memory", "layout",
@@ -53,9 +52,6 @@ void add_memory(
                 stage.stage, memory.device_gib, prediction.memory_capacity_gib, stage.weights, stage.gradients,
                 stage.optimizer, stage.activations, stage.other),
             ""});
-    } else if (share > 0.95) {
-        prediction.warnings.push_back(
-            text_of("%.0f %% of the GPU's memory: runs this close to the limit often fail or slow down", share * 100));
     }
 }
 
@@ -142,11 +138,11 @@ Prediction predict(const ResolvedPlan& plan)
     Prediction prediction;
     prediction.plan = plan;
     prediction.memory_capacity_gib = plan.cluster.gpu.memory_gib;
-    prediction.evidence = evidence_for(plan);
     prediction.reasons = check(plan);
-    prediction.warnings = regime_warnings(plan);
-    if (!can_be_laid_out(plan))
+    if (!can_be_laid_out(plan)) {
+        add_confidence(prediction);
         return prediction;
+    }
     const bool structure_holds = prediction.reasons.empty();
     const int simulated = micro_batches_to_simulate(plan);
     const auto schedule = plan_schedule(plan, simulated);
@@ -158,15 +154,14 @@ Prediction predict(const ResolvedPlan& plan)
         if (from_file || structure_holds)
             prediction.reasons.push_back({from_file ? "schedule_file" : "schedule", problem.where,
                 problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""});
+        add_confidence(prediction);
         return prediction;
     }
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
     if (structure_holds)
         add_time(prediction, program, schedule->actions);
     add_memory(prediction, program, schedule->actions);
-    if (prediction.step_time_s && prediction.memory_gib)
-        prediction.interval
-            = interval_of(plan, *prediction.step_time_s, *prediction.tps_per_gpu, *prediction.memory_gib);
+    add_confidence(prediction);
     prediction.feasible = prediction.reasons.empty();
     return prediction;
 }

@@ -26,7 +26,7 @@ double risk_of_not_fitting(const Prediction& prediction)
     const ResolvedPlan& plan = prediction.plan;
     const Constants constants(plan.stack, plan.cluster.gpu.id);
     return risk_of_not_fitting(
-        *prediction.memory_device_gib, prediction.memory_capacity_gib, constants[Constant::interval_memory]);
+        *prediction.memory_device_gib, prediction.memory_capacity_gib, constants[Constant::interval_device_memory]);
 }
 
 std::vector<RankedCandidate> rank_candidates(const std::vector<RankCandidate>& candidates, double tie_share)

@@ -11,8 +11,8 @@
 namespace fourfold {
 
 // Probability that a layout needs more than the GPU has. Its memory is taken as log-normal around `device_gib`;
-// `half_width` is that of the 90 % interval, as a natural logarithm (the stack's interval_memory). 0.5 at the capacity
-// itself; 1 where nothing is known of the capacity or the memory is no finite number.
+// `half_width` is that of the 90 % interval, as a natural logarithm (the stack's interval_device_memory). 0.5 at the
+// capacity itself; 1 where nothing is known of the capacity or the memory is no finite number.
 double risk_of_not_fitting(double device_gib, double capacity_gib, double half_width);
 double risk_of_not_fitting(const Prediction& prediction); // 1 where the memory is not known
 

@@ -92,6 +92,7 @@ enum class Constant {
     interval_tens,
     interval_hundreds,
     interval_memory,
+    interval_device_memory,
     interval_extrapolated_factor,
     count,
 };
@@ -183,6 +184,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::interval_tens, "interval_tens", 0.125, "ln", "the same up to 64 GPUs" },
     { Constant::interval_hundreds, "interval_hundreds", 0.28, "ln", "the same beyond" },
     { Constant::interval_memory, "interval_memory", 0.16, "ln", "half-width of the 90 % interval of memory" },
+    { Constant::interval_device_memory, "interval_device_memory", 0.12, "ln", "the same of device memory against the capacity: how sharply runs fit or not" },
     { Constant::interval_extrapolated_factor, "interval_extrapolated_factor", 1.75, "ratio", "widening where nothing was fitted" },
 } };
 // clang-format on

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/plan/layout.h"
 #include "core/plan/training.h"
+#include "core/stack/domain.h"
 #include "core/stack/fit_set.h"
 
 #include <array>
@@ -30,6 +31,8 @@ struct Stack {
     std::map<std::string, std::map<std::string, double>> gpu_constants;
     // Which of them are fitted, with their priors: see core/calibration.
     std::vector<FitSet> fit;
+    // What those measurements cover, by GPU id: `measured` of the preset.
+    MeasuredDomains measured;
     // GPU ids whose constants were fitted to measurements: evidence "calibrated", others "extrapolated".
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.

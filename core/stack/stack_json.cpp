@@ -113,6 +113,9 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
             FOURFOLD_TRY(stack.gpu_constants[gpu_id], read_constants(constants));
         }
     }
+    if (fields.has("measured")) {
+        FOURFOLD_TRY(stack.measured, domains_from_json(json["measured"], fields.where("measured")));
+    }
     if (fields.has("fit")) {
         FOURFOLD_TRY(stack.fit, fit_sets_from_json(json["fit"], fields.where("fit")));
     }
@@ -136,6 +139,8 @@ Json to_json(const Stack& stack)
         for (const auto& [key, value] : constants)
             json["gpu_constants"][gpu_id][key] = value;
     }
+    if (!stack.measured.empty())
+        json["measured"] = to_json(stack.measured);
     if (!stack.fit.empty())
         json["fit"] = to_json(stack.fit);
     return json;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/stack/domain.h"
+#include "core/base/json_fields.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+namespace {
+Expected<MeasuredDomain> read_domain(const Fields& fields)
+{
+    MeasuredDomain domain;
+    FOURFOLD_TRY(domain.runs, fields.small_integer_or("runs", 0, 0));
+    FOURFOLD_TRY(domain.gpus, fields.small_integer_or("gpus", 0, 0));
+    FOURFOLD_TRY(domain.pipeline_gpus, fields.small_integer_or("pipeline_gpus", 0, 0));
+    if (!fields.has("regimes"))
+        return domain;
+    std::vector<std::string> known;
+    for (const Regime regime : kRegimes)
+        known.emplace_back(name(regime));
+    const Json& list = fields.json()["regimes"];
+    if (!list.is_array())
+        return fields.wrong("regimes", "a list of " + joined(known, ", "));
+    for (const Json& item : list) {
+        const auto found = std::find(known.begin(), known.end(), item.is_string() ? item.get<std::string>() : "");
+        if (found == known.end())
+            return fields.wrong("regimes", "a list of " + joined(known, ", "));
+        domain.regimes.insert(kRegimes[std::size_t(found - known.begin())]);
+    }
+    return domain;
+}
+} // namespace
+
+std::string_view name(Regime regime)
+{
+    switch (regime) {
+    case Regime::cp_and_pp_beyond_node:
+        return "cp_and_pp_beyond_node";
+    case Regime::near_full_memory:
+        return "near_full_memory";
+    case Regime::pipeline_on_hundreds:
+        return "pipeline_on_hundreds";
+    case Regime::experts:
+        return "experts";
+    case Regime::fp8:
+        return "fp8";
+    case Regime::cp_across_nodes:
+        break;
+    }
+    return "cp_across_nodes";
+}
+
+Expected<MeasuredDomains> domains_from_json(const Json& json, const std::string& where)
+{
+    FOURFOLD_TRY(const Fields by_gpu, Fields::of(json, where));
+    MeasuredDomains domains;
+    for (const auto& [gpu, value] : by_gpu.json().items()) {
+        FOURFOLD_TRY(const Fields fields, by_gpu.object(gpu));
+        FOURFOLD_TRY(domains[gpu], read_domain(fields));
+    }
+    return domains;
+}
+
+Json to_json(const MeasuredDomains& domains)
+{
+    Json json = Json::object();
+    for (const auto& [gpu, domain] : domains) {
+        json[gpu] = {{"runs", domain.runs}, {"gpus", domain.gpus}, {"pipeline_gpus", domain.pipeline_gpus},
+            {"regimes", Json::array()}};
+        for (const Regime regime : domain.regimes)
+            json[gpu]["regimes"].push_back(std::string(name(regime)));
+    }
+    return json;
+}
+
+} // namespace fourfold

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What was measured of a stack on one type of GPU: where its constants are more than a guess.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace fourfold {
+
+// Kinds of runs whose cost the model knows only from measurements of that kind.
+enum class Regime {
+    cp_across_nodes, // a context-parallel group that spans nodes
+    cp_and_pp_beyond_node, // context and pipeline parallelism, one replica larger than a node
+    near_full_memory, // more than 95 % of the GPU's memory
+    pipeline_on_hundreds, // a pipeline in a job of 256 GPUs and more
+    experts, // a mixture of experts
+    fp8,
+};
+inline constexpr std::array kRegimes{Regime::cp_across_nodes, Regime::cp_and_pp_beyond_node, Regime::near_full_memory,
+    Regime::pipeline_on_hundreds, Regime::experts, Regime::fp8};
+std::string_view name(Regime regime); // "cp_across_nodes", as in presets
+
+// A regime counts as measured from this many runs on.
+inline constexpr int kRegimeRuns = 3;
+
+struct MeasuredDomain {
+    int runs = 0; // measured runs that the constants and intervals rest on
+    int gpus = 0; // of the largest
+    int pipeline_gpus = 0; // the largest job with a pipeline that kRegimeRuns runs reach
+    std::set<Regime> regimes; // measured at least kRegimeRuns times
+};
+
+// `measured` of a stack preset: by GPU id.
+using MeasuredDomains = std::map<std::string, MeasuredDomain>;
+Expected<MeasuredDomains> domains_from_json(const Json& json, const std::string& where);
+Json to_json(const MeasuredDomains& domains);
+
+} // namespace fourfold
