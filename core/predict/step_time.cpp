@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/step_time.h"
+#include "core/schedule/schedule_order.h"
 
 #include <algorithm>
 
@@ -67,33 +68,54 @@ std::vector<double> stage_ends(const Timeline& timeline)
     return ends;
 }
 
-// Appends what follows the last backward; returns the length of the step.
-double finish(
-    Timeline& timeline, const std::vector<double>& ends, const std::vector<StageCost>& costs, double extension)
-{
+// What follows the last backward.
+struct Tail {
     double barrier = 0, optimizer = 0, gather = 0, other = 0;
+    [[nodiscard]] double end() const { return barrier + optimizer + gather + other; }
+};
+
+Tail tail_of(const std::vector<double>& ends, const std::vector<StageCost>& costs, double extension)
+{
+    Tail tail;
     for (std::size_t s = 0; s < costs.size(); ++s) {
-        barrier = std::max(barrier, ends[s] + extension + costs[s].reduce_s);
-        optimizer = std::max(optimizer, costs[s].optimizer_s);
-        gather = std::max(gather, costs[s].gather_s);
-        other = std::max(other, costs[s].other_s);
+        tail.barrier = std::max(tail.barrier, ends[s] + extension + costs[s].reduce_s);
+        tail.optimizer = std::max(tail.optimizer, costs[s].optimizer_s);
+        tail.gather = std::max(tail.gather, costs[s].gather_s);
+        tail.other = std::max(tail.other, costs[s].other_s);
     }
-    std::vector<Span> tail;
+    return tail;
+}
+
+void append(Timeline& timeline, const Tail& tail, const std::vector<double>& ends, const std::vector<StageCost>& costs,
+    double extension)
+{
+    std::vector<Span> spans;
     for (std::size_t s = 0; s < costs.size(); ++s) {
         const auto span = [&](SpanKind kind, double start, double seconds) {
             if (seconds > 0)
-                tail.push_back({int(s), kind, -1, 0, start, start + seconds});
+                spans.push_back({int(s), kind, -1, 0, start, start + seconds});
         };
         span(SpanKind::gradient_reduce, ends[s] + extension, costs[s].reduce_s);
-        span(SpanKind::optimizer, barrier, costs[s].optimizer_s);
-        span(SpanKind::parameter_gather, barrier + optimizer, costs[s].gather_s);
-        span(SpanKind::other, barrier + optimizer + gather, costs[s].other_s);
+        span(SpanKind::optimizer, tail.barrier, costs[s].optimizer_s);
+        span(SpanKind::parameter_gather, tail.barrier + tail.optimizer, costs[s].gather_s);
+        span(SpanKind::other, tail.barrier + tail.optimizer + tail.gather, costs[s].other_s);
     }
-    timeline.spans.insert(timeline.spans.end(), tail.begin(), tail.end());
+    timeline.spans.insert(timeline.spans.end(), spans.begin(), spans.end());
     std::stable_sort(
         timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) { return a.stage < b.stage; });
-    timeline.length_s = barrier + optimizer + gather + other;
-    return timeline.length_s;
+}
+
+// When the stages end their passes: from a simulation that keeps its spans, or timed in a known order.
+ScheduleOrder::Ends run(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages,
+    const ScheduleOrder* order, Timeline* timeline)
+{
+    if (order != nullptr)
+        return order->time(times);
+    Timeline simulated = simulate(actions, times, virtual_stages);
+    ScheduleOrder::Ends ends{simulated.length_s, stage_ends(simulated)};
+    if (timeline != nullptr)
+        *timeline = std::move(simulated);
+    return ends;
 }
 
 int simulated_micro_batches(const std::vector<std::vector<Action>>& actions)
@@ -107,15 +129,21 @@ int simulated_micro_batches(const std::vector<std::vector<Action>>& actions)
 } // namespace
 
 StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions, const CostContext& context)
+    const std::vector<std::vector<Action>>& actions, const CostContext& context, const ScheduleOrder* order)
 {
     const int pp = plan.layout.pp, virtual_stages = plan.layout.virtual_stages;
     ScheduleTimes times;
     times.chunks.resize(at(pp * virtual_stages));
     std::vector<StageCost> costs(program.size());
+    const ChunkProgram* priced = nullptr; // the chunk that `time` was priced for
+    ChunkTime time;
     for (std::size_t s = 0; s < program.size(); ++s) {
         for (const ChunkProgram& chunk : program[s].chunks) {
-            const ChunkTime time = chunk_time(chunk, context);
+            // Stages in the middle of a pipeline often do the same work.
+            if (priced == nullptr || priced->operations != chunk.operations) {
+                priced = &chunk;
+                time = chunk_time(chunk, context);
+            }
             times.chunks[at(chunk.chunk)]
                 = {time.forward.seconds(), time.backward.seconds(), time.backward.weight_gradient_s};
             costs[s].forward_s += time.forward.seconds();
@@ -139,19 +167,19 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     // Twice, without and with the time that activations travel: the difference is what the pipeline's hops expose.
     double without_hops = 0;
     const double hop = pp > 1 ? pipeline_hop(program, context) : 0;
-    if (hop > 0) {
-        Timeline ideal = simulate(actions, times, virtual_stages);
-        without_hops = ideal.length_s;
-    }
+    if (hop > 0)
+        without_hops = run(actions, times, virtual_stages, order, nullptr).length_s;
     times.send_receive_s = hop;
-    result.timeline = simulate(actions, times, virtual_stages);
-    const double pipeline_s = result.timeline.length_s;
+    const ScheduleOrder::Ends ends = run(actions, times, virtual_stages, order, &result.timeline);
+    const double pipeline_s = ends.length_s;
     // Beyond the simulated micro-batches the steady state repeats, one period of the busiest stage each; hops delay it
     // as much as they did in the simulated part.
     const double stretch = without_hops > 0 ? pipeline_s / without_hops : 1;
     const double extension = (micro_batches - simulated) * period * stretch;
-    const std::vector<double> ends = stage_ends(result.timeline);
-    const double length = finish(result.timeline, ends, costs, extension);
+    const Tail tail = tail_of(ends.stage_s, costs, extension);
+    const double length = tail.end();
+    if (order == nullptr)
+        append(result.timeline, tail, ends.stage_s, costs, extension);
 
     for (int part = 0; part < kParts; ++part) {
         const auto p = static_cast<std::size_t>(part);

@@ -7,6 +7,8 @@
 
 namespace fourfold {
 
+class ScheduleOrder;
+
 struct StepTime {
     PartTimes exposed, hidden; // of the reference stage; exposed adds up to the step
     double bubble_fraction = 0; // idle share of the reference stage while the pipeline runs
@@ -20,8 +22,9 @@ int micro_batches_to_simulate(const ResolvedPlan& plan);
 
 // The end of a step: every stage reduces its gradients when its last backward ends; the gradient norm makes all wait
 // for the slowest; then optimizer, parameter gather and the stack's fixed cost. `actions` may hold fewer micro-batches
-// than the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`.
+// than the plan (see kMaxActions in predict.cpp); the steady state is then extended to `micro_batches`. With an
+// `order` of these actions the times are the same and the timeline stays empty: for who prices a plan many times.
 StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions, const CostContext& context);
+    const std::vector<std::vector<Action>>& actions, const CostContext& context, const ScheduleOrder* order = nullptr);
 
 } // namespace fourfold

@@ -79,6 +79,7 @@ struct Operation {
     // Floating point operations of one execution: 2 m n k batch for gemm, 4 m k n batch (half if causal) for attention;
     // attention's backward takes 2.5 times as many when fused (scores are computed again), else twice.
     [[nodiscard]] double flops() const;
+    bool operator==(const Operation&) const = default;
 };
 
 // Something that occupies memory on one GPU of the stage.

@@ -19,22 +19,20 @@ Constant constant_named(const std::string& name)
     return Constant::zero;
 }
 
-// Whether two operation lists ask for the same work.
-bool same_work(const Operation& a, const Operation& b)
+// Memory is at its peak once the pipeline is full: what follows repeats. GPipe fills up to its last micro-batch.
+int micro_batches_to_reach_the_peak(const ResolvedPlan& plan)
 {
-    return a.kind == b.kind && a.m == b.m && a.n == b.n && a.k == b.k && a.batch == b.batch && a.bytes == b.bytes
-        && a.repeat == b.repeat && a.blocks == b.blocks && a.collective == b.collective && a.window == b.window;
+    const int all = micro_batches_to_simulate(plan);
+    if (plan.training.schedule == Schedule::gpipe || plan.training.schedule == Schedule::csv)
+        return all;
+    return std::min(all, 4 * plan.layout.pp);
 }
-bool same_work(const std::vector<Operation>& a, const std::vector<Operation>& b)
-{
-    return std::equal(
-        a.begin(), a.end(), b.begin(), b.end(), [](const Operation& x, const Operation& y) { return same_work(x, y); });
-}
+
 bool same_work(const StageProgram& a, const StageProgram& b)
 {
-    return same_work(a.step_operations, b.step_operations)
+    return a.step_operations == b.step_operations
         && std::equal(a.chunks.begin(), a.chunks.end(), b.chunks.begin(), b.chunks.end(),
-            [](const ChunkProgram& x, const ChunkProgram& y) { return same_work(x.operations, y.operations); });
+            [](const ChunkProgram& x, const ChunkProgram& y) { return x.operations == y.operations; });
 }
 
 } // namespace
@@ -53,10 +51,10 @@ Expected<PricedRow> PricedRow::make(const FitRow& row, const Stack& base)
     priced.row_.plan.stack.constants = base.constants;
     priced.row_.plan.stack.gpu_constants = base.gpu_constants;
     const ResolvedPlan& plan = priced.row_.plan;
-    FOURFOLD_TRY(priced.actions_,
-        make_schedule(
-            plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, micro_batches_to_simulate(plan)));
-    priced.program_ = build_program(plan);
+    FOURFOLD_TRY(priced.schedule_, plan_schedule(plan, micro_batches_to_simulate(plan)));
+    priced.order_.emplace(priced.schedule_.actions, plan.layout.virtual_stages);
+    FOURFOLD_TRY(priced.short_schedule_, plan_schedule(plan, micro_batches_to_reach_the_peak(plan)));
+    priced.program_ = priced.build();
     priced.context_.emplace(plan);
     if (!(priced.context_->peak_flops > 0) || !(priced.context_->memory_bytes_s > 0))
         return Problem{ProblemCode::bad_input,
@@ -81,6 +79,11 @@ void PricedRow::try_constants(const std::vector<std::string>& names)
     built_with_.clear();
 }
 
+std::vector<StageProgram> PricedRow::build() const
+{
+    return build_program(row_.plan, schedule_.stage_of_chunk);
+}
+
 void PricedRow::set_stack(const std::vector<double>& values)
 {
     auto& own = row_.plan.stack.gpu_constants[gpu()];
@@ -92,10 +95,10 @@ bool PricedRow::shapes_operations(std::size_t constant)
 {
     std::vector<double> values = base_;
     set_stack(values);
-    const std::vector<StageProgram> with = build_program(row_.plan);
+    const std::vector<StageProgram> with = build();
     values[constant] = values[constant] * 1.25 + 0.01;
     set_stack(values);
-    const std::vector<StageProgram> without = build_program(row_.plan);
+    const std::vector<StageProgram> without = build();
     set_stack(base_);
     return !std::equal(with.begin(), with.end(), without.begin(), without.end(),
         [](const StageProgram& a, const StageProgram& b) { return same_work(a, b); });
@@ -108,7 +111,7 @@ double PricedRow::step_time_s(const std::vector<double>& values)
         rebuild = built_with_[i] != values[shaping_[i]];
     if (rebuild) {
         set_stack(values);
-        program_ = build_program(row_.plan);
+        program_ = build();
         built_with_.clear();
         for (std::size_t i : shaping_)
             built_with_.push_back(values[i]);
@@ -120,16 +123,16 @@ double PricedRow::step_time_s(const std::vector<double>& values)
         for (std::size_t i = 0; i < ids_.size(); ++i)
             context_->constants.set(ids_[i], values[i]);
     }
-    const double seconds = step_time(row_.plan, program_, actions_, *context_).exposed.total();
+    const double seconds = step_time(row_.plan, program_, schedule_.actions, *context_, &*order_).exposed.total();
     return std::isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
 PricedRow::Memory PricedRow::memory(const std::vector<double>& values)
 {
     set_stack(values);
-    program_ = build_program(row_.plan);
+    program_ = build();
     built_with_.clear();
-    const MemoryAnswer answer = memory_answer(row_.plan, program_, actions_);
+    const MemoryAnswer answer = memory_answer(row_.plan, program_, short_schedule_.actions);
     return {answer.published_gib, answer.device_gib};
 }
 

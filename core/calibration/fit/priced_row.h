@@ -5,7 +5,8 @@
 
 #include "core/calibration/fit/fit.h"
 #include "core/cost/context.h"
-#include "core/schedule/actions.h"
+#include "core/schedule/plan_schedule.h"
+#include "core/schedule/schedule_order.h"
 #include "core/stack/constants.h"
 
 #include <optional>
@@ -36,11 +37,13 @@ public:
 
 private:
     explicit PricedRow(const FitRow& row);
+    [[nodiscard]] std::vector<StageProgram> build() const;
     void set_stack(const std::vector<double>& values);
     bool shapes_operations(std::size_t constant);
 
     FitRow row_; // its plan's stack carries the values last tried
-    std::vector<std::vector<Action>> actions_;
+    PlanSchedule schedule_, short_schedule_; // whole; enough of it for the peak of memory
+    std::optional<ScheduleOrder> order_;
     std::vector<StageProgram> program_;
     std::optional<CostContext> context_;
     std::vector<Constant> ids_;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/user/measured_rows.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+Expected<MeasuredRows> history_rows(
+    const HistoryStore& store, const std::string& stack, const std::vector<std::string>& runs)
+{
+    std::vector<std::string> ids;
+    for (const std::string& run : runs) {
+        FOURFOLD_TRY(ids.emplace_back(), store.full_id(run));
+    }
+    if (runs.empty()) {
+        constexpr int kAll = 1'000'000;
+        FOURFOLD_TRY(const auto list, store.list(kAll));
+        for (const RunSummary& run : list)
+            ids.push_back(run.id);
+        std::reverse(ids.begin(), ids.end()); // oldest first
+    }
+    MeasuredRows result;
+    for (const std::string& id : ids) {
+        FOURFOLD_TRY(const RunDetail run, store.show(id));
+        const RunSummary& summary = run.summary;
+        const auto skip = [&](const std::string& why) {
+            if (!runs.empty()) // of all runs most are simply of other software
+                result.skipped.push_back("run " + id + ": " + why);
+        };
+        if (summary.stack != stack) {
+            skip("ran with stack " + summary.stack + ", not " + stack);
+            continue;
+        }
+        FitRow row;
+        row.label = "run " + id;
+        if (summary.state == "oom") {
+            row.outcome = Outcome::out_of_memory;
+        } else {
+            row.step_time_s = summary.measured_step_time_s;
+            row.memory_gib = summary.measured_memory_gib;
+            if (!row.step_time_s && !row.memory_gib) {
+                skip("has no measured steps (" + summary.state + ")");
+                continue;
+            }
+        }
+        auto plan = read_resolved(run.plan, row.label);
+        if (!plan) {
+            result.skipped.push_back(plan.error().line());
+            continue;
+        }
+        row.plan = *std::move(plan);
+        result.rows.push_back(std::move(row));
+    }
+    return result;
+}
+
+MeasuredRows table_rows(const MeasuredTable& table)
+{
+    MeasuredRows result;
+    int exceptions = 0;
+    for (const MeasuredRow& row : table.rows) {
+        const bool told = row.status == CellStatus::ok || row.status == CellStatus::oom;
+        if (!told || row.plan.gpus == 0)
+            continue;
+        if (row.excluded) {
+            ++exceptions;
+            continue;
+        }
+        FitRow fit;
+        fit.plan = row.plan;
+        fit.label = row.source + " " + row.row;
+        fit.outcome = row.ran() ? Outcome::ran : Outcome::out_of_memory;
+        fit.step_time_s = row.step_time_s;
+        fit.memory_gib = row.memory_gib;
+        result.rows.push_back(std::move(fit));
+    }
+    if (exceptions > 0)
+        result.skipped.push_back(
+            table.file + ": " + std::to_string(exceptions) + " rows left out that the table marks as exceptions");
+    return result;
+}
+
+} // namespace fourfold

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/user/user_preset.h"
+#include "core/base/paths.h"
+#include "core/base/sha256.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace fourfold {
+namespace {
+
+const char* kind_of(const Calibration& calibration)
+{
+    return calibration.cluster ? "clusters" : "stacks";
+}
+
+std::string base_of(const Calibration& calibration)
+{
+    return calibration.cluster ? *calibration.cluster : calibration.stack;
+}
+
+bool can_be_id(const std::string& id)
+{
+    return !id.empty() && id.size() <= 100 && id.front() != '.' && id.front() != '-'
+        && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_'
+                   || c == '.';
+           });
+}
+
+bool ships(const std::string& kind, const std::string& id)
+{
+    const auto own = config_folder() / "presets";
+    for (const auto& folder : preset_folders()) {
+        std::error_code error;
+        if (folder != own && std::filesystem::is_regular_file(folder / kind / (id + ".json"), error))
+            return true;
+    }
+    return false;
+}
+
+// Fitted constants of the measured GPUs, rounded as they are stored.
+Json fitted_of(const Calibration& calibration, const std::string& gpu)
+{
+    Json constants = Json::object();
+    const auto own = calibration.fit.stack.gpu_constants.find(gpu);
+    if (own == calibration.fit.stack.gpu_constants.end())
+        return constants;
+    for (const ConstantEstimate& estimate : calibration.fit.constants) {
+        const bool of_gpu = estimate.gpu.empty() || estimate.gpu == gpu;
+        if (const auto value = own->second.find(estimate.name); of_gpu && value != own->second.end())
+            constants[estimate.name] = value->second;
+    }
+    return constants;
+}
+
+} // namespace
+
+std::string default_preset_id(const Calibration& calibration)
+{
+    const std::string base = base_of(calibration);
+    return base.ends_with("-calibrated") ? base : base + "-calibrated";
+}
+
+Expected<Json> preset_of(const Calibration& calibration, const std::string& id, const Presets& presets)
+{
+    FOURFOLD_TRY(const auto file, presets.file(kind_of(calibration), base_of(calibration)));
+    FOURFOLD_TRY(const std::string text, read_text_file(file));
+    FOURFOLD_TRY(Json json, parse_json(text, file.string()));
+    const std::string was = json.value("name", base_of(calibration));
+    const std::string mark = " (calibrated ";
+    json["id"] = id;
+    json["name"] = was.substr(0, was.find(mark)) + mark + calibration.date + ")";
+    if (id != base_of(calibration))
+        json["base"] = {{"id", base_of(calibration)}, {"sha256", sha256_hex(text)}};
+    const std::string remark = "fitted to " + calibration.source + " on " + calibration.date;
+    if (calibration.cluster) {
+        json["calibration"] = {{"stack", calibration.stack}, {"date", calibration.date}, {"source", remark},
+            {"constants", fitted_of(calibration, calibration.gpus.front())}};
+        return json;
+    }
+    for (const std::string& gpu : calibration.gpus) {
+        Json& constants = json["gpu_constants"][gpu];
+        if (!constants.is_object())
+            constants = Json::object();
+        for (const auto& [name, value] : fitted_of(calibration, gpu).items())
+            constants[name] = value;
+        constants["date"] = calibration.date;
+        constants["source"] = remark;
+    }
+    return json;
+}
+
+Expected<std::filesystem::path> save_preset(
+    const Calibration& calibration, const std::string& id, const Presets& presets)
+{
+    const std::string chosen = id.empty() ? default_preset_id(calibration) : id;
+    if (!can_be_id(chosen))
+        return Problem{ProblemCode::bad_input, "found " + in_quotes(chosen) + ", expected a preset's id",
+            "use letters, digits, '-', '_' and '.'", "--output"};
+    if (ships(kind_of(calibration), chosen))
+        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset that ships with the program",
+            "choose another id, for example " + default_preset_id(calibration), "--output"};
+    FOURFOLD_TRY(const Json json, preset_of(calibration, chosen, presets));
+    const auto folder = config_folder() / "presets" / kind_of(calibration);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return Problem{ProblemCode::io, "cannot be made: " + error.message(), "", folder.string()};
+    const auto file = folder / (chosen + ".json");
+    FOURFOLD_CHECK(write_file_atomically(file, json.dump(2) + "\n"));
+    return file;
+}
+
+} // namespace fourfold
