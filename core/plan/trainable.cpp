@@ -84,8 +84,9 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
 
 void run_limits(const RunSettings& run, Limits& limits)
 {
-    limits.refuse_if(
-        run.checkpoint.every > 0 || !run.checkpoint.load.empty(), "checkpoint", "run.checkpoint", "checkpoints");
+    const std::string& load = run.checkpoint.load;
+    limits.require(load.empty() || load.starts_with('/'), "checkpoint_load", "run.checkpoint.load",
+        "the checkpoint to load must be an absolute path on the nodes, found \"" + load + "\"");
     limits.require(
         !run.data.empty(), "no_data", "run.data", "there is nothing to train on: name at least one token file");
     limits.require(run.log_every >= 1, "log_every", "run.log_every", "log_every must be at least 1", "1");

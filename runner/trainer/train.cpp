@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/train.h"
 
+#include "core/schedule/chrome_trace.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/metrics/throughput.h"
+#include "runner/trainer/pipeline_parallel/collect_spans.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
 #include <ATen/Context.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -21,6 +25,8 @@ namespace fourfold::trainer {
 
 namespace {
 using Clock = std::chrono::steady_clock;
+
+constexpr int kTracedStep = 9; // counted from 0: warmed up, and soon enough for short runs
 
 std::atomic<bool> loop_runs{false};
 std::atomic<bool> stop_wanted{false};
@@ -54,8 +60,10 @@ struct Interval {
 // Steps, evaluations and what is told about them.
 class Loop {
 public:
-    Loop(const ResolvedPlan& plan, const Mesh& mesh, const Device& device, Trainer& trainer, EventWriter& events)
+    Loop(const ResolvedPlan& plan, const std::filesystem::path& run_folder, const Mesh& mesh, const Device& device,
+        Trainer& trainer, EventWriter& events)
         : plan_(plan)
+        , checkpoints_(run_folder / (plan.run.checkpoint.path.empty() ? "checkpoints" : plan.run.checkpoint.path))
         , mesh_(mesh)
         , device_(device)
         , trainer_(trainer)
@@ -66,16 +74,25 @@ public:
     // All steps; true when it was stopped before the last one.
     Expected<bool> run()
     {
-        const int total = trainer_.total_steps(), every = plan_.run.eval.every;
-        for (int step = 0; step < total; ++step) {
-            FOURFOLD_TRY(StepOutcome outcome, trainer_.accumulate_gradients(step, stop_wanted));
-            trainer_.update(step, outcome);
+        const int first = trainer_.first_step(), total = trainer_.total_steps(), every = plan_.run.eval.every;
+        for (int step = first; step < total; ++step) {
+            std::optional<StepTrace> trace;
+            if (step == std::min(first + kTracedStep, total - 1))
+                begin_trace(trace);
+            StepTrace* const spans = trace ? &*trace : nullptr;
+            FOURFOLD_TRY(StepOutcome outcome, trainer_.accumulate_gradients(step, stop_wanted, spans));
+            trainer_.update(step, outcome, spans);
             ++interval_.steps;
             interval_.data_time_s += outcome.data_time_s;
             FOURFOLD_CHECK(count_unusable(step, outcome));
+            if (trace)
+                FOURFOLD_CHECK(report_trace(step, *trace));
             const bool last = step + 1 == total;
             if ((step + 1) % plan_.run.log_every == 0 || last || outcome.stop)
                 FOURFOLD_CHECK(report_step(step, outcome));
+            const int save_every = plan_.run.checkpoint.every;
+            if (save_every > 0 && (last || outcome.stop || (step + 1) % save_every == 0))
+                FOURFOLD_CHECK(save(step));
             if (outcome.stop && !last)
                 return true;
             if (last || (every > 0 && (step + 1) % every == 0))
@@ -125,6 +142,42 @@ private:
                 {"nan_steps", unusable_}, {"data_time_s", data_time}});
     }
 
+    // After a collective, so that all ranks' clocks begin at about the same time.
+    void begin_trace(std::optional<StepTrace>& trace) const
+    {
+        const at::Tensor nothing
+            = at::zeros({1}, at::TensorOptions().dtype(at::kFloat).device(device_.cuda ? at::kCUDA : at::kCPU));
+        mesh_.world.all_reduce(nothing);
+        trace.emplace(mesh_.at.pp, synchronize_gpu);
+    }
+
+    // Its time belongs to no step.
+    Expected<void> report_trace(int step, const StepTrace& trace)
+    {
+        const auto begin = Clock::now();
+        const Timeline timeline = collect_spans(trace, mesh_, device_.cuda);
+        interval_.begin += Clock::now() - begin;
+        if (mesh_.world.rank() != 0)
+            return {};
+        Json fields{{"step", step + 1}};
+        fields.update(chrome_trace(timeline, plan_.name + ", step " + std::to_string(step + 1) + ", measured"));
+        return events_.write("trace", fields);
+    }
+
+    // Its time belongs to no step.
+    Expected<void> save(int step)
+    {
+        const auto begin = Clock::now();
+        FOURFOLD_TRY(const SavedCheckpoint saved, trainer_.save(checkpoints_, step + 1));
+        const auto took = Clock::now() - begin;
+        interval_.begin += took;
+        if (mesh_.world.rank() != 0)
+            return {};
+        return events_.write("checkpoint",
+            {{"step", step + 1}, {"path", saved.folder.string()}, {"bytes", saved.bytes},
+                {"time_s", std::chrono::duration<double>(took).count()}});
+    }
+
     // Its time belongs to no step.
     Expected<void> report_evaluation(int step, bool last)
     {
@@ -143,6 +196,7 @@ private:
     }
 
     const ResolvedPlan& plan_;
+    std::filesystem::path checkpoints_;
     const Mesh& mesh_;
     const Device& device_;
     Trainer& trainer_;
@@ -168,11 +222,13 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan)
     identity().recorder = mesh.recorder;
 
     FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, {device.cuda, false}));
+    if (!plan.run.checkpoint.load.empty())
+        FOURFOLD_CHECK(trainer->load());
     if (job.rank == 0)
         FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
 
     loop_runs = true;
-    FOURFOLD_TRY(const bool stopped, Loop(plan, mesh, device, *trainer, *identity().events).run());
+    FOURFOLD_TRY(const bool stopped, Loop(plan, job.run_folder, mesh, device, *trainer, *identity().events).run());
     loop_runs = false;
     rendezvous->leave();
     return stopped;

@@ -151,14 +151,17 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
 
 void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
 {
-    const auto span = StepTrace::measure(trace, SpanKind::optimizer);
     outcome.applied = std::isfinite(outcome.loss) && std::isfinite(outcome.grad_norm);
     if (!outcome.applied)
         return;
     constexpr double kAvoidsDivisionByZero = 1e-6;
     const double limit = plan_.run.clip_norm;
     const double scale = limit > 0 ? std::min(1.0, limit / (outcome.grad_norm + kAvoidsDivisionByZero)) : 1.0;
-    optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
+    {
+        const auto span = StepTrace::measure(trace, SpanKind::optimizer);
+        optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
+    }
+    const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);
     weights_->publish(mesh_.replicas);
 }
 
@@ -190,6 +193,23 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
     evaluation.tokens = batches * training.global_batch * training.seq_len;
     evaluation.loss = loss_sum.cpu().item<double>() / double(evaluation.tokens);
     return std::optional(evaluation);
+}
+
+Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int steps) const
+{
+    return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_);
+}
+
+Expected<void> Trainer::load()
+{
+    FOURFOLD_TRY(first_step_, load_checkpoint(plan_.run.checkpoint.load, plan_, *weights_, *optimizer_));
+    weights_->publish(mesh_.replicas);
+    if (first_step_ >= total_steps_)
+        return Problem{ProblemCode::bad_input,
+            "the checkpoint has finished " + std::to_string(first_step_) + " steps, the plan asks for "
+                + std::to_string(total_steps_),
+            "set run.steps to more", "run.steps"};
+    return {};
 }
 
 std::optional<double> Trainer::unigram_entropy() const

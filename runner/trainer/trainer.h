@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "runner/trainer/checkpoint/checkpoint.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data/sampler.h"
 #include "runner/trainer/data_parallel/gradient_buckets.h"
@@ -48,6 +49,12 @@ public:
     };
     Expected<std::optional<Evaluation>> evaluate();
 
+    // Writes FOLDER/step-<steps> with all that load needs to go on after `steps` finished steps. Collective.
+    Expected<SavedCheckpoint> save(const std::filesystem::path& folder, int steps) const;
+    // Continues from run.checkpoint.load, which must not be empty. Collective.
+    Expected<void> load();
+    [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
+
     // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.
     [[nodiscard]] std::optional<double> unigram_entropy() const;
     [[nodiscard]] int total_steps() const { return total_steps_; }
@@ -69,7 +76,7 @@ private:
     ResolvedPlan plan_;
     const Mesh& mesh_;
     TrainerOptions options_;
-    int total_steps_ = 0;
+    int total_steps_ = 0, first_step_ = 0;
     std::optional<Sampler> data_, held_out_;
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<BlockSettings> block_settings_;

@@ -31,6 +31,7 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
     EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
     EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
+    EXPECT_EQ(fields({"run.checkpoint.every=10", "run.checkpoint.load=\"/somewhere\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
     EXPECT_TRUE(check(example_plan()).empty());
 }
@@ -46,7 +47,7 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"training.async_tp=true"}), List{"training.async_tp"});
-    EXPECT_EQ(fields({"run.checkpoint.every=10"}), List{"run.checkpoint"});
+    EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
     EXPECT_EQ(fields({"model={\"model_type\":\"gpt_neox\",\"hidden_size\":32,\"num_hidden_layers\":2,"
                       "\"num_attention_heads\":4,\"intermediate_size\":64,\"vocab_size\":61}"}),

@@ -2,7 +2,7 @@
 // One rank of the trainer against the model in plain loops: the loss, the gradients by finite differences, AdamW.
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/trainer.h"
-#include "tests/parity/naive_llama.h"
+#include "tests/parity/naive_model.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -98,8 +98,16 @@ const std::vector<std::string> kModels[] = {
     {"training.global_batch=4"},
     {"training.global_batch=4", "model.tie_word_embeddings=true", "model.rope_scaling=null"},
     {"training.global_batch=4", "model.model_type=\"qwen2\""},
+    {"training.global_batch=4",
+        "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":4,\"n_positions\":"
+        "32}"},
+    {"training.global_batch=4",
+        "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":2,\"n_positions\":16,"
+        "\"activation_function\":\"gelu\",\"tie_word_embeddings\":false}"},
+    {"training.global_batch=4",
+        "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}"},
 };
-const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2"};
+const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });

@@ -33,10 +33,9 @@ public:
 
     // Spans in seconds since construction, in the order of their ends.
     [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+    [[nodiscard]] double now() const; // seconds since construction
 
 private:
-    double now() const;
-
     int stage_;
     std::function<void()> wait_for_device_;
     std::chrono::steady_clock::time_point begin_;

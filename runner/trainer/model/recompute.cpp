@@ -23,10 +23,10 @@ struct BlockHolder : torch::CustomClassHolder {
 
 struct Recompute : Function<Recompute> {
     // `anchor` requires a gradient: without it the first block, whose input may not, would leave no node in the graph.
-    static at::Tensor forward(AutogradContext* context, const std::vector<at::Tensor>& in, const at::Tensor& /*anchor*/,
-        const Recomputable* block)
+    static at::Tensor forward(
+        AutogradContext* context, const at::TensorList& in, const at::Tensor& /*anchor*/, const Recomputable* block)
     {
-        context->save_for_backward(in);
+        context->save_for_backward(in.vec());
         context->saved_data["block"] = c10::IValue::make_capsule(c10::make_intrusive<BlockHolder>(*block));
         const at::NoGradGuard no_graph;
         return (*block)(in);
@@ -57,7 +57,7 @@ at::Tensor recomputed(Recomputable block, const std::vector<at::Tensor>& in)
     if (!at::GradMode::is_enabled())
         return block(in);
     const at::Tensor anchor = at::empty({0}, in.at(0).options()).requires_grad_(true);
-    return Recompute::apply(in, anchor, &block);
+    return Recompute::apply(at::TensorList(in), anchor, &block);
 }
 
 } // namespace fourfold::trainer

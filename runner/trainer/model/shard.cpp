@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/shard.h"
 
+#include "core/plan/chunk_placement.h"
 #include "runner/trainer/model/weight_names.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, int pp_rank)
     const int count = int(layers.size());
     for (int index = 0, first = 0; index < count; ++index) {
         const int last = first + layers[std::size_t(index)];
-        if (index % plan.layout.pp == pp_rank)
+        if (stage_of_chunk(plan.training.schedule, plan.layout.pp, index) == pp_rank)
             chunks.push_back({index, first, last, index == 0, index + 1 == count});
         first = last;
     }

@@ -6,6 +6,8 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+
 namespace fourfold::trainer {
 
 at::Tensor Weights::view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard)
@@ -52,6 +54,23 @@ void Weights::publish(const Communicator& replicas) const
         if (sharded())
             replicas.all_gather_into(flat_[b], own.clone());
     }
+}
+
+at::Tensor Weights::whole(const at::Tensor& part, const Communicator& replicas) const
+{
+    return sharded() ? replicas.all_gather(part) : part;
+}
+
+void Weights::write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const
+{
+    const int64_t first = part_.index * part.numel(), last = first + part.numel();
+    const int64_t begin = std::max(first, entry.offset);
+    const int64_t end = std::min(last, entry.offset + int64_t(values.size()));
+    if (begin >= end)
+        return;
+    const at::Tensor source = at::from_blob(
+        const_cast<double*>(values.data()) + (begin - entry.offset), {end - begin}, at::TensorOptions(at::kDouble));
+    part.narrow(0, begin - first, end - begin).copy_(source);
 }
 
 const at::Tensor& Weights::operator[](const std::string& name) const

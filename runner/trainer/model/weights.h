@@ -43,6 +43,11 @@ public:
 
     // Elements of a bucket that the optimizer of one rank updates.
     [[nodiscard]] int64_t part_elements(std::size_t bucket) const { return buckets_[bucket].elements / part_.count; }
+    // The whole of a flat buffer beside masters(), of which each replica may hold a part. Collective where sharded().
+    [[nodiscard]] at::Tensor whole(const at::Tensor& part, const Communicator& replicas) const;
+    // Writes a parameter's values (of this rank's shard, row-major) into a flat buffer beside masters(), as far as it
+    // lies in this rank's part.
+    void write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const;
     // The part of a bucket's flat buffer that belongs to one entry, in the shard's shape.
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 

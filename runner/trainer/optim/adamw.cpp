@@ -35,9 +35,17 @@ AdamW::AdamW(const Weights& weights, const RunSettings& settings)
     }
 }
 
+void AdamW::set_updates(int updates)
+{
+    updates_ = updates;
+    for (const at::Tensor& steps : steps_)
+        steps.fill_(updates);
+}
+
 void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
 {
     const at::NoGradGuard no_graph;
+    ++updates_;
     for (std::size_t b = 0; b < gradients.size(); ++b) {
         if (scale != 1)
             gradients[b].mul_(scale);

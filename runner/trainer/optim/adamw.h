@@ -18,10 +18,17 @@ public:
     // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first.
     void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
 
+    // Its state, for checkpoints: flat buffers beside weights.masters(), and the updates so far.
+    [[nodiscard]] const std::vector<at::Tensor>& first_moment() const { return first_moment_; }
+    [[nodiscard]] const std::vector<at::Tensor>& second_moment() const { return second_moment_; }
+    [[nodiscard]] int updates() const { return updates_; }
+    void set_updates(int updates);
+
 private:
     const Weights& weights_;
     RunSettings settings_;
     std::vector<at::Tensor> first_moment_, second_moment_, steps_;
+    int updates_ = 0;
 };
 
 } // namespace fourfold::trainer

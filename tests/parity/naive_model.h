@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The model once more, in plain loops over doubles: slow, obvious, and sharing no code with the trainer.
+// The models once more, in plain loops over doubles: slow, obvious, and sharing no code with the trainer.
 #pragma once
 
 #include "core/model/model_shape.h"
@@ -10,7 +10,8 @@
 
 namespace fourfold::testing {
 
-using NamedWeights = std::map<std::string, std::vector<double>>; // full tensors, row-major, Hugging Face names
+// Full tensors, row-major, Hugging Face names; the layout is that of the parameter table.
+using NamedWeights = std::map<std::string, std::vector<double>>;
 
 // Sum of the cross-entropy in nats over a sequence of tokens: token i predicts token i + 1.
 double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Checkpoints that any mesh can read, whichever mesh wrote them: whole tensors under their Hugging Face names.
+//
+//   FOLDER/step-00000010/config.json                      the model, as Hugging Face writes it
+//                        model-00001-of-00002.safetensors one file a pipeline rank, with model.safetensors.index.json
+//                        optimizer-00001-of-00002.safetensors   "<name>.exp_avg" and "<name>.exp_avg_sq"
+//                        trainer.json                      steps and updates so far
+// The folder of a step appears under its name when all of it is written. With several nodes FOLDER must be on a file
+// system that they share.
+#pragma once
+
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/optim/adamw.h"
+
+#include <filesystem>
+
+namespace fourfold::trainer {
+
+struct SavedCheckpoint {
+    std::filesystem::path folder; // of the step
+    int64_t bytes = 0; // over all ranks
+};
+
+// `steps`: finished so far. Keeps the newest `plan.run.checkpoint.keep` steps of the folder. Collective: fails on all
+// ranks where one fails.
+Expected<SavedCheckpoint> save_checkpoint(const std::filesystem::path& folder, int steps, const ResolvedPlan& plan,
+    const Mesh& mesh, const Weights& weights, const AdamW& optimizer);
+
+// Reads the folder of a step, a FOLDER of steps (its newest), or a folder with a model of Hugging Face's; the latter
+// has no optimizer state. Returns the steps that the checkpoint had finished (0 for Hugging Face's). A tensor that is
+// missing or has another shape than the plan's model is a Problem. Call publish() on the weights afterwards.
+Expected<int> load_checkpoint(
+    const std::filesystem::path& folder, const ResolvedPlan& plan, const Weights& weights, AdamW& optimizer);
+
+} // namespace fourfold::trainer

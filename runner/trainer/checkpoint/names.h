@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// File and tensor names of a checkpoint.
+#pragma once
+
+#include "runner/trainer/model/shard.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace fourfold::trainer {
+
+inline constexpr char kFirstMoment[] = ".exp_avg", kSecondMoment[] = ".exp_avg_sq";
+
+std::string step_name(int steps); // "step-00000010"
+// The folders of steps in a folder, by step.
+std::map<int, std::filesystem::path> step_folders(const std::filesystem::path& folder);
+// "model-00001-of-00002.safetensors" for stage 0 of 2.
+std::string stage_file(const std::string& kind, int stage, int stages);
+// Whether a pipeline rank writes the tensor: a tied embedding is the first one's.
+bool stored_here(const Shard& shard, int pp_rank);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/checkpoint/safetensors.h"
+
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr std::size_t kLengthBytes = 8, kMostHeaderBytes = 100u << 20;
+
+int64_t element_bytes(const std::string& dtype)
+{
+    if (dtype == "F64")
+        return 8;
+    if (dtype == "F32")
+        return 4;
+    return dtype == "F16" || dtype == "BF16" ? 2 : 0;
+}
+
+Problem unusable(const std::string& file, const std::string& what)
+{
+    return {ProblemCode::bad_input, what, "give a safetensors file", file};
+}
+Problem system_problem(const std::string& file, const std::string& what)
+{
+    return {ProblemCode::io, what + ": " + std::strerror(errno), "", file};
+}
+
+template <typename T>
+T load(const unsigned char* bytes)
+{
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+// IEEE 754 binary16.
+double half_value(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double magnitude = 0;
+    if (exponent == 31)
+        magnitude = fraction ? NAN : INFINITY;
+    else
+        magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    return bits & 0x8000 ? -magnitude : magnitude;
+}
+} // namespace
+
+int64_t StoredTensor::elements() const
+{
+    int64_t count = 1;
+    for (const int64_t extent : shape)
+        count *= extent;
+    return count;
+}
+
+int64_t StoredTensor::bytes() const
+{
+    return elements() * element_bytes(dtype);
+}
+
+Expected<std::shared_ptr<const SafetensorsReader>> SafetensorsReader::open(const std::filesystem::path& file)
+{
+    std::shared_ptr<SafetensorsReader> reader(new SafetensorsReader);
+    reader->path_ = file.string();
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
+            std::string("cannot open it: ") + std::strerror(errno), "", reader->path_};
+    struct stat status { };
+    if (::fstat(descriptor, &status) != 0 || status.st_size < int64_t(kLengthBytes)) {
+        ::close(descriptor);
+        return unusable(reader->path_, "too short for a header");
+    }
+    reader->size_ = std::size_t(status.st_size);
+    void* data = ::mmap(nullptr, reader->size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    ::close(descriptor);
+    if (data == MAP_FAILED)
+        return system_problem(reader->path_, "cannot map it");
+    reader->data_ = static_cast<const unsigned char*>(data);
+    FOURFOLD_CHECK(reader->read_header());
+    return std::shared_ptr<const SafetensorsReader>(std::move(reader));
+}
+
+Expected<void> SafetensorsReader::read_header()
+{
+    const auto length = load<uint64_t>(data_);
+    if (length > kMostHeaderBytes || length > size_ - kLengthBytes)
+        return unusable(path_, "its header is longer than the file");
+    tensors_begin_ = kLengthBytes + std::size_t(length);
+    FOURFOLD_TRY(const Json header,
+        parse_json({reinterpret_cast<const char*>(data_) + kLengthBytes, std::size_t(length)}, path_ + " (header)"));
+    if (!header.is_object())
+        return unusable(path_, "its header is no JSON object");
+    for (const auto& [name, entry] : header.items()) {
+        if (name == "__metadata__")
+            continue;
+        StoredTensor tensor{name, "", {}};
+        int64_t begin = 0, end = 0;
+        try {
+            tensor.dtype = entry.at("dtype").get<std::string>();
+            tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
+            begin = entry.at("data_offsets").at(0).get<int64_t>();
+            end = entry.at("data_offsets").at(1).get<int64_t>();
+        } catch (const Json::exception&) {
+            return unusable(path_, "the header's entry \"" + name + "\" lacks dtype, shape or data_offsets");
+        }
+        const int64_t room = int64_t(size_ - tensors_begin_);
+        bool fits = begin >= 0 && end >= begin && end <= room;
+        int64_t elements = 1;
+        for (const int64_t extent : tensor.shape) {
+            fits = fits && extent >= 0 && (extent == 0 || elements <= room / extent);
+            elements = fits ? elements * extent : 0;
+        }
+        if (!fits || (element_bytes(tensor.dtype) > 0 && end - begin != elements * element_bytes(tensor.dtype)))
+            return unusable(
+                path_, "the bytes of \"" + name + "\" do not fit its shape: the file is cut short or damaged");
+        offsets_[name] = std::size_t(begin);
+        tensors_.emplace(name, std::move(tensor));
+    }
+    return {};
+}
+
+SafetensorsReader::~SafetensorsReader()
+{
+    if (data_)
+        ::munmap(const_cast<unsigned char*>(data_), size_);
+}
+
+void SafetensorsReader::read(
+    const StoredTensor& tensor, int64_t first, int64_t stride, int64_t count, double* out) const
+{
+    const int64_t size = element_bytes(tensor.dtype);
+    const unsigned char* next = data_ + tensors_begin_ + offsets_.at(tensor.name) + first * size;
+    const auto each = [&](auto&& value) {
+        for (int64_t i = 0; i < count; ++i, next += stride * size)
+            out[i] = value(next);
+    };
+    if (tensor.dtype == "F64")
+        each(load<double>);
+    else if (tensor.dtype == "F32")
+        each(load<float>);
+    else if (tensor.dtype == "F16")
+        each([](const unsigned char* bytes) { return half_value(load<uint16_t>(bytes)); });
+    else
+        each([](const unsigned char* bytes) { return std::bit_cast<float>(uint32_t(load<uint16_t>(bytes)) << 16); });
+}
+
+Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
+    const std::filesystem::path& file, const std::vector<StoredTensor>& tensors, const Json& metadata)
+{
+    std::unique_ptr<SafetensorsWriter> writer(new SafetensorsWriter);
+    writer->path_ = file.string();
+    Json header = Json::object();
+    if (!metadata.empty())
+        header["__metadata__"] = metadata;
+    for (const StoredTensor& tensor : tensors) {
+        const int64_t end = writer->expected_ + tensor.bytes();
+        header[tensor.name]
+            = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {writer->expected_, end}}};
+        writer->expected_ = end;
+    }
+    std::string text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' '); // the tensors begin aligned
+    writer->descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (writer->descriptor_ < 0)
+        return system_problem(writer->path_, "cannot create it");
+    const uint64_t length = text.size();
+    FOURFOLD_CHECK(writer->append(&length, sizeof length));
+    FOURFOLD_CHECK(writer->append(text.data(), text.size()));
+    writer->written_ = 0;
+    return writer;
+}
+
+SafetensorsWriter::~SafetensorsWriter()
+{
+    if (descriptor_ >= 0)
+        ::close(descriptor_);
+}
+
+Expected<void> SafetensorsWriter::append(const void* bytes, std::size_t count)
+{
+    const char* next = static_cast<const char*>(bytes);
+    while (count > 0) {
+        const ssize_t done = ::write(descriptor_, next, count);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return system_problem(path_, "cannot write it");
+        next += done;
+        count -= std::size_t(done);
+        written_ += done;
+    }
+    return {};
+}
+
+Expected<void> SafetensorsWriter::finish()
+{
+    if (written_ != expected_)
+        return Problem{ProblemCode::failed,
+            "got " + std::to_string(written_) + " bytes of tensors, expected " + std::to_string(expected_), "", path_};
+    if (::fsync(descriptor_) != 0)
+        return system_problem(path_, "cannot write it");
+    return {};
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The safetensors format: 8 bytes with the length of a JSON header, the header (name -> dtype, shape, byte range), then
+// the tensors' bytes, little-endian and row-major.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fourfold::trainer {
+
+struct StoredTensor {
+    std::string name;
+    std::string dtype; // "F64", "F32", "F16", "BF16"
+    std::vector<int64_t> shape;
+
+    [[nodiscard]] int64_t elements() const;
+    [[nodiscard]] int64_t bytes() const; // 0 for a dtype that is not known here
+};
+
+// Reads; the file stays mapped as long as the object lives.
+class SafetensorsReader {
+public:
+    // Errors name the file: no safetensors, cut short, a byte range that does not fit the shape.
+    static Expected<std::shared_ptr<const SafetensorsReader>> open(const std::filesystem::path& file);
+    ~SafetensorsReader();
+    SafetensorsReader(const SafetensorsReader&) = delete;
+    SafetensorsReader& operator=(const SafetensorsReader&) = delete;
+
+    [[nodiscard]] const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // `count` elements of a tensor of this file: `first`, first + stride, ... in its row-major order. Precondition: the
+    // tensor is here, all of them lie in it, and its dtype is known (bytes() > 0 or no elements).
+    void read(const StoredTensor& tensor, int64_t first, int64_t stride, int64_t count, double* out) const;
+
+private:
+    SafetensorsReader() = default;
+    Expected<void> read_header();
+
+    std::string path_;
+    const unsigned char* data_ = nullptr;
+    std::size_t size_ = 0, tensors_begin_ = 0;
+    std::map<std::string, StoredTensor> tensors_;
+    std::map<std::string, std::size_t> offsets_; // from tensors_begin_
+};
+
+// Writes a file from beginning to end: the tensors in the order of the list, each in one or several calls of append.
+class SafetensorsWriter {
+public:
+    // `metadata`: the format's "__metadata__", strings only.
+    static Expected<std::unique_ptr<SafetensorsWriter>> create(
+        const std::filesystem::path& file, const std::vector<StoredTensor>& tensors, const Json& metadata);
+    ~SafetensorsWriter();
+    SafetensorsWriter(const SafetensorsWriter&) = delete;
+    SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
+
+    Expected<void> append(const void* bytes, std::size_t count);
+    // Makes the file durable. A Problem where fewer or more bytes came than the list says.
+    Expected<void> finish();
+    [[nodiscard]] int64_t bytes() const { return written_; }
+
+private:
+    SafetensorsWriter() = default;
+
+    std::string path_;
+    int descriptor_ = -1;
+    int64_t written_ = 0, expected_ = 0;
+};
+
+} // namespace fourfold::trainer

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where Hugging Face's files keep the elements of a tensor of the parameter table. Most agree; GPT-2 stores its linear
+// layers input first, and its fused projection as all queries, all keys, all values instead of head after head.
+#pragma once
+
+#include "runner/trainer/model/shard.h"
+
+namespace fourfold::trainer {
+
+class StoredLayout {
+public:
+    // `shard` is any rank's part of the tensor: the layout is that of the whole.
+    StoredLayout(const ModelShape& model, const Shard& shard);
+
+    // Of the stored tensor, without vocabulary padding.
+    [[nodiscard]] const std::vector<int64_t>& shape() const { return shape_; }
+    // Rows and columns of the table's tensor that are stored; a vector has one column.
+    [[nodiscard]] int64_t rows() const { return rows_; }
+    [[nodiscard]] int64_t columns() const { return columns_; }
+    // Place in the stored tensor, row-major, of an element of the table's tensor.
+    [[nodiscard]] int64_t index(int64_t row, int64_t column) const
+    {
+        const int64_t stored_row = fused_ ? unfused(row) : row;
+        return transposed_ ? column * rows_ + stored_row : stored_row * columns_ + column;
+    }
+    // From one element of a row of the table's tensor to the next.
+    [[nodiscard]] int64_t stride() const { return transposed_ ? rows_ : 1; }
+
+private:
+    [[nodiscard]] int64_t unfused(int64_t row) const;
+
+    std::vector<int64_t> shape_;
+    int64_t rows_ = 0, columns_ = 1, head_dim_ = 0;
+    bool transposed_ = false, fused_ = false;
+};
+
+} // namespace fourfold::trainer

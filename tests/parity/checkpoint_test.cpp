@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A checkpoint that one mesh wrote goes on on any other, in the names and layouts of Hugging Face's files.
+#include "runner/trainer/checkpoint/safetensors.h"
+#include "runner/trainer/checkpoint/stored_layout.h"
+#include "runner/trainer/model/weight_names.h"
+#include "tests/parity/cases.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/event_schema.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+namespace fourfold::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using trainer::SafetensorsReader;
+using trainer::SafetensorsWriter;
+using trainer::StoredTensor;
+namespace fs = std::filesystem;
+
+const std::string kGpt2 = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":4,"
+                          "\"n_positions\":32}";
+const std::string kBloom
+    = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}";
+
+struct Trained {
+    std::map<int, double> losses; // by step, from 1
+    std::map<int, std::string> checkpoints; // folders, by step
+    std::string problem;
+};
+
+Trained train(const ResolvedPlan& plan, const fs::path& folder)
+{
+    fs::create_directories(folder);
+    Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, folder), "--run-dir", folder}, folder);
+    Trained trained;
+    for (const int status : ranks.wait(200s))
+        if (status != 0)
+            trained.problem = ranks.log(0) + ranks.log(plan.gpus - 1);
+    for (const Json& event : ranks.events(0)) {
+        EXPECT_EQ(schema_violation(event), "");
+        if (event["event"] == "step")
+            trained.losses[event["step"].get<int>()] = event["loss"].get<double>();
+        if (event["event"] == "checkpoint")
+            trained.checkpoints[event["step"].get<int>()] = event["path"].get<std::string>();
+    }
+    return trained;
+}
+
+StoredTensor tensor(const std::string& name, const std::string& dtype, std::vector<int64_t> shape)
+{
+    return {name, dtype, std::move(shape)};
+}
+
+TEST(Safetensors, KeepsNamesShapesAndValues)
+{
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a.safetensors";
+    const std::vector<float> first{1, 2, 3, 4, 5, 6};
+    const std::vector<double> second{0.1};
+    const std::vector<uint16_t> bf16{0x3fc0, 0xc000}, f16{0x3c00, 0x0001, 0xfc00}; // 1.5, -2; 1, 2^-24, -inf
+    auto writer = SafetensorsWriter::create(file,
+        {tensor("a", "F32", {2, 3}), tensor("b", "F64", {1}), tensor("c", "BF16", {2}), tensor("d", "F16", {3})},
+        {{"format", "pt"}});
+    ASSERT_TRUE(writer) << writer.error().line();
+    EXPECT_TRUE((*writer)->append(first.data(), 24));
+    EXPECT_FALSE((*writer)->finish()) << "three tensors are missing";
+    EXPECT_TRUE((*writer)->append(second.data(), 8));
+    EXPECT_TRUE((*writer)->append(bf16.data(), 4));
+    EXPECT_TRUE((*writer)->append(f16.data(), 6));
+    EXPECT_TRUE((*writer)->finish());
+
+    const auto reader = SafetensorsReader::open(file);
+    ASSERT_TRUE(reader) << reader.error().line();
+    const auto& tensors = (*reader)->tensors();
+    ASSERT_EQ(tensors.size(), 4u);
+    EXPECT_EQ(tensors.at("a").shape, (std::vector<int64_t>{2, 3}));
+    double out[3];
+    (*reader)->read(tensors.at("a"), 1, 3, 2, out);
+    EXPECT_EQ(out[0], 2);
+    EXPECT_EQ(out[1], 5);
+    (*reader)->read(tensors.at("b"), 0, 1, 1, out);
+    EXPECT_EQ(out[0], 0.1);
+    (*reader)->read(tensors.at("c"), 0, 1, 2, out);
+    EXPECT_EQ(out[0], 1.5);
+    EXPECT_EQ(out[1], -2);
+    (*reader)->read(tensors.at("d"), 0, 1, 3, out);
+    EXPECT_EQ(out[0], 1);
+    EXPECT_EQ(out[1], std::exp2(-24));
+    EXPECT_EQ(out[2], -INFINITY);
+}
+
+TEST(Safetensors, RefusesDamagedFiles)
+{
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "a.safetensors";
+    const auto message = [&](const std::string& header, std::size_t data_bytes) {
+        std::ofstream out(file, std::ios::binary);
+        const uint64_t length = header.size();
+        out.write(reinterpret_cast<const char*>(&length), sizeof length);
+        out << header << std::string(data_bytes, '\0');
+        out.close();
+        const auto reader = SafetensorsReader::open(file);
+        return reader ? std::string() : reader.error().line();
+    };
+    EXPECT_EQ(message(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8), "");
+    EXPECT_THAT(message(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7), HasSubstr("cut short"));
+    EXPECT_THAT(message(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8), HasSubstr("\"a\""));
+    EXPECT_THAT(message(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}})", 8),
+        HasSubstr("do not fit"));
+    EXPECT_THAT(message(R"({"a":{"dtype":"F32","data_offsets":[0,8]}})", 8), HasSubstr("lacks"));
+    EXPECT_THAT(message("[1]", 8), HasSubstr("no JSON object"));
+    EXPECT_THAT(message("{", 8), HasSubstr("a.safetensors"));
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << "\xff\xff\xff\xff\xff\xff\xff\x7f{}";
+    EXPECT_THAT(SafetensorsReader::open(file).error().line(), HasSubstr("longer than the file"));
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << "abc";
+    EXPECT_THAT(SafetensorsReader::open(file).error().line(), HasSubstr("too short"));
+    EXPECT_THAT(SafetensorsReader::open(folder.path() / "none").error().line(), HasSubstr("none"));
+}
+
+// GPT-2's fused projection: the table goes head by head, the file all queries first, input features first.
+TEST(StoredLayout, OfGpt2IsAPermutation)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = tiny_plan(folder.path() / "tokens.bin", {kGpt2});
+    int checked = 0;
+    for (const trainer::Shard& shard : trainer::shard_table(plan, 0, 0)) {
+        const trainer::StoredLayout layout(plan.model, shard);
+        std::set<int64_t> places;
+        for (int64_t row = 0; row < layout.rows(); ++row)
+            for (int64_t column = 0; column < layout.columns(); ++column) {
+                places.insert(layout.index(row, column));
+                EXPECT_EQ(layout.index(row, column), layout.index(row, 0) + column * layout.stride());
+            }
+        EXPECT_EQ(int64_t(places.size()), layout.rows() * layout.columns()) << shard.parameter.name;
+        EXPECT_EQ(*places.rbegin(), layout.rows() * layout.columns() - 1);
+        if (shard.parameter.name == "transformer.h.0.attn.c_attn.weight") {
+            ++checked;
+            EXPECT_EQ(layout.shape(), (std::vector<int64_t>{32, 96}));
+            // Element 3 of the key of head 2 (8 wide), input feature 5.
+            EXPECT_EQ(layout.index((2 * 3 + 1) * 8 + 3, 5), 5 * 96 + 32 + 2 * 8 + 3);
+        }
+        if (shard.parameter.name == "transformer.wte.weight") {
+            ++checked;
+            EXPECT_EQ(layout.index(7, 3), 7 * 32 + 3);
+        }
+    }
+    EXPECT_EQ(checked, 2);
+}
+
+struct Resume {
+    const char* name;
+    std::vector<std::string> model, writer, reader;
+    double tolerance;
+};
+void PrintTo(const Resume& r, std::ostream* out)
+{
+    *out << r.name;
+}
+
+class Checkpoint : public ::testing::TestWithParam<Resume> { };
+
+TEST_P(Checkpoint, GoesOnWhereItStopped)
+{
+    const Resume& resume = GetParam();
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto whole = train(tiny_plan(tokens, joined(joined(resume.model, resume.writer), {"run.checkpoint.every=4"})),
+        folder.path() / "whole");
+    ASSERT_EQ(whole.problem, "");
+    ASSERT_EQ(whole.losses.size(), 10u);
+    // Steps 4, 8 and the last; two are kept.
+    ASSERT_EQ(whole.checkpoints.size(), 3u);
+    EXPECT_FALSE(fs::exists(whole.checkpoints.at(4)));
+    EXPECT_TRUE(fs::exists(whole.checkpoints.at(10)));
+
+    const auto resumed = train(
+        tiny_plan(tokens,
+            joined(joined(resume.model, resume.reader), {"run.checkpoint.load=\"" + whole.checkpoints.at(8) + "\""})),
+        folder.path() / "resumed");
+    ASSERT_EQ(resumed.problem, "");
+    ASSERT_EQ(resumed.losses.size(), 2u);
+    for (const auto& [step, loss] : resumed.losses)
+        EXPECT_LE(std::abs(loss - whole.losses.at(step)), resume.tolerance * loss) << "step " << step;
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
+    ::testing::Values(Resume{"one_rank_bitwise", {}, {}, {}, 0},
+        Resume{"pp2_tp2_tied_to_dp2_zero1", {"model.tie_word_embeddings=true"},
+            {"gpus=4", "layout.pp=2", "layout.tp=2"}, {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            1e-5},
+        Resume{"dp2_zero1_to_tp4_shared_kv", {}, {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            {"gpus=4", "layout.tp=4"}, 1e-5},
+        Resume{"gpt2_tp2_to_pp2", {kGpt2}, {"gpus=2", "layout.tp=2"}, {"gpus=2", "layout.pp=2"}, 1e-5}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CheckpointProblems, NameWhatDoesNotFit)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto written = train(tiny_plan(tokens, {"run.steps=2", "run.checkpoint.every=2"}), folder.path() / "written");
+    ASSERT_EQ(written.problem, "");
+    const std::string load = "run.checkpoint.load=\"" + written.checkpoints.at(2) + "\"";
+    const auto problem = [&](const std::vector<std::string>& assignments) {
+        const fs::path run = folder.path() / ("run" + std::to_string(std::rand()));
+        return train(tiny_plan(tokens, assignments), run).problem;
+    };
+    EXPECT_THAT(problem({load, "model.intermediate_size=64"}), HasSubstr("[32, 48], the plan's model needs [32, 64]"));
+    EXPECT_THAT(problem({load, "model.num_hidden_layers=3"}), HasSubstr("model.layers.2"));
+    EXPECT_THAT(problem({load, "run.steps=2"}), HasSubstr("has finished 2 steps"));
+    EXPECT_THAT(problem({"run.checkpoint.load=\"/nowhere\""}), HasSubstr("run.checkpoint.load /nowhere"));
+    EXPECT_THAT(problem({"run.checkpoint.every=1", "run.checkpoint.path=\"/proc/none\""}), HasSubstr("/proc/none"));
+}
+
+// The same weights in PyTorch: loss and all gradients.
+class AgainstPyTorch : public ::testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> { };
+
+TEST_P(AgainstPyTorch, LossAndGradientsAgree)
+{
+    const std::string python
+        = "PYTHONPATH='" + fs::path(FOURFOLD_LIBTORCH).parent_path().string() + "' python3 -W ignore ";
+    if (std::system((python + "-c 'import torch' >/dev/null 2>&1").c_str()) != 0)
+        GTEST_SKIP() << "python3 cannot import torch";
+    const TemporaryFolder folder;
+    const auto tokens = folder.path() / "one.bin"; // exactly one sequence: every sample is this one
+    std::ofstream out(tokens, std::ios::binary);
+    for (int i = 0; i < 17; ++i)
+        out.put(static_cast<char>((i * i + 3) % 61)).put(0);
+    out.close();
+    ResolvedPlan plan = tiny_plan(tokens,
+        joined(GetParam().second,
+            {"run.steps=4", "run.checkpoint.every=1", "run.clip_norm=0", "training.global_batch=2",
+                "run.warmup_steps=0"}));
+    plan.run.data[0].end = 1;
+    plan.run.eval.data.clear();
+    const auto trained = train(plan, folder.path() / "run");
+    ASSERT_EQ(trained.problem, "");
+    const std::string log = (folder.path() / "python.log").string();
+    char loss[32];
+    std::snprintf(loss, sizeof loss, "%.9g", trained.losses.at(4));
+    const std::string command = python + FOURFOLD_TEST_DATA + "/reference.py " + trained.checkpoints.at(3) + " "
+        + trained.checkpoints.at(4) + " " + tokens.string() + " " + loss + " " + std::to_string(plan.run.beta1) + " >"
+        + log + " 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << std::ifstream(log).rdbuf();
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, AgainstPyTorch,
+    ::testing::Values(std::pair{"llama3", std::vector<std::string>{}},
+        std::pair{"qwen2_tied_pp2",
+            std::vector<std::string>{
+                "model.model_type=\"qwen2\"", "model.tie_word_embeddings=true", "gpus=2", "layout.pp=2"}},
+        std::pair{"gpt2_tp2", std::vector<std::string>{kGpt2, "gpus=2", "layout.tp=2"}},
+        std::pair{"bloom", std::vector<std::string>{kBloom}}),
+    [](const auto& info) { return std::string(info.param.first); });
+
+} // namespace
+} // namespace fourfold::testing

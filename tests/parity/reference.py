@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Forward and gradients in PyTorch of a checkpoint that fourfold-trainer wrote.
+
+reference.py BEFORE AFTER TOKENS LOSS BETA1: folders of two checkpoints one step apart, a file of uint16 tokens that
+holds one sequence, the loss that the trainer reported of the step between them, and AdamW's beta1. Prints the relative
+differences of the loss and of the worst gradient (which follows from the two first moments) and exits with 1 where one
+is too large.
+"""
+import json
+import math
+import pathlib
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+
+def read(folder, kind):
+    tensors = {}
+    for file in sorted(pathlib.Path(folder).glob(kind + "*.safetensors")):
+        data = file.read_bytes()
+        (length,) = struct.unpack("<Q", data[:8])
+        for name, entry in json.loads(data[8 : 8 + length]).items():
+            if name == "__metadata__":
+                continue
+            begin, end = (8 + length + offset for offset in entry["data_offsets"])
+            assert entry["dtype"] == "F32"
+            flat = torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float32)
+            tensors[name] = flat.reshape(entry["shape"]).double()
+    return tensors
+
+
+def causal(q, k, v, bias=None):
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if bias is not None:
+        scores = scores + bias
+    mask = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    return scores.masked_fill(mask, -math.inf).softmax(-1) @ v
+
+
+def inverse_frequencies(config, head_dim):
+    frequencies = config["rope_theta"] ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+    scaling = config.get("rope_scaling")
+    if not scaling:
+        return frequencies
+    assert scaling["rope_type"] == "llama3"
+    original = scaling["original_max_position_embeddings"]
+    waves = 2 * math.pi / frequencies
+    low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+    smooth = ((original / waves - low) / (high - low)).clamp(0, 1)
+    return (1 - smooth) * frequencies / scaling["factor"] + smooth * frequencies
+
+
+def llama(config, w, tokens):
+    heads, kv_heads, d = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
+    s = tokens.numel()
+    angles = torch.outer(torch.arange(s, dtype=torch.float64), inverse_frequencies(config, d))
+    cos, sin = torch.cat([angles, angles], -1).cos(), torch.cat([angles, angles], -1).sin()
+
+    def norm(x, name):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + config["rms_norm_eps"]) * w[name + ".weight"]
+
+    def linear(x, name):
+        return F.linear(x, w[name + ".weight"], w.get(name + ".bias"))
+
+    def turned(x):
+        half = torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1)
+        return x * cos + half * sin
+
+    x = w["model.embed_tokens.weight"][tokens]
+    for i in range(config["num_hidden_layers"]):
+        p = f"model.layers.{i}."
+        y = norm(x, p + "input_layernorm")
+        q, k, v = (linear(y, p + f"self_attn.{n}_proj").view(s, -1, d).transpose(0, 1) for n in "qkv")
+        k, v = (t.repeat_interleave(heads // kv_heads, 0) for t in (turned(k), v))
+        x = x + linear(causal(turned(q), k, v).transpose(0, 1).reshape(s, -1), p + "self_attn.o_proj")
+        y = norm(x, p + "post_attention_layernorm")
+        x = x + linear(F.silu(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
+    head = w["model.embed_tokens.weight"] if config["tie_word_embeddings"] else w["lm_head.weight"]
+    return norm(x, "model.norm") @ head.T
+
+
+def gpt2(config, w, tokens):
+    heads, hidden, s = config["n_head"], config["n_embd"], tokens.numel()
+    gelu = "none" if config["activation_function"] == "gelu" else "tanh"
+
+    def norm(x, name):
+        return F.layer_norm(x, (hidden,), w[name + ".weight"], w[name + ".bias"], config["layer_norm_epsilon"])
+
+    def conv1d(x, name):  # input features first
+        return x @ w[name + ".weight"] + w[name + ".bias"]
+
+    x = w["transformer.wte.weight"][tokens] + w["transformer.wpe.weight"][:s]
+    for i in range(config["n_layer"]):
+        p = f"transformer.h.{i}."
+        q, k, v = conv1d(norm(x, p + "ln_1"), p + "attn.c_attn").split(hidden, -1)
+        q, k, v = (t.view(s, heads, -1).transpose(0, 1) for t in (q, k, v))
+        x = x + conv1d(causal(q, k, v).transpose(0, 1).reshape(s, -1), p + "attn.c_proj")
+        x = x + conv1d(F.gelu(conv1d(norm(x, p + "ln_2"), p + "mlp.c_fc"), approximate=gelu), p + "mlp.c_proj")
+    head = w["transformer.wte.weight"] if config["tie_word_embeddings"] else w["lm_head.weight"]
+    return norm(x, "transformer.ln_f") @ head.T
+
+
+def bloom(config, w, tokens):
+    heads, hidden, s = config["n_head"], config["hidden_size"], tokens.numel()
+    d = hidden // heads
+
+    def norm(x, name):
+        return F.layer_norm(x, (hidden,), w[name + ".weight"], w[name + ".bias"], config["layer_norm_epsilon"])
+
+    def linear(x, name):
+        return F.linear(x, w[name + ".weight"], w[name + ".bias"])
+
+    assert heads & (heads - 1) == 0
+    slopes = torch.tensor([2 ** (-8 * (i + 1) / heads) for i in range(heads)], dtype=torch.float64)
+    bias = slopes[:, None, None] * torch.arange(s, dtype=torch.float64)[None, None, :]
+    x = norm(w["transformer.word_embeddings.weight"][tokens], "transformer.word_embeddings_layernorm")
+    for i in range(config["n_layer"]):
+        p = f"transformer.h.{i}."
+        fused = linear(norm(x, p + "input_layernorm"), p + "self_attention.query_key_value").view(s, heads, 3, d)
+        q, k, v = (fused[:, :, n].transpose(0, 1) for n in range(3))
+        x = x + linear(causal(q, k, v, bias).transpose(0, 1).reshape(s, -1), p + "self_attention.dense")
+        y = F.gelu(linear(norm(x, p + "post_attention_layernorm"), p + "mlp.dense_h_to_4h"), approximate="tanh")
+        x = x + linear(y, p + "mlp.dense_4h_to_h")
+    return norm(x, "transformer.ln_f") @ w["transformer.word_embeddings.weight"].T
+
+
+def main():
+    before, after, token_file, reported, beta1 = sys.argv[1:]
+    reported, beta1 = float(reported), float(beta1)
+    config = json.loads((pathlib.Path(before) / "config.json").read_text())
+    data = pathlib.Path(token_file).read_bytes()
+    tokens = torch.tensor(struct.unpack(f"<{len(data) // 2}H", data))
+    weights = {name: tensor.requires_grad_() for name, tensor in read(before, "model").items()}
+    forward = {"gpt2": gpt2, "bloom": bloom}.get(config["model_type"], llama)
+    loss = F.cross_entropy(forward(config, weights, tokens[:-1]), tokens[1:])
+    loss.backward()
+    loss_error = abs(loss.item() - reported) / loss.item()
+
+    old, new = read(before, "optimizer"), read(after, "optimizer")
+    worst, worst_name = 0.0, ""
+    assert set(name + ".exp_avg" for name in weights) == set(name for name in new if name.endswith(".exp_avg"))
+    for name, tensor in weights.items():
+        gradient = (new[name + ".exp_avg"] - beta1 * old[name + ".exp_avg"]) / (1 - beta1)
+        error = ((gradient - tensor.grad).abs().max() / tensor.grad.abs().max()).item()
+        if not error <= worst:
+            worst, worst_name = error, name
+    print(f"loss {loss.item():.9f}, difference {loss_error:.2e}; worst gradient {worst_name}, difference {worst:.2e}")
+    sys.exit(0 if loss_error < 1e-5 and worst < 1e-4 else 1)
+
+
+main()
