@@ -21,6 +21,7 @@ struct Options {
     bool folds = false, write = false, ablation = false, few = false, verbose = false, keep = false;
     std::string presets, extra, report;
     int threads = 0;
+    FitOptions fit; // noise
 };
 
 void print_constants(const FitResult& fit)
@@ -48,7 +49,7 @@ Expected<void> refit(const std::string& id, const Options& options, const Preset
     }
     if (set == nullptr)
         return Problem{ProblemCode::bad_input, "the preset has no fit set " + id, "", "stack " + corpus.stack};
-    FitOptions fit_options;
+    FitOptions fit_options = options.fit;
     fit_options.scope = FitScope::stack;
     fit_options.threads = options.threads;
     std::printf("%s: %zu rows of %s, %zu constants of time\n", id.c_str(), corpus.rows.size(),
@@ -100,6 +101,8 @@ int run(int argc, char** argv)
     app.add_option("--presets", options.presets, "presets folder to write into");
     app.add_option("--tables", options.extra, "folder of the tables that do not ship");
     app.add_option("--report", options.report, "Markdown file to append tables to");
+    app.add_option("--time-noise", options.fit.time_noise, "of ln(predicted / measured) step time");
+    app.add_option("--memory-noise", options.fit.memory_noise, "the same of memory");
     app.add_option("--threads", options.threads, "0 = all cores");
     try {
         app.parse(argc, argv);
