@@ -109,7 +109,8 @@ void GradientBuckets::finish()
         state.issue_next();
     for (Handle& reduction : state.reductions)
         reduction.wait();
-    // What TP ranks or the ends of the pipeline share they also have to add up; on the finished sums, as addition commutes.
+    // What TP ranks or the ends of the pipeline share they also have to add up; on the finished sums, as addition
+    // commutes.
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
         const Replication replication = state.weights.buckets()[b].replication;
         if (replication == Replication::tp && state.sequence_parallel)
