@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
+#include "app/cli/plan_source.h"
+#include "app/cli/search_text.h"
+#include "core/base/text.h"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct Options {
+    PlanOptions plan;
+    int gpus = 0, max_gpus = 0, top = 10, threads = 0;
+    std::vector<std::string> constraints, axes;
+    std::string objective = "tps_per_gpu";
+    double batch_tolerance = 0, tokens = 0, price = 0;
+    bool pareto = false, fields = false;
+    FormatOptions format;
+};
+
+Expected<SearchRequest> request_of(const Options& options, const Presets& presets)
+{
+    FOURFOLD_TRY(const Plan plan, options.plan.load(presets));
+    SearchRequest request;
+    FOURFOLD_TRY(request.plan, resolve(plan, presets));
+    for (const std::string& warning : unknown_key_warnings(plan))
+        warn(warning);
+    if (options.gpus > 0 && options.max_gpus > 0)
+        return Problem{ProblemCode::bad_input, "both --gpus and --max-gpus are given", "give one of them", "arguments"};
+    std::vector<int> gpus{options.gpus > 0 ? options.gpus : request.plan.gpus};
+    if (options.max_gpus > 0)
+        gpus = gpu_counts(request.plan.cluster, options.max_gpus);
+    request.space = default_space(request.plan, std::move(gpus));
+    for (const std::string& axis : options.axes)
+        FOURFOLD_CHECK(set_axis(request.space, axis, "--axis"));
+    request.space.batch_tolerance = options.batch_tolerance;
+    for (const std::string& constraint : options.constraints) {
+        FOURFOLD_TRY(
+            Expression expression, parse_expression(constraint, ValueKind::truth, plan_field_set(), "--constraint"));
+        request.constraints.push_back(std::move(expression));
+    }
+    FOURFOLD_TRY(request.objective, parse_objective(options.objective, "--objective"));
+    request.budget.tokens = options.tokens > 0 ? options.tokens : chinchilla_tokens(request.plan.model);
+    request.budget.price_per_gpu_hour = options.price > 0 ? options.price : std::nan("");
+    request.top = options.top;
+    request.threads = options.threads;
+    return request;
+}
+
+// One line on a terminal's standard error that is written over while the search runs.
+class ProgressLine {
+public:
+    SearchObserver observer()
+    {
+        if (!isatty(STDERR_FILENO))
+            return {};
+        return {nullptr, [this](double share, const SearchCounts& counts) {
+                    const int percent = int(share * 100);
+                    if (percent == shown_)
+                        return;
+                    shown_ = percent;
+                    std::cerr << "\r" << percent << " %, " << shown_number(double(counts.enumerated), 0) << " layouts"
+                              << std::flush;
+                }};
+    }
+    ~ProgressLine()
+    {
+        if (shown_ >= 0)
+            std::cerr << "\r\033[K" << std::flush;
+    }
+
+private:
+    int shown_ = -1;
+};
+
+int run_search(const Options& options)
+{
+    if (options.fields) {
+        std::cout << field_table().write(TableFormat::text);
+        return kDone;
+    }
+    const auto format = options.format.format();
+    if (!format)
+        return fail(format.error());
+    const Presets presets;
+    const auto request = request_of(options, presets);
+    if (!request)
+        return fail(request.error());
+    const SearchResult result = [&] {
+        ProgressLine line;
+        return search(*request, line.observer());
+    }();
+    if (*format == TableFormat::json)
+        print_json(search_json(*request, result));
+    else if (*format == TableFormat::text)
+        std::cout << search_text(*request, result, options.pareto);
+    else
+        std::cout << layout_table(*request, options.pareto ? result.pareto : result.best).write(*format);
+    return result.best.empty() ? fail(nothing_found(*request, result)) : kDone;
+}
+
+} // namespace
+
+void add_search(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("search", "Every layout for a plan's model and cluster, best first");
+    const auto options = std::make_shared<Options>();
+    options->plan.add_to(*command, false);
+    command->add_option("--gpus", options->gpus, "number of GPUs (default: the plan's)")->check(CLI::PositiveNumber);
+    command->add_option("--max-gpus", options->max_gpus, "any number of GPUs up to this: whole nodes, or part of one")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--constraint", options->constraints,
+            "what must hold, e.g. 'dp % 4 == 0' or 'memory_gib < 70'; may be repeated")
+        ->type_name("EXPR")
+        ->allow_extra_args(false);
+    command->add_option("--objective", options->objective,
+        "step_time, tps_per_gpu (default), mfu, days, cost, memory ..., or min or max and an expression");
+    command
+        ->add_option("--axis", options->axes,
+            "values to try instead of the usual ones, e.g. tp=1,2,4 or recompute=none; may be repeated")
+        ->type_name("NAME=VALUES")
+        ->allow_extra_args(false);
+    command->add_option("--top", options->top, "how many of the best to show")->check(CLI::Range(1, 100'000));
+    command
+        ->add_option("--batch-tolerance", options->batch_tolerance,
+            "share by which the global batch may be rounded to fit a layout, e.g. 0.01")
+        ->check(CLI::Range(0.0, 0.5));
+    command->add_option("--tokens", options->tokens, "token budget for days, cost and energy (default: 20 a parameter)")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--price", options->price, "price of one GPU hour, for cost")->check(CLI::PositiveNumber);
+    command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));
+    command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");
+    command->add_flag("--fields", options->fields, "list the fields that expressions may use");
+    options->format.add_to(*command);
+    command->callback([&cli, options] {
+        cli.chosen = [options] {
+            if (options->plan.plan.empty() && !options->fields)
+                return fail({ProblemCode::bad_input, "no plan is given", "name a plan file or preset", "arguments"});
+            return run_search(*options);
+        };
+    });
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The documented names over which constraints, filters and objectives of plans are written, and their values.
+#pragma once
+
+#include "core/expression/expression.h"
+#include "core/predict/prediction.h"
+
+#include <array>
+
+namespace fourfold {
+
+// Slots of plan_field_set(), in its order. Those before `step_time_s` are known without a prediction.
+enum class PlanField {
+    gpus,
+    nodes,
+    gpus_per_node,
+    tp,
+    cp,
+    pp,
+    dp,
+    ep,
+    etp,
+    virtual_stages,
+    dp_shard,
+    order,
+    seq_len,
+    micro_batch,
+    micro_batches,
+    global_batch,
+    tokens_per_step,
+    schedule,
+    sharding,
+    recompute,
+    precision,
+    sequence_parallel,
+    layers,
+    hidden,
+    heads,
+    kv_heads,
+    ffn,
+    vocab,
+    experts,
+    parameters,
+    step_time_s, // from here on: figures of the prediction
+    tps_per_gpu,
+    tokens_per_second,
+    tflops_per_gpu,
+    mfu,
+    memory_gib,
+    memory_device_gib,
+    memory_capacity_gib,
+    fit,
+    days,
+    cost,
+    energy_mwh,
+    count,
+};
+inline constexpr std::size_t kPlanFields = static_cast<std::size_t>(PlanField::count);
+using PlanValues = std::array<double, kPlanFields>;
+
+const FieldSet& plan_field_set();
+inline std::size_t slot(PlanField field)
+{
+    return static_cast<std::size_t>(field);
+}
+// True where an expression can be judged before a layout is evaluated.
+bool needs_only_layout(const Expression& expression);
+
+// What a search knows of an evaluated layout. Not known: NaN.
+struct LayoutFigures {
+    double step_time_s = 0, memory_gib = 0, memory_device_gib = 0;
+    Fit fit = Fit::no;
+};
+// Training a token budget: `tokens` in total, money per GPU and hour in any currency (NaN: not known).
+struct TrainingBudget {
+    double tokens = 0;
+    double price_per_gpu_hour = 0;
+};
+// 20 tokens a parameter (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
+double chinchilla_tokens(const ModelShape& model);
+
+void fill_layout(PlanValues& values, const ResolvedPlan& plan);
+void fill_figures(
+    PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget);
+
+} // namespace fourfold

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every layout of a space, evaluated on every core: the best by an objective, the Pareto front, and why the others were
+// left out. The result does not depend on the number of threads.
+#pragma once
+
+#include "core/search/objective.h"
+#include "core/search/space.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+
+namespace fourfold {
+
+struct SearchRequest {
+    ResolvedPlan plan; // model, cluster, stack, batch, precision: all that the axes do not vary
+    SearchSpace space;
+    std::vector<Expression> constraints; // of plan_field_set(); all must hold
+    Objective objective;
+    TrainingBudget budget;
+    int top = 10; // how many of the best to keep
+    int threads = 0; // 0: one a core
+};
+
+struct FoundLayout {
+    Candidate candidate;
+    LayoutFigures figures;
+    double seconds_per_sequence = 0; // step time over the global batch: what compares rounded batches
+    double objective = 0; // in its own unit
+};
+
+// Layouts, each counted once, under the first thing that keeps it from being a result.
+struct SearchCounts {
+    std::int64_t enumerated = 0; // all below together
+    std::int64_t broken_rules = 0; // of core/plan/check_rules.h
+    std::int64_t constrained = 0; // by a constraint
+    std::int64_t does_not_fit = 0; // memory
+    std::int64_t bounded = 0; // kept out of the best by a lower bound of their step time, which was not simulated
+    std::int64_t evaluated = 0; // step time and memory known
+    SearchCounts& operator+=(const SearchCounts& other);
+    bool operator==(const SearchCounts&) const = default;
+};
+
+// Why layouts were left out: a rule's code, "memory", or the text of a constraint.
+struct Rejection {
+    std::string code, example; // example: the message of the first layout that broke the rule
+    std::int64_t count = 0;
+};
+
+// How a constraint fared over the layouts that keep the rules (and, where it reads figures, that fit).
+struct ConstraintOutcome {
+    std::string text;
+    std::int64_t judged = 0, held = 0;
+    double nearest_miss = 0; // smallest distance from holding, in the constraint's own unit; 0 where some held it
+};
+
+struct SearchResult {
+    std::vector<FoundLayout> best; // best first
+    // No other layout is at least as good in tokens/s, memory of a GPU and number of GPUs, and better in one. Sorted by
+    // GPUs, then memory.
+    std::vector<FoundLayout> pareto;
+    SearchCounts counts;
+    std::vector<Rejection> rejections; // most frequent first
+    std::vector<ConstraintOutcome> constraints; // as in the request
+    // Where layouts do not fit: the one that needs the least memory (objective and time not known).
+    std::optional<FoundLayout> smallest_unfit;
+    bool cancelled = false;
+    double seconds = 0;
+};
+
+// Called from worker threads, one call at a time. `found`: layouts as they are evaluated, in no particular order.
+struct SearchObserver {
+    std::function<void(std::span<const FoundLayout>)> found;
+    std::function<void(double share, const SearchCounts& counts)> progress; // share of the space, 0 to 1
+};
+
+// Runs until the space is searched or `stop` is requested; what was found until then is in the result.
+SearchResult search(const SearchRequest& request, const SearchObserver& observer = {}, std::stop_token stop = {});
+
+// The plan of a found layout, as predict() takes it.
+ResolvedPlan plan_of(const FoundLayout& found, const SearchRequest& request);
+
+// Better objective first; of equal ones the one with more room in memory, then in the order of candidates.
+bool ranks_before(const FoundLayout& a, const FoundLayout& b, const Objective& objective);
+
+} // namespace fourfold

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/predict/prediction.h"
+#include "core/search/enumerate.h"
+#include "tests/core/search/search_plans.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace fourfold {
+namespace {
+
+// Every layout of a space by plain loops over its axes, predicted one by one.
+std::vector<Prediction> brute_force(const SearchRequest& request)
+{
+    std::vector<Prediction> predictions;
+    std::set<std::string> seen;
+    const SearchSpace& space = request.space;
+    for (const int gpus : space.gpus) {
+        for (const int tp : space.tp) {
+            for (const int cp : space.cp) {
+                for (const int pp : space.pp) {
+                    for (const int virtual_stages : space.virtual_stages) {
+                        for (const int micro_batch : space.micro_batch) {
+                            for (const Sharding sharding : space.sharding) {
+                                for (const Recompute recompute : space.recompute) {
+                                    for (const Schedule schedule : space.schedule) {
+                                        if (gpus % (tp * cp * pp) != 0)
+                                            continue;
+                                        Candidate candidate;
+                                        candidate.tp = tp;
+                                        candidate.cp = cp;
+                                        candidate.pp = pp;
+                                        candidate.dp = gpus / (tp * cp * pp);
+                                        candidate.virtual_stages = std::int16_t(virtual_stages);
+                                        candidate.micro_batch = std::int16_t(micro_batch);
+                                        candidate.sharding = sharding;
+                                        candidate.recompute = recompute;
+                                        candidate.schedule = schedule;
+                                        ResolvedPlan plan = request.plan;
+                                        place(candidate, space, request.plan, plan);
+                                        Prediction prediction = predict(plan);
+                                        if (prediction.feasible)
+                                            predictions.push_back(std::move(prediction));
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return predictions;
+}
+
+TEST(Search, FindsWhatBruteForceFinds)
+{
+    SearchRequest request = small_request();
+    request.top = 100'000;
+    const SearchResult result = search(request);
+    const std::vector<Prediction> all = brute_force(request);
+    ASSERT_GT(all.size(), 50U);
+    // The loops above meet some layouts more than once (a pipeline of one stage has one schedule); the best are the
+    // same.
+    double best = 0;
+    for (const Prediction& prediction : all)
+        best = std::max(best, *prediction.tps_per_gpu);
+    ASSERT_FALSE(result.best.empty());
+    EXPECT_NEAR(result.best.front().objective, best, 1e-9 * best);
+    std::set<long long> by_loops, by_search;
+    for (const Prediction& prediction : all)
+        by_loops.insert(std::llround(*prediction.tps_per_gpu * 1e6));
+    for (const FoundLayout& found : result.best)
+        by_search.insert(std::llround(found.objective * 1e6));
+    EXPECT_EQ(by_search, by_loops);
+}
+
+TEST(Search, CountsEveryLayoutOnce)
+{
+    SearchRequest request = small_request();
+    request.constraints = {constraint("tp <= 4"), constraint("memory_gib < 60")};
+    const SearchResult result = search(request);
+    const SearchCounts& counts = result.counts;
+    EXPECT_GT(counts.evaluated, 0);
+    EXPECT_GT(counts.constrained, 0);
+    EXPECT_GT(counts.broken_rules, 0);
+    EXPECT_EQ(counts.enumerated,
+        counts.evaluated + counts.bounded + counts.constrained + counts.does_not_fit + counts.broken_rules);
+    std::int64_t rejected = 0;
+    for (const Rejection& rejection : result.rejections)
+        rejected += rejection.count;
+    EXPECT_EQ(rejected, counts.enumerated - counts.evaluated - counts.bounded);
+    std::int64_t enumerated = 0;
+    for (const MeshUnit& unit : mesh_units(request.space))
+        for_each_candidate(request.space, request.plan, unit, [&](const Candidate&) { ++enumerated; });
+    EXPECT_EQ(counts.enumerated, enumerated);
+}
+
+TEST(Search, DoesNotDependOnTheNumberOfThreads)
+{
+    SearchRequest request = small_request();
+    request.constraints = {constraint("dp >= 2")};
+    request.threads = 1;
+    const SearchResult one = search(request);
+    for (const int threads : {2, 3, 8}) {
+        request.threads = threads;
+        const SearchResult many = search(request);
+        EXPECT_EQ(many.counts, one.counts);
+        ASSERT_EQ(many.best.size(), one.best.size());
+        for (std::size_t i = 0; i < one.best.size(); ++i) {
+            EXPECT_EQ(many.best[i].candidate, one.best[i].candidate) << i;
+            EXPECT_EQ(many.best[i].objective, one.best[i].objective) << i;
+        }
+        ASSERT_EQ(many.pareto.size(), one.pareto.size());
+        for (std::size_t i = 0; i < one.pareto.size(); ++i)
+            EXPECT_EQ(many.pareto[i].candidate, one.pareto[i].candidate) << i;
+        ASSERT_EQ(many.rejections.size(), one.rejections.size());
+        for (std::size_t i = 0; i < one.rejections.size(); ++i)
+            EXPECT_EQ(many.rejections[i].example, one.rejections[i].example) << i;
+    }
+}
+
+TEST(Search, ResultsMeetTheConstraintsAndAreSorted)
+{
+    SearchRequest request = small_request();
+    request.constraints = {constraint("dp % 4 == 0"), constraint("nodes <= 1"), constraint("memory_gib < 70")};
+    const SearchResult result = search(request);
+    ASSERT_FALSE(result.best.empty());
+    EXPECT_LE(result.best.size(), 7U);
+    for (std::size_t i = 0; i < result.best.size(); ++i) {
+        const FoundLayout& found = result.best[i];
+        EXPECT_EQ(found.candidate.dp % 4, 0);
+        EXPECT_LE(found.candidate.gpus(), 8);
+        EXPECT_LT(found.figures.memory_gib, 70);
+        const Prediction prediction = predict(plan_of(found, request));
+        EXPECT_NEAR(*prediction.tps_per_gpu, found.objective, 1e-9 * found.objective);
+        if (i > 0) {
+            EXPECT_GE(result.best[i - 1].objective, found.objective);
+        }
+    }
+}
+
+TEST(Search, SaysWhichConstraintEmptiesTheSpaceAndByHowMuch)
+{
+    SearchRequest request = small_request();
+    request.constraints = {constraint("tp <= 8"), constraint("memory_gib < 1")};
+    const SearchResult result = search(request);
+    EXPECT_TRUE(result.best.empty());
+    ASSERT_EQ(result.constraints.size(), 2U);
+    EXPECT_GT(result.constraints[0].held, 0);
+    EXPECT_EQ(result.constraints[1].held, 0);
+    EXPECT_GT(result.constraints[1].judged, 0);
+    EXPECT_GT(result.constraints[1].nearest_miss, 1);
+}
+
+TEST(Search, KeepsTheSmallestOfThoseThatDoNotFit)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("llama-3.1-405b", "dgx-h100", 8, 64);
+    request.space = default_space(request.plan, {8});
+    request.space.micro_batch = {1};
+    const SearchResult result = search(request);
+    EXPECT_TRUE(result.best.empty());
+    ASSERT_TRUE(result.smallest_unfit);
+    EXPECT_GT(result.smallest_unfit->figures.memory_device_gib, request.plan.cluster.gpu.memory_gib);
+}
+
+TEST(Search, AStopKeepsWhatWasFound)
+{
+    SearchRequest request = small_request();
+    request.threads = 2;
+    std::stop_source source;
+    std::size_t streamed = 0;
+    const SearchObserver observer{[&](std::span<const FoundLayout> found) {
+                                      streamed += found.size();
+                                      source.request_stop();
+                                  },
+        nullptr};
+    const SearchResult result = search(request, observer, source.get_token());
+    EXPECT_TRUE(result.cancelled);
+    EXPECT_FALSE(result.best.empty());
+    EXPECT_GE(std::size_t(result.counts.evaluated), streamed);
+    EXPECT_LT(result.counts.enumerated, search(request).counts.enumerated);
+}
+
+TEST(Search, StreamsEveryLayoutThatItFinds)
+{
+    const SearchRequest request = small_request();
+    std::size_t streamed = 0;
+    double share = 0;
+    std::int64_t counted = 0;
+    const SearchObserver observer{[&](std::span<const FoundLayout> found) { streamed += found.size(); },
+        [&](double now, const SearchCounts& counts) {
+            EXPECT_GT(now, share);
+            EXPECT_GE(counts.enumerated, counted);
+            share = now;
+            counted = counts.enumerated;
+        }};
+    const SearchResult result = search(request, observer);
+    EXPECT_EQ(streamed, std::size_t(result.counts.evaluated));
+    EXPECT_EQ(counted, result.counts.enumerated);
+    EXPECT_DOUBLE_EQ(share, 1);
+}
+
+TEST(Search, RoundsTheBatchWithinItsTolerance)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("llama-3.1-8b", "dgx-h100", 24, 2048);
+    request.space = default_space(request.plan, {24});
+    request.space.tp = {8};
+    request.space.cp = {1};
+    request.space.pp = {1};
+    request.space.micro_batch = {1};
+    request.space.recompute = {Recompute::full};
+    EXPECT_EQ(search(request).counts.evaluated, 0) << "2048 is no multiple of 3";
+    request.space.batch_tolerance = 0.01;
+    const SearchResult result = search(request);
+    ASSERT_FALSE(result.best.empty());
+    EXPECT_EQ(result.best.front().candidate.global_batch, 2049);
+}
+
+} // namespace
+} // namespace fourfold
