@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/predict_text.h"
 
+#include "core/predict/bounds.h"
 #include "core/report/table/table.h"
 
 #include <algorithm>
@@ -153,6 +154,37 @@ std::string times_text(const Prediction& prediction)
     return "\n" + table.write(TableFormat::text);
 }
 
+// The links that the plan uses: is each bound by compute, and from which batch on?
+std::string bounds_text(const ResolvedPlan& plan)
+{
+    const Bounds bounds = bounds_of(plan);
+    Table table;
+    table.columns = {{"parallelism", "  bound by"}, {"link", "over"}, {"compute", "compute"},
+        {"communication", "moves"}, {"verdict", "a layer's forward"}, {"batch", "compute-bound from micro-batch"}};
+    for (const LinkBound& link : bounds.links) {
+        if (!link.used)
+            continue;
+        const auto least = link.bound.least_batch();
+        const std::string from = !least ? "never" : *least <= 1 ? "any" : shown_number(std::ceil(*least), 0);
+        table.rows.push_back({"  " + link.parallelism + " " + std::to_string(link.ranks),
+            link.link == LinkKind::network ? "the network" : std::string(name(link.link)),
+            duration_text(link.bound.compute_s(link.batch)), duration_text(link.bound.communication_s(link.batch)),
+            link.compute_bound() ? "compute-bound" : "communication-bound", from});
+    }
+    std::string out = table.rows.empty() ? "" : "\n" + table.write(TableFormat::text);
+    for (const CapacityLevel& level : bounds.levels) {
+        if (!level.holds_model)
+            continue;
+        const std::string where = level.level == "gpu" ? "one GPU"
+            : level.level == "node"                    ? "one node"
+                                                       : "all GPUs of the job";
+        out += "\n  weights, gradients and optimizer states fit on " + where + " (up to "
+            + count_text(level.most_parameters) + " parameters, activations left out)\n";
+        break;
+    }
+    return out;
+}
+
 std::string memory_text(const Prediction& prediction)
 {
     if (prediction.memory_by_stage.empty())
@@ -185,6 +217,8 @@ std::string predict_text(const Prediction& prediction)
 {
     std::string out = headline_text(prediction.plan) + "\n" + verdict_text(prediction) + figures_text(prediction)
         + times_text(prediction) + memory_text(prediction);
+    if (prediction.step_time_s)
+        out += bounds_text(prediction.plan);
     if (!prediction.warnings.empty() || !prediction.plan.notes.empty())
         out += "\n";
     for (const std::string& note : prediction.plan.notes)

@@ -169,6 +169,12 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
             "schedule interleaved needs pp " + number(layout.pp) + " to divide the " + number(training.micro_batches)
                 + " micro-batches (global_batch nearest: " + around.text() + ")",
             around.nearest(training.global_batch));
+    } else if (plan.stack.id == "nanotron" && training.micro_batches < layout.pp - 1) {
+        // Its warm-up takes pp - 1 - rank micro-batches without asking how many there are.
+        reasons.add("too_few_micro_batches", "training.global_batch",
+            "nanotron crashes with fewer than pp - 1 = " + number(layout.pp - 1) + " micro-batches, found "
+                + number(training.micro_batches),
+            per_step * (layout.pp - 1));
     }
     check_ramp_up(plan, reasons);
 }

@@ -12,6 +12,17 @@ std::vector<int> even_stage_layers(int layers, int chunks)
     return out;
 }
 
+std::vector<int> middle_stage_layers(int layers, int chunks)
+{
+    const int each = layers / chunks;
+    std::vector<int> out(static_cast<std::size_t>(chunks), each);
+    int rest = layers % chunks;
+    for (std::size_t chunk = 1; chunk + 1 < out.size() && rest > 0; ++chunk, --rest)
+        ++out[chunk];
+    out.back() += rest;
+    return out;
+}
+
 std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks)
 {
     const double hidden = static_cast<double>(model.hidden);
@@ -30,9 +41,18 @@ std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks)
     return out;
 }
 
-std::vector<int> default_stage_layers(const ModelShape& model, const std::string& stack_id, int chunks)
+std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks)
 {
-    return stack_id == "nanotron" ? cost_based_stage_layers(model, chunks) : even_stage_layers(model.layers, chunks);
+    switch (stack.stage_split) {
+    case StageSplit::cost:
+        return cost_based_stage_layers(model, chunks);
+    case StageSplit::middle:
+        return middle_stage_layers(model.layers, chunks);
+    case StageSplit::even:
+    case StageSplit::equal:
+        break;
+    }
+    return even_stage_layers(model.layers, chunks);
 }
 
 } // namespace fourfold

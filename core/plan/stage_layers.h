@@ -3,21 +3,26 @@
 #pragma once
 
 #include "core/model/model_shape.h"
+#include "core/stack/stack.h"
 
-#include <string>
 #include <vector>
 
 namespace fourfold {
 
-// layers / chunks each, the remainder one by one to the first chunks.
+// layers / chunks each, the remainder one by one to the first chunks (StageSplit::even). StageSplit::equal is the same
+// where chunks divide the layers; Megatron-LM refuses the rest unless it is told the first and last stage's layers.
 std::vector<int> even_stage_layers(int layers, int chunks);
 
-// nanotron's cost-based split: a decoder block costs 4 h^2 + 3 h ffn, the LM head V h, embedding and loss nothing;
-// blocks are placed in order and a stage closes once the running sum reaches its share of the total. A 16-layer model
-// with a large vocabulary gives 10 + 6 layers on two stages, and stages without any block are possible.
+// torchtitan, December 2024 (StageSplit::middle): the remainder goes one by one to the chunks after the first, which
+// holds the embedding; what is then left to the last, which holds the head.
+std::vector<int> middle_stage_layers(int layers, int chunks);
+
+// nanotron's cost-based split (StageSplit::cost): a decoder block costs 4 h^2 + 3 h ffn, the LM head V h, embedding and
+// loss nothing; blocks are placed in order and a stage closes once the running sum reaches its share of the total. A
+// 16-layer model with a large vocabulary gives 10 + 6 layers on two stages, and stages without any block are possible.
 std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks);
 
-// The rule of the stack (`stack_id` as in presets/stacks): cost-based for nanotron, even for all others.
-std::vector<int> default_stage_layers(const ModelShape& model, const std::string& stack_id, int chunks);
+// The rule of the stack.
+std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks);
 
 } // namespace fourfold

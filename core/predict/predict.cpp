@@ -3,6 +3,7 @@
 #include "core/model/flops.h"
 #include "core/predict/fit.h"
 #include "core/predict/interval.h"
+#include "core/predict/pipeline_advice.h"
 #include "core/predict/prediction.h"
 #include "core/predict/step_time.h"
 #include "core/schedule/plan_schedule.h"
@@ -160,6 +161,8 @@ Prediction predict(const ResolvedPlan& plan)
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
     if (structure_holds)
         add_time(prediction, program, schedule->actions);
+    for (std::string& advice : pipeline_advice(plan, prediction.bubble_fraction))
+        prediction.warnings.push_back(std::move(advice));
     add_memory(prediction, program, schedule->actions);
     add_confidence(prediction);
     prediction.feasible = prediction.reasons.empty();

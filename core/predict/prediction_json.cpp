@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/presets.h"
+#include "core/predict/bounds.h"
 #include "core/predict/prediction.h"
 
 #include <cmath>
@@ -195,6 +196,7 @@ Json to_json(const Prediction& prediction)
             json["time_hidden"][std::string(name(part))] = number(prediction.time_hidden[part]);
         json["bubble_fraction"] = number(prediction.bubble_fraction);
     }
+    json["bounds"] = to_json(bounds_of(prediction.plan));
     json["plan"] = to_json(prediction.plan, PresetStyle::ids);
     return json;
 }

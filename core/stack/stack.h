@@ -18,10 +18,14 @@ namespace fourfold {
 // What the stack's memory column means.
 enum class MemoryConvention { peak_allocated, peak_reserved, device };
 
+// How the stack spreads layers over pipeline stages when a plan does not say: core/plan/stage_layers.h.
+enum class StageSplit { even, equal, middle, cost };
+
 struct Stack {
     std::string id, name;
     MemoryConvention memory_convention = MemoryConvention::peak_reserved;
     int memory_stage = -1; // the stage whose memory is published; -1 = the largest
+    StageSplit stage_split = StageSplit::even;
     int vocab_multiple = 128; // vocabulary is padded to this times tp
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
     Json training_defaults; // values for the keys of `training` that a plan leaves out

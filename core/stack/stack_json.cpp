@@ -34,6 +34,31 @@ Expected<MemoryConvention> read_convention(const Fields& fields, MemoryConventio
     return fields.wrong("memory_convention", "\"peak_allocated\", \"peak_reserved\" or \"device\"");
 }
 
+std::string to_text(StageSplit split)
+{
+    switch (split) {
+    case StageSplit::equal:
+        return "equal";
+    case StageSplit::middle:
+        return "middle";
+    case StageSplit::cost:
+        return "cost";
+    case StageSplit::even:
+        break;
+    }
+    return "even";
+}
+
+Expected<StageSplit> read_stage_split(const Fields& fields, StageSplit fallback)
+{
+    FOURFOLD_TRY(const std::string text, fields.text_or("stage_split", to_text(fallback)));
+    for (const auto split : {StageSplit::even, StageSplit::equal, StageSplit::middle, StageSplit::cost}) {
+        if (text == to_text(split))
+            return split;
+    }
+    return fields.wrong("stage_split", "\"even\", \"equal\", \"middle\" or \"cost\"");
+}
+
 Expected<void> read_order(const Fields& fields, std::array<Dimension, 4>& order)
 {
     const std::string expected = "a list of \"tp\", \"cp\", \"pp\" and \"dp\", each once, innermost first";
@@ -93,6 +118,7 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(stack.name, fields.text_or("name", stack.id));
     FOURFOLD_TRY(stack.memory_convention, read_convention(fields, stack.memory_convention));
     FOURFOLD_TRY(stack.memory_stage, fields.small_integer_or("memory_stage", stack.memory_stage, -1, kMostStages));
+    FOURFOLD_TRY(stack.stage_split, read_stage_split(fields, stack.stage_split));
     FOURFOLD_TRY(
         stack.vocab_multiple, fields.small_integer_or("vocab_multiple", stack.vocab_multiple, 1, kMostVocabMultiple));
     FOURFOLD_CHECK(read_order(fields, stack.order));
@@ -125,7 +151,8 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
 Json to_json(const Stack& stack)
 {
     Json json = {{"id", stack.id}, {"name", stack.name}, {"memory_convention", to_text(stack.memory_convention)},
-        {"memory_stage", stack.memory_stage}, {"vocab_multiple", stack.vocab_multiple}};
+        {"memory_stage", stack.memory_stage}, {"stage_split", to_text(stack.stage_split)},
+        {"vocab_multiple", stack.vocab_multiple}};
     json["order"] = Json::array();
     for (const Dimension dimension : stack.order)
         json["order"].push_back(std::string(name(dimension)));

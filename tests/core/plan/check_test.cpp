@@ -136,6 +136,10 @@ const std::vector<Row>& rows()
             {"stack=megatron-deepspeed", "layout.pp=2", "training.sharding=gradients"}, "sharding_with_pipeline",
             "training.sharding", "\"optimizer\"",
             {"stack=megatron-deepspeed", "layout.pp=2", "training.sharding=optimizer"}},
+        {"nanotron_few_micro_batches", "small", "modern", 8,
+            {"stack=nanotron", "layout.pp=4", "layout.stage_layers=[2,2,2,2]", "training.micro_batches=2"},
+            "too_few_micro_batches", "training.global_batch", "6",
+            {"stack=nanotron", "layout.pp=4", "layout.stage_layers=[2,2,2,2]", "training.micro_batches=3"}},
         {"nanotron_empty_stage", "wide-vocab", "modern", 8, {"stack=nanotron", "layout.pp=8"}, "stage_without_layers",
             "layout.stage_layers", "[2,2,2,2,2,2,2,2]", {"stack=nanotron", "layout.pp=2"}},
     };

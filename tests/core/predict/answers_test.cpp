@@ -14,6 +14,7 @@ namespace fourfold::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 bool has_code(const Prediction& p, const std::string& code)
 {
@@ -125,6 +126,38 @@ TEST(Answers, AScheduleFileThatIsMissingIsNamed)
     EXPECT_EQ(p.reasons.back().field, "training.schedule");
     EXPECT_THAT(p.reasons.back().message, HasSubstr("\"my.csv\" does not exist"));
     EXPECT_FALSE(p.feasible || p.step_time_s);
+}
+
+TEST(Answers, AdvisesMoreMicroBatchesWhereThePipelineIdles)
+{
+    const auto warnings = [](int micro_batches, const char* stack = "generic", int pp = 4) {
+        Json plan = llama(16, {{"tp", 16 / pp / 2}, {"pp", pp}, {"dp", 2}}, {{"micro_batches", micro_batches}});
+        plan["stack"] = stack;
+        std::string all;
+        for (const std::string& warning : predict(resolved(plan)).warnings)
+            all += warning + "\n";
+        return all;
+    };
+    EXPECT_THAT(warnings(6), HasSubstr("k ~ 3p = 12 (global_batch 24)"));
+    EXPECT_THAT(warnings(24), Not(HasSubstr("3p")));
+    EXPECT_THAT(warnings(3), HasSubstr("3 micro-batches never fill a pipeline of 4 stages"));
+    EXPECT_THAT(warnings(3, "torchtitan"), HasSubstr("torchtitan's 1F1B stops"));
+    EXPECT_THAT(warnings(4), Not(HasSubstr("never fill")));
+}
+
+TEST(Answers, SaysWhenAStackWouldNotMakeTheStages)
+{
+    Json plan = llama(15, {{"tp", 1}, {"pp", 5}, {"dp", 3}}, {{"micro_batches", 20}});
+    plan["stack"] = "megatron-lm";
+    const auto said = [&] {
+        std::string all;
+        for (const std::string& warning : predict(resolved(plan)).warnings)
+            all += warning + "\n";
+        return all;
+    };
+    EXPECT_THAT(said(), HasSubstr("5 chunks do not divide 32 layers"));
+    plan["layout"]["stage_layers"] = {6, 7, 7, 7, 5};
+    EXPECT_THAT(said(), Not(HasSubstr("do not divide")));
 }
 
 TEST(Answers, HugeBatchesExtendTheSteadyState)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person should know about a plan's pipeline before running it: too few micro-batches, stages that the stack
+// would not make.
+#pragma once
+
+#include "core/plan/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// A pipeline that idles more than this gets the advice of three micro-batches a stage (core/schedule/closed_form.h).
+inline constexpr double kLargeBubble = 0.25;
+
+// `bubble_fraction`: idle share of the busiest stage while the pipeline runs; 0 where it is not known.
+std::vector<std::string> pipeline_advice(const ResolvedPlan& plan, double bubble_fraction);
+
+} // namespace fourfold

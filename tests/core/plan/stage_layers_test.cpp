@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/stage_layers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace fourfold {
+namespace {
+
+using Layers = std::vector<int>;
+
+TEST(StageLayers, TheRemainderGoesWhereTheStackPutsIt)
+{
+    EXPECT_EQ(even_stage_layers(32, 4), (Layers{8, 8, 8, 8}));
+    EXPECT_EQ(even_stage_layers(34, 4), (Layers{9, 9, 8, 8}));
+    EXPECT_EQ(middle_stage_layers(32, 4), (Layers{8, 8, 8, 8}));
+    EXPECT_EQ(middle_stage_layers(34, 4), (Layers{8, 9, 9, 8}));
+    EXPECT_EQ(middle_stage_layers(35, 4), (Layers{8, 9, 9, 9})) << "more than the middle holds";
+    // Llama 3.1 405B on 8 stages of two chunks, as in torchtitan's table 6.
+    Layers expected(16, 8);
+    expected.front() = expected.back() = 7;
+    EXPECT_EQ(middle_stage_layers(126, 16), expected);
+}
+
+TEST(StageLayers, EveryRuleKeepsTheLayersAndFollowsTheStack)
+{
+    ModelShape model;
+    model.hidden = 2048;
+    model.ffn = 8192;
+    model.vocab = 131072;
+    for (const int layers : {1, 16, 31, 126}) {
+        model.layers = layers;
+        for (const int chunks : {1, 2, 3, 8, 16}) {
+            for (const auto split : {StageSplit::even, StageSplit::equal, StageSplit::middle, StageSplit::cost}) {
+                Stack stack;
+                stack.stage_split = split;
+                const Layers stages = default_stage_layers(model, stack, chunks);
+                EXPECT_EQ(int(stages.size()), chunks);
+                EXPECT_EQ(std::accumulate(stages.begin(), stages.end(), 0), layers);
+                EXPECT_GE(*std::min_element(stages.begin(), stages.end()), 0);
+            }
+        }
+    }
+    // The playbook's 1B on two stages: the head weighs as much as four blocks.
+    model.layers = 16;
+    Stack nanotron;
+    nanotron.stage_split = StageSplit::cost;
+    EXPECT_EQ(default_stage_layers(model, nanotron, 2), (Layers{10, 6}));
+}
+
+} // namespace
+} // namespace fourfold
