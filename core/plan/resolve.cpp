@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/resolve.h"
 #include "core/base/text.h"
+#include "core/plan/derived.h"
 #include "core/plan/fields.h"
 #include "core/plan/stage_layers.h"
 
@@ -117,27 +118,13 @@ Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
     return {};
 }
 
-// HSDP shards within a node where that divides the ranks, else within the largest part of one that does; all other
-// ways of sharding use every rank that holds the same parameters.
-int default_dp_shard(const ResolvedPlan& plan)
-{
-    const int ranks = plan.layout.dp * plan.layout.cp;
-    if (plan.training.sharding != Sharding::hybrid)
-        return ranks;
-    int shard = std::min(plan.cluster.gpus_per_node, ranks);
-    while (ranks % shard != 0)
-        --shard;
-    return shard;
-}
-
 Expected<void> pad_vocabulary(ResolvedPlan& plan)
 {
     if (plan.model.vocab > kMaxVocab)
         return Problem{ProblemCode::bad_input,
             "a vocabulary of " + std::to_string(plan.model.vocab) + " tokens is too large", "",
             at_field(plan.where, "model.vocab_size")};
-    const int64_t multiple = int64_t(std::max(1, plan.stack.vocab_multiple)) * plan.layout.tp;
-    plan.padded_vocab = (plan.model.vocab + multiple - 1) / multiple * multiple;
+    plan.padded_vocab = padded_vocabulary(plan);
     if (plan.padded_vocab != plan.model.vocab)
         plan.notes.push_back(
             "vocabulary padded from " + std::to_string(plan.model.vocab) + " to " + std::to_string(plan.padded_vocab));

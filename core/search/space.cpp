@@ -227,7 +227,7 @@ void place(const Candidate& candidate, const SearchSpace& space, const ResolvedP
     training.micro_batches
         = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
     const auto chunks = static_cast<std::size_t>(candidate.pp) * static_cast<std::size_t>(candidate.virtual_stages);
-    layout.stage_layers = default_stage_layers(plan.model, plan.stack.id, int(chunks));
+    layout.stage_layers = default_stage_layers(plan.model, plan.stack, int(chunks));
     layout.dp_shard = default_dp_shard(plan);
     plan.padded_vocab = padded_vocabulary(plan);
 }
