@@ -165,7 +165,10 @@ std::optional<bool> RowCells::flag(const std::string& column)
 
 void RowCells::problem(const std::string& column, const std::string& message, const std::string& hint)
 {
-    problems_.push_back({ProblemCode::bad_input, message, hint, where_ + ": " + column});
+    const std::string where = where_ + ": " + column;
+    // A cell that is read twice is told once.
+    if (std::none_of(problems_.begin(), problems_.end(), [&](const Problem& known) { return known.where == where; }))
+        problems_.push_back({ProblemCode::bad_input, message, hint, where});
 }
 
 void RowCells::missing(const std::string& column, const std::string& expected)

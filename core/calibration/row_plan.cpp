@@ -103,8 +103,11 @@ Json cluster_json(RowCells& cells, const TableSource* source)
 // the row: then the GPUs decide.
 Json layout_json(RowCells& cells, int64_t gpus)
 {
+    const std::size_t before = cells.problems().size();
     const int64_t tp = cells.whole("tp").value_or(1), cp = cells.whole("cp").value_or(1);
     const int64_t pp = cells.whole("pp").value_or(1);
+    if (cells.problems().size() > before)
+        return {};
     const double replica = double(tp) * double(cp) * double(pp);
     const std::string product
         = "tp x cp x pp = " + std::to_string(tp) + " x " + std::to_string(cp) + " x " + std::to_string(pp);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/confidence.h"
+#include "core/base/json.h"
+#include "core/predict/interval.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace fourfold {
+
+namespace {
+
+struct BandConstant {
+    Band band;
+    const char* constant;
+};
+constexpr std::array kBandConstants{BandConstant{Band::node, "interval_node"},
+    BandConstant{Band::tens, "interval_tens"}, BandConstant{Band::hundreds, "interval_hundreds"}};
+
+using Rows = std::vector<const ScoredRow*>;
+
+std::vector<double> time_errors(const Rows& rows)
+{
+    std::vector<double> errors;
+    for (const ScoredRow* row : rows) {
+        if (const auto error = row->log_error())
+            errors.push_back(*error);
+    }
+    return errors;
+}
+
+std::vector<double> memory_errors(const Rows& rows)
+{
+    std::vector<double> errors;
+    for (const ScoredRow* row : rows) {
+        if (row->memory_error_gib())
+            errors.push_back(std::log(*row->memory_gib / *row->row->memory_gib));
+    }
+    return errors;
+}
+
+double memory_share(const ScoredRow& row)
+{
+    return row.memory_device_gib.value_or(0) / row.row->plan.cluster.gpu.memory_gib;
+}
+
+MeasuredDomain domain_of(const Rows& rows)
+{
+    MeasuredDomain domain;
+    std::map<Regime, int> counts;
+    std::vector<int> pipelines;
+    for (const ScoredRow* row : rows) {
+        if (!row->row->ran() || !row->tps_per_gpu)
+            continue;
+        const ResolvedPlan& plan = row->row->plan;
+        ++domain.runs;
+        domain.gpus = std::max(domain.gpus, plan.gpus);
+        if (plan.layout.pp > 1)
+            pipelines.push_back(plan.gpus);
+        for (const Regime regime : regimes_of(plan, memory_share(*row)))
+            ++counts[regime];
+    }
+    std::sort(pipelines.rbegin(), pipelines.rend());
+    if (pipelines.size() >= std::size_t(kRegimeRuns))
+        domain.pipeline_gpus = pipelines[kRegimeRuns - 1];
+    for (const auto& [regime, runs] : counts) {
+        if (runs >= kRegimeRuns)
+            domain.regimes.insert(regime);
+    }
+    return domain;
+}
+
+GpuConfidence gpu_confidence(const Rows& rows)
+{
+    GpuConfidence confidence;
+    confidence.domain = domain_of(rows);
+    const std::vector<double> all = time_errors(rows);
+    if (all.empty())
+        return confidence;
+    const auto rounded = [](double width) { return std::ceil(width * 1e4) / 1e4; };
+    for (const auto& [band, constant] : kBandConstants) {
+        Rows within;
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(within),
+            [band = band](const ScoredRow* row) { return band_of(row->row->plan.gpus) == band; });
+        const std::vector<double> errors = time_errors(within);
+        confidence.constants[constant] = rounded(conformal_width(int(errors.size()) >= kFewRows ? errors : all));
+    }
+    if (const auto errors = memory_errors(rows); !errors.empty())
+        confidence.constants["interval_memory"] = rounded(conformal_width(errors));
+    std::vector<double> ran, out_of_memory;
+    for (const ScoredRow* row : rows) {
+        if (memory_share(*row) <= 0)
+            continue;
+        if (row->row->ran())
+            ran.push_back(-std::log(memory_share(*row)));
+        else if (row->row->status == CellStatus::oom)
+            out_of_memory.push_back(-std::log(memory_share(*row)));
+    }
+    if (int(out_of_memory.size()) >= kFewRows)
+        confidence.constants["interval_device_memory"] = rounded(device_memory_width(ran, out_of_memory));
+    return confidence;
+}
+
+} // namespace
+
+double device_memory_width(const std::vector<double>& ran, const std::vector<double>& out_of_memory)
+{
+    constexpr double kMistaken = 0.02, kQuantile = 1.6449;
+    const auto likelihood = [&](double deviation) {
+        const auto fits = [&](double room) {
+            return kMistaken / 2 + (1 - kMistaken) * 0.5 * std::erfc(-room / deviation / std::sqrt(2.0));
+        };
+        double sum = 0;
+        for (const double room : ran)
+            sum += std::log(fits(room));
+        for (const double room : out_of_memory)
+            sum += std::log(1 - fits(room));
+        return sum;
+    };
+    double best = 0.01;
+    for (double deviation = 0.01; deviation < 0.5; deviation *= 1.02) {
+        if (likelihood(deviation) > likelihood(best))
+            best = deviation;
+    }
+    return best * kQuantile;
+}
+
+std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards)
+{
+    std::map<std::string, std::map<std::string, Rows>> by_stack;
+    for (const ScoreCard& card : cards) {
+        if (card.views.empty() || !card.views.front().scored.split)
+            continue;
+        for (const ScoredRow& row : card.views.front().scored.rows) {
+            const ResolvedPlan& plan = row.row->plan;
+            if (row.row->in_core && !row.row->excluded)
+                by_stack[plan.stack.id][plan.cluster.gpu.id].push_back(&row);
+        }
+    }
+    std::vector<StackConfidence> list;
+    for (const auto& [stack, gpus] : by_stack) {
+        StackConfidence& confidence = list.emplace_back();
+        confidence.stack = stack;
+        for (const auto& [gpu, rows] : gpus)
+            confidence.gpus[gpu] = gpu_confidence(rows);
+    }
+    return list;
+}
+
+Expected<void> write_confidence(const StackConfidence& confidence, const std::filesystem::path& presets)
+{
+    const auto file = presets / "stacks" / (confidence.stack + ".json");
+    FOURFOLD_TRY(Json json, read_json_file(file));
+    MeasuredDomains domains;
+    if (json.contains("measured")) {
+        FOURFOLD_TRY(domains, domains_from_json(json["measured"], file.string() + ": measured"));
+    }
+    for (const auto& [gpu, entry] : confidence.gpus) {
+        for (const auto& [constant, value] : entry.constants)
+            json["gpu_constants"][gpu][constant] = value;
+        domains[gpu] = entry.domain;
+    }
+    json["measured"] = to_json(domains);
+    return write_file_atomically(file, json.dump(2) + "\n");
+}
+
+} // namespace fourfold

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From left-out errors to what a stack's preset says of its own reliability: half-widths of intervals by GPU type and
+// band, how sharply runs fit or not, and which regimes were measured at all.
+#pragma once
+
+#include "core/calibration/score_card.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct GpuConfidence {
+    std::map<std::string, double> constants; // interval_node, interval_tens, ... by documented name
+    MeasuredDomain domain;
+};
+
+struct StackConfidence {
+    std::string stack; // preset id
+    std::map<std::string, GpuConfidence> gpus; // by GPU id
+};
+
+// From the first left-out view of each card, of the rows of its core that are no anomaly; cards without one (never
+// fitted) are passed over. A band of a GPU with fewer than kFewRows rows takes the width of the GPU's rows together.
+inline constexpr int kFewRows = 20;
+std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards);
+
+// Half-width of the 90 % interval of ln(device memory) from labels alone: the spread with which runs fit or not around
+// the capacity, by maximum likelihood (a probit curve with 2 % of labels taken as mistaken). `rooms`: ln(capacity /
+// predicted device memory) of cells that ran and of cells that ran out of memory.
+double device_memory_width(const std::vector<double>& ran, const std::vector<double>& out_of_memory);
+
+// Writes them into <presets>/stacks/<id>.json, leaving everything else as it stands.
+Expected<void> write_confidence(const StackConfidence& confidence, const std::filesystem::path& presets);
+
+} // namespace fourfold

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measured tables as people bring them: what is read, and how each bad cell is named.
+#include "core/calibration/csv.h"
+#include "core/calibration/measured_table.h"
+#include "core/model/flops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace fourfold::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::filesystem::path kPresets = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets";
+
+const Presets& presets()
+{
+    static const Presets all({kPresets});
+    return all;
+}
+
+const TableSources& sources()
+{
+    static const TableSources all
+        = *TableSources::from_json(*read_json_file(kPresets / "published" / "sources.json"), "sources.json");
+    return all;
+}
+
+const std::string kHeader = "source,table,row,model,layers,hidden,heads,kv_heads,ffn,gated_mlp,vocab,seq_len,gpu,gpus,"
+                            "gpus_per_node,tp,cp,pp,dp,micro_batch,global_batch,precision,metric,value,step_time_s,"
+                            "memory_gib,status,assumed,anomaly\n";
+
+// One row of a table; `changes` replaces cells by column.
+std::string row_text(const std::map<std::string, std::string>& changes = {})
+{
+    std::map<std::string, std::string> cells{{"source", "4d-parallelism-2024-10-22"}, {"table", "H100"}, {"row", "r1"},
+        {"model", "Llama-3.1-8B"}, {"layers", "32"}, {"hidden", "4096"}, {"heads", "32"}, {"kv_heads", "8"},
+        {"ffn", "14336"}, {"gated_mlp", "1"}, {"vocab", "128256"}, {"seq_len", "8192"}, {"gpu", "H100-94GB"},
+        {"gpus", "16"}, {"gpus_per_node", "4"}, {"tp", "2"}, {"cp", "1"}, {"pp", "1"}, {"dp", "8"},
+        {"micro_batch", "1"}, {"metric", "tps_per_gpu"}, {"value", "7700"}, {"status", "ok"},
+        {"assumed", "global_batch=1024;sharding=optimizer"}};
+    for (const auto& [column, text] : changes)
+        cells[column] = text;
+    const auto header = read_csv(kHeader, "");
+    std::string line;
+    for (const std::string& column : header->front().fields)
+        line += (line.empty() ? "" : ",") + cells[column];
+    return line + "\n";
+}
+
+MeasuredTable table_of(const std::string& rows)
+{
+    auto table = parse_measured_table(kHeader + rows, "ours.csv", sources(), presets());
+    EXPECT_TRUE(table) << table.error().line();
+    return *std::move(table);
+}
+
+// The single problem of a table with one good row and one with these changes.
+std::string problem_of(const std::map<std::string, std::string>& changes)
+{
+    const MeasuredTable table = table_of(row_text() + row_text(changes));
+    EXPECT_EQ(table.rows.size(), 1U) << "the good row stays";
+    EXPECT_EQ(table.lines, 2);
+    if (table.problems.size() != 1)
+        return std::to_string(table.problems.size()) + " problems";
+    return table.problems.front().line();
+}
+
+TEST(MeasuredTable, ARowBecomesThePlanThatItsSourceRan)
+{
+    const MeasuredTable table = table_of(row_text());
+    ASSERT_EQ(table.rows.size(), 1U);
+    const MeasuredRow& row = table.rows.front();
+    EXPECT_TRUE(row.ran());
+    EXPECT_EQ(row.line, 2);
+    EXPECT_EQ(row.plan.model.id, "llama-3.1-8b");
+    EXPECT_EQ(row.plan.cluster.id, "tsubame4");
+    EXPECT_EQ(row.plan.stack.id, "megatron-lm");
+    EXPECT_EQ(row.plan.layout.dp, 8);
+    EXPECT_EQ(row.plan.training.global_batch, 1024);
+    EXPECT_EQ(row.plan.training.sharding, Sharding::optimizer);
+    EXPECT_THAT(row.assumed, ElementsAre("global_batch=1024", "sharding=optimizer"));
+    EXPECT_EQ(*row.tps_per_gpu, 7700);
+    EXPECT_NEAR(*row.step_time_s, 1024 * 8192.0 / (7700 * 16), 1e-9);
+    EXPECT_EQ(table.name, "ours");
+    EXPECT_TRUE(table.problems.empty());
+}
+
+TEST(MeasuredTable, WhatIsPrintedWinsOverWhatIsAssumed)
+{
+    const MeasuredTable table = table_of(row_text({{"global_batch", "512"}}));
+    EXPECT_EQ(table.rows.at(0).plan.training.global_batch, 512);
+    EXPECT_THAT(table.rows.at(0).assumed, ElementsAre("sharding=optimizer"));
+}
+
+TEST(MeasuredTable, EveryMetricGivesTheSameThroughput)
+{
+    const MeasuredTable table = table_of(row_text() + row_text({{"metric", "tflops_per_gpu"}, {"value", "400"}})
+        + row_text({{"metric", "step_time_s"}, {"value", "68"}}) + row_text({{"metric", "mfu"}, {"value", "0.45"}})
+        + row_text({{"metric", "tflops_per_gpu"}, {"value", "1"}, {"step_time_s", "68"}}));
+    ASSERT_EQ(table.rows.size(), 5U);
+    const ResolvedPlan& plan = table.rows[0].plan;
+    const double flops = reported_flops_per_token(plan.model, plan.padded_vocab, 8192, plan.training.flop_convention);
+    EXPECT_NEAR(*table.rows[1].tps_per_gpu * flops, 400e12, 1e6);
+    EXPECT_NEAR(*table.rows[2].step_time_s, 68, 1e-9);
+    EXPECT_NEAR(*table.rows[3].tps_per_gpu * model_flops_per_token(plan.model, 8192),
+        0.45 * plan.cluster.gpu.peak_flops(Precision::bf16), 1e6);
+    EXPECT_NEAR(*table.rows[4].step_time_s, 68, 1e-9) << "a printed step time needs no FLOP convention";
+}
+
+TEST(MeasuredTable, ShapesThatNoPresetHasAreBuilt)
+{
+    const MeasuredTable table = table_of(
+        row_text({{"layers", "20"}}) + row_text({{"model", "Ours"}, {"gated_mlp", "0"}, {"kv_heads", "32"}}));
+    ASSERT_EQ(table.rows.size(), 2U) << table.problems.at(0).line();
+    EXPECT_EQ(table.rows[0].plan.model.id, "");
+    EXPECT_EQ(table.rows[0].plan.model.layers, 20);
+    EXPECT_EQ(table.rows[0].plan.model.kv_heads, 8);
+    EXPECT_EQ(table.rows[1].plan.model.model_type, "gpt2");
+}
+
+TEST(MeasuredTable, StatusesAndAnomalies)
+{
+    const MeasuredTable table = table_of(row_text({{"status", "oom"}, {"value", ""}})
+        + row_text({{"status", "not_run"}, {"value", ""}}) + row_text({{"anomaly", "outlier"}})
+        + row_text({{"anomaly", "mojibake_dash"}}) + row_text({{"status", "invalid"}, {"value", ""}, {"gpus", "0"}}));
+    ASSERT_EQ(table.rows.size(), 5U) << table.problems.at(0).line();
+    EXPECT_TRUE(table.rows[0].crashed());
+    EXPECT_EQ(table.rows[1].plan.gpus, 0);
+    EXPECT_TRUE(table.rows[2].excluded);
+    EXPECT_FALSE(table.rows[3].excluded) << "sources.json says that it leaves the row in";
+    EXPECT_EQ(table.rows[4].status, CellStatus::invalid);
+}
+
+TEST(MeasuredTable, EachBadCellIsNamed)
+{
+    EXPECT_EQ(problem_of({{"value", "fast"}}), "ours.csv:3: value: found \"fast\", expected a number above 0");
+    EXPECT_EQ(problem_of({{"value", "0"}}), "ours.csv:3: value: found \"0\", expected a number above 0");
+    EXPECT_EQ(problem_of({{"value", "-5"}}), "ours.csv:3: value: found \"-5\", expected a number above 0");
+    EXPECT_EQ(problem_of({{"value", "nan"}}), "ours.csv:3: value: found \"nan\", expected a number above 0");
+    EXPECT_THAT(problem_of({{"value", ""}}), HasSubstr("ours.csv:3: value: empty, expected a number above 0"));
+    EXPECT_EQ(problem_of({{"memory_gib", "-1"}}), "ours.csv:3: memory_gib: found \"-1\", expected a number above 0");
+    EXPECT_EQ(
+        problem_of({{"step_time_s", "1e999"}}), "ours.csv:3: step_time_s: found \"1e999\", expected a number above 0");
+    EXPECT_EQ(problem_of({{"tp", "two"}}), "ours.csv:3: tp: found \"two\", expected a whole number of at least 1");
+    EXPECT_EQ(problem_of({{"micro_batch", "0"}}),
+        "ours.csv:3: micro_batch: found \"0\", expected a whole number of at least 1");
+    EXPECT_EQ(problem_of({{"seq_len", "81.5"}}),
+        "ours.csv:3: seq_len: found \"81.5\", expected a whole number of at least 1");
+    EXPECT_THAT(problem_of({{"status", "great"}}), HasSubstr("ours.csv:3: status: found \"great\", expected ok, oom"));
+    EXPECT_THAT(problem_of({{"status", ""}}), HasSubstr("ours.csv:3: status: empty, expected ok"));
+    EXPECT_THAT(problem_of({{"status", "oom"}}), HasSubstr("beside a measured value"));
+    EXPECT_THAT(
+        problem_of({{"metric", "speed"}}), HasSubstr("ours.csv:3: metric: found \"speed\", expected tps_per_gpu"));
+    EXPECT_THAT(problem_of({{"gpu", "B200"}}), HasSubstr("expected A100-40GB or H100-94GB"));
+    EXPECT_THAT(problem_of({{"source", "hearsay"}}), HasSubstr("ours.csv:3: source: found \"hearsay\""));
+    EXPECT_THAT(problem_of({{"precision", "bf8"}}), HasSubstr("ours.csv:3: training.precision"));
+    EXPECT_THAT(problem_of({{"gated_mlp", "yes"}}), HasSubstr("expected 0, 1, true or false"));
+    EXPECT_THAT(problem_of({{"gpus_per_node", "8"}}), HasSubstr("found 8, expected 4 as cluster tsubame4 has"));
+    EXPECT_THAT(problem_of({{"assumed", "global_batch=8;globl_batch=4"}}), HasSubstr("did you mean global_batch"));
+    EXPECT_THAT(problem_of({{"assumed", "fast;global_batch=8"}}), HasSubstr("expected field=value"));
+    EXPECT_THAT(problem_of({{"assumed", ""}}), HasSubstr("ours.csv:3: global_batch: empty"));
+    EXPECT_THAT(problem_of({{"model", "Ours"}, {"heads", ""}}), HasSubstr("\"Ours\" is no model preset"));
+    EXPECT_THAT(problem_of({{"model", "Ours"}, {"heads", "33"}}), HasSubstr("33"));
+}
+
+TEST(MeasuredTable, ImpossibleLayoutsAreNamed)
+{
+    EXPECT_EQ(problem_of({{"tp", "3"}}),
+        "ours.csv:3: gpus: tp x cp x pp = 3 x 1 x 1 does not divide 16 GPUs, expected a multiple of it");
+    EXPECT_THAT(problem_of({{"tp", "32"}}), HasSubstr("32 x 1 x 1 does not divide 16 GPUs"));
+    EXPECT_EQ(problem_of({{"dp", "4"}}), "ours.csv:3: dp: found 4, expected 8: tp x cp x pp = 2 x 1 x 1 on 16 GPUs");
+    EXPECT_THAT(problem_of({{"tp", "1000000000000"}, {"cp", "1000000000000"}}), HasSubstr("does not divide"));
+    // A table that marks the row itself: the GPUs decide, and it is told.
+    const MeasuredTable table = table_of(row_text({{"dp", "4"}, {"anomaly", "product_mismatch"}}));
+    ASSERT_EQ(table.rows.size(), 1U);
+    EXPECT_EQ(table.rows[0].plan.layout.dp, 8);
+    EXPECT_THAT(table.rows[0].assumed, testing::Contains("dp=8"));
+}
+
+TEST(MeasuredTable, ARowWithTooManyFieldsDoesNotShiftItsCells)
+{
+    const MeasuredTable table = table_of(row_text() + "a,b,c\n" + row_text());
+    EXPECT_EQ(table.rows.size(), 2U);
+    ASSERT_EQ(table.problems.size(), 1U);
+    EXPECT_THAT(table.problems[0].line(), HasSubstr("ours.csv:3: the row has 3 fields, expected 29"));
+}
+
+TEST(MeasuredTable, FilesThatAreNoTables)
+{
+    const auto error = [](const std::string& text) {
+        const auto table = parse_measured_table(text, "x.csv", sources(), presets());
+        return table ? std::string("read") : table.error().line();
+    };
+    EXPECT_THAT(error(""), HasSubstr("x.csv: the file is empty"));
+    EXPECT_THAT(error("a,b\n1,2\n"), HasSubstr("x.csv:1: missing columns source, table, row, model, gpu, gpus"));
+    EXPECT_THAT(error(kHeader.substr(0, kHeader.find(",status")) + "\n"), HasSubstr("missing column status"));
+    EXPECT_THAT(error("tp,tp\n"), HasSubstr("column \"tp\" stands there twice"));
+    EXPECT_THAT(error("a,\"b\n1,2\n"), HasSubstr("x.csv:1: a quote that opens here is never closed"));
+    EXPECT_THAT(error("a,\xff\n"), HasSubstr("not UTF-8"));
+    EXPECT_THAT(
+        read_measured_table("/nowhere/x.csv", sources(), presets()).error().line(), HasSubstr("/nowhere/x.csv"));
+}
+
+TEST(MeasuredTable, ColumnsThatNothingReadsAreTold)
+{
+    const auto table = parse_measured_table("memory_gb," + kHeader + "3," + row_text(), "x.csv", sources(), presets());
+    ASSERT_TRUE(table);
+    EXPECT_THAT(table->remarks, ElementsAre("x.csv:1: column \"memory_gb\" is not read"));
+}
+
+TEST(Csv, QuotesLineBreaksAndBom)
+{
+    const auto records = read_csv("\xEF\xBB\xBF"
+                                  "a,b\r\n\"x, \"\"y\"\"\",\"two\nlines\"\n\n,\n",
+        "x.csv");
+    ASSERT_TRUE(records);
+    ASSERT_EQ(records->size(), 3U);
+    EXPECT_THAT((*records)[0].fields, ElementsAre("a", "b"));
+    EXPECT_THAT((*records)[1].fields, ElementsAre("x, \"y\"", "two\nlines"));
+    EXPECT_EQ((*records)[1].line, 2);
+    EXPECT_EQ((*records)[2].line, 5);
+    EXPECT_THAT((*records)[2].fields, ElementsAre("", ""));
+}
+
+TEST(PublishedTables, AllRowsOfTheShippedTablesAreRead)
+{
+    for (const auto& [file, lines] : {std::pair("llama31_8b_4d_a100_h100", 342),
+             std::pair("torchtitan_llama31_h100", 18), std::pair("bloom_prequel_a100", 116)}) {
+        const auto table
+            = read_measured_table(kPresets / "published" / (std::string(file) + ".csv"), sources(), presets());
+        ASSERT_TRUE(table) << table.error().line();
+        EXPECT_EQ(table->lines, lines);
+        EXPECT_EQ(int(table->rows.size()), lines);
+        EXPECT_TRUE(table->problems.empty()) << table->problems.front().line();
+        EXPECT_TRUE(table->remarks.empty());
+    }
+}
+
+} // namespace
+} // namespace fourfold::test
