@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold predict`: one prediction, or one for each line of a file.
+#include "app/cli/explain_text.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_batch.h"
 #include "app/cli/predict_text.h"
@@ -16,6 +17,8 @@ struct Options {
     PlanOptions plan;
     std::string batch;
     bool json = false;
+    bool explain = false;
+    std::string figure; // to explain; empty = all in JSON, the step time as text
 };
 
 int run_batch(const Options& options)
@@ -32,6 +35,29 @@ int run_batch(const Options& options)
     return result ? kDone : fail(result.error());
 }
 
+// The prediction as JSON, with the trees that were asked for.
+Expected<Json> answer(const Prediction& prediction, const Options& options)
+{
+    Json json = to_json(prediction);
+    if (!options.explain)
+        return json;
+    if (options.figure.empty()) {
+        json["explanation"] = explanation_json(prediction);
+        return json;
+    }
+    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure));
+    json["explanation"] = Json{{options.figure, to_json(tree)}};
+    return json;
+}
+
+Expected<std::string> readable(const Prediction& prediction, const Options& options)
+{
+    if (!options.explain)
+        return predict_text(prediction);
+    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure.empty() ? "step_time_s" : options.figure));
+    return explanation_text(tree);
+}
+
 int run_single(const Options& options)
 {
     const Presets presets;
@@ -45,10 +71,17 @@ int run_single(const Options& options)
     const bool usable = evaluated->broken_rules.empty();
     if (usable || options.json) {
         // Unknown keys were told on standard error; a program reads them in the object.
-        if (options.json)
-            print_json(to_json(predict_with_warnings(evaluated->resolved, *plan)));
-        else
-            std::cout << predict_text(predict(evaluated->resolved));
+        if (options.json) {
+            const auto json = answer(predict_with_warnings(evaluated->resolved, *plan), options);
+            if (!json)
+                return fail(json.error());
+            print_json(*json);
+        } else {
+            const auto text = readable(predict(evaluated->resolved), options);
+            if (!text)
+                return fail(text.error());
+            std::cout << *text;
+        }
     }
     return usable ? kDone : fail(problem_of(evaluated->broken_rules.front(), plan->where));
 }
@@ -63,8 +96,21 @@ void add_predict(Cli& cli)
     command->add_option("--batch", options->batch, "file with one plan a line (JSON Lines); - or /dev/stdin work")
         ->type_name("FILE");
     command->add_flag("--json", options->json, "print the prediction as JSON");
-    command->callback([&cli, options] {
+    std::string figures;
+    for (const std::string& figure : explained_figures())
+        figures += (figures.empty() ? "" : ", ") + figure;
+    CLI::Option* explain = command
+                               ->add_option("--explain", options->figure,
+                                   "where a figure comes from, as a tree of its terms: " + figures
+                                       + " (step_time_s where none is named; with --json all of them)")
+                               ->type_name("[FIGURE]")
+                               ->expected(0, 1);
+    command->callback([&cli, options, explain] {
+        options->explain = explain->count() > 0;
         cli.chosen = [options] {
+            if (options->explain && !options->batch.empty())
+                return fail(
+                    {ProblemCode::bad_input, "--explain takes one plan, not --batch", "name a plan", "arguments"});
             if (options->plan.plan.empty() == options->batch.empty())
                 return fail({ProblemCode::bad_input,
                     options->batch.empty() ? "no plan is given" : "both a plan and --batch are given",

@@ -7,22 +7,41 @@
 namespace fourfold {
 namespace {
 
+// FlashAttention-2 issues Ampere's matrix instructions. An H100 runs those at 0.65 of its peak: per multiprocessor
+// their rate is what it is on an H100, and the share of the peak rises towards 1 / 0.65 on slower multiprocessors.
+constexpr double kAmpereInstructionShare = 0.65;
+
+// Matrix rate of the kernel as a share of the peak, over that of FlashAttention-2 on an H100.
+double kernel_gain(const CostContext& context)
+{
+    const double old = std::min(1 / kAmpereInstructionShare, 1 / context.multiprocessor_ratio);
+    if (context.attention == AttentionKernel::flash2)
+        return old;
+    return std::max(old, std::min(context.constants[Constant::attention_hopper_gain], 1 / kAmpereInstructionShare));
+}
+
 Price price_fused(const Operation& operation, const CostContext& context)
 {
     const Constants& c = context.constants;
     const bool backward = operation.phase == Phase::backward;
     const double half = c[Constant::attention_half_head_dim];
-    const double size = operation.n / (operation.n + half) * (128 + half) / 128; // 1 at head dimension 128
+    // The softmax's time depends on the scores alone: the faster the products, the larger its share (special function
+    // units a multiprocessor are the same from Volta to Blackwell). 1 for FlashAttention-2, head dimension 128, on an
+    // H100.
+    const double gain = kernel_gain(context);
+    const double size
+        = gain * operation.n / (operation.n + half * gain * context.multiprocessor_ratio) * (128 + half) / 128;
     const double direction = backward ? c[Constant::attention_backward_efficiency] : 1;
     const double loss = 1 + c[Constant::attention_context_loss] * (operation.blocks - 1) / operation.blocks;
     const double rate = context.peak_flops * c[Constant::attention_efficiency] * direction * size;
     Price price;
     price.seconds = std::max(operation.flops() * loss / rate, c[Constant::kernel_floor_s]);
     if (context.with_formulas)
-        price.formula = text_of("%s4 s^2 d%s = %.4g TFLOP%s / (%.0f TFLOP/s * %.3f * head size %.3f) = %.4g ms",
-            backward ? "2.5 * " : "", operation.causal ? " / 2" : "", operation.flops() / 1e12,
-            operation.blocks > 1 ? text_of(" * ring %.3f", loss).c_str() : "", context.peak_flops / 1e12,
-            c[Constant::attention_efficiency] * direction, size, price.seconds * 1e3);
+        price.formula
+            = text_of("%s4 s^2 d%s = %.4g TFLOP%s / (%.0f TFLOP/s * %.3f * kernel and head size %.3f) = %.4g ms",
+                backward ? "2.5 * " : "", operation.causal ? " / 2" : "", operation.flops() / 1e12,
+                operation.blocks > 1 ? text_of(" * ring %.3f", loss).c_str() : "", context.peak_flops / 1e12,
+                c[Constant::attention_efficiency] * direction, size, price.seconds * 1e3);
     return price;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
 
+#include "core/cost/runtime_switches.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
@@ -10,6 +12,12 @@
 
 namespace fourfold {
 namespace {
+
+// NVIDIA H100 SXM5 80GB data sheet: 989.4 TFLOP/s dense bf16 on 132 multiprocessors, 3.35 TB/s.
+constexpr double kHopperMultiprocessorRate = 989.4e12 / 132, kHopperBalance = 989.4e12 / 3.35e12;
+
+// An A100's multiprocessor over an H100's: 312 / 108 over 989.4 / 132.
+constexpr double kAmpereRatio = 0.385;
 
 GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
 {
@@ -58,6 +66,16 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     if (gpu.fp8_tflops && gpu.bf16_tflops && *gpu.bf16_tflops > 0)
         fp8_ratio = *gpu.fp8_tflops / *gpu.bf16_tflops;
     memory_bytes_s = gpu.memory_bandwidth_gb_s * 1e9;
+    const double memory_rate = memory_bytes_s;
+    if (gpu.multiprocessors > 0 && memory_rate > 0) {
+        multiprocessor_ratio = peak_flops / gpu.multiprocessors / kHopperMultiprocessorRate;
+        balance_ratio = peak_flops / memory_rate / kHopperBalance;
+        const double newer = std::log(multiprocessor_ratio / kAmpereRatio) / std::log(1 / kAmpereRatio);
+        clock_share = 1 - (1 - constants[Constant::sustained_clock]) * std::clamp(newer, 0.0, 1.0);
+    }
+    peak_flops *= std::pow(gpu.power_share(), constants[Constant::power_exponent]);
+    attention = plan.training.attention;
+    launch_blocking = runtime_switches(plan.run.environment).launch_blocking;
     operand_bytes = precision == Precision::fp32 ? 4 : 2;
 
     const double share = core_share(plan, constants[Constant::thread_scaling], std::thread::hardware_concurrency());

@@ -14,10 +14,18 @@ struct CostContext {
 
     Cluster cluster;
     Constants constants;
-    double peak_flops = 0; // dense, of the plan's precision; of bf16 where products may run in fp8
+    // Dense, of the plan's precision (of bf16 where products may run in fp8), as far as the board's power limit allows.
+    double peak_flops = 0;
     double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
     double memory_bytes_s = 0;
     double operand_bytes = 2; // of one element of a product's operands
+    // Against an H100 SXM (data sheet): matrix FLOP/s of one multiprocessor, and FLOP per byte of memory traffic. 1
+    // without multiprocessors.
+    double multiprocessor_ratio = 1, balance_ratio = 1;
+    double clock_share = 1; // of matrix products under sustained load, see sustained_clock
+    AttentionKernel attention = AttentionKernel::flash2;
+    bool launch_blocking = false; // CUDA_LAUNCH_BLOCKING: every launch waits, nothing overlaps
+    double pressure = 0; // slowdown of a layout that hardly fits, as a share of every pass
     int tp = 1, cp = 1; // for the traffic of context-parallel rings between nodes
     bool with_formulas = false; // formulas cost time: only for the operations that are shown
 

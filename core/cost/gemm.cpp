@@ -35,8 +35,8 @@ Price price_gemm(const Operation& operation, const CostContext& context)
     const double gain = operation.fp8 ? std::min(c[Constant::fp8_gain], context.fp8_ratio) : 1;
     const double tiles
         = tile_and_wave_utilisation(operation.m, operation.n, operation.batch, context.cluster.gpu.multiprocessors);
-    const double depth = operation.k / (operation.k + c[Constant::gemm_half_k]);
-    const double rate = context.peak_flops * gain * c[Constant::gemm_efficiency] * tiles * depth;
+    const double depth = operation.k / (operation.k + c[Constant::gemm_half_k] * context.balance_ratio * gain);
+    const double rate = context.peak_flops * context.clock_share * gain * c[Constant::gemm_efficiency] * tiles * depth;
     const double compute = operation.flops() / rate;
     // Operands and result once through memory.
     const double bytes = context.operand_bytes * operation.batch
@@ -50,7 +50,8 @@ Price price_gemm(const Operation& operation, const CostContext& context)
         price.formula = text_of(
             "2 m n k = 2 * %.0f * %.0f * %.0f%s / (%.0f TFLOP/s * %.3f * tiles %.3f * k %.3f) = %.4g ms", operation.m,
             operation.n, operation.k, operation.batch > 1 ? text_of(" * %.0f", operation.batch).c_str() : "",
-            context.peak_flops * gain / 1e12, c[Constant::gemm_efficiency], tiles, depth, compute * 1e3);
+            context.peak_flops * context.clock_share * gain / 1e12, c[Constant::gemm_efficiency], tiles, depth,
+            compute * 1e3);
     else
         price.formula = text_of("memory bound: %.4g MB / (%.0f GB/s * %.2f) = %.4g ms", bytes / 1e6,
             context.memory_bytes_s / 1e9, c[Constant::stream_efficiency], memory * 1e3);

@@ -35,8 +35,11 @@ struct Windows {
     }
 };
 
-double hide(double seconds, const Operation& operation, double& window, const Constants& constants)
+double hide(double seconds, const Operation& operation, double& window, const CostContext& context)
 {
+    if (context.launch_blocking)
+        return 0;
+    const Constants& constants = context.constants;
     const double most = (1 - constants[operation.exposed_floor]) * seconds;
     const double hidden = std::clamp(std::min(most, constants[operation.window_share] * window), 0.0, seconds);
     window -= hidden;
@@ -87,20 +90,24 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
         if (operation->kind != OperationKind::collective && operation->kind != OperationKind::send_receive)
             windows.layer += seconds;
     }
+    double behind = 0; // collectives that share the GPU with compute
     // Communication inside a layer hides first, then FSDP hides behind whole layers.
     for (const bool whole_layers : {false, true}) {
         for (const auto& [operation, seconds] : operations) {
             double* window = windows.of(operation->window);
             if (window == nullptr || (operation->window == Window::layer) != whole_layers)
                 continue;
-            const double hidden = hide(seconds, *operation, *window, c);
+            const double hidden = hide(seconds, *operation, *window, context);
+            if (operation->kind == OperationKind::collective)
+                behind += hidden;
             add(pass, operation->part, seconds - hidden, hidden);
             if (!whole_layers && operation->in_layer)
                 layers += seconds - hidden;
         }
     }
+    add(pass, Part::compute, behind * c[Constant::overlap_slowdown], 0);
     for (const auto& [operation, seconds] : operations) {
-        if (operation->kind != OperationKind::host)
+        if (operation->kind != OperationKind::host || operation->window != Window::none)
             continue;
         if (operation->host_rule == HostRule::fixed) {
             add(pass, operation->part, seconds, 0);
@@ -118,6 +125,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
         if (operation->kind == OperationKind::host && operation->host_rule == HostRule::share)
             add(pass, operation->part, seconds * before, 0);
     }
+    add(pass, Part::other, context.pressure * before, 0);
     pass.weight_gradient_s = weight_gradient_share(operations, before - fixed) * (pass.seconds() - fixed);
     return pass;
 }
@@ -148,7 +156,9 @@ ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
     for (const Operation& operation : chunk.operations) {
         if (operation.part == Part::pp)
             continue; // a delay between stages: the simulation's business
-        const Priced priced{&operation, price(operation, context).seconds * operation.repeat};
+        Priced priced{&operation, price(operation, context).seconds * operation.repeat};
+        if (context.launch_blocking && operation.kind != OperationKind::host)
+            priced.seconds += context.constants[Constant::blocking_launch_s] * operation.repeat;
         if (priced.seconds <= 0)
             continue;
         (is_backward(operation.phase) ? backward : forward).push_back(priced);
@@ -164,10 +174,11 @@ std::vector<StepOperationTime> step_operation_times(
         const double seconds = price(operation, context).seconds * operation.repeat;
         double hidden = 0;
         if (operation.window == Window::forward_pass)
-            hidden = hide(seconds, operation, forward_s, context.constants);
+            hidden = hide(seconds, operation, forward_s, context);
         else if (operation.window == Window::backward_pass)
-            hidden = hide(seconds, operation, backward_s, context.constants);
-        times.push_back({&operation, seconds - hidden, hidden});
+            hidden = hide(seconds, operation, backward_s, context);
+        times.push_back(
+            {&operation, seconds - hidden + hidden * context.constants[Constant::overlap_slowdown], hidden});
     }
     return times;
 }

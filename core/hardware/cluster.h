@@ -18,10 +18,16 @@ struct Gpu {
     double memory_bandwidth_gb_s = 0;
     std::optional<double> bf16_tflops, fp16_tflops, fp8_tflops, fp32_tflops;
     int multiprocessors = 0; // 0 = no tile/wave quantization (CPU, TPU)
-    double power_w = 0;
+    double power_w = 0; // board power limit
+    double design_power_w = 0; // for which the peaks are stated, where the limit is lower; 0 = power_w
 
     // Dense peak for matrix products of `precision` in FLOP/s; fp8 falls back to bf16 where the GPU has none.
     [[nodiscard]] double peak_flops(Precision precision) const;
+    // Board power limit over the power for which the peaks are stated; 1 where the sheet has only one.
+    [[nodiscard]] double power_share() const
+    {
+        return power_w > 0 && design_power_w > 0 ? power_w / design_power_w : 1;
+    }
     [[nodiscard]] bool is_cpu() const { return id == "cpu"; }
 };
 

@@ -53,6 +53,7 @@ Expected<Gpu> gpu_from_json(const Json& json, const std::string& where)
         return fields.problem("peak_tflops", "expected a dense peak in TFLOP/s for at least one of bf16, fp16, fp32");
     FOURFOLD_TRY(gpu.multiprocessors, fields.small_integer_or("multiprocessors", 0, 0, 1 << 20));
     FOURFOLD_TRY(gpu.power_w, fields.non_negative_or("power_w", 0));
+    FOURFOLD_TRY(gpu.design_power_w, fields.non_negative_or("design_power_w", 0));
     return gpu;
 }
 
@@ -76,6 +77,8 @@ Json to_json(const Gpu& gpu)
     json["peak_tflops"] = std::move(peaks);
     json["multiprocessors"] = gpu.multiprocessors;
     json["power_w"] = gpu.power_w;
+    if (gpu.design_power_w > 0)
+        json["design_power_w"] = gpu.design_power_w;
     return json;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/fit.h"
 
+#include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
 
 #include <algorithm>
@@ -18,7 +19,9 @@ MemoryAnswer memory_answer(
     const ResolvedPlan& plan, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
     const Constants constants(plan.stack, plan.cluster.gpu.id);
-    const double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
+    double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
+    if (runtime_switches(plan.run.environment).expandable_segments)
+        fragmentation = 1 + (fragmentation - 1) * constants[Constant::expandable_fragmentation];
     const double overhead = device_overhead_gib(plan);
     MemoryAnswer answer;
     for (std::size_t i = 0; i < program.size(); ++i) {

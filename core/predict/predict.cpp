@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/prices.h"
+#include "core/cost/runtime_switches.h"
 #include "core/model/flops.h"
 #include "core/predict/fit.h"
 #include "core/predict/interval.h"
@@ -17,6 +18,9 @@ namespace {
 
 // Actions that are simulated one by one; a batch of more micro-batches repeats the steady state.
 constexpr double kMaxActions = 400'000;
+
+// Share of the capacity from which the allocator begins to retry.
+constexpr double kPressureBegins = 0.94;
 
 // Rules whose breach leaves no program to build: which GPU does what is unknown.
 bool can_be_laid_out(const ResolvedPlan& plan)
@@ -100,7 +104,12 @@ void add_time(
     Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
     const ResolvedPlan& plan = prediction.plan;
-    const CostContext context(plan);
+    CostContext context(plan);
+    if (prediction.memory_device_gib && prediction.memory_capacity_gib > 0) {
+        const double share = *prediction.memory_device_gib / prediction.memory_capacity_gib;
+        const double near = std::clamp((share - kPressureBegins) / (1 - kPressureBegins), 0.0, 1.0);
+        context.pressure = near * context.constants[Constant::allocator_pressure];
+    }
     if (!(context.peak_flops > 0) || !(context.memory_bytes_s > 0)) {
         prediction.reasons.push_back({"no_peak", "cluster.gpu.peak_tflops",
             "the GPU has no peak rate for precision " + to_text(plan.training.precision), ""});
@@ -140,6 +149,8 @@ Prediction predict(const ResolvedPlan& plan)
     prediction.plan = plan;
     prediction.memory_capacity_gib = plan.cluster.gpu.memory_gib;
     prediction.reasons = check(plan);
+    for (const std::string& name : runtime_switches(plan.run.environment).not_modelled)
+        prediction.warnings.push_back("run.environment." + name + ": its effect on time and memory is not modelled");
     if (!can_be_laid_out(plan)) {
         add_confidence(prediction);
         return prediction;
@@ -159,11 +170,11 @@ Prediction predict(const ResolvedPlan& plan)
         return prediction;
     }
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
+    add_memory(prediction, program, schedule->actions);
     if (structure_holds)
         add_time(prediction, program, schedule->actions);
     for (std::string& advice : pipeline_advice(plan, prediction.bubble_fraction))
         prediction.warnings.push_back(std::move(advice));
-    add_memory(prediction, program, schedule->actions);
     add_confidence(prediction);
     prediction.feasible = prediction.reasons.empty();
     return prediction;

@@ -69,6 +69,13 @@ std::vector<Allocation> state_allocations(
             size(state_bytes, split.states, split.expert_states) * constants[Constant::optimizer_memory_scale],
             "optimizer states", mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
     }
+    const bool unfused = plan.training.optimizer == Optimizer::adam || plan.training.optimizer == Optimizer::adamw;
+    if (unfused && plan.training.offload != Offload::optimizer)
+        add(list, MemoryKind::optimizer, Lifetime::step,
+            constants[Constant::unfused_optimizer_copies] * 4 * parameters.largest_tensor / split.states,
+            "optimizer temporaries",
+            "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
+            "cache");
     if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
             add(list, MemoryKind::weights, Lifetime::step, parameters.total() * rank.element_bytes, "gathered weights",
@@ -126,7 +133,8 @@ std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankSh
     if (head)
         add(list, MemoryKind::activations, Lifetime::backward,
             rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2,
-            "logits", "logits, their fp32 copy and gradient");
+            "logits",
+            "logits, their fp32 copy and gradient; the allocator keeps their blocks for the layers' backward");
     return list;
 }
 

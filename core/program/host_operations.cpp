@@ -3,6 +3,7 @@
 #include "core/program/layer_operations.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold {
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank)
@@ -69,6 +70,12 @@ void add_host_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
         for (Phase phase : {Phase::forward, Phase::backward})
             add("stragglers", HostRule::share, Constant::replica_slowdown, phase, double(plan.gpus) / layout.tp / 8, 1,
                 "the slowest of many replicas sets the pace");
+    }
+    if (plan.gpus > 1) {
+        const double slowest = std::sqrt(2 * std::log(double(plan.gpus)));
+        for (Phase phase : {Phase::forward, Phase::backward})
+            add("slowest GPU", HostRule::share, Constant::straggler_spread, phase, slowest, 1,
+                "expected largest of n normal deviations: sqrt(2 ln n)");
     }
     add("micro-batch overhead", HostRule::fixed, Constant::micro_batch_overhead_s, Phase::backward, 1,
         1.0 / layout.virtual_stages, "");

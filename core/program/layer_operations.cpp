@@ -193,11 +193,12 @@ void add_tensor_parallel(
     op.part = Part::tp;
     op.group = GroupKind::tp;
     op.bytes = rank.tokens * rank.hidden * rank.element_bytes;
-    if (training.async_tp) {
+    const bool pieces = training.sequence_parallel && rank.constants[Constant::tp_exposed] < 1;
+    if (training.async_tp || pieces) {
         op.overlappable = true;
         op.window = Window::gemm;
-        op.exposed_floor = Constant::async_tp_exposed;
-        op.note = "asynchronous TP: cut into pieces that hide behind the products";
+        op.exposed_floor = training.async_tp ? Constant::async_tp_exposed : Constant::tp_exposed;
+        op.note = "cut into pieces that hide behind the products";
     }
     const auto add = [&](Phase phase, Collective collective, const char* name, double repeat) {
         op.phase = phase;
@@ -244,21 +245,21 @@ void add_tensor_parallel(
     add_sync(Phase::backward, 2 * layers * (1 + recompute));
 }
 
-// Casting inputs of fp8 products, with the search for their maxima.
+// Casts to fp8 with their transposed copies: the inputs of a layer's products forward, their output gradients backward
+// (Micikevicius et al., arXiv:2209.05433; delayed or per-tensor scaling).
 void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
     double ffn_width, double recompute, const Constants& constants)
 {
-    const double elements = rank.tokens * (4 * rank.hidden + 2 * rank.hidden / rank.tp) + ffn_rows * 2 * ffn_width;
+    const double inputs = rank.tokens * (2 * rank.hidden + rank.output / rank.tp) + ffn_rows * ffn_width;
+    const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
+        + ffn_rows * rank.mlp_inputs * ffn_width;
     Operation op;
     op.kind = OperationKind::elementwise;
     op.name = "fp8 casts";
-    op.note = "inputs of the layer's products, once a pass and direction";
-    op.bytes = elements * constants[Constant::fp8_cast_bytes];
+    op.note = "inputs of the layer's products";
+    op.bytes = inputs * constants[Constant::fp8_cast_bytes];
     op.repeat = layers;
     op.phase = Phase::forward;
-    list.push_back(op);
-    op.phase = Phase::backward;
-    op.repeat = 2 * layers;
     list.push_back(op);
     if (recompute > 0) {
         op.phase = Phase::recompute;
@@ -266,6 +267,13 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
         op.repeat = layers * recompute;
         list.push_back(op);
     }
+    op.name = "fp8 casts of gradients";
+    op.note = "output gradients of the layer's products";
+    op.phase = Phase::backward;
+    op.part = Part::compute;
+    op.bytes = gradients * constants[Constant::fp8_cast_bytes];
+    op.repeat = layers;
+    list.push_back(op);
 }
 
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
@@ -397,6 +405,8 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers, again.tp);
     add_gradient_accumulation(list, parameters, layers, "gradient accumulation", constants, true);
+    if (plan.training.offload == Offload::activations)
+        add_activation_offload(list, plan, rank, group, recompute_layers);
 }
 
 void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank)

@@ -25,6 +25,10 @@ void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
 void add_host_operations(
     std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
 
+// Kept activations to host memory after a forward and back before the backward, hidden behind the layers' compute.
+void add_activation_offload(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,
+    LayerGroup group, double recompute_layers);
+
 // The same work in forward and backward, and for `recompute` (0..1) of the forwards once more.
 void add_passes(std::vector<Operation>& list, Operation op, double recompute);
 // A product y[m,n] = x[m,k] w[k,n] in all its phases: forward, input gradient, weight gradient; `recompute` (0..1) is

@@ -46,6 +46,10 @@ void add_parameters(
     sum.largest_unit = std::max({sum.largest_unit, chunk.layers > 0 && counts.dense > 0 ? dense_layer : 0,
         counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, chunk.embedding ? embedding : 0,
         chunk.head && !tied_here ? head : 0});
+    const double mlp_tensor = rank.mlp_inputs * rank.hidden * rank.ffn / rank.tp;
+    sum.largest_tensor = std::max({sum.largest_tensor, chunk.layers > 0 ? mlp_tensor : 0.0,
+        counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.expert_tp : 0.0,
+        chunk.embedding || (chunk.head && !tied_here) ? rank.vocab * rank.hidden / rank.tp : 0.0});
     if (model.tied_embeddings && (chunk.embedding || chunk.head))
         sum.tied = rank.vocab * rank.hidden / rank.tp;
 }

@@ -58,8 +58,10 @@ RankShape rank_shape(const ResolvedPlan& plan)
         rank.expert_tp = layout.etp;
         rank.expert_ffn = double(model.experts->ffn);
         rank.shared_ffn = double(model.experts->ffn) * model.experts->shared;
-        // Balanced routing: the work of tp ranks that share the same tokens is spread over their etp x ep experts.
+        // The work of tp ranks that share the same tokens is spread over their etp x ep experts.
         rank.expert_rows = rank.tokens * model.experts->active * layout.etp / layout.tp / rank.local_experts;
+        if (layout.ep > 1) // the busiest rank sets the pace
+            rank.expert_rows *= 1 + rank.constants[Constant::expert_imbalance];
         rank.routed_tokens = sequence_tokens * model.experts->active;
     }
     return rank;

@@ -82,6 +82,42 @@ void add_sharded_pipeline(
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
 }
 
+// ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back.
+void add_optimizer_offload(std::vector<Operation>& list, const RankShape& rank, double own)
+{
+    Operation op;
+    op.kind = OperationKind::host;
+    op.phase = Phase::step;
+    op.part = Part::optimizer;
+    op.in_layer = false;
+    op.name = "gradients to the host, weights back";
+    op.note = "ZeRO-Offload, arXiv:2101.06840, figure 3";
+    op.constant = Constant::host_transfer_s_per_gb;
+    op.m = own * (rank.gradient_bytes + rank.element_bytes) / 1e9;
+    list.push_back(op);
+    op.name = "optimizer on the host";
+    op.constant = Constant::host_update_s_per_gb;
+    op.m = own * rank.constants[Constant::optimizer_shard_bytes] / 1e9;
+    list.push_back(op);
+}
+
+// One number over the ranks that hold different parameters; then every stage waits for the slowest.
+void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan)
+{
+    const auto add = [&](GroupKind group, Part part, bool needed) {
+        if (!needed)
+            return;
+        Operation norm = reduction("gradient norm", group, Collective::all_reduce, 4, 1);
+        norm.part = part;
+        norm.latency = Constant::collective_latency_s;
+        norm.scale = Constant::one;
+        list.push_back(norm);
+    };
+    const Layout& layout = plan.layout;
+    add(GroupKind::tp_pp, Part::tp, layout.tp > 1);
+    add(GroupKind::dp_cp, Part::dp, plan.training.sharding != Sharding::none && layout.dp * layout.cp > 1);
+}
+
 } // namespace
 
 bool fully_sharded(const Training& training)
@@ -203,11 +239,16 @@ void add_step_operations(
     update.name = "optimizer";
     update.in_layer = false;
     update.m = own;
-    update.bytes
-        = own * constants[Constant::optimizer_shard_bytes] + local * constants[Constant::optimizer_local_bytes];
+    const bool offloaded = plan.training.offload == Offload::optimizer;
+    update.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
+        + local * constants[Constant::optimizer_local_bytes];
     update.note
         = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters";
     list.push_back(update);
+    if (offloaded)
+        add_optimizer_offload(list, rank, own);
+    if (layout.gpus() > 1)
+        add_gradient_norm(list, plan);
     Operation fixed;
     fixed.kind = OperationKind::host;
     fixed.phase = Phase::step;

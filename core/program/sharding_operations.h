@@ -13,6 +13,7 @@ struct StageParameters {
     double experts = 0; // copies over expert_dp
     double layers = 0; // dense parameters of the layers alone (without embedding and head)
     double largest_unit = 0; // largest FSDP unit: one layer, or embedding or head
+    double largest_tensor = 0; // of one weight: what an optimizer that is not fused works on at once
     int layer_count = 0;
     double tied = 0; // embedding parameters that first and last stage both hold
     [[nodiscard]] double total() const { return dense + experts; }

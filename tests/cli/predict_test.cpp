@@ -82,6 +82,25 @@ TEST_F(Predict, TextNamesVerdictFiguresAndDenominators)
         EXPECT_LE(line.size(), 120u) << line;
 }
 
+TEST_F(Predict, ExplainsAFigureAsATree)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Output text = fourfold({"predict", plan, "--explain", "tps_per_gpu"});
+    EXPECT_EQ(text.status, 0) << text.err;
+    for (const char* part : {"throughput: ", "step time: ", "compute: ", "qkv projection", "from: "})
+        EXPECT_THAT(text.out, HasSubstr(part));
+    const Json all = json_of(fourfold({"predict", plan, "--json", "--explain"}));
+    expect_contract(all);
+    EXPECT_EQ(all["explanation"]["step_time_s"]["value"], all["step_time_s"]);
+    EXPECT_EQ(all["explanation"]["memory_gib"]["value"], all["memory_gib"]);
+    const Json one = json_of(fourfold({"predict", plan, "--json", "--explain", "mfu"}));
+    EXPECT_EQ(one["explanation"].size(), 1U);
+    const Output wrong = fourfold({"predict", plan, "--explain", "speed"});
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("tps_per_gpu"));
+    EXPECT_EQ(fourfold({"predict", "--batch", plan, "--explain"}).status, 2);
+}
+
 TEST_F(Predict, SetChangesFieldsInOrder)
 {
     const std::string plan = file("p.json", plan_text());
