@@ -99,7 +99,7 @@ ScheduleOrder::Ends ScheduleOrder::time(const ScheduleTimes& times) const
         const Step& step = steps_[i];
         double& now = ends.stage_s[position(step.rank)];
         if (step.input != kNone)
-            now = std::max(now, done[position(step.input)] + (step.hop ? times.send_receive_s : 0));
+            now = std::max(now, done[position(step.input)]) + (step.hop ? times.send_receive_s : 0);
         now += durations[position(step.duration)];
         done[i] = now;
     }

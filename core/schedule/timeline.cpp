@@ -147,12 +147,12 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
                     break;
                 }
                 hop = home[position(source)] == rank ? 0 : times.send_receive_s;
-                arrival = progress.end(needed) + hop;
+                arrival = progress.end(needed);
             }
-            const double start = std::max(now, arrival);
-            if (hop > 0 && start > now)
-                track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk,
-                    std::max(now, start - hop), start});
+            const double received = std::max(now, arrival);
+            const double start = received + hop;
+            if (hop > 0)
+                track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk, received, start});
             const double end = start + duration_of(action.kind, times.chunks[position(action.chunk)]);
             track.push_back({rank, span_of(action.kind), action.micro_batch, action.chunk, start, end});
             now = end;

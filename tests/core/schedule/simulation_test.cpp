@@ -19,11 +19,13 @@ std::map<Key, double> longest_paths(
             double previous = 0;
             for (const Action& a : list) {
                 const Work work = work_of(a.kind);
-                double start = previous;
+                double start = previous, received = 0;
                 const auto after = [&](const Key& key, bool same_rank) {
                     const auto found = end.find(key);
                     if (found != end.end())
-                        start = std::max(start, found->second + (same_rank ? 0 : times.send_receive_s));
+                        start = std::max(start, found->second);
+                    if (!same_rank)
+                        received = times.send_receive_s; // the rank receives before it computes
                 };
                 if (work == Work::forward && a.chunk > 0)
                     after({work, a.chunk - 1, a.micro_batch}, home_of(c, a.chunk - 1) == home_of(c, a.chunk));
@@ -36,7 +38,7 @@ std::map<Key, double> longest_paths(
                 const ChunkTimes& cost = times.chunks[std::size_t(a.chunk)];
                 const double gradient
                     = cost.backward_s - (a.kind == ActionKind::input_gradient ? cost.weight_gradient_s : 0);
-                const double finished = start
+                const double finished = start + received
                     + (work == Work::forward        ? cost.forward_s
                             : work == Work::weights ? cost.weight_gradient_s
                                                     : gradient);
