@@ -62,6 +62,19 @@ Expected<Rack> read_rack(const Fields& fields)
     FOURFOLD_TRY(rack.latency_us, fields.non_negative_or("latency_us", 0));
     return rack;
 }
+
+Expected<ClusterCalibration> read_calibration(const Fields& fields)
+{
+    ClusterCalibration calibration;
+    FOURFOLD_TRY(calibration.stack, fields.text("stack"));
+    FOURFOLD_TRY(const Fields constants, fields.object("constants"));
+    for (const auto& [name, value] : constants.json().items()) {
+        if (!value.is_number() || !std::isfinite(value.get<double>()))
+            return constants.wrong(name, "a number");
+        calibration.constants[name] = value.get<double>();
+    }
+    return calibration;
+}
 } // namespace
 
 Expected<Cluster> cluster_from_json(const Json& json, const Gpu& gpu, const std::string& where)
@@ -79,6 +92,10 @@ Expected<Cluster> cluster_from_json(const Json& json, const Gpu& gpu, const std:
     if (fields.has("rack")) {
         FOURFOLD_TRY(const Fields rack, fields.object("rack"));
         FOURFOLD_TRY(cluster.rack, read_rack(rack));
+    }
+    if (fields.has("calibration")) {
+        FOURFOLD_TRY(const Fields calibration, fields.object("calibration"));
+        FOURFOLD_TRY(cluster.calibration, read_calibration(calibration));
     }
     return cluster;
 }

@@ -6,6 +6,7 @@
 #include "core/plan/layout.h"
 #include "core/plan/training.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -49,6 +50,12 @@ struct Rack {
     double bandwidth_gb_s = 0, latency_us = 0;
 };
 
+// Constants of the cost model that were fitted to runs of one stack on this cluster (`fourfold calibrate --cluster`).
+struct ClusterCalibration {
+    std::string stack; // preset id; others are not touched
+    std::map<std::string, double> constants; // by documented name (core/stack/constants.h)
+};
+
 struct Cluster {
     std::string id, name;
     Gpu gpu;
@@ -56,6 +63,7 @@ struct Cluster {
     IntraNode intra_node;
     InterNode inter_node;
     Rack rack;
+    std::optional<ClusterCalibration> calibration; // of the preset; plans with the cluster inlined have none
 };
 
 Expected<Gpu> gpu_from_json(const Json& json, const std::string& where);

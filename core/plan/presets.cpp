@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/presets.h"
 #include "core/base/paths.h"
+#include "core/base/sha256.h"
 #include "core/base/text.h"
 
 #include <set>
@@ -120,6 +121,12 @@ Expected<Stack> Presets::stack(const std::string& id) const
     FOURFOLD_TRY(const Json json, read_json_file(path));
     FOURFOLD_TRY(Stack stack, stack_from_json(json, path.string()));
     stack.id = id;
+    if (stack.base) {
+        // A base that is gone counts as changed.
+        const auto base = file("stacks", stack.base->id);
+        const auto now = base ? sha256_file(*base) : Expected<std::string>(base.error());
+        stack.base->changed = !now || *now != stack.base->sha256;
+    }
     return stack;
 }
 

@@ -79,6 +79,16 @@ Expected<void> resolve_stack(const Json& written, const Presets& presets, IdPoli
     return {};
 }
 
+// What was measured on the cluster itself holds before what was measured of the stack on its kind of GPU.
+void apply_calibration(ResolvedPlan& plan)
+{
+    const auto& calibration = plan.cluster.calibration;
+    if (!calibration || calibration->stack != plan.stack.id)
+        return;
+    for (const auto& [name, value] : calibration->constants)
+        plan.stack.gpu_constants[plan.cluster.gpu.id][name] = value;
+}
+
 std::array<Dimension, 4> read_order(const Json& list)
 {
     std::array<Dimension, 4> order{};
@@ -150,6 +160,10 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     FOURFOLD_TRY(out.model, resolve_model(member(document, "model"), plan.where, presets, policy));
     FOURFOLD_TRY(out.cluster, resolve_cluster(member(document, "cluster"), plan.where, presets, policy));
     FOURFOLD_CHECK(resolve_stack(member(document, "stack"), presets, policy, out));
+    apply_calibration(out);
+    if (out.stack.base && out.stack.base->changed)
+        out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id
+            + ": run `fourfold calibrate` again to take over what changed");
     out.gpus = member(document, "gpus").get<int>();
     out.name = member_or<std::string>(
         document, "name", out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ enum class MemoryConvention { peak_allocated, peak_reserved, device };
 
 // How the stack spreads layers over pipeline stages when a plan does not say: core/plan/stage_layers.h.
 enum class StageSplit { even, equal, middle, cost };
+
+// The shipped preset that a user's calibrated one was made from.
+struct PresetBase {
+    std::string id, sha256; // of its file at that time
+    bool changed = false; // since then: set by Presets::stack
+};
 
 struct Stack {
     std::string id, name;
@@ -37,6 +44,7 @@ struct Stack {
     std::vector<FitSet> fit;
     // What those measurements cover, by GPU id: `measured` of the preset.
     MeasuredDomains measured;
+    std::optional<PresetBase> base;
     // GPU ids whose constants were fitted to measurements: evidence "calibrated", others "extrapolated".
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.

@@ -142,6 +142,13 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     if (fields.has("measured")) {
         FOURFOLD_TRY(stack.measured, domains_from_json(json["measured"], fields.where("measured")));
     }
+    if (fields.has("base")) {
+        FOURFOLD_TRY(const Fields base, fields.object("base"));
+        PresetBase read;
+        FOURFOLD_TRY(read.id, base.text("id"));
+        FOURFOLD_TRY(read.sha256, base.text_or("sha256", ""));
+        stack.base = std::move(read);
+    }
     if (fields.has("fit")) {
         FOURFOLD_TRY(stack.fit, fit_sets_from_json(json["fit"], fields.where("fit")));
     }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A user's calibration: what it reports, what it saves, how it is found again.
+#include "core/base/paths.h"
+#include "core/calibration/user/calibrate.h"
+#include "core/calibration/user/user_preset.h"
+#include "tests/core/calibration/fit/support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace fourfold::test {
+namespace {
+
+using testing::HasSubstr;
+
+// The user's folders, empty, for one test.
+class Calibrate : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        std::string name = (std::filesystem::temp_directory_path() / "fourfold-calibrate-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        ::setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+    }
+    void TearDown() override
+    {
+        ::unsetenv("XDG_CONFIG_HOME");
+        std::filesystem::remove_all(folder_);
+    }
+    static CalibrationRequest request(std::size_t rows = 100)
+    {
+        CalibrationRequest request;
+        request.stack = "generic";
+        request.rows = measured(generic_with({{"gemm_efficiency", 0.6}}));
+        request.rows.resize(std::min(rows, request.rows.size()));
+        request.source = "rows of a test";
+        return request;
+    }
+    std::filesystem::path folder_;
+};
+
+TEST_F(Calibrate, ReportsWhatImprovedAndWhatItCouldNotDetermine)
+{
+    const Calibration calibration = must(calibrate(Presets(), request()));
+    ASSERT_TRUE(calibration.left_out);
+    EXPECT_LT(calibration.left_out->time, calibration.fit.before.time / 4);
+    const std::string text = to_text(calibration);
+    EXPECT_THAT(text, HasSubstr("left out"));
+    EXPECT_THAT(text, HasSubstr("gemm_efficiency"));
+    const std::size_t unseen = text.find("no run depends on them");
+    ASSERT_NE(unseen, std::string::npos);
+    EXPECT_THAT(text.substr(unseen), HasSubstr("fp8_gain"));
+    const Json json = to_json(calibration);
+    EXPECT_LT(json["after"]["time_error"].get<double>(), json["before"]["time_error"].get<double>());
+    EXPECT_EQ(json["constants"].size(), calibration.fit.constants.size());
+}
+
+TEST_F(Calibrate, OneRunIsEnoughButLeavesNothingOut)
+{
+    const Calibration calibration = must(calibrate(Presets(), request(1)));
+    EXPECT_FALSE(calibration.left_out);
+    EXPECT_FALSE(calibration.undetermined().empty());
+    EXPECT_THAT(to_text(calibration), HasSubstr("too few runs to leave one out"));
+}
+
+TEST_F(Calibrate, SavesAPresetThatPlansCanName)
+{
+    const Presets presets;
+    const Calibration calibration = must(calibrate(presets, request()));
+    const auto file = must(save_preset(calibration, "", presets));
+    EXPECT_EQ(file, folder_ / "fourfold" / "presets" / "stacks" / "generic-calibrated.json");
+    const Stack saved = must(presets.stack("generic-calibrated"));
+    EXPECT_TRUE(saved.calibrated_for("h100-80gb-sxm"));
+    EXPECT_NEAR(saved.constant("gemm_efficiency", "h100-80gb-sxm", 0), 0.6, 0.02);
+    EXPECT_EQ(saved.training_defaults, must(presets.stack("generic")).training_defaults);
+    ASSERT_TRUE(saved.base);
+    EXPECT_EQ(saved.base->id, "generic");
+    EXPECT_FALSE(saved.base->changed);
+
+    // The same fit again starts from it, and keeps its name.
+    CalibrationRequest again = request();
+    again.stack = "generic-calibrated";
+    EXPECT_EQ(default_preset_id(must(calibrate(presets, again))), "generic-calibrated");
+}
+
+TEST_F(Calibrate, TellsWhenTheBaseHasChangedSince)
+{
+    const Presets presets;
+    const auto file = must(save_preset(must(calibrate(presets, request())), "mine", presets));
+    Json json = must(read_json_file(file));
+    json["base"]["sha256"] = "an older one";
+    ASSERT_TRUE(write_file_atomically(file, json.dump(2)));
+    EXPECT_TRUE(must(presets.stack("mine")).base->changed);
+    const Json plan = {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", "mine"}};
+    const ResolvedPlan resolved = must(resolve(must(plan_from_json(plan, "p")), presets));
+    EXPECT_THAT(resolved.notes, testing::Contains(HasSubstr("calibrated on an older version of generic")));
+}
+
+TEST_F(Calibrate, NeverShadowsAPresetThatShips)
+{
+    const Presets presets;
+    const Calibration calibration = must(calibrate(presets, request(2)));
+    for (const char* id : {"generic", "../escape", "", "-x", "a b"}) {
+        if (*id == '\0')
+            continue;
+        const auto saved = save_preset(calibration, id, presets);
+        ASSERT_FALSE(saved) << id;
+        EXPECT_EQ(saved.error().code, ProblemCode::bad_input);
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "fourfold" / "presets" / "stacks"));
+}
+
+TEST_F(Calibrate, AClusterKeepsItsLinksForOneStack)
+{
+    const Presets presets;
+    CalibrationRequest asked = request();
+    asked.rows = measured(generic_with({{"inter_node_efficiency", 0.3}}));
+    asked.cluster = "dgx-h100";
+    const Calibration calibration = must(calibrate(presets, asked));
+    const auto file = must(save_preset(calibration, "our-h100", presets));
+    EXPECT_EQ(file.parent_path().filename(), "clusters");
+    const auto efficiency = [&](const char* stack) {
+        const Json plan = {{"model", "llama-3.1-8b"}, {"cluster", "our-h100"}, {"gpus", 16}, {"stack", stack}};
+        return must(resolve(must(plan_from_json(plan, "p")), presets))
+            .stack.constant("inter_node_efficiency", "h100-80gb-sxm", 0);
+    };
+    EXPECT_LT(efficiency("generic"), 0.8 * must(presets.stack("generic")).constants["inter_node_efficiency"]);
+    EXPECT_EQ(
+        efficiency("nanotron"), must(presets.stack("nanotron")).constant("inter_node_efficiency", "h100-80gb-sxm", 0));
+
+    asked.cluster = "abci-a";
+    EXPECT_FALSE(calibrate(presets, asked)); // no row ran there
+}
+
+} // namespace
+} // namespace fourfold::test
