@@ -31,6 +31,7 @@ void add_history(Cli& cli);
 void add_presets(Cli& cli);
 void add_model(Cli& cli);
 void add_validate(Cli& cli);
+void add_calibrate(Cli& cli);
 
 // "fourfold: where: message (hint)" on standard error; returns the problem's exit status.
 int fail(const Problem& problem);

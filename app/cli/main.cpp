@@ -70,6 +70,7 @@ int run(int argc, char** argv)
     add_presets(cli);
     add_model(cli);
     add_validate(cli);
+    add_calibrate(cli);
     try {
         cli.app.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {
