@@ -53,7 +53,6 @@ void position_limits(const ResolvedPlan& plan, Limits& limits)
 
 void layout_limits(const Layout& layout, Limits& limits)
 {
-    limits.refuse_if(layout.cp > 1, "cp", "layout.cp", "context parallelism", "1");
     limits.refuse_if(layout.ep > 1, "ep", "layout.ep", "expert parallelism", "1");
 }
 
@@ -64,8 +63,8 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b
             && training.schedule != Schedule::interleaved,
         "schedule", "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-    limits.refuse_if(training.sharding != Sharding::none && training.sharding != Sharding::optimizer, "sharding",
-        "training.sharding", "sharding " + quoted(to_text(training.sharding)), quoted("optimizer"));
+    limits.refuse_if(plan.layout.cp > 1 && training.cp_method == CpMethod::ulysses, "cp_method", "training.cp_method",
+        "the context-parallel method " + quoted(to_text(training.cp_method)), quoted("ring"));
     limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",
         "training.precision", "precision " + quoted(to_text(training.precision)), quoted("bf16"));
     limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/trainer.h"
 
+#include "core/program/sharding_operations.h"
+#include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/data/unigram.h"
 #include "runner/trainer/model/shard.h"
 
@@ -14,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 namespace fourfold::trainer {
 
@@ -52,22 +53,28 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab));
     }
     auto shards = shard_table(plan, mesh.at.pp, mesh.tp_rank());
-    auto buckets = plan_buckets(shards, default_bucket_capacity(shards), mesh.replicas.size());
+    const bool values_too = fully_sharded(training);
+    const Weights::Part part = training.sharding == Sharding::none
+        ? Weights::Part{}
+        : Weights::Part{mesh.shard.rank(), mesh.shard.size(), values_too};
+    auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, part.count)
+                              : plan_buckets(shards, default_bucket_capacity(shards), part.count);
     const auto exact = tensor_options(options);
-    const Weights::Part part = training.sharding == Sharding::optimizer
-        ? Weights::Part{mesh.replicas.rank(), mesh.replicas.size()}
-        : Weights::Part{};
     const bool mixed = training.precision == Precision::bf16 && !options.fp64;
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
         mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), part);
+    const bool pipeline = plan.layout.pp > 1;
+    trainer->units_ = std::make_unique<ParameterUnits>(*trainer->weights_, mesh, training.fsdp, /*keep=*/pipeline);
     const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
-    std::vector<int64_t> positions(std::size_t(training.seq_len));
-    std::iota(positions.begin(), positions.end(), 0);
+    const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp);
     trainer->block_settings_
         = std::make_unique<BlockSettings>(block_settings(plan, mesh, positions, exact, leaf.dtype().toScalarType()));
-    trainer->chunks_ = make_decoders(plan, mesh, *trainer->weights_, *trainer->block_settings_, positions);
-    trainer->gradients_ = std::make_unique<GradientBuckets>(
-        *trainer->weights_, mesh, training.sequence_parallel, training.overlap.grad_reduce);
+    trainer->chunks_
+        = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
+    trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
+        GradientSettings{training.overlap.grad_reduce, training.sequence_parallel,
+            training.sharding == Sharding::gradients || (values_too && !pipeline), training.micro_batches,
+            [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); }});
     trainer->optimizer_ = std::make_unique<AdamW>(*trainer->weights_, plan.run);
 
     FOURFOLD_TRY(const auto schedule,
@@ -90,7 +97,9 @@ Expected<Trainer::Batch> Trainer::micro_batch(int index, const Fill& fill) const
     for (int64_t i = 0; i < b; ++i)
         FOURFOLD_CHECK(fill(first + i, samples.data_ptr<int64_t>() + i * (s + 1)));
     const at::Tensor by_position = samples.t().contiguous().to(tensor_options(options_).device());
-    return Batch{by_position.narrow(0, 0, s), by_position.narrow(0, 1, s)};
+    const auto own
+        = [&](int64_t first) { return context_part(by_position.narrow(0, first, s), mesh_.at.cp, plan_.layout.cp); };
+    return Batch{own(0), own(1)};
 }
 
 Expected<at::Tensor> Trainer::forward(
@@ -117,16 +126,11 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     const auto options = tensor_options(options_);
     const at::Tensor loss_sum = at::zeros({}, options.dtype(at::kDouble));
     const Fill sample = [&](int64_t index, int64_t* tokens) { return data_->sample(step, index, tokens); };
-    int backwards_left = int(chunks_.size()) * plan_.training.micro_batches;
 
     gradients_->clear();
     StageWork work;
     work.forward = [&](const Action& action, const at::Tensor& input) {
         return forward(action, input, sample, loss_sum, outcome.data_time_s);
-    };
-    work.before_backward = [&](const Action&) {
-        if (--backwards_left == 0)
-            gradients_->arm_last_backward();
     };
     // Each token counts alike, however the batch is cut.
     work.loss_gradient = at::full({}, 1 / plan_.tokens_per_step(), options);
@@ -134,6 +138,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
         gradients_->finish();
+        units_->end_of_pass();
     }
 
     // One small all-reduce tells every rank the loss, the norm and whether to go on. Only the last pipeline rank has a
@@ -162,7 +167,7 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
         optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
     }
     const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);
-    weights_->publish(mesh_.replicas);
+    weights_->publish(mesh_.shard);
 }
 
 Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
@@ -186,6 +191,7 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
         };
         FOURFOLD_CHECK(evaluation_pass_->run(work));
     }
+    units_->end_of_pass();
     if (mesh_.tp.rank() != 0)
         loss_sum.zero_();
     mesh_.world.all_reduce(loss_sum);
@@ -203,7 +209,7 @@ Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int
 Expected<void> Trainer::load()
 {
     FOURFOLD_TRY(first_step_, load_checkpoint(plan_.run.checkpoint.load, plan_, *weights_, *optimizer_));
-    weights_->publish(mesh_.replicas);
+    weights_->publish(mesh_.shard);
     if (first_step_ >= total_steps_)
         return Problem{ProblemCode::bad_input,
             "the checkpoint has finished " + std::to_string(first_step_) + " steps, the plan asks for "

@@ -7,6 +7,7 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data/sampler.h"
 #include "runner/trainer/data_parallel/gradient_buckets.h"
+#include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/decoder.h"
 #include "runner/trainer/optim/adamw.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
@@ -79,6 +80,7 @@ private:
     int total_steps_ = 0, first_step_ = 0;
     std::optional<Sampler> data_, held_out_;
     std::unique_ptr<Weights> weights_;
+    std::unique_ptr<ParameterUnits> units_;
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;

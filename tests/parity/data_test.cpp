@@ -220,19 +220,54 @@ TEST(Buckets, HoldEveryParameterOnceInBackwardOrder)
     for (const Bucket& bucket : buckets) {
         EXPECT_EQ(bucket.elements % 3, 0);
         int64_t end = 0;
+        std::size_t segment = 0, lowest = shards.size();
         for (const BucketEntry& entry : bucket.entries) {
             EXPECT_TRUE(seen.insert(entry.shard).second);
+            EXPECT_LT(entry.shard, earliest) << "a later bucket holds earlier parameters";
+            lowest = std::min(lowest, entry.shard);
             EXPECT_EQ(entry.offset, end);
+            if (end == bucket.segments.at(segment).end) {
+                EXPECT_EQ(bucket.segments.at(++segment).begin, end);
+            }
             end += shards[entry.shard].elements();
-            EXPECT_EQ(shards[entry.shard].replication, bucket.replication);
-            EXPECT_EQ(shards[entry.shard].parameter.weight_decay, bucket.weight_decay);
+            EXPECT_LE(end, bucket.segments[segment].end);
+            EXPECT_EQ(shards[entry.shard].replication, bucket.segments[segment].replication);
+            EXPECT_EQ(shards[entry.shard].parameter.weight_decay, bucket.segments[segment].weight_decay);
         }
+        EXPECT_EQ(end, bucket.payload());
         EXPECT_LE(end, bucket.elements);
-        EXPECT_LT(bucket.entries.back().shard, earliest);
-        earliest = bucket.entries.back().shard;
+        EXPECT_LT(bucket.elements, end + 3);
+        earliest = lowest;
     }
     EXPECT_EQ(seen.size(), shards.size());
     EXPECT_GT(buckets.size(), 4u);
+}
+
+// Of ten layers of two tensors and three tensors outside, one of which the other end of the pipeline holds as well.
+TEST(Buckets, UnitsAreStretchesOfLayersOfOneChunk)
+{
+    std::vector<Shard> shards;
+    const auto add = [&](int layer, Replication replication = Replication::none) {
+        shards.push_back(shard_of({4, 4}, -1, 0, 4));
+        shards.back().parameter.layer = layer;
+        shards.back().replication = replication;
+    };
+    add(-1, Replication::ends);
+    for (const int layer : {0, 1, 2, 6, 7})
+        for (int i = 0; i < 2; ++i)
+            add(layer);
+    add(-1);
+    add(-1);
+    const auto units = plan_units(shards, 2, 1);
+    std::vector<std::set<int>> layers;
+    for (const Bucket& unit : units) {
+        layers.emplace_back();
+        for (const BucketEntry& entry : unit.entries)
+            layers.back().insert(shards[entry.shard].parameter.layer);
+    }
+    EXPECT_EQ(layers, (std::vector<std::set<int>>{{6, 7}, {2}, {0, 1}, {-1}, {-1}}));
+    EXPECT_EQ(units[3].entries.size(), 1u) << "what both ends hold stands alone";
+    EXPECT_EQ(units[4].entries.size(), 2u);
 }
 
 TEST(RunSchedule, LearningRates)

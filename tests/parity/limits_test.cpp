@@ -31,6 +31,10 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
     EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
     EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
+    EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{});
+    EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}), List{});
+    for (const char* sharding : {"optimizer", "gradients", "parameters", "hybrid"})
+        EXPECT_EQ(fields({"gpus=2", "layout.dp=2", "training.sharding=\"" + std::string(sharding) + "\""}), List{});
     EXPECT_EQ(fields({"run.checkpoint.every=10", "run.checkpoint.load=\"/somewhere\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
     EXPECT_TRUE(check(example_plan()).empty());
@@ -38,11 +42,10 @@ TEST(TrainerLimits, RunnablePlansPass)
 
 TEST(TrainerLimits, EachFeatureNamesItsField)
 {
-    EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{"layout.cp"});
+    EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"ulysses\""}), List{"training.cp_method"});
     EXPECT_EQ(fields({"training.schedule=\"zb-h1\""}), List{"training.schedule"});
     EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{"training.precision"});
-    EXPECT_EQ(fields({"training.sharding=\"parameters\""}), List{"training.sharding"});
     EXPECT_EQ(fields({"training.optimizer=\"adam\""}), List{"training.optimizer"});
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});

@@ -2,7 +2,8 @@
 // One rank of a comparison: trains as fourfold-trainer does and writes what the tests compare.
 //   parity-worker --plan P --run-dir D [--fp64] [--corrupt GROUP.OPERATION]
 // --fp64: weights and arithmetic in fp64. --corrupt: the named collective leaves out the other ranks' data, on this
-// group alone, e.g. "tp.all_reduce"; a comparison with one rank must notice.
+// group alone, e.g. "tp.all_reduce"; a comparison with one rank must notice. cp.balance: the chunks of the sequence are
+// dealt to other ranks than attention expects.
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/trainer.h"
 
@@ -102,15 +103,16 @@ void work(int argc, char** argv)
     const Job job = value(job_from_environment(plan_file, folder));
     const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
     const auto rendezvous = value(Rendezvous::meet(job));
-    const Mesh mesh
-        = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
-              auto transport
-                  = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
-              const auto dot = corrupt.find('.');
-              if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
-                  return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
-              return transport;
-          });
+    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
+        auto transport
+            = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
+        const auto dot = corrupt.find('.');
+        if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
+            return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
+        return transport;
+    });
+    if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself
+        mesh.at.cp = mesh.cp.size() - 1 - mesh.at.cp;
     const auto trainer = value(Trainer::create(plan, mesh, options));
 
     Json index{{"losses", Json::array()}, {"grad_norms", Json::array()}};
@@ -118,11 +120,8 @@ void work(int argc, char** argv)
     for (int step = 0; step < trainer->total_steps(); ++step) {
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
         if (step == 0)
-            for (std::size_t b = 0; trainer->weights().sharded() && b < trainer->gradients().flat().size(); ++b)
-                mesh.replicas.all_gather_into(trainer->gradients().flat()[b], trainer->gradients().reduced()[b]);
-        if (step == 0)
-            for (std::size_t i = 0; i < trainer->weights().shards().size(); ++i)
-                gradients.push_back(elements(trainer->gradients().gradient(i)));
+            for (const at::Tensor& gradient : trainer->gradients().whole())
+                gradients.push_back(elements(gradient));
         trainer->update(step, outcome);
         index["losses"].push_back(outcome.loss);
         index["grad_norms"].push_back(outcome.grad_norm);
@@ -134,6 +133,7 @@ void work(int argc, char** argv)
     if (!index.contains("bytes"))
         index["bytes"] = Json::object();
 
+    const auto weights = trainer->weights().values(mesh.shard);
     const std::string base = folder + "/dump" + std::to_string(job.rank);
     std::ofstream values(base + ".bin", std::ios::binary);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -141,7 +141,7 @@ void work(int argc, char** argv)
         index["tensors"].push_back(
             {{"name", shard.parameter.name}, {"full_shape", shard.parameter.shape}, {"tp_dim", shard.parameter.tp_dim},
                 {"begin", shard.begin}, {"length", shard.length}, {"elements", shard.elements()}});
-        for (const auto& data : {gradients[i], elements(trainer->weights().leaves()[i])})
+        for (const auto& data : {gradients[i], elements(weights[i])})
             values.write(reinterpret_cast<const char*>(data.data()), std::streamsize(data.size() * sizeof(double)));
     }
     if (!values.flush())

@@ -51,7 +51,7 @@ public:
         }
         for (const auto& [suffix, buffers] : parts)
             for (std::size_t b = 0; b < weights_.buckets().size(); ++b) {
-                const at::Tensor whole = weights_.whole((*buffers)[b], mesh_.replicas);
+                const at::Tensor whole = weights_.whole((*buffers)[b], mesh_.shard);
                 for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
                     if (!gathers_ || !stored_here(shard, mesh_.at.pp))

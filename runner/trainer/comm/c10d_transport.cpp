@@ -2,6 +2,7 @@
 #include "runner/trainer/comm/c10d_transport.h"
 
 #include "runner/trainer/comm/ring.h"
+#include "runner/trainer/comm/worker.h"
 #include "runner/trainer/device/device.h"
 
 #include <ATen/ops/empty.h>
@@ -27,11 +28,6 @@ public:
 private:
     c10::intrusive_ptr<c10d::Work> work_;
     at::Tensor kept_; // Gloo's sends do not own their buffer
-};
-
-class Done final : public Pending {
-public:
-    void wait() override { }
 };
 
 // A received message on its way from pinned memory to the GPU.
@@ -89,10 +85,8 @@ public:
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
-        if (gloo_) {
-            ring_reduce_scatter(*this, out, in);
-            return std::make_unique<Done>();
-        }
+        if (gloo_)
+            return worker_.run([this, out, in] { ring_reduce_scatter(*this, out, in); });
         at::Tensor output = out, input = in;
         return pending(backend_->_reduce_scatter_base(output, input), in);
     }
@@ -135,6 +129,7 @@ private:
 
     c10::intrusive_ptr<c10d::Backend> backend_;
     bool gloo_;
+    Worker worker_; // last member: it ends before what its tasks use
 };
 
 c10::intrusive_ptr<c10d::Backend> make_gloo(

@@ -60,15 +60,20 @@ void Communicator::all_reduce(const at::Tensor& tensor, Reduce reduce) const
     start_all_reduce(tensor, reduce).wait();
 }
 
-void Communicator::all_gather_into(const at::Tensor& out, const at::Tensor& in) const
+Handle Communicator::start_all_gather(const at::Tensor& out, const at::Tensor& in) const
 {
     if (size() == 1) {
         if (!out.is_same(in) && out.data_ptr() != in.data_ptr())
             out.copy_(in);
-        return;
+        return {};
     }
     const auto number = record("all_gather", int64_t(out.nbytes()));
-    handle(transport_->all_gather(out, in), number).wait();
+    return handle(transport_->all_gather(out, in), number);
+}
+
+void Communicator::all_gather_into(const at::Tensor& out, const at::Tensor& in) const
+{
+    start_all_gather(out, in).wait();
 }
 
 at::Tensor Communicator::all_gather(const at::Tensor& tensor) const

@@ -43,6 +43,7 @@ public:
     // Along dimension 0: [n, ...] -> [n * size, ...] in rank order.
     [[nodiscard]] at::Tensor all_gather(const at::Tensor& tensor) const;
     void all_gather_into(const at::Tensor& out, const at::Tensor& in) const;
+    [[nodiscard]] Handle start_all_gather(const at::Tensor& out, const at::Tensor& in) const;
     // Along dimension 0: [n * size, ...] -> [n, ...], this rank's part of the sum.
     [[nodiscard]] at::Tensor reduce_scatter(const at::Tensor& tensor) const;
     // `out` is no part of `in`.

@@ -1,47 +1,115 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <deque>
+
 namespace fourfold::trainer {
 
 struct GradientBuckets::State {
+    // A reduction under way: what it reads and writes lives until it is through.
+    struct Reduction {
+        std::size_t bucket = 0;
+        at::Tensor source, target;
+        Handle handle;
+    };
+    static constexpr std::size_t kMostUnderWay = 2; // of those that free their source: bounds the memory
+
     const Weights& weights;
     const Mesh& mesh;
-    bool sequence_parallel = false, overlap = false;
-    std::vector<at::Tensor> flat, reduced; // beside buckets
-    std::vector<at::Tensor> gradients; // beside shards, views into flat
-    std::vector<std::size_t> missing; // gradients of each bucket that the armed backward pass has yet to add
-    std::vector<Handle> reductions;
-    std::size_t issued = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
-    bool armed = false;
+    GradientSettings settings;
+    std::vector<at::Tensor> flat; // beside buckets; of stages 2 and 3 only while gradients come
+    std::vector<at::Tensor> reduced; // beside buckets
+    std::vector<std::size_t> missing; // gradients that each bucket still waits for, before it is complete
+    std::vector<int> complete; // how often each bucket got complete and was not yet issued
+    std::size_t next = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
+    int issued = 0;
+    std::deque<Reduction> under_way;
     int64_t overlapped = 0;
+    bool finishing = false;
+
+    [[nodiscard]] int rounds() const { return settings.each_micro_batch ? settings.micro_batches : 1; }
+
+    const at::Tensor& flat_of(std::size_t b)
+    {
+        if (!flat[b].defined())
+            flat[b] = at::zeros({weights.buckets()[b].elements}, weights.masters()[b].options());
+        return flat[b];
+    }
+
+    void expect(std::size_t b)
+    {
+        missing[b]
+            = weights.buckets()[b].entries.size() * std::size_t(settings.each_micro_batch ? 1 : settings.micro_batches);
+    }
+
+    void finish_oldest()
+    {
+        Reduction& oldest = under_way.front();
+        oldest.handle.wait();
+        if (settings.each_micro_batch)
+            reduced[oldest.bucket].add_(oldest.target);
+        under_way.pop_front();
+    }
 
     void issue_next()
     {
-        const Communicator& replicas = mesh.replicas;
-        reductions[issued] = weights.sharded() ? replicas.start_reduce_scatter(reduced[issued], flat[issued])
-                                               : replicas.start_all_reduce(flat[issued]);
+        const std::size_t b = next;
+        next = (next + 1) % flat.size();
         ++issued;
+        Reduction reduction{b, flat_of(b), reduced[b], {}};
+        if (settings.each_micro_batch) {
+            while (under_way.size() >= kMostUnderWay)
+                finish_oldest();
+            flat[b].reset();
+            reduction.target = at::empty({weights.part_elements(b)}, reduction.source.options());
+        }
+        reduction.handle = weights.sharded() ? mesh.shard.start_reduce_scatter(reduction.target, reduction.source)
+                                             : mesh.shard.start_all_reduce(reduction.source);
+        if (settings.each_micro_batch && !weights.sharded())
+            reduction.target = reduction.source;
+        under_way.push_back(std::move(reduction));
     }
 
-    void completed(std::size_t bucket)
+    void added(std::size_t b)
     {
-        if (!armed || --missing[bucket] > 0)
+        if (--missing[b] > 0)
             return;
-        while (issued < flat.size() && missing[issued] == 0) {
+        ++complete[b];
+        if (settings.made)
+            settings.made(b);
+        if (settings.each_micro_batch)
+            expect(b);
+        while (settings.overlap && issued < rounds() * int(flat.size()) && complete[next] > 0) {
+            --complete[next];
             issue_next();
             ++overlapped;
+        }
+    }
+
+    // What other ranks than replicas hold too, they also have to add up: on finished sums, as addition commutes.
+    void sum_shared(std::size_t b) const
+    {
+        for (const BucketSegment& segment : weights.own_segments(b)) {
+            const at::Tensor part = reduced[b].narrow(0, segment.begin, segment.end - segment.begin);
+            if (segment.replication == Replication::tp && settings.sequence_parallel)
+                mesh.tp.all_reduce(part);
+            else if (segment.replication == Replication::kv)
+                mesh.kv.all_reduce(part);
+            else if (segment.replication == Replication::ends)
+                mesh.ends.all_reduce(part);
         }
     }
 };
 
 namespace {
 // Runs after a weight's gradient was added to, also inside the nested backward of a recomputed block.
-struct Completed : torch::autograd::PostAccumulateGradHook {
-    explicit Completed(std::function<void(const at::Tensor&)> own)
+struct Added : torch::autograd::PostAccumulateGradHook {
+    explicit Added(std::function<void(const at::Tensor&)> own)
         : action(std::move(own))
     {
     }
@@ -50,35 +118,38 @@ struct Completed : torch::autograd::PostAccumulateGradHook {
 };
 } // namespace
 
-GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap)
-    : state_(std::make_unique<State>(State{weights, mesh, sequence_parallel, overlap, {}, {}, {}, {}, {}, 0, false, 0}))
+GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, GradientSettings settings)
+    : state_(std::make_unique<State>(State{weights, mesh, std::move(settings), {}, {}, {}, {}, 0, 0, {}, 0, false}))
 {
-    state_->gradients.resize(weights.shards().size());
-    for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
+    State* const state = state_.get();
+    const std::size_t count = weights.buckets().size();
+    state->flat.resize(count);
+    state->missing.resize(count);
+    state->complete.resize(count);
+    for (std::size_t b = 0; b < count; ++b) {
         const auto options = weights.masters()[b].options();
-        state_->flat.push_back(at::zeros({weights.buckets()[b].elements}, options));
-        state_->reduced.push_back(
-            weights.sharded() ? at::zeros({weights.part_elements(b)}, options) : state_->flat.back());
+        if (!state->settings.each_micro_batch)
+            (void)state->flat_of(b);
+        state->reduced.push_back(!weights.sharded() && !state->settings.each_micro_batch
+                ? state->flat[b]
+                : at::zeros({weights.part_elements(b)}, options));
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
-            at::Tensor& gradient = state_->gradients[entry.shard];
-            gradient = Weights::view(state_->flat[b], entry, weights.shards()[entry.shard]);
-            // Autograd adds into a gradient of the leaf's own type by itself.
-            const bool direct = gradient.scalar_type() == leaf.scalar_type();
+            // Autograd adds into a gradient of the leaf's own type by itself, where that stays in its place.
+            const bool direct = !state->settings.each_micro_batch && options.dtype() == leaf.dtype();
             if (direct)
-                leaf.mutable_grad() = gradient;
-            torch::autograd::impl::set_post_acc_grad_hooks(leaf,
-                std::make_unique<Completed>([state = state_.get(), b, direct, gradient](const at::Tensor& weight) {
+                leaf.mutable_grad() = Weights::view(state->flat[b], entry, weights.shards()[entry.shard]);
+            torch::autograd::impl::set_post_acc_grad_hooks(
+                leaf, std::make_unique<Added>([state, b, entry, direct](const at::Tensor& weight) {
                     if (!direct) {
-                        gradient.add_(weight.grad());
+                        Weights::view(state->flat_of(b), entry, state->weights.shards()[entry.shard])
+                            .add_(weight.grad());
                         weight.mutable_grad().reset();
                     }
-                    state->completed(b);
+                    state->added(b);
                 }));
         }
     }
-    state_->missing.resize(state_->flat.size());
-    state_->reductions.resize(state_->flat.size());
 }
 
 GradientBuckets::~GradientBuckets()
@@ -89,51 +160,51 @@ GradientBuckets::~GradientBuckets()
 
 void GradientBuckets::clear()
 {
-    for (const at::Tensor& flat : state_->flat)
-        flat.zero_();
-}
-
-void GradientBuckets::arm_last_backward()
-{
-    state_->issued = 0;
-    for (std::size_t b = 0; b < state_->flat.size(); ++b)
-        state_->missing[b] = state_->weights.buckets()[b].entries.size();
-    state_->armed = state_->overlap;
+    State& state = *state_;
+    state.next = 0;
+    state.issued = 0;
+    for (std::size_t b = 0; b < state.flat.size(); ++b) {
+        if (state.flat[b].defined())
+            state.flat[b].zero_();
+        if (state.settings.each_micro_batch)
+            state.reduced[b].zero_();
+        state.complete[b] = 0;
+        state.expect(b);
+    }
 }
 
 void GradientBuckets::finish()
 {
     State& state = *state_;
-    state.armed = false;
-    while (state.issued < state.flat.size())
+    while (state.issued < state.rounds() * int(state.flat.size()))
         state.issue_next();
-    for (Handle& reduction : state.reductions)
-        reduction.wait();
-    // What TP ranks or the ends of the pipeline share they also have to add up; on the finished sums, as addition
-    // commutes.
+    while (!state.under_way.empty())
+        state.finish_oldest();
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
-        const Replication replication = state.weights.buckets()[b].replication;
-        if (replication == Replication::tp && state.sequence_parallel)
-            state.mesh.tp.all_reduce(state.reduced[b]);
-        else if (replication == Replication::kv)
-            state.mesh.kv.all_reduce(state.reduced[b]);
-        else if (replication == Replication::ends)
-            state.mesh.ends.all_reduce(state.reduced[b]);
+        state.mesh.copies.all_reduce(state.reduced[b]);
+        state.sum_shared(b);
     }
 }
 
-const at::Tensor& GradientBuckets::gradient(std::size_t shard) const
-{
-    return state_->gradients[shard];
-}
 const std::vector<at::Tensor>& GradientBuckets::reduced() const
 {
     return state_->reduced;
 }
-const std::vector<at::Tensor>& GradientBuckets::flat() const
+
+std::vector<at::Tensor> GradientBuckets::whole() const
 {
-    return state_->flat;
+    const Weights& weights = state_->weights;
+    std::vector<at::Tensor> gradients(weights.shards().size());
+    for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
+        at::Tensor flat = state_->reduced[b];
+        if (weights.sharded())
+            flat = state_->mesh.shard.all_gather(flat);
+        for (const BucketEntry& entry : weights.buckets()[b].entries)
+            gradients[entry.shard] = Weights::view(flat, entry, weights.shards()[entry.shard]);
+    }
+    return gradients;
 }
+
 int64_t GradientBuckets::overlapped() const
 {
     return state_->overlapped;

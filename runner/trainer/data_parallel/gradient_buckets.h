@@ -1,38 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gradients in flat fp32 buffers, summed over the replicas while the last micro-batch's backward pass still runs.
+// Gradients in flat fp32 buffers, summed over the replicas while the backward pass still runs.
+//   ZeRO stage 0, 1 (arXiv:1910.02054 section 5.1): every rank adds up whole gradients, reduced with the last
+//   micro-batch. stage 2, 3 (sections 5.2, 5.3): after each micro-batch a bucket is reduce-scattered and freed, only
+//   the parts of the own rank are added up; a pipeline of stage 3 does it once a step.
 #pragma once
 
+#include "core/plan/training.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 
+#include <functional>
 #include <memory>
 
 namespace fourfold::trainer {
 
+struct GradientSettings {
+    bool overlap = true; // reduce during backward passes, else after them
+    bool sequence_parallel = true; // gradients of weights that all TP ranks share are partial sums
+    bool each_micro_batch = false; // stage 2, 3
+    int micro_batches = 1; // per step: so often every weight gets a gradient
+    std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
+};
+
 class GradientBuckets {
 public:
-    // Puts every weight's gradient into its bucket; gradients of bf16 weights are added up in fp32. `overlap`: reduce
-    // during the backward pass, else after it. `sequence_parallel`: gradients of weights that all TP ranks share are
-    // partial sums. `weights` and `mesh` must outlive the object.
-    GradientBuckets(const Weights& weights, const Mesh& mesh, bool sequence_parallel, bool overlap);
+    // Puts every weight's gradient into its bucket; gradients of bf16 weights are added up in fp32. `weights` and
+    // `mesh` must outlive the object.
+    GradientBuckets(const Weights& weights, const Mesh& mesh, GradientSettings settings);
     ~GradientBuckets();
     GradientBuckets(const GradientBuckets&) = delete;
     GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-    // A step: clear(), backward passes, arm_last_backward(), the last backward pass, finish().
+    // A step: clear(), a backward pass for each micro-batch, finish().
     void clear();
-    void arm_last_backward();
     // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 
-    // The gradients of what this rank's optimizer updates, beside weights.masters(); without sharding the same as
-    // flat().
+    // The gradients of what this rank's optimizer updates, beside weights.masters().
     [[nodiscard]] const std::vector<at::Tensor>& reduced() const;
-    // Whole buckets, beside weights.buckets(); with sharding they are this replica's own sums only.
-    [[nodiscard]] const std::vector<at::Tensor>& flat() const;
-    // The gradient of one weight (index in weights.shards()), a view into its bucket.
-    [[nodiscard]] const at::Tensor& gradient(std::size_t shard) const;
-    // Buckets whose reduction began inside a backward pass, since construction.
+    // After finish(), for comparisons: the whole gradient of every weight, beside weights.shards(). Collective.
+    [[nodiscard]] std::vector<at::Tensor> whole() const;
+    // Reductions that began inside a backward pass, since construction.
     [[nodiscard]] int64_t overlapped() const;
 
 private:

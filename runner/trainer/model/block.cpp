@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/block.h"
 
+#include "runner/trainer/context_parallel/context_attention.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
 #include "runner/trainer/tensor_parallel/regions.h"
@@ -72,8 +73,11 @@ at::Tensor Block::attention(const at::Tensor& x) const
         query = rotate(query, settings_.rotary);
         key = rotate(key, settings_.rotary);
     }
-    const auto mix
-        = [bias = settings_.attention_bias](at::TensorList in) { return causal_attention(in[0], in[1], in[2], bias); };
+    const auto mix = [&settings = settings_](at::TensorList in) {
+        return settings.mesh.cp.size() > 1
+            ? context_attention(in[0], in[1], in[2], settings.mesh.cp, settings.cp_method)
+            : causal_attention(in[0], in[1], in[2], settings.attention_bias);
+    };
     const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
     return at::linear(mixed, output_.weight);
 }

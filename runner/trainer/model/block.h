@@ -24,6 +24,7 @@ struct BlockSettings {
     const Mesh& mesh;
     ModelShape shape;
     bool sequence_parallel = false;
+    CpMethod cp_method = CpMethod::ring;
     RotaryTable rotary; // undefined tensors: the family has no rotary positions
     at::Tensor attention_bias; // undefined: the plain causal mask
 };

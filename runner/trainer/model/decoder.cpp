@@ -18,7 +18,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     const at::TensorOptions& options, at::ScalarType leaf)
 {
     const ModelShape& model = plan.model;
-    BlockSettings settings{mesh, model, plan.training.sequence_parallel, {}, {}};
+    BlockSettings settings{mesh, model, plan.training.sequence_parallel, plan.training.cp_method, {}, {}};
     if (model.positions == Positions::rope)
         settings.rotary = rotary_table(model, positions, options);
     if (model.positions == Positions::alibi) {
@@ -29,9 +29,10 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     return settings;
 }
 
-Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights,
+Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const ParameterUnits& units,
     const BlockSettings& settings, const std::vector<int64_t>& positions, Recomputation recomputation)
     : settings_(settings)
+    , units_(units)
     , chunk_(chunk)
     , recomputation_(recomputation)
 {
@@ -68,23 +69,34 @@ at::Tensor Decoder::embed(const at::Tensor& tokens) const
 
 at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
 {
-    at::Tensor x = chunk_.embeds ? embed(tokens_or_x) : tokens_or_x;
+    constexpr int kRoot = ParameterUnits::kRoot;
+    at::Tensor x = tokens_or_x;
+    if (chunk_.embeds) {
+        units_.enter(kRoot);
+        x = embed(x);
+    }
     int whole = recomputation_.what == Recompute::full ? recomputation_.layers : 0;
-    for (const Block& block : blocks_)
+    for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
+        const Block& block = blocks_[std::size_t(layer - chunk_.first_layer)];
+        units_.enter(layer);
         x = whole-- > 0 ? recomputed([&block](at::TensorList in) { return block.forward(in[0]); }, {x})
                         : block.forward(x);
+        x = units_.leave(layer, x);
+    }
     return x;
 }
 
 at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels) const
 {
+    constexpr int kRoot = ParameterUnits::kRoot;
     const Communicator& tp = settings_.mesh.tp;
+    units_.enter(kRoot);
     const at::Tensor last = enter_region(norm(x, final_norm_, settings_.shape), tp, settings_.sequence_parallel);
-    return vocabulary_cross_entropy(at::linear(last, head_), labels, tp, settings_.shape.vocab);
+    return units_.leave(kRoot, vocabulary_cross_entropy(at::linear(last, head_), labels, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
-    const BlockSettings& settings, const std::vector<int64_t>& positions)
+    const ParameterUnits& units, const BlockSettings& settings, const std::vector<int64_t>& positions)
 {
     const Training& training = plan.training;
     int left = training.recompute == Recompute::none ? 0 : training.recompute_layers.value_or(plan.model.layers);
@@ -92,7 +104,7 @@ std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, c
     for (const ModelChunk& chunk : chunks_of(plan, mesh.at.pp)) {
         const int here = std::min(left, chunk.last_layer - chunk.first_layer);
         decoders.emplace_back(
-            plan, chunk, weights, settings, positions, Decoder::Recomputation{training.recompute, here});
+            plan, chunk, weights, units, settings, positions, Decoder::Recomputation{training.recompute, here});
         left -= here;
     }
     return decoders;

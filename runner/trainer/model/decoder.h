@@ -2,6 +2,7 @@
 // One chunk of a decoder: some of its layers, and the embedding or the head where the chunk is the first or the last.
 #pragma once
 
+#include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/block.h"
 #include "runner/trainer/model/shard.h"
 
@@ -22,9 +23,9 @@ public:
         int layers = 0;
     };
 
-    // `settings` and `weights` must outlive the decoder and its graphs.
-    Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const BlockSettings& settings,
-        const std::vector<int64_t>& positions, Recomputation recomputation);
+    // `settings`, `weights` and `units` must outlive the decoder and its graphs.
+    Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const ParameterUnits& units,
+        const BlockSettings& settings, const std::vector<int64_t>& positions, Recomputation recomputation);
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
     // the residual stream of the chunk before, for all others.
@@ -39,6 +40,7 @@ private:
     [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;
 
     const BlockSettings& settings_;
+    const ParameterUnits& units_;
     ModelChunk chunk_;
     Recomputation recomputation_;
     at::Tensor embedding_, head_;
@@ -49,6 +51,6 @@ private:
 
 // One Decoder a chunk of this pipeline rank. `recompute_layers` counts the layers of the rank from its first on.
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
-    const BlockSettings& settings, const std::vector<int64_t>& positions);
+    const ParameterUnits& units, const BlockSettings& settings, const std::vector<int64_t>& positions);
 
 } // namespace fourfold::trainer

@@ -28,37 +28,85 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_
     , part_(part)
     , leaves_(shards_.size())
 {
-    for (const Bucket& bucket : buckets_) {
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+        const Bucket& bucket = buckets_[b];
         const at::Tensor exact = at::zeros({bucket.elements}, master);
         for (const BucketEntry& entry : bucket.entries) {
             std::vector<double> values = initial_values(shards_[entry.shard], seed);
             view(exact, entry, shards_[entry.shard])
                 .copy_(at::from_blob(values.data(), shards_[entry.shard].shape(), at::kDouble));
         }
-        const bool one_copy = exact.scalar_type() == leaf;
-        flat_.push_back(one_copy ? exact : exact.to(leaf));
-        masters_.push_back(one_copy ? part_of(exact) : part_of(exact).clone());
+        const bool same_type = exact.scalar_type() == leaf;
+        flat_.push_back(same_type ? exact : exact.to(leaf));
+        masters_.push_back(same_type && !part_.values_too ? part_of(exact) : part_of(exact).clone());
         for (const BucketEntry& entry : bucket.entries) {
-            leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).detach().requires_grad_(true);
+            // With a version of its own: autograd must not take a gathered value for a changed one.
+            leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).variable_data().requires_grad_(true);
             by_name_[shards_[entry.shard].parameter.name] = entry.shard;
         }
+        if (part_.values_too)
+            release(b);
     }
 }
 
-void Weights::publish(const Communicator& replicas) const
+std::vector<BucketSegment> Weights::own_segments(std::size_t bucket) const
 {
+    const int64_t length = part_elements(bucket), begin = part_.index * length;
+    std::vector<BucketSegment> own;
+    for (BucketSegment segment : buckets_[bucket].segments) {
+        segment.begin = std::max<int64_t>(segment.begin - begin, 0);
+        segment.end = std::min(segment.end - begin, length);
+        if (segment.begin < segment.end)
+            own.push_back(segment);
+    }
+    return own;
+}
+
+void Weights::publish(const Communicator& shard_group) const
+{
+    if (part_.values_too)
+        return;
     for (std::size_t b = 0; b < flat_.size(); ++b) {
         const at::Tensor own = part_of(flat_[b]);
         if (own.scalar_type() != masters_[b].scalar_type())
             own.copy_(masters_[b]);
         if (sharded())
-            replicas.all_gather_into(flat_[b], own.clone());
+            shard_group.all_gather_into(flat_[b], own.clone());
     }
 }
 
-at::Tensor Weights::whole(const at::Tensor& part, const Communicator& replicas) const
+// The leaves are views of flat_: they see whatever memory its storage has.
+Handle Weights::start_gather(std::size_t bucket, const Communicator& shard_group) const
 {
-    return sharded() ? replicas.all_gather(part) : part;
+    const at::Tensor& flat = flat_[bucket];
+    c10::StorageImpl& storage = *flat.storage().unsafeGetStorageImpl();
+    const std::size_t bytes = std::size_t(buckets_[bucket].elements) * flat.element_size();
+    storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
+    storage.set_nbytes(bytes);
+    return shard_group.start_all_gather(flat, masters_[bucket].to(flat.scalar_type()));
+}
+
+void Weights::release(std::size_t bucket) const
+{
+    c10::StorageImpl& storage = *flat_[bucket].storage().unsafeGetStorageImpl();
+    storage.set_data_ptr_noswap(at::DataPtr(nullptr, flat_[bucket].device()));
+    storage.set_nbytes(0);
+}
+
+std::vector<at::Tensor> Weights::values(const Communicator& shard_group) const
+{
+    std::vector<at::Tensor> values(shards_.size());
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+        const at::Tensor flat = whole(masters_[b], shard_group);
+        for (const BucketEntry& entry : buckets_[b].entries)
+            values[entry.shard] = view(flat, entry, shards_[entry.shard]);
+    }
+    return values;
+}
+
+at::Tensor Weights::whole(const at::Tensor& part, const Communicator& shard_group) const
+{
+    return sharded() ? shard_group.all_gather(part) : part;
 }
 
 void Weights::write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The weights of this rank: autograd leaves that lie side by side in flat buffers, one per bucket. In mixed precision
 // the leaves are bf16 and have fp32 master copies, which the optimizer updates (Micikevicius et al. 2017,
-// arXiv:1710.03740, section 3.1). With ZeRO stage 1 (Rajbhandari et al. 2019, arXiv:1910.02054, section 5.1) each
-// replica keeps the optimizer's copy of its part alone.
+// arXiv:1710.03740, section 3.1). With ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054, section 5) each replica keeps
+// the optimizer's copy of its part alone; in stage 3 it keeps nothing else, and a bucket's leaves have values only
+// while they are gathered (data_parallel/parameter_units.h).
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
@@ -21,6 +22,7 @@ public:
     // Which of `count` equal parts of every bucket this rank's optimizer updates; 0 of 1: all of it.
     struct Part {
         int index = 0, count = 1;
+        bool values_too = false; // the leaves are cut as well: ZeRO stage 3
     };
 
     // Allocates and initialises by name (initial_values.h). `master` is the type of the optimizer's copy, `leaf` that
@@ -35,16 +37,27 @@ public:
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()
     [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
+    [[nodiscard]] const Part& part() const { return part_; }
     [[nodiscard]] bool sharded() const { return part_.count > 1; }
     // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
-    // Brings the leaves up to date after the masters changed; sharded, from all replicas (collective).
-    void publish(const Communicator& replicas) const;
+    // The segments of a bucket as far as they lie in this rank's part, their elements counted from the part's begin.
+    [[nodiscard]] std::vector<BucketSegment> own_segments(std::size_t bucket) const;
+    // Brings the leaves up to date after the masters changed; cut, from all ranks of the shard group (collective).
+    // Nothing where leaves are gathered when they are needed.
+    void publish(const Communicator& shard_group) const;
+
+    // Stage 3: the values of a bucket's leaves come (collective; wait before use) and go.
+    [[nodiscard]] Handle start_gather(std::size_t bucket, const Communicator& shard_group) const;
+    void release(std::size_t bucket) const;
+
+    // For comparisons: the whole value of every weight in the master type, beside shards(). Collective.
+    [[nodiscard]] std::vector<at::Tensor> values(const Communicator& shard_group) const;
 
     // Elements of a bucket that the optimizer of one rank updates.
     [[nodiscard]] int64_t part_elements(std::size_t bucket) const { return buckets_[bucket].elements / part_.count; }
-    // The whole of a flat buffer beside masters(), of which each replica may hold a part. Collective where sharded().
-    [[nodiscard]] at::Tensor whole(const at::Tensor& part, const Communicator& replicas) const;
+    // The whole of a flat buffer beside masters(), of which each rank may hold a part. Collective where sharded().
+    [[nodiscard]] at::Tensor whole(const at::Tensor& part, const Communicator& shard_group) const;
     // Writes a parameter's values (of this rank's shard, row-major) into a flat buffer beside masters(), as far as it
     // lies in this rank's part.
     void write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const;
@@ -52,10 +65,10 @@ public:
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 
 private:
-    std::vector<Shard> shards_;
-    std::vector<Bucket> buckets_;
     [[nodiscard]] at::Tensor part_of(const at::Tensor& flat) const;
 
+    std::vector<Shard> shards_;
+    std::vector<Bucket> buckets_;
     Part part_;
     std::vector<at::Tensor> flat_, masters_,
         leaves_; // flat_: the leaves' buffers; masters_ are views of it where one copy is enough

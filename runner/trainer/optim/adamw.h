@@ -6,6 +6,8 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 
+#include <array>
+
 namespace fourfold::trainer {
 
 // This rank's part of the squared global gradient norm, fp64 scalar on the gradients' device: each parameter counts on
@@ -25,10 +27,18 @@ public:
     void set_updates(int updates);
 
 private:
-    const Weights& weights_;
+    // Stretches of all buckets with one weight decay: one call of the fused update.
+    struct Group {
+        double weight_decay = 0;
+        std::vector<std::size_t> buckets; // beside segments
+        std::vector<BucketSegment> segments;
+        std::vector<at::Tensor> masters, first_moments, second_moments, steps;
+    };
+
     RunSettings settings_;
-    std::vector<at::Tensor> first_moment_, second_moment_, steps_;
+    std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters()
     int updates_ = 0;
+    std::array<Group, 2> groups_; // decayed or not; views of the above
 };
 
 } // namespace fourfold::trainer

@@ -101,7 +101,6 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
                 held_.emplace(key, std::move(held));
         } else {
             Held held = std::move(held_.extract(key).mapped());
-            work.before_backward(action);
             held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
             if (held.input.defined())
                 pass_on(planned, held.input.grad());

@@ -16,8 +16,6 @@ struct StageWork {
     // The chunk's output for a micro-batch: the residual stream, of the last chunk the sum of the losses (a scalar).
     // `input`: the residual stream of the chunk before; undefined for the first chunk.
     std::function<Expected<at::Tensor>(const Action&, const at::Tensor& input)> forward;
-    // Told before each backward pass.
-    std::function<void(const Action&)> before_backward;
     // Gradient of the last chunk's output.
     at::Tensor loss_gradient;
 };

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/data_parallel/parameter_units.h"
+
+#include "runner/trainer/autograd/gradient_function.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace fourfold::trainer {
+
+struct ParameterUnits::State {
+    const Weights& weights;
+    const Mesh& mesh;
+    FsdpSettings settings;
+    bool keep = false;
+
+    struct Unit {
+        std::vector<std::size_t> buckets;
+        int last_layer = kRoot; // after it the unit is through
+        bool here = false;
+        std::vector<Handle> gathers; // under way
+    };
+    std::vector<Unit> units; // in the order of a forward pass, the root first
+    std::map<int, std::size_t> of_layer;
+    std::map<std::size_t, std::size_t> of_bucket;
+
+    void start(std::size_t index)
+    {
+        Unit& unit = units[index];
+        if (unit.here)
+            return;
+        unit.here = true;
+        for (const std::size_t bucket : unit.buckets)
+            unit.gathers.push_back(weights.start_gather(bucket, mesh.shard));
+    }
+
+    // `next`: the unit that will be needed after this one, if any.
+    void bring(std::size_t index, std::optional<std::size_t> next)
+    {
+        start(index);
+        if (next && settings.prefetch)
+            start(*next);
+        for (Handle& gather : units[index].gathers)
+            gather.wait();
+        units[index].gathers.clear();
+    }
+
+    void free(std::size_t index)
+    {
+        Unit& unit = units[index];
+        for (Handle& gather : unit.gathers)
+            gather.wait();
+        unit.gathers.clear();
+        for (const std::size_t bucket : unit.buckets)
+            if (unit.here)
+                weights.release(bucket);
+        unit.here = false;
+    }
+};
+
+namespace {
+// The identity; its backward pass runs before that of everything that y was computed with.
+class BeforeBackward final : public GradientFunction {
+public:
+    explicit BeforeBackward(std::function<void()> action)
+        : action_(std::move(action))
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {inputs[0].view_as(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override
+    {
+        action_();
+        return gradients;
+    }
+
+private:
+    std::function<void()> action_;
+};
+} // namespace
+
+ParameterUnits::ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep)
+    : state_(std::make_unique<State>(State{weights, mesh, settings, keep, {}, {}, {}}))
+{
+    if (!weights.part().values_too)
+        return;
+    // Buckets stand in the order of a backward pass.
+    std::vector<std::size_t> root;
+    for (std::size_t b = weights.buckets().size(); b-- > 0;) {
+        const auto layer_of = [&](const BucketEntry& entry) { return weights.shards()[entry.shard].parameter.layer; };
+        const auto& entries = weights.buckets()[b].entries;
+        if (layer_of(entries.front()) < 0) {
+            root.push_back(b);
+            continue;
+        }
+        State::Unit unit{{b}, layer_of(*std::ranges::max_element(entries, {}, layer_of)), false, {}};
+        for (const BucketEntry& entry : entries)
+            state_->of_layer[layer_of(entry)] = state_->units.size() + 1;
+        state_->units.push_back(std::move(unit));
+    }
+    state_->units.insert(state_->units.begin(), State::Unit{root, kRoot, false, {}});
+    state_->of_layer[kRoot] = 0;
+    for (std::size_t u = 0; u < state_->units.size(); ++u)
+        for (const std::size_t bucket : state_->units[u].buckets)
+            state_->of_bucket[bucket] = u;
+}
+
+ParameterUnits::~ParameterUnits() = default;
+
+void ParameterUnits::enter(int layer) const
+{
+    if (state_->units.empty())
+        return;
+    const std::size_t unit = state_->of_layer.at(layer);
+    state_->bring(unit, unit + 1 < state_->units.size() ? std::optional(unit + 1) : std::nullopt);
+}
+
+at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
+{
+    if (state_->units.empty())
+        return y;
+    const std::size_t unit = state_->of_layer.at(layer);
+    if (layer != state_->units[unit].last_layer)
+        return y;
+    const bool graph = at::GradMode::is_enabled();
+    if (!state_->keep && (!graph || state_->settings.reshard_after_forward))
+        state_->free(unit);
+    if (!graph)
+        return y;
+    return apply(std::make_shared<BeforeBackward>([state = state_.get(), unit] {
+        // The root is there from the first step of a backward pass to its last.
+        state->bring(unit,
+            unit > 1                                   ? std::optional(unit - 1)
+                : unit == 0 && state->units.size() > 1 ? std::optional(state->units.size() - 1)
+                                                       : std::nullopt);
+    }),
+        {y})[0];
+}
+
+void ParameterUnits::gradients_made(std::size_t bucket) const
+{
+    if (state_->units.empty() || state_->keep)
+        return;
+    const std::size_t unit = state_->of_bucket.at(bucket);
+    if (state_->units[unit].buckets.size() == 1)
+        state_->free(unit);
+}
+
+void ParameterUnits::end_of_pass() const
+{
+    for (std::size_t unit = 0; unit < state_->units.size(); ++unit)
+        state_->free(unit);
+}
+
+} // namespace fourfold::trainer
