@@ -2,6 +2,7 @@
 #include "app/cli/plan_source.h"
 
 #include "core/base/text.h"
+#include "core/calibration/published_layouts.h"
 #include "core/plan/fields.h"
 
 #include <algorithm>
@@ -88,9 +89,21 @@ Problem problem_of(const Reason& reason, const std::string& where)
     return {ProblemCode::bad_input, reason.message, "", where + ": " + reason.field};
 }
 
+Prediction predict_with_evidence(const ResolvedPlan& resolved)
+{
+    // Read once: a batch asks for them with every plan.
+    static const std::vector<MeasuredLayout> kMeasured = [] {
+        const auto sources = TableSources::find();
+        return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
+    }();
+    Prediction prediction = predict(resolved);
+    weigh_measurements(prediction, kMeasured);
+    return prediction;
+}
+
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan)
 {
-    Prediction prediction = predict(resolved);
+    Prediction prediction = predict_with_evidence(resolved);
     for (std::string& warning : unknown_key_warnings(plan))
         if (std::find(prediction.warnings.begin(), prediction.warnings.end(), warning) == prediction.warnings.end())
             prediction.warnings.push_back(std::move(warning));

@@ -77,7 +77,7 @@ int run_single(const Options& options)
                 return fail(json.error());
             print_json(*json);
         } else {
-            const auto text = readable(predict(evaluated->resolved), options);
+            const auto text = readable(predict_with_evidence(evaluated->resolved), options);
             if (!text)
                 return fail(text.error());
             std::cout << *text;

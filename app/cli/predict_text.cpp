@@ -131,6 +131,9 @@ std::string figures_text(const Prediction& prediction)
     if (interval)
         text += "  ranges hold with " + shown_number(100 * interval->confidence, 0)
             + " % confidence; evidence: " + std::string(name(prediction.evidence)) + "\n";
+    else if (prediction.step_time_s)
+        text += "  no ranges: nothing like it was measured, see the warnings; evidence: "
+            + std::string(name(prediction.evidence)) + "\n";
     return text;
 }
 

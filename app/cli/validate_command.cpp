@@ -2,6 +2,7 @@
 // `fourfold validate`: the score card of predictions over measured tables.
 #include "app/cli/command.h"
 #include "app/cli/validate_view.h"
+#include "core/calibration/confidence.h"
 
 #include <iostream>
 #include <memory>
@@ -13,7 +14,7 @@ namespace {
 struct Options {
     std::vector<std::string> files;
     FormatOptions format;
-    std::string report;
+    std::string report, confidence;
     int worst = 10;
 };
 
@@ -87,6 +88,15 @@ int validate(const Options& options)
     }
     if (cards.empty())
         return status;
+    if (!options.confidence.empty()) {
+        for (const StackConfidence& confidence : confidence_of(cards)) {
+            const auto written = write_confidence(confidence, options.confidence);
+            if (!written)
+                return fail(written.error());
+            std::cerr << "wrote " << options.confidence << "/stacks/" << confidence.stack << ".json\n";
+        }
+        return status;
+    }
     if (!options.report.empty()) {
         const auto written = write_file_atomically(options.report, validation_report(cards));
         if (!written)
@@ -113,6 +123,11 @@ void add_validate(Cli& cli)
     options->format.add_to(*command);
     command->add_option("--report", options->report, "write everything as a Markdown report to this file instead")
         ->type_name("FILE");
+    command
+        ->add_option("--write-confidence", options->confidence,
+            "write half-widths of intervals and measured regimes, from the left-out errors, into the stacks of this "
+            "presets folder instead")
+        ->type_name("FOLDER");
     command->add_option("--worst", options->worst, "how many of the worst rows to name (10)")
         ->type_name("N")
         ->check(CLI::Range(0, 100000));

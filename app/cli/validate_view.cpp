@@ -111,7 +111,7 @@ Table coverage_table(const ScoreCard& card)
     for (const ScoreView& view : card.views) {
         for (const Coverage& c : view.coverage)
             table.rows.push_back({view.scored.label, c.name, std::int64_t{c.rows}, std::int64_t{c.without_interval},
-                c.shipped, c.shipped_width, c.width, c.crossed});
+                c.shipped, c.shipped_width, c.width, cell(c.crossed)});
     }
     return table;
 }

@@ -24,7 +24,7 @@ double share_inside(const std::vector<Residual>& residuals, const std::function<
     return residuals.empty() ? 0 : double(inside) / double(residuals.size());
 }
 
-double crossed_coverage(const std::vector<Residual>& residuals)
+std::optional<double> crossed_coverage(const std::vector<Residual>& residuals)
 {
     std::map<std::string, double> widths;
     for (const Residual& residual : residuals) {
@@ -35,8 +35,12 @@ double crossed_coverage(const std::vector<Residual>& residuals)
             if (other.group != residual.group)
                 others.push_back(other.error);
         }
+        if (others.empty())
+            return std::nullopt;
         widths[residual.group] = conformal_width(std::move(others));
     }
+    if (residuals.empty())
+        return std::nullopt;
     return share_inside(residuals, [&](const Residual& residual) { return widths[residual.group]; });
 }
 

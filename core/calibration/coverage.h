@@ -24,7 +24,8 @@ struct Coverage {
     double shipped = 0; // share inside the interval that the prediction gives
     double shipped_width = 0; // mean half-width of those, as ln
     double width = 0; // the conformal width of these rows
-    double crossed = 0; // share inside the width of the other groups' rows: an honest test of `width`
+    // Share inside the width of the other groups' rows: an honest test of `width`. Empty for a single group.
+    std::optional<double> crossed;
 };
 
 // By band, then all rows.

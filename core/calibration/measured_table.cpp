@@ -159,19 +159,19 @@ private:
         row.plan = *std::move(plan);
         row.assumed = cells.assumed();
         read_measurement(cells, row);
-        if (source != nullptr && source->core)
-            row.in_core = is_core(row, *source->core);
+        if (source != nullptr && source->core) {
+            row.in_core_layout = row.plan.layout.tp <= source->core->tp_at_most;
+            row.in_core = row.in_core_layout && is_used_well(row, source->core->mfu_at_least);
+        }
         return cells.problems().empty() ? std::optional(std::move(row)) : std::nullopt;
     }
 
-    static bool is_core(const MeasuredRow& row, const TableSource::Core& core)
+    static bool is_used_well(const MeasuredRow& row, double least_mfu)
     {
         const ResolvedPlan& plan = row.plan;
-        if (plan.layout.tp > core.tp_at_most)
-            return false;
         const double peak = plan.cluster.gpu.peak_flops(plan.training.precision);
         const double flops = row.tps_per_gpu.value_or(0) * model_flops_per_token(plan.model, plan.training.seq_len);
-        return !row.ran() || flops >= core.mfu_at_least * peak;
+        return !row.ran() || flops >= least_mfu * peak;
     }
 
     static void read_measurement(RowCells& cells, MeasuredRow& row)

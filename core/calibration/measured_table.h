@@ -30,8 +30,9 @@ struct MeasuredRow {
     std::string anomaly, notes;
     // The anomaly takes the row out of the headline figures (they are also told with it).
     bool excluded = false;
-    // Belongs to the rows that the source's `core` names (all, where it names none); crashes by their layout alone.
-    bool in_core = true;
+    // Belongs to the rows that the source's `core` names (all, where it names none): by its layout; by its layout and,
+    // where it ran, its utilisation.
+    bool in_core_layout = true, in_core = true;
     // Stand-ins that the plan took because the source does not say, "seq_len=8192".
     std::vector<std::string> assumed;
 

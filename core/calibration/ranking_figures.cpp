@@ -20,7 +20,7 @@ std::string job_key(const MeasuredRow& row)
     std::string key = row.source + "|" + row.table + "|" + plan.stack.id;
     for (const int64_t part : {plan.model.hidden, int64_t(plan.model.layers), int64_t(plan.training.seq_len),
              int64_t(plan.gpus), int64_t(plan.training.global_batch)})
-        key += "|" + std::to_string(part);
+        key.append("|").append(std::to_string(part));
     return key;
 }
 

@@ -89,7 +89,7 @@ ScoredTable score_table(const MeasuredTable& table, const FoldSet* folds)
         if (fold != nullptr)
             plan.stack = with_fold(std::move(plan.stack), *fold);
         scored.rows.push_back(score_row(row, plan));
-        scored.rows.back().group = group;
+        scored.rows.back().group = folds->split == Split::halves ? group_key(row, Split::table) : group;
     }
     scored.groups_without_fold = {without_fold.begin(), without_fold.end()};
     return scored;

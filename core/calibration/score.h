@@ -15,7 +15,8 @@ namespace fourfold {
 // One row with its prediction. Errors are those of throughput: predicted / measured - 1.
 struct ScoredRow {
     const MeasuredRow* row = nullptr; // of the table, which must outlive this
-    std::string group; // of the split; empty in-sample
+    // Rows of one group vouch for each other: the group of the split, of halves the single table; empty in-sample.
+    std::string group;
     std::optional<double> tps_per_gpu, memory_gib, memory_device_gib; // predicted
     std::optional<Interval> interval;
     Evidence evidence = Evidence::extrapolated;

@@ -18,18 +18,26 @@ using Rows = std::vector<const ScoredRow*>;
 std::vector<Figures> sections_of(const Rows& all)
 {
     std::vector<Figures> sections{figures_of("all rows", all)};
-    Rows core;
+    Rows core, core_layouts;
     std::vector<std::string> tables;
     std::map<std::string, Rows> by_table;
     for (const ScoredRow* row : all) {
         if (row->row->in_core)
             core.push_back(row);
+        if (row->row->in_core_layout)
+            core_layouts.push_back(row);
         if (by_table[row->row->table].empty())
             tables.push_back(row->row->table);
         by_table[row->row->table].push_back(row);
     }
-    if (core.size() < all.size())
+    if (core.size() < all.size()) {
         sections.push_back(figures_of("core", core));
+        // What ran badly ran all the same.
+        const Figures layouts = figures_of("core", core_layouts);
+        sections.back().fits = layouts.fits;
+        sections.back().runs = layouts.runs;
+        sections.back().planner = layouts.planner;
+    }
     if (tables.size() > 1) {
         for (const std::string& table : tables)
             sections.push_back(figures_of(table, by_table[table]));

@@ -44,7 +44,7 @@ Json json_of(const Coverage& coverage)
 {
     return {{"name", coverage.name}, {"rows", coverage.rows}, {"without_interval", coverage.without_interval},
         {"coverage", coverage.shipped}, {"half_width", coverage.shipped_width}, {"left_out_width", coverage.width},
-        {"left_out_coverage", coverage.crossed}};
+        {"left_out_coverage", coverage.crossed ? Json(*coverage.crossed) : Json()}};
 }
 
 Json worst_json(const ScoredRow& scored)

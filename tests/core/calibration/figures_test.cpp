@@ -164,7 +164,8 @@ TEST(Coverage, HoldsWhereTheOtherGroupsAreAlike)
     EXPECT_EQ(bands[0].name, "up to 8 GPUs");
     EXPECT_EQ(bands[1].name, "more than 64 GPUs");
     for (const Coverage& band : bands) {
-        EXPECT_NEAR(band.crossed, 0.9, 0.03) << band.name;
+        ASSERT_TRUE(band.crossed) << band.name;
+        EXPECT_NEAR(*band.crossed, 0.9, 0.03) << band.name;
         EXPECT_NEAR(band.width, 0.05 * 1.645, 0.012);
         EXPECT_NEAR(band.shipped_width, 0.1, 1e-9);
         EXPECT_NEAR(band.shipped, 0.954, 0.03) << "a width of two standard deviations";

@@ -2,6 +2,7 @@
 // What the contract promises of every prediction, on several hundred random valid plans.
 #include "core/model/flops.h"
 #include "core/predict/prediction.h"
+#include "core/stack/constants.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gtest/gtest.h>
@@ -134,23 +135,36 @@ TEST(Identities, UtilisationFollowsTheContract)
 
 TEST(Identities, IntervalHoldsThePredictionAndWidensWithoutMeasurements)
 {
+    int without = 0;
     for (const ResolvedPlan& plan : plans()) {
         const Prediction p = predict(plan);
-        ASSERT_TRUE(p.interval);
+        if (!p.interval) {
+            EXPECT_EQ(p.evidence, Evidence::extrapolated);
+            EXPECT_TRUE(std::any_of(p.warnings.begin(), p.warnings.end(), [](const std::string& text) {
+                return text.ends_with("so there is no interval");
+            })) << text(plan);
+            ++without;
+            continue;
+        }
         EXPECT_EQ(p.interval->confidence, 0.9);
         const auto inside = [](const Range& range, double value) { return range.low < value && value < range.high; };
         EXPECT_TRUE(inside(p.interval->step_time_s, *p.step_time_s));
         EXPECT_TRUE(inside(p.interval->tps_per_gpu, *p.tps_per_gpu));
         EXPECT_TRUE(inside(p.interval->memory_gib, *p.memory_gib));
-        EXPECT_EQ(p.evidence == Evidence::calibrated, plan.stack.calibrated_for(plan.cluster.gpu.id));
+        if (p.evidence == Evidence::calibrated) {
+            EXPECT_TRUE(plan.stack.calibrated_for(plan.cluster.gpu.id));
+        }
     }
-    const auto width = [](const char* name) {
+    EXPECT_LT(without, int(plans().size()) / 3) << "most plans are of kinds that were measured";
+    const auto expect_width = [](const char* name, Constant constant) {
         const Prediction p = predict(example(name));
-        return p.interval->step_time_s.high / *p.step_time_s;
+        ASSERT_TRUE(p.interval) << name;
+        const Constants constants(p.plan.stack, p.plan.cluster.gpu.id);
+        EXPECT_NEAR(std::log(p.interval->step_time_s.high / *p.step_time_s), constants[constant], 1e-9) << name;
     };
-    EXPECT_NEAR(width("llama-3.1-8b-torchtitan-fsdp-8"), std::exp(0.08), 1e-9);
-    EXPECT_NEAR(width("llama-3.1-8b-tsubame4-16"), std::exp(0.125), 1e-9);
-    EXPECT_NEAR(width("llama-3.1-8b-torchtitan-fsdp-128"), std::exp(0.28), 1e-9);
+    expect_width("llama-3.1-8b-torchtitan-fsdp-8", Constant::interval_node);
+    expect_width("llama-3.1-8b-tsubame4-16", Constant::interval_tens);
+    expect_width("llama-3.1-8b-torchtitan-fsdp-128", Constant::interval_hundreds);
     Json plan{{"model", "llama-3.1-8b"}, {"cluster", "dgx-b200"}, {"gpus", 8}};
     const Prediction unknown = predict(resolved(plan));
     EXPECT_EQ(unknown.evidence, Evidence::extrapolated);

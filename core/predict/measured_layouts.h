@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Layouts that somebody has measured, kept by those who have them (published tables, the history); with them at hand a
+// prediction may be called "measured": the same or a neighbouring layout ran.
+#pragma once
+
+#include "core/predict/prediction.h"
+
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct MeasuredLayout {
+    std::string stack; // preset id
+    std::string model; // shape_key of its model, or the model's name
+    std::string hardware; // id of the GPU, or the cluster's name
+    int seq_len = 0; // 0: not known, any
+    std::string precision; // empty: not known, any
+    int tp = 1, cp = 1, pp = 1, dp = 1, micro_batch = 1;
+};
+
+// "h 4096 L 32": what a layout's cost follows from, whatever the model is called.
+std::string shape_key(const ModelShape& model);
+
+// The same or a neighbour: equal but for one factor of two, in one degree (the number of GPUs follows), moved from one
+// degree to another (the number of GPUs stays), or in the micro-batch.
+bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan);
+
+// Calls the evidence of a prediction "measured" where one of these is near and the stack was fitted on this hardware.
+// What no interval could be given for stays extrapolated: a neighbour does not vouch for another regime.
+void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured);
+
+} // namespace fourfold

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// "measured", "calibrated", "extrapolated", and where no interval is given.
+#include "core/calibration/published_layouts.h"
+#include "core/predict/interval.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace fourfold::test {
+namespace {
+
+using testing::HasSubstr;
+
+const Presets& presets()
+{
+    static const Presets all({std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets"});
+    return all;
+}
+
+ResolvedPlan plan_of(int gpus, const Json& layout, const char* cluster = "tsubame4", const char* stack = "megatron-lm",
+    const Json& training = {{"seq_len", 8192}, {"global_batch", 1024}})
+{
+    const Json json{{"model", "llama-3.1-8b"}, {"cluster", cluster}, {"gpus", gpus}, {"stack", stack},
+        {"layout", layout}, {"training", training}};
+    return *resolve(*plan_from_json(json, "test"), presets());
+}
+
+MeasuredLayout measured(int tp, int cp, int pp, int dp, int micro_batch = 1)
+{
+    return {"megatron-lm", "h 4096 L 32", "h100-94gb-sxm", 8192, "bf16", tp, cp, pp, dp, micro_batch};
+}
+
+TEST(MeasuredLayouts, OneFactorOfTwoIsNear)
+{
+    const ResolvedPlan plan = plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}});
+    EXPECT_TRUE(is_near(measured(2, 1, 2, 4), plan));
+    EXPECT_TRUE(is_near(measured(2, 1, 2, 8), plan)) << "twice the GPUs";
+    EXPECT_TRUE(is_near(measured(2, 1, 2, 4, 2), plan)) << "twice the micro-batch";
+    EXPECT_TRUE(is_near(measured(1, 1, 4, 4), plan)) << "a factor moved";
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 16), plan));
+    EXPECT_FALSE(is_near(measured(8, 1, 1, 2), plan)) << "two factors moved";
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 8, 2), plan)) << "two things at once";
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 3), plan)) << "no power of two apart";
+    MeasuredLayout other = measured(2, 1, 2, 4);
+    other.seq_len = 16384;
+    EXPECT_FALSE(is_near(other, plan));
+    other.seq_len = 0;
+    other.model = plan.model.name;
+    other.hardware = plan.cluster.name;
+    EXPECT_TRUE(is_near(other, plan)) << "the history knows names";
+    other.stack = "torchtitan";
+    EXPECT_FALSE(is_near(other, plan));
+}
+
+TEST(MeasuredLayouts, TheShippedTablesVouchForTheirOwnLayouts)
+{
+    const auto json = read_json_file(std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets/published/sources.json");
+    const auto layouts = published_layouts(*TableSources::from_json(*json, "sources.json"), presets());
+    EXPECT_GT(layouts.size(), 250U);
+    Prediction near = predict(plan_of(16, {{"tp", 2}, {"dp", 8}}));
+    EXPECT_EQ(near.evidence, Evidence::calibrated);
+    weigh_measurements(near, layouts);
+    EXPECT_EQ(near.evidence, Evidence::measured);
+    Prediction far = predict(
+        plan_of(32, {{"tp", 2}, {"dp", 16}}, "tsubame4", "megatron-lm", {{"seq_len", 2048}, {"global_batch", 1024}}));
+    weigh_measurements(far, layouts);
+    EXPECT_EQ(far.evidence, Evidence::calibrated) << "another sequence length";
+    Prediction unknown = predict(plan_of(16, {{"tp", 2}, {"dp", 8}}, "dgx-b200"));
+    weigh_measurements(unknown, layouts);
+    EXPECT_EQ(unknown.evidence, Evidence::extrapolated);
+}
+
+std::string all_warnings(const Prediction& prediction)
+{
+    std::string text;
+    for (const std::string& warning : prediction.warnings)
+        text += warning + "\n";
+    return text;
+}
+
+TEST(Regimes, WithoutMeasurementsTheWordsStandWithoutABand)
+{
+    const auto expect_none = [](const ResolvedPlan& plan, const char* words) {
+        const Prediction prediction = predict(plan);
+        ASSERT_TRUE(prediction.step_time_s);
+        EXPECT_FALSE(prediction.interval) << words;
+        EXPECT_EQ(prediction.evidence, Evidence::extrapolated);
+        EXPECT_THAT(all_warnings(prediction), HasSubstr(words));
+        EXPECT_THAT(all_warnings(prediction), HasSubstr("so there is no interval"));
+    };
+    expect_none(plan_of(32, {{"tp", 4}, {"cp", 4}, {"dp", 2}}, "dgx-h100"), "context parallelism crosses nodes");
+    expect_none(plan_of(32, {{"tp", 4}, {"cp", 2}, {"pp", 4}, {"dp", 1}}, "dgx-h100"),
+        "context and pipeline parallelism together beyond a node");
+    expect_none(plan_of(512, {{"tp", 4}, {"pp", 4}, {"dp", 32}}, "dgx-h100"), "pipeline parallelism on 512 GPUs");
+    expect_none(
+        plan_of(512, {{"tp", 4}, {"pp", 4}, {"dp", 32}}, "dgx-h100", "nanotron"), "pipeline parallelism on 512 GPUs");
+}
+
+TEST(Regimes, MeasuredOnesKeepTheirBand)
+{
+    ResolvedPlan plan = plan_of(32, {{"tp", 4}, {"cp", 2}, {"pp", 1}, {"dp", 4}});
+    plan.stack.measured["h100-94gb-sxm"] = {100, 256, 256, {Regime::cp_across_nodes, Regime::near_full_memory}};
+    const Prediction known = predict(plan);
+    EXPECT_TRUE(known.interval);
+    EXPECT_EQ(known.evidence, Evidence::calibrated);
+    plan.stack.measured["h100-94gb-sxm"].regimes.clear();
+    const Prediction unknown = predict(plan);
+    EXPECT_FALSE(unknown.interval);
+    EXPECT_EQ(unknown.evidence, Evidence::extrapolated);
+    plan.stack.measured["h100-94gb-sxm"] = {100, 4, 0, {Regime::cp_across_nodes}};
+    EXPECT_EQ(predict(plan).evidence, Evidence::extrapolated) << "eight times the largest measured job";
+    EXPECT_THAT(all_warnings(predict(plan)), HasSubstr("the largest measured job"));
+}
+
+TEST(Regimes, DomainsRoundTripAndBadOnesAreNamed)
+{
+    const Json json{{"h100-80gb-sxm", {{"runs", 3}, {"gpus", 8}, {"pipeline_gpus", 0}, {"regimes", {"fp8"}}}}};
+    const auto domains = domains_from_json(json, "x");
+    ASSERT_TRUE(domains);
+    EXPECT_EQ(to_json(*domains), json);
+    const auto error = [](const char* text) { return domains_from_json(*parse_json(text, "x"), "x").error().line(); };
+    EXPECT_THAT(error(R"({"g":{"regimes":["speed"]}})"), HasSubstr("expected a list of cp_across_nodes"));
+    EXPECT_THAT(error(R"({"g":{"runs":-1}})"), HasSubstr("x: g: runs"));
+    EXPECT_THAT(error(R"([])"), HasSubstr("expected an object"));
+}
+
+} // namespace
+} // namespace fourfold::test
