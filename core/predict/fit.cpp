@@ -15,6 +15,14 @@ Fit judge_fit(double device_gib, double capacity_gib)
     return device_gib > (1 - kTightShare) * capacity_gib ? Fit::tight : Fit::fits;
 }
 
+double memory_pressure(double device_gib, double capacity_gib)
+{
+    constexpr double kBegins = 0.94;
+    if (!(capacity_gib > 0))
+        return 0;
+    return std::clamp((device_gib / capacity_gib - kBegins) / (1 - kBegins), 0.0, 1.0);
+}
+
 MemoryAnswer memory_answer(
     const ResolvedPlan& plan, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {

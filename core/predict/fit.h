@@ -13,6 +13,10 @@ inline constexpr double kTightShare = 0.06;
 // `no` above the capacity, `tight` above (1 - kTightShare) of it, else `fits`.
 Fit judge_fit(double device_gib, double capacity_gib);
 
+// How far a layout has gone into the last part of the memory, where the allocator retries and frees: 0 up to 94 % of
+// the capacity, 1 at the capacity and beyond.
+double memory_pressure(double device_gib, double capacity_gib);
+
 struct MemoryAnswer {
     std::vector<StageMemory> stages; // in the stack's convention
     double published_gib = 0; // of the stage that the stack publishes, else of the largest

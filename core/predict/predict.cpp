@@ -19,9 +19,6 @@ namespace {
 // Actions that are simulated one by one; a batch of more micro-batches repeats the steady state.
 constexpr double kMaxActions = 400'000;
 
-// Share of the capacity from which the allocator begins to retry.
-constexpr double kPressureBegins = 0.94;
-
 // Rules whose breach leaves no program to build: which GPU does what is unknown.
 bool can_be_laid_out(const ResolvedPlan& plan)
 {
@@ -105,11 +102,9 @@ void add_time(
 {
     const ResolvedPlan& plan = prediction.plan;
     CostContext context(plan);
-    if (prediction.memory_device_gib && prediction.memory_capacity_gib > 0) {
-        const double share = *prediction.memory_device_gib / prediction.memory_capacity_gib;
-        const double near = std::clamp((share - kPressureBegins) / (1 - kPressureBegins), 0.0, 1.0);
-        context.pressure = near * context.constants[Constant::allocator_pressure];
-    }
+    if (prediction.memory_device_gib)
+        context.pressure = memory_pressure(*prediction.memory_device_gib, prediction.memory_capacity_gib)
+            * context.constants[Constant::allocator_pressure];
     if (!(context.peak_flops > 0) || !(context.memory_bytes_s > 0)) {
         prediction.reasons.push_back({"no_peak", "cluster.gpu.peak_tflops",
             "the GPU has no peak rate for precision " + to_text(plan.training.precision), ""});

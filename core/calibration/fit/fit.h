@@ -47,6 +47,7 @@ struct FitOptions {
     double time_noise = 0.03, memory_noise = 0.05; // of ln(predicted / measured)
     int threads = 0; // 0: all cores
     int iterations = 60;
+    double tolerance = 1e-5; // relative change of the cost at which it ends
     std::vector<Quantity> quantities{Quantity::time, Quantity::memory}; // which problems are solved
     // Constants kept at a value and not fitted (ablations).
     std::vector<std::pair<std::string, double>> pinned;

@@ -77,6 +77,20 @@ void PricedRow::try_constants(const std::vector<std::string>& names)
             shaping_.push_back(i);
     }
     built_with_.clear();
+    device_gib_ = 0;
+    whole_context_ = false;
+    const double quick = step_time_s(shifted());
+    whole_context_ = true;
+    whole_context_ = step_time_s(shifted()) != quick;
+}
+
+// Values that differ from those before the trial, to see what follows from them.
+std::vector<double> PricedRow::shifted() const
+{
+    std::vector<double> values;
+    for (double value : base_)
+        values.push_back(value * 0.9 + 1e-6);
+    return values;
 }
 
 std::vector<StageProgram> PricedRow::build() const
@@ -116,13 +130,18 @@ double PricedRow::step_time_s(const std::vector<double>& values)
         for (std::size_t i : shaping_)
             built_with_.push_back(values[i]);
     }
-    if (row_.plan.cluster.gpu.is_cpu()) { // shared cores change several constants at once
+    if (whole_context_) {
         set_stack(values);
         context_.emplace(row_.plan);
     } else {
         for (std::size_t i = 0; i < ids_.size(); ++i)
             context_->constants.set(ids_[i], values[i]);
     }
+    // Memory constants are not under trial together with those of time: one look is enough.
+    const double pressure = context_->constants[Constant::allocator_pressure];
+    if (pressure > 0 && device_gib_ <= 0)
+        device_gib_ = memory(values).device_gib;
+    context_->pressure = pressure > 0 ? pressure * memory_pressure(device_gib_, capacity_gib()) : 0;
     const double seconds = step_time(row_.plan, program_, schedule_.actions, *context_, &*order_).exposed.total();
     return std::isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
@@ -131,7 +150,7 @@ PricedRow::Memory PricedRow::memory(const std::vector<double>& values)
 {
     set_stack(values);
     program_ = build();
-    built_with_.clear();
+    built_with_.clear(); // for step_time_s, which may try other constants
     const MemoryAnswer answer = memory_answer(row_.plan, program_, short_schedule_.actions);
     return {answer.published_gib, answer.device_gib};
 }

@@ -39,6 +39,7 @@ private:
     explicit PricedRow(const FitRow& row);
     [[nodiscard]] std::vector<StageProgram> build() const;
     void set_stack(const std::vector<double>& values);
+    [[nodiscard]] std::vector<double> shifted() const;
     bool shapes_operations(std::size_t constant);
 
     FitRow row_; // its plan's stack carries the values last tried
@@ -51,6 +52,8 @@ private:
     std::vector<double> base_; // values of the constants under trial before the trial
     std::vector<std::size_t> shaping_; // constants under trial that the operation list depends on
     std::vector<double> built_with_; // their values in program_
+    bool whole_context_ = false; // the context is more than a copy of the constants under trial
+    double device_gib_ = 0; // for the pressure near the capacity; 0 = not looked at
 };
 
 } // namespace fourfold

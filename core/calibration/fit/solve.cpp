@@ -126,7 +126,7 @@ Expected<LeastSquaresSolution> solve(const LeastSquares& problem)
     ceres::Solver::Options settings;
     settings.linear_solver_type = ceres::DENSE_QR;
     settings.max_num_iterations = problem.iterations;
-    settings.function_tolerance = 1e-6;
+    settings.function_tolerance = problem.tolerance;
     settings.parameter_tolerance = 1e-6;
     settings.num_threads = 1;
     settings.logging_type = ceres::SILENT;

@@ -22,6 +22,7 @@ struct LeastSquares {
     std::vector<double> prior; // middle of the prior
     std::vector<double> prior_covariance; // row-major
     int iterations = 60;
+    double tolerance = 1e-5; // relative change of the cost at which it ends
 };
 
 struct LeastSquaresSolution {

@@ -98,6 +98,7 @@ LeastSquares Unknowns::problem(const FitOptions& options, double overall_width) 
     LeastSquares problem;
     const std::size_t n = list_.size();
     problem.iterations = options.iterations;
+    problem.tolerance = options.tolerance;
     problem.prior.assign(n, 0);
     problem.prior_covariance.assign(n * n, 0);
     for (std::size_t i = 0; i < n; ++i) {

@@ -54,13 +54,15 @@ Expected<LeftOut> fit_left_out(
         keys.push_back(group_key(corpus.measured(i), split));
         all.insert(keys.back());
     }
+    FitOptions warm = options; // starts near its end
+    warm.tolerance = std::max(options.tolerance, 1e-4);
     for (const std::string& key : all) {
         std::vector<FitRow> rows;
         for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
             if (keys[i] != key)
                 rows.push_back(corpus.rows[i]);
         }
-        FOURFOLD_TRY(const FitResult fit, fit_stack(full, set, rows, options));
+        FOURFOLD_TRY(const FitResult fit, fit_stack(full, set, rows, warm));
         Fold fold = fold_of(fit.stack, set, set.gpus);
         fold.held_out = {key};
         result.folds.folds.push_back(std::move(fold));
