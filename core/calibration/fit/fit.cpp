@@ -13,6 +13,8 @@ namespace fourfold {
 namespace {
 
 constexpr double kDifference = 1e-3; // of the solver's number, for derivatives: above the rounding of any price
+// What ran does fit; what is said to have run out of memory may have failed for another cause.
+constexpr double kProofOfFit = 3;
 constexpr double kUnpriced = 10; // residual of ln where a trial gives no price: far, but finite
 
 using Rows = std::vector<PricedRow>;
@@ -56,6 +58,8 @@ private:
             // Smooth hinge: a row just on the right side still leans away from the limit.
             const double softness = options_.memory_noise;
             error = wrong > 20 * softness ? wrong : softness * std::log1p(std::exp(wrong / softness));
+            if (row.row().outcome == Outcome::ran)
+                error *= kProofOfFit;
         }
         return std::sqrt(row.row().memory_weight) * error / options_.memory_noise;
     }
