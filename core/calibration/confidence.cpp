@@ -99,6 +99,8 @@ GpuConfidence gpu_confidence(const Rows& rows)
     }
     if (int(out_of_memory.size()) >= kFewRows)
         confidence.constants["interval_device_memory"] = rounded(device_memory_width(ran, out_of_memory));
+    else if (confidence.constants.contains("interval_memory"))
+        confidence.constants["interval_device_memory"] = confidence.constants["interval_memory"];
     return confidence;
 }
 

@@ -36,6 +36,17 @@ Neighbours multiples_around(int64_t value, int64_t unit)
     return {value / unit * unit, value / unit * unit + unit};
 }
 
+// nanotron's own split may give a stage no layer but the head or the loss: such a job runs. The first chunk that must
+// have a layer is then the first without any block.
+std::ptrdiff_t stages_that_may_be_empty(const ResolvedPlan& plan)
+{
+    const auto& stages = plan.layout.stage_layers;
+    const int chunks = static_cast<int>(stages.size());
+    if (plan.stack.stage_split != StageSplit::cost || stages != cost_based_stage_layers(plan.model, chunks))
+        return 0;
+    return cost_based_stages(plan.model, chunks);
+}
+
 void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Layout& layout = plan.layout;
@@ -52,7 +63,8 @@ void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("stage_layers_sum", "layout.stage_layers",
             "stage_layers adds up to " + number(sum) + ", the model has " + number(plan.model.layers) + " layers",
             even);
-    else if (const auto empty = std::find(stages.begin(), stages.end(), 0); empty != stages.end())
+    else if (const auto empty = std::find(stages.begin() + stages_that_may_be_empty(plan), stages.end(), 0);
+             empty != stages.end())
         reasons.add("stage_without_layers", "layout.stage_layers",
             "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even);
 }

@@ -41,6 +41,27 @@ std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks)
     return out;
 }
 
+int cost_based_stages(const ModelShape& model, int chunks)
+{
+    const double hidden = static_cast<double>(model.hidden);
+    const double head = hidden * static_cast<double>(model.vocab);
+    const double total = model.layers * (4 * hidden * hidden + 3 * hidden * static_cast<double>(model.ffn)) + head;
+    const std::vector<int> layers = cost_based_stage_layers(model, chunks);
+    int stage = 0;
+    while (stage + 1 < chunks && layers[static_cast<std::size_t>(stage) + 1] > 0)
+        ++stage;
+    double sum = total - head;
+    const auto place = [&](double cost) {
+        sum += cost;
+        if (stage + 1 < chunks && sum >= total * (stage + 1) / chunks)
+            ++stage;
+    };
+    place(0); // where the last layer filled its stage, the next block begins another
+    for (const double cost : {0.0, head, 0.0}) // final norm, head, conversion to fp32; the loss stands behind them
+        place(cost);
+    return stage + 1;
+}
+
 std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks)
 {
     switch (stack.stage_split) {

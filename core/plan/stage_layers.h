@@ -22,6 +22,10 @@ std::vector<int> middle_stage_layers(int layers, int chunks);
 // 16-layer model with a large vocabulary gives 10 + 6 layers on two stages, and stages without any block are possible.
 std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks);
 
+// Stages of that split that hold a block at all: behind the last layer come final norm, LM head, conversion of the
+// logits and loss, which may fill stages of their own. Jobs with a stage beyond crash.
+int cost_based_stages(const ModelShape& model, int chunks);
+
 // The rule of the stack.
 std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks);
 

@@ -19,7 +19,7 @@ double risk_of_not_fitting(const Prediction& prediction); // 1 where the memory 
 // A layout above this risk is marked: it may well not fit.
 inline constexpr double kMarkedRisk = 0.1;
 // Layouts whose predictions differ by less than this share are ties, where the stack does not say (its `tie_width`).
-inline constexpr double kTieShare = 0.02;
+inline constexpr double kTieShare = 0.01;
 
 struct RankCandidate {
     double yield = 0; // more is better: tokens/s per GPU, or 1 / step time; not finite or below 0 counts as 0

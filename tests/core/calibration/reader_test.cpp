@@ -161,7 +161,8 @@ TEST(MeasuredTable, EachBadCellIsNamed)
     EXPECT_THAT(problem_of({{"precision", "bf8"}}), HasSubstr("ours.csv:3: training.precision"));
     EXPECT_THAT(problem_of({{"gated_mlp", "yes"}}), HasSubstr("expected 0, 1, true or false"));
     EXPECT_THAT(problem_of({{"gpus_per_node", "8"}}), HasSubstr("found 8, expected 4 as cluster tsubame4 has"));
-    EXPECT_THAT(problem_of({{"assumed", "global_batch=8;globl_batch=4"}}), HasSubstr("did you mean global_batch"));
+    EXPECT_THAT(
+        problem_of({{"assumed", "global_batch=8;globl_batch=4"}}), HasSubstr("no field is called \"globl_batch\""));
     EXPECT_THAT(problem_of({{"assumed", "fast;global_batch=8"}}), HasSubstr("expected field=value"));
     EXPECT_THAT(problem_of({{"assumed", ""}}), HasSubstr("ours.csv:3: global_batch: empty"));
     EXPECT_THAT(problem_of({{"model", "Ours"}, {"heads", ""}}), HasSubstr("\"Ours\" is no model preset"));
