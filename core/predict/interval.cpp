@@ -195,7 +195,7 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory
     }
     if (plan.training.offload != Offload::none)
         warnings.emplace_back(
-            "offload to host memory: the memory that it frees is counted, the transfers' time is not");
+            "offload to host memory: transfers and the update on the host are estimates, not measured");
     if (plan.training.ramp_up)
         warnings.emplace_back("the batch ramps up: this prediction holds for the full global batch");
     return warnings;

@@ -140,8 +140,9 @@ TEST(Experts, TheBusiestRankSetsThePace)
     balanced.stack.constants["expert_imbalance"] = 0;
     skewed.stack.constants["expert_imbalance"] = 0.5;
     const auto expert_flops = [](const ResolvedPlan& p) {
+        const auto program = build_program(p);
         double sum = 0;
-        for (const Operation& op : build_program(p)[0].chunks[0].operations)
+        for (const Operation& op : program[0].chunks[0].operations)
             sum += op.name.starts_with("experts") ? op.flops() : 0;
         return sum;
     };

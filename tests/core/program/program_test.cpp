@@ -183,8 +183,9 @@ TEST(Activations, FullRecomputationKeepsTheLecturesBytes)
 {
     const ResolvedPlan plan = resolved(
         plan_json("llama-2-7b", Json::object(), {{"seq_len", 4096}, {"micro_batch", 1}, {"recompute", "full"}}));
+    const auto program = build_program(plan);
     double kept = 0;
-    for (const Allocation& a : build_program(plan)[0].chunks[0].allocations)
+    for (const Allocation& a : program[0].chunks[0].allocations)
         if (a.lifetime == Lifetime::micro_batch && a.name == "activations")
             kept += a.bytes;
     EXPECT_NEAR(kept, 2.0 * 4096 * 4096 * 32, 1);
