@@ -56,8 +56,6 @@ double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned core
 CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     : cluster(plan.cluster)
     , constants(plan.stack, plan.cluster.gpu.id)
-    , tp(plan.layout.tp)
-    , cp(plan.layout.cp)
     , with_formulas(formulas)
 {
     const Precision precision = plan.training.precision;
@@ -88,8 +86,15 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
             constants.set(fixed, constants[fixed] * share);
     }
 
+    set_groups(plan);
+}
+
+void CostContext::set_groups(const ResolvedPlan& plan)
+{
     const Layout& layout = plan.layout;
     const int node = cluster.gpus_per_node;
+    tp = layout.tp;
+    cp = layout.cp;
     set_span(GroupKind::tp, fourfold::span(layout, {Dimension::tp}, node));
     set_span(GroupKind::cp, fourfold::span(layout, {Dimension::cp}, node));
     set_span(GroupKind::pp, fourfold::span(layout, {Dimension::pp}, node));

@@ -12,6 +12,9 @@ namespace fourfold {
 struct CostContext {
     explicit CostContext(const ResolvedPlan& plan, bool with_formulas = false);
 
+    // Takes over how the groups of another layout lie on the nodes; hardware and stack stay.
+    void set_groups(const ResolvedPlan& plan);
+
     Cluster cluster;
     Constants constants;
     // Dense, of the plan's precision (of bf16 where products may run in fp8), as far as the board's power limit allows.

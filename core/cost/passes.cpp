@@ -35,17 +35,6 @@ struct Windows {
     }
 };
 
-double hide(double seconds, const Operation& operation, double& window, const CostContext& context)
-{
-    if (context.launch_blocking)
-        return 0;
-    const Constants& constants = context.constants;
-    const double most = (1 - constants[operation.exposed_floor]) * seconds;
-    const double hidden = std::clamp(std::min(most, constants[operation.window_share] * window), 0.0, seconds);
-    window -= hidden;
-    return hidden;
-}
-
 struct Priced {
     const Operation* operation;
     double seconds;
@@ -120,7 +109,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     }
     if (floor > 0)
         add(pass, Part::other, smooth_maximum(layers, floor, c[Constant::layer_floor_power]) - layers, 0);
-    const double before = pass.seconds();
+    const double before = pass.unstretched_s = pass.seconds();
     for (const auto& [operation, seconds] : operations) {
         if (operation->kind == OperationKind::host && operation->host_rule == HostRule::share)
             add(pass, operation->part, seconds * before, 0);
@@ -131,6 +120,17 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
 }
 
 } // namespace
+
+double hide(double seconds, const Operation& operation, double& window, const CostContext& context)
+{
+    if (context.launch_blocking)
+        return 0;
+    const Constants& constants = context.constants;
+    const double most = (1 - constants[operation.exposed_floor]) * seconds;
+    const double hidden = std::clamp(std::min(most, constants[operation.window_share] * window), 0.0, seconds);
+    window -= hidden;
+    return hidden;
+}
 
 double PassTime::seconds() const
 {

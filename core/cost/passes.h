@@ -15,6 +15,7 @@ using PartSeconds = std::array<double, kParts>; // by Part
 struct PassTime {
     PartSeconds exposed{}, hidden{};
     double weight_gradient_s = 0; // of seconds(): what a schedule may do later than the input gradient
+    double unstretched_s = 0; // before slowdowns that are shares of the pass; memory pressure adds a share of this
     [[nodiscard]] double seconds() const;
 };
 
@@ -30,6 +31,8 @@ struct StepOperationTime {
     const Operation* operation = nullptr;
     double exposed = 0, hidden = 0;
 };
+// Of `seconds` what hides in `window` seconds of other work, which then are used up.
+double hide(double seconds, const Operation& operation, double& window, const CostContext& context);
 // `forward_s`, `backward_s`: one pass of all chunks of the stage, the windows of parameter gather and reduction.
 std::vector<StepOperationTime> step_operation_times(
     const StageProgram& stage, double forward_s, double backward_s, const CostContext& context);

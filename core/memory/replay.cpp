@@ -101,8 +101,11 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 
 double device_overhead_gib(const ResolvedPlan& plan)
 {
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
-    const Layout& layout = plan.layout;
+    return device_overhead_gib(plan.layout, Constants(plan.stack, plan.cluster.gpu.id));
+}
+
+double device_overhead_gib(const Layout& layout, const Constants& constants)
+{
     int communicators = layout.gpus() > 1 ? 1 : 0; // the world
     for (int degree : {layout.tp, layout.cp, layout.pp, layout.dp, layout.ep})
         communicators += degree > 1 ? 1 : 0;

@@ -25,5 +25,6 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 // What the device holds beyond the framework's allocator, in GiB: context, and buffers of every communicator with more
 // than one rank.
 double device_overhead_gib(const ResolvedPlan& plan);
+double device_overhead_gib(const Layout& layout, const Constants& constants);
 
 } // namespace fourfold

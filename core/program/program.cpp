@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/chunk_placement.h"
+#include "core/program/build.h"
+
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
 #include "core/program/operation.h"
@@ -61,6 +63,55 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan)
     return build_program(plan, chunk_placement(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages));
 }
 
+ChunkProgram build_chunk(
+    const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape, StageParameters& parameters)
+{
+    ChunkProgram chunk;
+    chunk.chunk = shape.chunk;
+    chunk.first_layer = shape.first_layer;
+    chunk.layers = shape.layers;
+    chunk.embedding = shape.embedding;
+    chunk.head = shape.head;
+    const LayerCounts counts = count_layers(plan.model, chunk.first_layer, chunk.layers);
+    const double per_layer = chunk.layers > 0 ? shape.recompute_layers / chunk.layers : 0;
+
+    auto& list = chunk.operations;
+    list.reserve(64);
+    if (chunk.embedding)
+        add_embedding_operations(list, plan, rank);
+    add_layer_operations(list, plan, rank, {counts.dense, false}, per_layer * counts.dense);
+    add_layer_operations(list, plan, rank, {counts.moe, true}, per_layer * counts.moe);
+    if (chunk.head)
+        add_head_operations(list, plan, rank);
+    if (plan.layout.pp > 1)
+        add_pipeline_hop(list, rank);
+    add_host_operations(list, plan, chunk.layers, shape.recompute_layers);
+    chunk.allocations
+        = chunk_allocations(plan, rank, counts.dense, counts.moe, shape.recompute_layers, chunk.embedding, chunk.head);
+    const auto operands = weight_gradient_allocations(plan, rank, counts.dense, counts.moe, chunk.head);
+    chunk.allocations.insert(chunk.allocations.end(), operands.begin(), operands.end());
+    const bool tied_here = plan.model.tied_embeddings && plan.layout.pp == 1;
+    add_parameters(parameters, plan.model, rank, chunk, tied_here);
+
+    StageParameters own;
+    add_parameters(own, plan.model, rank, chunk, tied_here);
+    add_micro_batch_sharding(list, plan, rank, own);
+    return chunk;
+}
+
+void finish_stage(
+    StageProgram& stage, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
+{
+    add_step_operations(stage.step_operations, plan, rank, parameters);
+    stage.allocations = state_allocations(plan, rank, parameters);
+    stage.parameters = parameters.total();
+}
+
+int dense_layers(const ModelShape& model, int first, int layers)
+{
+    return count_layers(model, first, layers).dense;
+}
+
 std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
 {
     const Layout& layout = plan.layout;
@@ -71,51 +122,22 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vec
     // `recompute_layers` counts layers of a stage: its chunks use them up in order.
     std::vector<double> recompute_left(stages.size(), plan.training.recompute_layers.value_or(plan.model.layers));
 
-    int first_layer = 0;
+    ChunkShape shape;
     for (int index = 0; index < chunks; ++index) {
         const auto stage_index = static_cast<std::size_t>(stage_of_chunk[static_cast<std::size_t>(index)]);
         StageProgram& stage = stages[stage_index];
         stage.stage = int(stage_index);
-        ChunkProgram chunk;
-        chunk.chunk = index;
-        chunk.first_layer = first_layer;
-        chunk.layers = layout.stage_layers[static_cast<std::size_t>(index)];
-        first_layer += chunk.layers;
-        chunk.embedding = index == 0;
-        chunk.head = index == chunks - 1;
-        const LayerCounts counts = count_layers(plan.model, chunk.first_layer, chunk.layers);
-        const double recompute = std::min<double>(recompute_left[stage_index], chunk.layers);
-        recompute_left[stage_index] -= recompute;
-        const double per_layer = chunk.layers > 0 ? recompute / chunk.layers : 0;
-
-        auto& list = chunk.operations;
-        list.reserve(64);
-        if (chunk.embedding)
-            add_embedding_operations(list, plan, rank);
-        add_layer_operations(list, plan, rank, {counts.dense, false}, per_layer * counts.dense);
-        add_layer_operations(list, plan, rank, {counts.moe, true}, per_layer * counts.moe);
-        if (chunk.head)
-            add_head_operations(list, plan, rank);
-        if (layout.pp > 1)
-            add_pipeline_hop(list, rank);
-        add_host_operations(list, plan, chunk.layers, recompute);
-        chunk.allocations
-            = chunk_allocations(plan, rank, counts.dense, counts.moe, recompute, chunk.embedding, chunk.head);
-        const auto operands = weight_gradient_allocations(plan, rank, counts.dense, counts.moe, chunk.head);
-        chunk.allocations.insert(chunk.allocations.end(), operands.begin(), operands.end());
-        const bool tied_here = plan.model.tied_embeddings && layout.pp == 1;
-        add_parameters(parameters[stage_index], plan.model, rank, chunk, tied_here);
-
-        StageParameters own;
-        add_parameters(own, plan.model, rank, chunk, tied_here);
-        add_micro_batch_sharding(list, plan, rank, own);
-        stage.chunks.push_back(std::move(chunk));
+        shape.chunk = index;
+        shape.first_layer += shape.layers;
+        shape.layers = layout.stage_layers[static_cast<std::size_t>(index)];
+        shape.embedding = index == 0;
+        shape.head = index == chunks - 1;
+        shape.recompute_layers = std::min<double>(recompute_left[stage_index], shape.layers);
+        recompute_left[stage_index] -= shape.recompute_layers;
+        stage.chunks.push_back(build_chunk(plan, rank, shape, parameters[stage_index]));
     }
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-        add_step_operations(stages[i].step_operations, plan, rank, parameters[i]);
-        stages[i].allocations = state_allocations(plan, rank, parameters[i]);
-        stages[i].parameters = parameters[i].total();
-    }
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        finish_stage(stages[i], plan, rank, parameters[i]);
     return stages;
 }
 

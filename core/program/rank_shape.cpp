@@ -16,11 +16,16 @@ double activation_bytes(Precision precision)
 
 RankShape rank_shape(const ResolvedPlan& plan)
 {
+    return rank_shape(plan, Constants(plan.stack, plan.cluster.gpu.id));
+}
+
+RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)
+{
     const ModelShape& model = plan.model;
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
     RankShape rank;
-    rank.constants = Constants(plan.stack, plan.cluster.gpu.id);
+    rank.constants = constants;
     rank.tp = layout.tp;
     rank.cp = layout.cp;
     rank.sequences = training.micro_batch;

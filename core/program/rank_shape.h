@@ -36,6 +36,8 @@ struct RankShape {
 };
 
 RankShape rank_shape(const ResolvedPlan& plan);
+// `constants`: of the plan's stack on its GPU, looked up already.
+RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants);
 
 // Parameters of parts of the model on one rank.
 double attention_parameters(const ModelShape& model, const RankShape& rank); // matrices only
