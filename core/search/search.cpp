@@ -113,7 +113,7 @@ public:
     explicit Worker(const SearchRequest& request)
         : gathered(request)
         , request_(request)
-        , plan_(request.plan)
+        , evaluator_(request.plan, request.space)
     {
     }
     // Leaves what it found in `fresh` and `gathered`.
@@ -147,11 +147,11 @@ private:
     void judge(const Candidate& candidate)
     {
         ++gathered.counts.enumerated;
-        place(candidate, request_.space, request_.plan, plan_);
-        fill_layout(values_, plan_);
+        const ResolvedPlan& plan = evaluator_.set(candidate);
+        fill_layout(values_, plan);
         if (!all_hold(true))
             return;
-        const Evaluation evaluation = evaluate_by_simulation(plan_);
+        const Evaluation& evaluation = evaluator_.evaluate();
         if (evaluation.outcome == Outcome::broken_rule) {
             ++gathered.counts.broken_rules;
             gathered.reject(evaluation.code, evaluation.message);
@@ -163,17 +163,17 @@ private:
             gathered.keep_smallest({candidate, evaluation.figures});
             return;
         }
-        fill_figures(values_, plan_, evaluation.figures, request_.budget);
+        fill_figures(values_, plan, evaluation.figures, request_.budget);
         if (!all_hold(false))
             return;
         ++gathered.counts.evaluated;
-        fresh.push_back({candidate, evaluation.figures, evaluation.figures.step_time_s / plan_.training.global_batch,
+        fresh.push_back({candidate, evaluation.figures, evaluation.figures.step_time_s / plan.training.global_batch,
             request_.objective.expression.value(values_)});
         gathered.keep(fresh.back());
     }
 
     const SearchRequest& request_;
-    ResolvedPlan plan_;
+    LayoutEvaluator evaluator_;
     PlanValues values_{};
 };
 
