@@ -90,7 +90,8 @@ GpuConfidence gpu_confidence(const Rows& rows)
         confidence.constants["interval_memory"] = rounded(conformal_width(errors));
     std::vector<double> ran, out_of_memory;
     for (const ScoredRow* row : rows) {
-        if (memory_share(*row) <= 0)
+        const bool other_rule = row->crash && !row->out_of_memory; // explains a crash without memory
+        if (memory_share(*row) <= 0 || other_rule)
             continue;
         if (row->row->ran())
             ran.push_back(-std::log(memory_share(*row)));
