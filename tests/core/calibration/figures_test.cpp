@@ -157,7 +157,7 @@ TEST(Coverage, HoldsWhereTheOtherGroupsAreAlike)
         double sum = 0; // about normal, the same with every standard library
         for (int k = 0; k < 12; ++k)
             sum += double(random()) / 4294967296.0;
-        cells.add(100, 100 * std::exp(0.05 * (sum - 6)), false, i % 2 == 0 ? 8 : 128, "g" + std::to_string(i % 10));
+        cells.add(100, 100 * std::exp(0.05 * (sum - 6)), false, i % 2 == 0 ? 8 : 128, std::to_string(i % 10));
     }
     const auto bands = time_coverage(cells.rows());
     ASSERT_EQ(bands.size(), 3U);
