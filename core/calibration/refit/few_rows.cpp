@@ -16,13 +16,14 @@ namespace {
 constexpr std::size_t kTrials = 5; // different rows of a table, different draws of a set
 constexpr std::size_t kDrawn = 10;
 
-// Rows whose step time counts.
-std::map<std::string, std::vector<std::size_t>> tables_of(const Corpus& corpus)
+// Rows whose step time counts and that the model can lay out.
+std::map<std::string, std::vector<std::size_t>> tables_of(const Corpus& corpus, const Stack& generic)
 {
     std::map<std::string, std::vector<std::size_t>> tables;
     for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
         const MeasuredRow& row = corpus.measured(i);
-        if (row.ran() && row.step_time_s && is_core(row))
+        const bool scored = row.ran() && row.step_time_s && is_core(row);
+        if (scored && predict_row(generic, corpus.rows[i]).step_time_s)
             tables[row.table].push_back(i);
     }
     return tables;
@@ -87,7 +88,7 @@ Expected<void> fit_few_rows(
     std::vector<std::size_t> every;
     Trial single;
     std::string lines;
-    for (const auto& [name, rows] : tables_of(corpus)) {
+    for (const auto& [name, rows] : tables_of(corpus, generic)) {
         every.insert(every.end(), rows.begin(), rows.end());
         if (rows.size() < 2)
             continue;
