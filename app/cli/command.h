@@ -25,8 +25,10 @@ struct Cli {
 void add_predict(Cli& cli);
 void add_search(Cli& cli);
 void add_timeline(Cli& cli);
+void add_probe(Cli& cli);
 void add_run(Cli& cli);
 void add_attach(Cli& cli);
+void add_gc(Cli& cli);
 void add_history(Cli& cli);
 void add_presets(Cli& cli);
 void add_model(Cli& cli);

@@ -64,8 +64,10 @@ int run(int argc, char** argv)
     add_predict(cli);
     add_search(cli);
     add_timeline(cli);
+    add_probe(cli);
     add_run(cli);
     add_attach(cli);
+    add_gc(cli);
     add_history(cli);
     add_presets(cli);
     add_model(cli);

@@ -49,7 +49,9 @@ Expected<std::vector<Cell>> target_row(const std::string& id)
     std::vector<std::string> hosts;
     for (const TargetHost& host : target.hosts)
         hosts.push_back(host.address);
-    return std::vector<Cell>{target.kind == TargetKind::local ? "local" : "ssh", joined(hosts, ", ")};
+    if (target.slurm)
+        hosts.push_back(target.slurm->login ? target.slurm->login->address : "this computer");
+    return std::vector<Cell>{std::string(name(target.kind)), joined(hosts, ", ")};
 }
 
 Kind kind_of(const std::string& name, const Presets& presets)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold run`: a plan on a target.
+#include "app/cli/measured_sweep.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/stop_signals.h"
@@ -16,6 +17,7 @@ struct Options {
     std::string target = "local";
     std::optional<int> steps;
     bool json = false, dry_run = false, accept_new_hosts = false;
+    SweepOptions sweep;
 };
 
 int show_preview(const RunRequest& request, bool json)
@@ -30,14 +32,31 @@ int show_preview(const RunRequest& request, bool json)
     return kDone;
 }
 
-int run(const Options& options)
+int sweep(const Options& options, const Target& target)
 {
-    const auto plan = options.plan.load_sound(Presets());
+    const auto plan = options.plan.load(Presets());
     if (!plan)
         return fail(plan.error());
+    SweepRequest request;
+    request.plan = *plan;
+    request.target = target;
+    request.steps = options.steps;
+    RunProgress progress(false, options.accept_new_hosts);
+    SweepOptions asked = options.sweep;
+    asked.format.json = asked.format.json || options.json;
+    return run_measured_sweep(asked, std::move(request), progress);
+}
+
+int run(const Options& options)
+{
     const auto target = load_target(options.target);
     if (!target)
         return fail(target.error());
+    if (!options.sweep.layouts.empty())
+        return sweep(options, *target);
+    const auto plan = options.plan.load_sound(Presets());
+    if (!plan)
+        return fail(plan.error());
     RunRequest request;
     request.plan = *plan;
     request.target = *target;
@@ -57,9 +76,11 @@ int run(const Options& options)
 
 void add_run(Cli& cli)
 {
-    auto* command = cli.app.add_subcommand("run", "Train a plan on this computer or over SSH and store the run");
+    auto* command = cli.app.add_subcommand(
+        "run", "Train a plan on this computer, over SSH or in Slurm's queue, and store the run");
     command->footer("With --json each event is one line of standard output as it arrives, the last line is\n"
-                    "{\"result\": ...}. Ctrl-C stops every rank on every node.");
+                    "{\"result\": ...}. Ctrl-C stops every rank on every node.\n"
+                    "A sweep that was stopped goes on when the same command is given again.");
     const auto options = std::make_shared<Options>();
     options->plan.add_to(*command, true);
     command->add_option("--target", options->target, "local (default), a target's id or file, or user@host1,host2:2222")
@@ -71,6 +92,22 @@ void add_run(Cli& cli)
     command->add_flag("--dry-run", options->dry_run, "say what would be done: hosts, ranks, files, remote commands");
     command->add_flag("--accept-new-hosts", options->accept_new_hosts,
         "store the keys of unknown hosts without asking; changed keys are always refused");
+    auto* layouts = command
+                        ->add_option("--sweep", options->sweep.layouts,
+                            "measure every layout of this CSV (tp,cp,pp,micro_batch[,virtual_stages]), one run a cell")
+                        ->type_name("FILE");
+    auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
+                     ->type_name("LIST")
+                     ->needs(layouts);
+    layouts->needs(gpus);
+    command->add_flag("--skip-unfit", options->sweep.skip_unfit, "do not run cells that are predicted not to fit")
+        ->needs(layouts);
+    command->add_flag("--again", options->sweep.again, "measure cells again that an earlier sweep measured")
+        ->needs(layouts);
+    command
+        ->add_option("--format", options->sweep.format.name, "of the sweep's table: text, json, csv, markdown or latex")
+        ->type_name("FORMAT")
+        ->needs(layouts);
     command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/predict_text.h"
 #include "core/history/store.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -156,6 +157,27 @@ bool RunProgress::trust_host_key(const HostKeyQuestion& question)
     std::string answer;
     std::getline(std::cin, answer);
     return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+std::optional<std::string> RunProgress::secret(const SecretQuestion& question)
+{
+    if (!::isatty(STDIN_FILENO) || !::isatty(STDERR_FILENO))
+        return {};
+    std::cerr << question.host << ": " << question.prompt << (question.prompt.ends_with(' ') ? "" : " ") << std::flush;
+    termios before{};
+    const bool hide = !question.echo && ::tcgetattr(STDIN_FILENO, &before) == 0;
+    if (hide) {
+        termios quiet = before;
+        quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+    }
+    std::string answer;
+    const bool read = static_cast<bool>(std::getline(std::cin, answer));
+    if (hide) {
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        std::cerr << '\n';
+    }
+    return read ? std::optional(answer) : std::nullopt;
 }
 
 int finish(const RunResult& result, const std::filesystem::path& history_file, bool json)

@@ -22,6 +22,7 @@ public:
     void on_link(LinkState link, const std::string& host) override;
     void on_event(const Json& event) override;
     bool trust_host_key(const HostKeyQuestion& question) override;
+    std::optional<std::string> secret(const SecretQuestion& question) override;
 
 private:
     using Clock = std::chrono::steady_clock;

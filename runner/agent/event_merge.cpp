@@ -16,16 +16,6 @@ namespace {
 constexpr int kMostWarnings = 20; // a rank that writes rubbish must not fill the log
 }
 
-std::string describe(const Json& coordinates)
-{
-    std::string out;
-    for (const auto& [key, value] : coordinates.items()) {
-        if (value.is_number_integer())
-            out += (out.empty() ? "" : ", ") + key + " " + std::to_string(value.get<int64_t>());
-    }
-    return out;
-}
-
 Json last_log_lines(const std::filesystem::path& log, int count)
 {
     Json out = Json::array();
@@ -138,6 +128,8 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
         return;
     }
     const std::string kind = text_field(*event, "event");
+    ++events_;
+    steps_ += kind == "step" ? 1 : 0;
     if (kind == "error" && !feed.error)
         feed.error = RankError{text_field(*event, "kind", "fail"), text_field(*event, "message"), errors_++};
     if (feed.skip > 0) {

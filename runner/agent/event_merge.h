@@ -26,6 +26,9 @@ public:
     // Reads what is new, at most about `budget` bytes; true when something was taken over.
     bool poll(std::size_t budget = 4u << 20);
 
+    // Steps, and events of any kind, that came so far.
+    [[nodiscard]] int64_t steps() const { return steps_; }
+    [[nodiscard]] int64_t events() const { return events_; }
     // The first `error` event of a rank, if it wrote one.
     [[nodiscard]] std::optional<RankError> error_of(int rank) const;
 
@@ -50,11 +53,9 @@ private:
     std::filesystem::path folder_;
     EventLog& log_;
     std::vector<Feed> feeds_;
-    int64_t errors_ = 0;
+    int64_t errors_ = 0, steps_ = 0, events_ = 0;
 };
 
-// Mesh coordinates of a rank for messages: "tp 0, cp 0, pp 1, dp 0".
-std::string describe(const Json& coordinates);
 // The last lines of a rank's log, at most `count`, each at most 500 bytes.
 Json last_log_lines(const std::filesystem::path& log, int count = 20);
 

@@ -3,14 +3,11 @@
 
 #include "runner/agent/file_descriptor.h"
 #include "runner/agent/processes.h"
+#include "runner/agent/program_output.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,50 +72,15 @@ double cgroup_limit_gib()
     return 0;
 }
 
-// Standard output of a program that exists at one of fixed places, within `seconds`.
-std::string output_of(const std::vector<const char*>& argv, double seconds)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return {};
-    FileDescriptor in(ends[0]), out(ends[1]);
-    const pid_t pid = fork();
-    if (pid < 0)
-        return {};
-    if (pid == 0) {
-        dup2(out.get(), 1);
-        execv(argv[0], const_cast<char* const*>(argv.data()));
-        _exit(127);
-    }
-    out.close();
-    std::string text;
-    const double deadline = monotonic_seconds() + seconds;
-    char block[4096];
-    while (monotonic_seconds() < deadline && text.size() < 65536) {
-        pollfd waiting{in.get(), POLLIN, 0};
-        if (poll(&waiting, 1, 100) <= 0)
-            continue;
-        const ssize_t got = read(in.get(), block, sizeof block);
-        if (got <= 0)
-            break;
-        text.append(block, static_cast<std::size_t>(got));
-    }
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
-    return text;
-}
-
 void add_gpus(Json& facts)
 {
     Json gpus = Json::array();
     const std::string version = slurp("/proc/driver/nvidia/version");
     if (!version.empty()) {
         std::error_code error;
-        for (const char* program : {"/usr/bin/nvidia-smi", "/bin/nvidia-smi", "/usr/local/bin/nvidia-smi"}) {
-            if (!std::filesystem::exists(program, error))
-                continue;
+        if (const std::string program = nvidia_smi(); !program.empty()) {
             std::istringstream lines(output_of(
-                {program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits", nullptr},
+                {program.c_str(), "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"},
                 10));
             std::string name, memory, driver;
             while (std::getline(lines, name, ',') && std::getline(lines, memory, ',') && std::getline(lines, driver)) {
@@ -126,7 +88,6 @@ void add_gpus(Json& facts)
                     {{"name", trimmed(name)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
                 facts["driver"] = trimmed(driver);
             }
-            break;
         }
         if (gpus.empty()) {
             for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error))

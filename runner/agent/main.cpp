@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/session.h"
+#include "runner/agent/slurm_node.h"
 #include "runner/protocol/message.h"
 
 #include <signal.h>
@@ -21,8 +22,10 @@ int main(int argc, char** argv)
     }
     if (std::strcmp(command, "session") == 0)
         return fourfold::Session(STDIN_FILENO, STDOUT_FILENO).run();
+    if (argc == 3 && std::strcmp(argv[1], "slurm-node") == 0)
+        return fourfold::run_slurm_node(argv[2]);
     std::fprintf(stderr,
         "fourfold-agent runs and supervises training ranks on a node; `fourfold run` starts it.\n"
-        "usage: fourfold-agent session | version\n");
+        "usage: fourfold-agent session | version | slurm-node FOLDER\n");
     return 2;
 }

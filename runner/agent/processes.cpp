@@ -154,6 +154,21 @@ std::vector<pid_t> descendants(pid_t root)
     return out;
 }
 
+std::vector<std::string> runs_of_processes()
+{
+    static const std::string kCookie = "FOURFOLD_RUN=";
+    std::vector<std::string> out;
+    for (const pid_t pid : all_pids()) {
+        const std::string environment = std::string(1, '\0') + proc_file(pid, "environ");
+        const std::size_t at = environment.find(std::string(1, '\0') + kCookie);
+        if (at == std::string::npos || pid == getpid() || is_zombie(pid))
+            continue;
+        const std::size_t begin = at + 1 + kCookie.size();
+        out.push_back(environment.substr(begin, environment.find('\0', begin) - begin));
+    }
+    return out;
+}
+
 int count_of_run(const std::string& run, int node)
 {
     return static_cast<int>(pids_of_run(run, node).size());

@@ -31,6 +31,8 @@ std::vector<pid_t> descendants(pid_t root);
 // Kills (SIGKILL) every process whose environment carries FOURFOLD_RUN=<run> and FOURFOLD_NODE=<node>, until none is
 // found; waits at most `seconds` for them to go. Returns how many were found first.
 int sweep(const std::string& run, int node, double seconds = 5);
+// The run of every process on this node that carries FOURFOLD_RUN, one entry a process.
+std::vector<std::string> runs_of_processes();
 // How many such processes there are.
 int count_of_run(const std::string& run, int node);
 

@@ -2,13 +2,9 @@
 #include "runner/agent/rank_process.h"
 
 #include "runner/agent/file_descriptor.h"
+#include "runner/agent/numa.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -18,85 +14,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <map>
-
-extern char** environ;
 
 namespace fourfold {
 
 namespace {
-// The network interface that carries `address`: NCCL and Gloo otherwise guess, often wrongly.
-std::string interface_of(const std::string& address)
-{
-    ifaddrs* list = nullptr;
-    if (address.empty() || getifaddrs(&list) != 0)
-        return {};
-    std::string found;
-    for (const ifaddrs* item = list; item && found.empty(); item = item->ifa_next) {
-        if (!item->ifa_addr)
-            continue;
-        char text[INET6_ADDRSTRLEN] = {};
-        if (item->ifa_addr->sa_family == AF_INET)
-            inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(item->ifa_addr)->sin_addr, text, sizeof text);
-        else if (item->ifa_addr->sa_family == AF_INET6)
-            inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(item->ifa_addr)->sin6_addr, text, sizeof text);
-        if (address == text)
-            found = item->ifa_name;
-    }
-    freeifaddrs(list);
-    return found;
-}
-
-int usable_cores()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    return std::max(1, CPU_COUNT(&set));
-}
-
-std::vector<std::string> environment_of(
-    const RunSpec& spec, const RankPlace& place, const std::filesystem::path& folder, const Rendezvous& rendezvous)
-{
-    std::map<std::string, std::string> variables;
-    for (char** entry = environ; *entry; ++entry) {
-        const std::string_view text = *entry;
-        const std::size_t equals = text.find('=');
-        // What belongs to the session that started the run must not leak into it.
-        if (equals == std::string_view::npos || text.starts_with("SSH_") || text.starts_with("XDG_SESSION"))
-            continue;
-        variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-    }
-    const int cores_per_rank = std::max(1, usable_cores() / static_cast<int>(spec.ranks.size()));
-    variables.try_emplace("OMP_NUM_THREADS", std::to_string(cores_per_rank));
-    if (const std::string interface = interface_of(spec.address); !interface.empty()) {
-        variables.try_emplace("NCCL_SOCKET_IFNAME", interface);
-        variables.try_emplace("GLOO_SOCKET_IFNAME", interface);
-    }
-    for (const auto& [key, value] : spec.environment)
-        variables[key] = value;
-    if (spec.library_path) {
-        const std::string own = (folder / "bin").string();
-        const std::string before = variables["LD_LIBRARY_PATH"];
-        variables["LD_LIBRARY_PATH"] = before.empty() ? own : own + ":" + before;
-    }
-    variables["RANK"] = std::to_string(place.rank);
-    variables["WORLD_SIZE"] = std::to_string(spec.world_size);
-    variables["LOCAL_RANK"] = std::to_string(place.local_rank);
-    variables["LOCAL_WORLD_SIZE"] = std::to_string(spec.ranks.size());
-    variables["MASTER_ADDR"] = rendezvous.address;
-    variables["MASTER_PORT"] = std::to_string(rendezvous.port);
-    variables["FOURFOLD_ADDRESS"] = spec.address;
-    variables["FOURFOLD_BACKEND"] = spec.backend;
-    variables["FOURFOLD_RUN"] = spec.run;
-    variables["FOURFOLD_NODE"] = std::to_string(spec.node);
-    std::vector<std::string> out;
-    for (const auto& [key, value] : variables)
-        out.push_back(key + "=" + value);
-    return out;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& texts)
 {
     std::vector<char*> out;
@@ -107,16 +28,19 @@ std::vector<char*> pointers(std::vector<std::string>& texts)
 }
 } // namespace
 
-Expected<pid_t> start_rank(
-    const RunSpec& spec, const RankPlace& place, const std::filesystem::path& folder, const Rendezvous& rendezvous)
+Expected<pid_t> start_rank(const RunSpec& spec, const RankPlace& place, const std::filesystem::path& folder,
+    const Rendezvous& rendezvous, const Environment& before, int log)
 {
-    const std::string program = (folder / spec.program).string();
-    std::vector<std::string> arguments{
-        program, "--plan", (folder / "plan.json").string(), "--run-dir", folder.string()};
-    std::vector<std::string> environment = environment_of(spec, place, folder, rendezvous);
+    const auto visible = before.find("CUDA_VISIBLE_DEVICES");
+    const std::vector<int> usable = usable_cores();
+    const std::vector<int> cores
+        = cores_of_rank(spec, place, usable, visible == before.end() ? std::string() : visible->second);
+    const std::size_t share = std::max<std::size_t>(1, usable.size() / spec.ranks.size());
+    FOURFOLD_TRY(std::vector<std::string> arguments, rank_command(spec, folder, before));
+    std::vector<std::string> environment = rank_environment(
+        spec, place, folder, rendezvous, before, cores.empty() ? share : std::min(share, cores.size()));
+    const std::string program = arguments.front();
     const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
-    FOURFOLD_TRY(const FileDescriptor log,
-        open_file(folder / ("rank" + std::to_string(place.rank) + ".log"), O_WRONLY | O_CREAT | O_APPEND));
     FOURFOLD_TRY(const FileDescriptor null, open_file("/dev/null", O_RDWR));
     int failure_pipe[2];
     if (pipe2(failure_pipe, O_CLOEXEC) != 0)
@@ -139,8 +63,10 @@ Expected<pid_t> start_rank(
             ::signal(signal, SIG_DFL);
         umask(077);
         dup2(null.get(), 0);
-        dup2(log.get(), 1);
-        dup2(log.get(), 2);
+        dup2(log, 1);
+        dup2(log, 2);
+        if (!cores.empty())
+            (void)bind_to_cores(cores); // slower without, no more
         if (chdir(folder.c_str()) == 0)
             execve(program.c_str(), argv.data(), envp.data());
         const int error = errno;

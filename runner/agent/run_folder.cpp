@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 namespace fourfold {
 
@@ -32,6 +34,21 @@ Expected<void> make_private_parents(const std::filesystem::path& folder)
             FOURFOLD_CHECK(make_private(so_far));
     }
     return {};
+}
+constexpr double kSilentSeconds = 60; // clocks of a cluster may differ by some
+
+std::string own_host_name()
+{
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+double now_s()
+{
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 } // namespace
 
@@ -112,7 +129,8 @@ bool RunFolder::write_status(const RunStatus& status) const
 {
     const std::string text = to_wire({{"state", status.state}, {"status", status.status}, {"why", status.why},
                                  {"pid", status.supervisor.pid}, {"start_time", status.supervisor.start_time},
-                                 {"boot_id", status.supervisor.boot_id}, {"time", utc_now()}})
+                                 {"boot_id", status.supervisor.boot_id}, {"host", own_host_name()}, {"time", utc_now()},
+                                 {"time_s", now_s()}})
         + "\n";
     const auto temporary = file("status.json.new");
     const auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
@@ -124,7 +142,8 @@ std::optional<RunStatus> RunFolder::read_status() const
     const auto json = read_json_file(file("status.json"), 1u << 20);
     if (!json)
         return {};
-    RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {}};
+    RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {},
+        text_field(*json, "host"), number_field(*json, "time_s")};
     status.supervisor = {static_cast<pid_t>(integer_field(*json, "pid")), integer_field(*json, "start_time"),
         text_field(*json, "boot_id")};
     return status;
@@ -153,15 +172,25 @@ std::optional<StopRequest> RunFolder::read_stop() const
     return request;
 }
 
+std::string RunFolder::slurm_job() const
+{
+    // Nodes share the first node's.
+    const auto first = path_.filename().string().starts_with("node") ? path_.parent_path() : path_;
+    const auto json = read_json_file(first / "slurm/job.json", 1u << 16);
+    return json ? text_field(*json, "job") : std::string();
+}
+
 std::string RunFolder::verdict() const
 {
     if (!exists())
         return "absent";
     const auto status = read_status();
     if (!status)
-        return "prepared";
+        return slurm_job().empty() ? "prepared" : "queued";
     if (status->state == "ended")
         return status->state;
+    if (!slurm_job().empty() && status->host != own_host_name())
+        return std::abs(now_s() - status->time_s) < kSilentSeconds ? status->state : "silent";
     if (is_alive(status->supervisor))
         return status->state;
     return status->supervisor.boot_id == boot_id() ? "lost-agent" : "lost-reboot";

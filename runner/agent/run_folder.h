@@ -22,6 +22,8 @@ struct RunStatus {
     std::string status; // with "ended": "ok", "fail", ...
     std::string why;
     ProcessIdentity supervisor;
+    std::string host; // where the supervisor runs: with Slurm another one than where the run is looked at
+    double time_s = 0; // when it was written, by that host's clock
 };
 
 // What a stop request leaves for the supervisor (stop.json).
@@ -51,7 +53,11 @@ public:
     Expected<void> write_stop(const StopRequest& request) const;
     [[nodiscard]] std::optional<StopRequest> read_stop() const;
 
-    // "absent", "prepared", "running", "stopping", "ended", "lost-agent" (supervisor gone), "lost-reboot".
+    // The Slurm job of the run, as the session or the first node wrote it; empty without one.
+    [[nodiscard]] std::string slurm_job() const;
+
+    // "absent", "prepared", "queued" (in Slurm's queue), "running", "stopping", "ended", "lost-agent" (supervisor
+    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute).
     [[nodiscard]] std::string verdict() const;
 
 private:

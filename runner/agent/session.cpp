@@ -12,9 +12,17 @@
 
 namespace fourfold {
 
+namespace {
+// A client may wait for other nodes' uploads without a word; one that is silent for longer has lost its link, and the
+// network did not tell.
+constexpr double kSilentClient = 3600;
+constexpr int kLookMs = 10000;
+} // namespace
+
 Session::Session(int in, int out)
     : in_(in)
     , out_(out)
+    , heard_(monotonic_seconds())
 {
 }
 
@@ -45,9 +53,13 @@ std::optional<Frame> Session::next_frame(int timeout_ms)
         if (*frame)
             return std::move(*frame);
         pollfd waiting{in_, POLLIN, 0};
-        const int ready = poll(&waiting, 1, timeout_ms);
+        const int ready = poll(&waiting, 1, timeout_ms < 0 ? kLookMs : timeout_ms);
         if (ready < 0 && errno == EINTR)
             continue;
+        if (ready == 0 && timeout_ms < 0) {
+            closed_ = monotonic_seconds() - heard_ > kSilentClient;
+            continue;
+        }
         if (ready == 0)
             return {};
         std::array<char, 65536> block{};
@@ -58,6 +70,7 @@ std::optional<Frame> Session::next_frame(int timeout_ms)
             closed_ = true;
             return {};
         }
+        heard_ = monotonic_seconds();
         parser_.feed({block.data(), static_cast<std::size_t>(got)});
     }
     return {};
@@ -109,6 +122,20 @@ void Session::handle(const Json& request)
             return sweep_run(request);
         if (what == "fetch")
             return fetch(request);
+        if (what == "probe")
+            return probe(request);
+        if (what == "submit")
+            return submit(request);
+        if (what == "attempts")
+            return attempts(request);
+        if (what == "clear")
+            return clear(request);
+        if (what == "clock")
+            return clock();
+        if (what == "listen")
+            return listen(request);
+        if (what == "reach")
+            return reach(request);
         return Problem{ProblemCode::unsupported, "this agent does not know the request \"" + what + "\"",
             "use the same version of Fourfold on both sides", {}};
     };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "runner/agent/network_probe.h"
+#include "runner/agent/prelude.h"
 #include "runner/agent/run_folder.h"
 #include "runner/agent/store.h"
 #include "runner/protocol/frame.h"
@@ -23,12 +25,14 @@ private:
         RunFolder folder;
         RunSpec spec;
         FileDescriptor lock, port_holder;
+        Environment environment; // what the prelude left
     };
 
     // The wire. A broken output or a malformed input ends the session.
     bool send(const Json& reply);
     bool send_data(std::string_view bytes);
-    // Waits up to `timeout_ms` (-1 = for ever); nothing when none came, `closed_` when the peer is gone.
+    // Waits up to `timeout_ms` (-1 = as long as a silent client is believed in); nothing when none came, `closed_` when
+    // the peer is gone.
     std::optional<Frame> next_frame(int timeout_ms);
 
     void handle(const Json& request);
@@ -43,16 +47,31 @@ private:
     Expected<void> status(const Json& request);
     Expected<void> sweep_run(const Json& request);
     Expected<void> fetch(const Json& request);
+    Expected<void> submit(const Json& request);
+    Expected<void> attempts(const Json& request);
+    Expected<void> probe(const Json& request);
+    Expected<void> clock();
+    Expected<void> clear(const Json& request);
+    Expected<void> listen(const Json& request);
+    Expected<void> reach(const Json& request);
+    // While events are followed: stop, ping, diagnose.
+    Expected<void> aside(const Json& request, const RunFolder& folder);
 
+    Expected<std::string> hint_of_slurm(const RunFolder& folder, const std::string& state);
+    Expected<void> stop_job(const RunFolder& folder, const StopRequest& stop);
     [[nodiscard]] Expected<RunFolder> folder_of(const Json& request) const;
-    Expected<void> lay_out(const RunFolder& folder, const RunSpec& spec);
 
     int in_, out_;
     FrameParser parser_;
     bool closed_ = false;
+    double heard_; // when the client was last heard (monotonic)
     std::filesystem::path base_; // empty before hello
     std::unique_ptr<Store> store_;
     std::unique_ptr<Prepared> prepared_;
+    std::unique_ptr<ProbeServer> probe_server_;
+    double slurm_looked_ = 0;
+    int slurm_over_ = 0; // looks in a row that found the job over
+    std::string slurm_hint_;
 };
 
 } // namespace fourfold

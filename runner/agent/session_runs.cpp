@@ -1,74 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session's requests about runs: prepare, start, follow, stop.
+#include "runner/agent/lay_out.h"
 #include "runner/agent/session.h"
 #include "runner/agent/supervisor.h"
 #include "runner/protocol/message.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace fourfold {
 
 namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr int kTailPollMs = 25;
+constexpr double kSilentFollower = 60; // a client that promised pings and is silent for so long is gone
 
-// A free port of `address`, kept by the returned socket until the ranks start.
-Expected<std::pair<FileDescriptor, int>> free_port(const std::string& address)
+// Somebody follows the run: see RankSupervision::look_at_lease.
+void touch_lease(const RunFolder& folder)
 {
-    sockaddr_storage storage{};
-    socklen_t length = 0;
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&storage);
-    auto* v6 = reinterpret_cast<sockaddr_in6*>(&storage);
-    if (inet_pton(AF_INET, address.c_str(), &v4->sin_addr) == 1) {
-        v4->sin_family = AF_INET;
-        length = sizeof *v4;
-    } else if (inet_pton(AF_INET6, address.c_str(), &v6->sin6_addr) == 1) {
-        v6->sin6_family = AF_INET6;
-        length = sizeof *v6;
-    } else {
-        return Problem{ProblemCode::bad_input, "\"" + address + "\" is not a numeric address",
-            "give the host a numeric node_address", {}};
-    }
-    FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int on = 1;
-    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!socket.valid() || bind(socket.get(), reinterpret_cast<sockaddr*>(&storage), length) != 0)
-        return Problem{ProblemCode::network, "this node has no address " + address + " (" + std::strerror(errno) + ")",
-            "give the host its own node_address", {}};
-    length = sizeof storage;
-    getsockname(socket.get(), reinterpret_cast<sockaddr*>(&storage), &length);
-    const int port = ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
-    return std::pair(std::move(socket), port);
+    if (const auto file = open_file(folder.file("lease"), O_WRONLY | O_CREAT))
+        (void)futimens(file->get(), nullptr);
 }
 } // namespace
-
-// Links of the run folder: bin/libc10.so -> the store, or the place on this node that holds the same content.
-Expected<void> Session::lay_out(const RunFolder& folder, const RunSpec& spec)
-{
-    for (const RunFile& file : spec.files) {
-        const std::filesystem::path target
-            = file.in_place.empty() ? store_->place(file.sha256) : std::filesystem::path(file.in_place);
-        if (!file.sha256.empty())
-            FOURFOLD_CHECK(store_->verify(target, file.sha256));
-        const std::filesystem::path link = folder.file(file.name);
-        std::error_code error;
-        if (!std::filesystem::exists(target, error))
-            return Problem{ProblemCode::not_found, "is needed by the run and does not exist", {}, target.string()};
-        std::filesystem::create_directories(link.parent_path(), error);
-        if (symlink(target.c_str(), link.c_str()) != 0)
-            return errno_problem("cannot be linked", link);
-    }
-    return {};
-}
 
 Expected<void> Session::prepare(const Json& request)
 {
@@ -81,11 +38,14 @@ Expected<void> Session::prepare(const Json& request)
         return Problem{ProblemCode::refused,
             "run " + spec.run + " was already started on this node (" + folder.verdict() + ")",
             "a run is started once; start a new one", folder.path().string()};
-    FOURFOLD_CHECK(lay_out(folder, spec));
-    auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}});
+    FOURFOLD_CHECK(lay_out_files(*store_, folder, spec));
+    auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
+    FOURFOLD_TRY(prepared->environment, run_prelude(spec, folder.path()));
+    if (spec.container) // its program is needed at the start only: better missed now
+        FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->environment));
     int port = 0;
     if (spec.node == 0) {
-        FOURFOLD_TRY(auto holder, free_port(spec.address));
+        FOURFOLD_TRY(auto holder, bound_socket(spec.address)); // kept until the ranks start
         prepared->port_holder = std::move(holder.first);
         port = holder.second;
     }
@@ -105,8 +65,13 @@ Expected<void> Session::start(const Json& request)
     const Rendezvous rendezvous{
         text_field(request, "master_address"), static_cast<int>(integer_field(request, "master_port"))};
     prepared->port_holder.close();
+    for (const auto& [key, value] : object_field(request, "secrets").items()) {
+        if (value.is_string())
+            prepared->environment[key] = value.get<std::string>();
+    }
     FOURFOLD_TRY(const ProcessIdentity supervisor,
-        start_supervisor(prepared->folder, prepared->spec, rendezvous, std::move(prepared->lock)));
+        start_supervisor(
+            prepared->folder, prepared->spec, rendezvous, std::move(prepared->environment), std::move(prepared->lock)));
     send({{"is", "started"}, {"pid", supervisor.pid}});
     return {};
 }
@@ -121,7 +86,9 @@ Expected<void> Session::stop(const Json& request)
     if (const Json& error = object_field(request, "error"); !error.empty())
         stop.error = error;
     const std::string verdict = folder.verdict();
-    if (verdict == "running" || verdict == "stopping") {
+    if (!folder.slurm_job().empty()) {
+        FOURFOLD_CHECK(stop_job(folder, stop));
+    } else if (verdict == "running" || verdict == "stopping") {
         // The first request decides; a full disk must not keep a run going, the signal alone stops it too.
         const auto written = folder.read_stop() ? Expected<void>() : folder.write_stop(stop);
         if (const auto status = folder.read_status())
@@ -155,6 +122,24 @@ Expected<void> Session::sweep_run(const Json& request)
     return {};
 }
 
+Expected<void> Session::aside(const Json& request, const RunFolder& folder)
+{
+    const std::string what = text_field(request, "do");
+    if (what == "stop")
+        return stop(request);
+    if (what == "ping") {
+        touch_lease(folder);
+        return {};
+    }
+    if (what == "diagnose") {
+        if (const auto status = folder.read_status(); status && status->state == "running")
+            send_signal(status->supervisor, SIGUSR1);
+        return {};
+    }
+    return Problem{
+        ProblemCode::bad_input, "only stop, ping and diagnose may be asked while events are followed", {}, {}};
+}
+
 Expected<void> Session::tail(const Json& request)
 {
     FOURFOLD_TRY(const RunFolder folder, folder_of(request));
@@ -164,6 +149,8 @@ Expected<void> Session::tail(const Json& request)
     const int node = static_cast<int>(integer_field(request, "node"));
     auto offset = static_cast<off_t>(std::max<int64_t>(0, integer_field(request, "offset")));
     const std::string expected = "{\"seq\":" + std::to_string(integer_field(request, "seq"));
+    const bool pings = flag_field(request, "pings"), slurm = !folder.slurm_job().empty();
+    touch_lease(folder);
     bool first = true;
     FileDescriptor file;
     std::string block;
@@ -177,6 +164,10 @@ Expected<void> Session::tail(const Json& request)
                 return closed.error(); // refused: a supervisor is just starting
             if (closed)
                 continue;
+        }
+        std::string hint;
+        if (state == "queued" || state == "silent" || (slurm && state != "ended")) {
+            FOURFOLD_TRY(hint, hint_of_slurm(folder, state));
         }
         if (!file.valid()) {
             if (auto opened = open_file(folder.file("events.jsonl"), O_RDONLY))
@@ -203,20 +194,21 @@ Expected<void> Session::tail(const Json& request)
             offset += whole;
         } else if (state == "ended") {
             const auto status = folder.read_status();
+            (void)open_file(folder.file("followed"), O_WRONLY | O_CREAT); // it may be cleared away one day
             send({{"is", "end"}, {"state", state}, {"status", status ? status->status : "lost"}});
             return {};
         }
         if (const double now = monotonic_seconds(); now - said >= 1) {
             said = now;
-            send({{"is", "heartbeat"}, {"state", state}, {"time", utc_now()}});
+            send({{"is", "heartbeat"}, {"state", state}, {"hint", hint}, {"time", utc_now()}});
         }
         const auto frame = next_frame(whole > 0 ? 0 : kTailPollMs);
-        if (!frame)
+        if (!frame) {
+            closed_ = closed_ || (pings && monotonic_seconds() - heard_ > kSilentFollower);
             continue;
+        }
         const auto asked = parse_json(frame->payload, "request");
-        if (frame->kind != FrameKind::json || !asked || text_field(*asked, "do") != "stop")
-            return Problem{ProblemCode::bad_input, "only stop may be asked while events are followed", {}, {}};
-        FOURFOLD_CHECK(stop(*asked));
+        FOURFOLD_CHECK(aside(frame->kind == FrameKind::json && asked ? *asked : Json(), folder));
     }
     return {};
 }

@@ -18,6 +18,7 @@ namespace {
 // Hashing gigabytes on a slow node file system takes its time; a dead link is found by the transport, not by this.
 constexpr auto kReplyTimeout = 60s;
 constexpr auto kHashTimeout = 900s;
+constexpr auto kPing = 1s; // so that the agent knows that somebody follows
 
 class OpenFile {
 public:
@@ -201,21 +202,45 @@ Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
     return Prepared{text_field(json, "folder"), static_cast<int>(integer_field(json, "port"))};
 }
 
-Expected<void> AgentClient::start(const std::string& run, int node, const std::string& master_address, int master_port)
+Expected<void> AgentClient::start(
+    const std::string& run, int node, const std::string& master_address, int master_port, const Json& secrets)
 {
     FOURFOLD_CHECK(send({{"do", "start"}, {"run", run}, {"node", node}, {"master_address", master_address},
-        {"master_port", master_port}}));
+        {"master_port", master_port}, {"secrets", secrets}}));
     FOURFOLD_TRY(const Json json, reply("started", kReplyTimeout));
     return {};
 }
 
+Expected<std::string> AgentClient::submit(const std::vector<RunSpec>& specs, const std::string& script)
+{
+    Json list = Json::array();
+    for (const RunSpec& spec : specs)
+        list.push_back(to_json(spec));
+    FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"script", script}}));
+    FOURFOLD_TRY(const Json json, reply("submitted", kHashTimeout));
+    return text_field(json, "job");
+}
+
+Expected<AgentClient::Attempts> AgentClient::attempts(const std::string& run)
+{
+    FOURFOLD_CHECK(send({{"do", "attempts"}, {"run", run}}));
+    FOURFOLD_TRY(const Json json, reply("attempts", kReplyTimeout));
+    return Attempts{static_cast<int>(integer_field(json, "last")), text_field(json, "state"),
+        text_field(json, "reason"), flag_field(json, "answered")};
+}
+
 Expected<void> AgentClient::tail(const std::string& run, int node, int64_t offset, int64_t seq)
 {
-    return send({{"do", "tail"}, {"run", run}, {"node", node}, {"offset", offset}, {"seq", seq}});
+    pinged_ = std::chrono::steady_clock::now();
+    return send({{"do", "tail"}, {"run", run}, {"node", node}, {"offset", offset}, {"seq", seq}, {"pings", true}});
 }
 
 Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
 {
+    if (const auto now = std::chrono::steady_clock::now(); now - pinged_ > kPing) {
+        pinged_ = now;
+        FOURFOLD_CHECK(send({{"do", "ping"}}));
+    }
     FOURFOLD_TRY(const auto frame, receive_within(timeout));
     TailMessage message;
     if (!frame)
@@ -232,6 +257,7 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
         message.lines = std::move(data.payload);
     } else if (is == "heartbeat" || is == "stopping") {
         message.kind = TailMessage::Kind::heartbeat;
+        message.hint = text_field(json, "hint");
     } else if (is == "end") {
         message.kind = TailMessage::Kind::end;
         message.status = text_field(json, "status");
@@ -248,6 +274,11 @@ Expected<void> AgentClient::stop(const std::string& run, int node, const std::st
         {"grace_s", grace_s}});
 }
 
+Expected<void> AgentClient::diagnose(const std::string& run, int node)
+{
+    return send({{"do", "diagnose"}, {"run", run}, {"node", node}});
+}
+
 Expected<Json> AgentClient::status(const std::string& run, int node)
 {
     FOURFOLD_CHECK(send({{"do", "status"}, {"run", run}, {"node", node}}));
@@ -259,6 +290,51 @@ Expected<int> AgentClient::sweep(const std::string& run, int node)
     FOURFOLD_CHECK(send({{"do", "sweep"}, {"run", run}, {"node", node}}));
     FOURFOLD_TRY(const Json json, reply("swept", kReplyTimeout));
     return static_cast<int>(integer_field(json, "count"));
+}
+
+Expected<Json> AgentClient::probe(int ranks, bool on_gpus, bool speed)
+{
+    FOURFOLD_CHECK(send({{"do", "probe"}, {"ranks", ranks}, {"on_gpus", on_gpus}, {"speed", speed}}));
+    return reply("probe", kReplyTimeout);
+}
+
+Expected<AgentClient::ClockSkew> AgentClient::clock_skew()
+{
+    const auto here
+        = [] { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); };
+    ClockSkew best{0, 1e9};
+    for (int i = 0; i < 5; ++i) {
+        const double begin = here();
+        FOURFOLD_CHECK(send({{"do", "clock"}}));
+        FOURFOLD_TRY(const Json json, reply("clock", kReplyTimeout));
+        const double end = here();
+        if ((end - begin) / 2 < best.uncertainty_s)
+            best = {number_field(json, "time_s") - (begin + end) / 2, (end - begin) / 2};
+    }
+    return best;
+}
+
+Expected<Json> AgentClient::clear(double older_than_s, bool dry_run)
+{
+    FOURFOLD_CHECK(send({{"do", "clear"}, {"older_than_s", older_than_s}, {"dry_run", dry_run}}));
+    FOURFOLD_TRY(Json json, reply("cleared", kHashTimeout));
+    json.erase("is");
+    return json;
+}
+
+Expected<int> AgentClient::listen(const std::string& address, const std::string& token)
+{
+    FOURFOLD_CHECK(send({{"do", "listen"}, {"address", address}, {"token", token}}));
+    FOURFOLD_TRY(const Json json, reply("listening", kReplyTimeout));
+    return static_cast<int>(integer_field(json, "port"));
+}
+
+Expected<Json> AgentClient::reach(
+    const std::string& address, int port, const std::string& token, double timeout_s, bool speed)
+{
+    FOURFOLD_CHECK(send({{"do", "reach"}, {"address", address}, {"port", port}, {"token", token},
+        {"timeout_s", timeout_s}, {"speed", speed}}));
+    return reply("reached", kHashTimeout);
 }
 
 Expected<std::string> AgentClient::fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes)

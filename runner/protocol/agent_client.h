@@ -60,6 +60,7 @@ struct TailMessage {
     std::string lines; // whole lines, each with its newline
     int64_t offset = 0; // of the first byte of `lines` in the node's file
     std::string state; // of the run on the node: "running", "stopping", "ended"
+    std::string hint; // with a heartbeat: what Slurm says of the job
     std::string status; // with `end`: "ok", "fail", ... "lost"
 };
 
@@ -74,7 +75,18 @@ public:
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
         std::stop_token stop, const std::function<void(uint64_t)>& sent);
     Expected<Prepared> prepare(const RunSpec& spec);
-    Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port);
+    // `secrets` (name: value) reach the ranks' environment and are stored nowhere.
+    Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port,
+        const Json& secrets = Json::object());
+    // Submits a Slurm job: specs of all nodes, and the script with @AGENT@ and @FOLDER@ for the agent to fill in.
+    Expected<std::string> submit(const std::vector<RunSpec>& specs, const std::string& script);
+    // The last attempt of a requeued job (0 = the first), and what Slurm says of it.
+    struct Attempts {
+        int last = 0;
+        std::string state, reason; // empty state: Slurm does not know the job any more
+        bool answered = false;
+    };
+    Expected<Attempts> attempts(const std::string& run);
     // From `offset` (bytes of whole lines that the client has) where event `seq` must begin.
     Expected<void> tail(const std::string& run, int node, int64_t offset, int64_t seq);
     Expected<TailMessage> tail_next(std::chrono::milliseconds timeout);
@@ -82,10 +94,26 @@ public:
     // `status` and `error` (may be null) are what the node's `end` and `error` events say.
     Expected<void> stop(const std::string& run, int node, const std::string& status, const std::string& why,
         const Json& error, double grace_s);
+    // Asks what the ranks are doing, while a tail runs: the answer is an event of the node.
+    Expected<void> diagnose(const std::string& run, int node);
     Expected<Json> status(const std::string& run, int node);
     Expected<int> sweep(const std::string& run, int node);
     // The last `max_bytes` of a log of the run folder.
     Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);
+
+    // What stands in the way of `ranks` ranks (the findings of runner/agent/node_checks.h), and speeds when asked for.
+    Expected<Json> probe(int ranks, bool on_gpus, bool speed);
+    // How far the node's clock is ahead of this computer's, in seconds, and half the round trip that it took to ask.
+    struct ClockSkew {
+        double ahead_s = 0, uncertainty_s = 0;
+    };
+    Expected<ClockSkew> clock_skew();
+    // Clears the base folder (runner/agent/garbage.h).
+    Expected<Json> clear(double older_than_s, bool dry_run);
+    // Lets the other nodes probe this one under `address`; its port.
+    Expected<int> listen(const std::string& address, const std::string& token);
+    // Probes another node (the object of runner/agent/network_probe.h).
+    Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed);
 
     [[nodiscard]] uint64_t bytes_written() const { return stream_->bytes_written(); }
     [[nodiscard]] const std::string& host() const { return host_; }
@@ -100,6 +128,7 @@ private:
     std::unique_ptr<ByteStream> stream_;
     FrameParser parser_;
     std::string host_;
+    std::chrono::steady_clock::time_point pinged_; // while a tail runs
 };
 
 } // namespace fourfold

@@ -7,9 +7,17 @@
 //   put {sha256, size}            put: {state: "send" (offset) | "present" | "busy"}; then data frames (zstd), then
 //   put-end                       stored
 //   prepare {spec}                prepared: {folder, port}
-//   start {master_address, port}  started: {pid, state}
+//   start {master_address, port, secrets}  started: {pid, state}
 //   tail {run, node, offset, seq} lines {offset, count} + one data frame ... heartbeat {state} ... end {state, status}
 //   stop {run, node, status, ...} stopping (also while a tail runs)
+//   ping, diagnose                while a tail runs; no answer
+//   submit {specs, script}        submitted: {job, folder}          (Slurm)
+//   attempts {run}                attempts: {last, state, reason}   (Slurm)
+//   probe {ranks, on_gpus, speed} probe: {findings, speed}
+//   clear {older_than_s, dry_run} cleared: counts
+//   clock                         clock: {time_s}
+//   listen {address, token}       listening: {port, interface}
+//   reach {address, port, ...}    reached: {state, latency_us, bandwidth_gb_s, mtu ...}
 //   status, sweep, fetch          status: {...}, swept: {count}, file: {size} + data frames ... file-end
 #pragma once
 

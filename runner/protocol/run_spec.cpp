@@ -44,8 +44,60 @@ Expected<void> check_environment(const std::map<std::string, std::string>& envir
     return {};
 }
 
+namespace {
+
+// One list of the limits for reading and writing.
+template <typename Limits, typename Visit>
+void each_limit(Limits& limits, const Visit& visit)
+{
+    visit("stall_s", limits.stall_s);
+    visit("stall_steps", limits.stall_steps);
+    visit("first_step_s", limits.first_step_s);
+    visit("hang_s", limits.hang_s);
+    visit("lease_s", limits.lease_s);
+    visit("collective_s", limits.collective_s);
+    visit("prelude_s", limits.prelude_s);
+}
+
+Expected<std::vector<std::string>> texts_of(const Json& json, const char* key)
+{
+    std::vector<std::string> out;
+    for (const Json& item : array_field(json, key)) {
+        if (!item.is_string()
+            || item.get_ref<const std::string&>().find_first_of(std::string_view("\0\n", 2)) != std::string::npos)
+            return bad(std::string(key) + " holds something that is not one line of text");
+        out.push_back(item.get<std::string>());
+    }
+    return out;
+}
+
+Expected<void> read_node_settings(const Json& json, RunSpec& spec)
+{
+    const Json& limits = object_field(json, "limits");
+    each_limit(spec.limits,
+        [&](const char* key, double& value) { value = std::clamp(number_field(limits, key, value), 0.0, 1e9); });
+    FOURFOLD_TRY(spec.prelude, texts_of(json, "prelude"));
+    FOURFOLD_TRY(spec.hcas, texts_of(json, "hcas"));
+    spec.interface = text_field(json, "interface");
+    spec.numa = text_field(json, "numa", "none");
+    if (const Json& container = object_field(json, "container"); !container.empty()) {
+        spec.container = ContainerSpec{text_field(container, "image"), {}};
+        FOURFOLD_TRY(spec.container->binds, texts_of(container, "binds"));
+        if (spec.container->image.empty() || spec.container->image[0] == '-')
+            return bad("the container has no image");
+    }
+    return {};
+}
+
+} // namespace
+
 Json to_json(const RunSpec& spec)
 {
+    Json limits = Json::object();
+    each_limit(spec.limits, [&](const char* key, const double& value) { limits[key] = value; });
+    Json container = nullptr;
+    if (spec.container)
+        container = {{"image", spec.container->image}, {"binds", spec.container->binds}};
     Json ranks = Json::array();
     for (const RankPlace& place : spec.ranks)
         ranks.push_back({{"rank", place.rank}, {"local_rank", place.local_rank}, {"coordinates", place.coordinates}});
@@ -60,7 +112,9 @@ Json to_json(const RunSpec& spec)
         {"address", spec.address}, {"world_size", spec.world_size}, {"ranks", std::move(ranks)},
         {"program", spec.program}, {"files", std::move(files)}, {"library_path", spec.library_path},
         {"plan", spec.plan}, {"environment", std::move(environment)}, {"backend", spec.backend},
-        {"grace_s", spec.grace_s}, {"start_facts", spec.start_facts}};
+        {"grace_s", spec.grace_s}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
+        {"container", std::move(container)}, {"interface", spec.interface}, {"hcas", spec.hcas}, {"numa", spec.numa},
+        {"start_facts", spec.start_facts}};
 }
 
 Expected<RunSpec> run_spec_from_json(const Json& json)
@@ -78,6 +132,7 @@ Expected<RunSpec> run_spec_from_json(const Json& json)
     spec.backend = text_field(json, "backend");
     spec.grace_s = std::clamp(number_field(json, "grace_s", 2), 0.0, 600.0);
     spec.start_facts = object_field(json, "start_facts");
+    FOURFOLD_CHECK(read_node_settings(json, spec));
     if (!is_run_id(spec.run))
         return bad("run is not a run id");
     if (spec.node < 0 || spec.nodes < 1 || spec.node >= spec.nodes)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,22 @@ struct RunFile {
     std::string in_place; // absolute path; empty = the store
 };
 
+// Seconds; 0 switches a limit off where its comment says so.
+struct RunLimits {
+    double stall_s = 60; // stalled without a step for max(stall_s, stall_steps * median step); 0 = never looked at
+    double stall_steps = 10;
+    double first_step_s = 900; // the same before the first step
+    double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
+    double lease_s = 0; // the ranks stop when no client has followed the run for so long; 0 = they go on
+    double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
+    double prelude_s = 60;
+};
+
+struct ContainerSpec {
+    std::string image; // absolute path, "~/..." or a reference
+    std::vector<std::string> binds;
+};
+
 struct RunSpec {
     std::string run; // id; also the cookie in the environment of every process of the run
     int node = 0, nodes = 1;
@@ -39,6 +56,12 @@ struct RunSpec {
     std::map<std::string, std::string> environment;
     std::string backend; // "gloo", "nccl" or empty
     double grace_s = 2; // from asking the ranks to stop to SIGKILL
+    RunLimits limits;
+    std::vector<std::string> prelude; // shell lines, one command each
+    std::optional<ContainerSpec> container;
+    std::string interface; // empty = the one that carries `address`
+    std::vector<std::string> hcas;
+    std::string numa = "none"; // "gpu", "spread", "none"
     Json start_facts; // keys that the run's `start` event gets when it lacks them
 };
 

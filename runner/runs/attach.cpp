@@ -59,21 +59,20 @@ Expected<RunResult> attach(
     FOURFOLD_TRY(const Json launched, launch_file);
     FOURFOLD_TRY(
         const Target target, target_from_json(object_field(launched, "target"), (folder / "launch.json").string()));
-    FOURFOLD_TRY(
-        Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(target.hosts.size())));
-    observer.on_created(id, folder);
-    observer.on_state(result.state, "catching up");
-
     Mailbox mailbox;
     std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
-    const Json& ranks = array_field(launched, "ranks");
-    for (Node& node : nodes) {
-        const auto at = static_cast<std::size_t>(node.index);
-        for (std::size_t i = 0; at < ranks.size() && ranks[at].is_array() && i < ranks[at].size(); ++i) {
-            if (ranks[at][i].is_number_integer())
-                node.ranks.push_back(ranks[at][i].get<int>());
+    FOURFOLD_TRY(Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(nodes.size())));
+    observer.on_created(id, folder);
+    observer.on_state(result.state, "catching up");
+    std::vector<std::vector<RankPlace>> ranks;
+    for (const Json& list : array_field(launched, "ranks")) {
+        ranks.emplace_back();
+        for (const Json& rank : list) {
+            if (rank.is_number_integer())
+                ranks.back().push_back({rank.get<int>(), 0, {}});
         }
     }
+    assign_ranks(nodes, target, ranks);
     FollowOptions options;
     options.on_stop = OnStop::detach;
     options.stop_grace_s = target.stop_grace_s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/follow.h"
 
+#include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/run_state.h"
 
@@ -58,6 +59,8 @@ public:
         const std::lock_guard lock(mutex_);
         return detached_;
     }
+    void ask_for_diagnosis() { ++diagnoses_; }
+    [[nodiscard]] int diagnoses() const { return diagnoses_; }
     [[nodiscard]] std::stop_token interrupted() const { return interrupt_.get_token(); }
     // Sleeps; woken by detach and by an order that was not there before.
     void sleep(std::chrono::milliseconds time) const
@@ -74,6 +77,7 @@ private:
     Clock::time_point ordered_at_;
     bool detached_ = false;
     std::stop_source interrupt_;
+    std::atomic<int> diagnoses_ = 0; // how often the ranks were asked what they do
 };
 
 struct Ending {
@@ -176,9 +180,32 @@ private:
         }
         for (const Json& event : *events) {
             remember(static_cast<std::size_t>(node), event);
+            if (text_field(event, "kind") == "stalled")
+                look_for_laggard(static_cast<std::size_t>(node), event);
             if (node == 0)
                 observer_.on_event(event);
         }
+    }
+
+    // The first node finds that nothing moves; then the others are asked, and the ranks of all are compared.
+    void look_for_laggard(std::size_t node, const Json& event)
+    {
+        if (nodes_.size() < 2)
+            return;
+        if (node == 0) {
+            stalled_.assign(nodes_.size(), Json());
+            control_.ask_for_diagnosis();
+        }
+        if (stalled_.empty())
+            return;
+        stalled_[node] = array_field(event, "ranks");
+        Json all = Json::array();
+        for (const Json& ranks : stalled_) {
+            if (ranks.is_null())
+                return;
+            all.insert(all.end(), ranks.begin(), ranks.end());
+        }
+        observer_.on_state(RunState::running, "stalled: " + name_laggard(all));
     }
 
     void ended(int node, const Ending& ending)
@@ -315,14 +342,21 @@ private:
     {
         if (!node.agent->tail(recorder_.run(), node.index, offset, seq))
             return {};
+        int diagnoses = control_.diagnoses();
         auto heard = Clock::now();
         LinkState link = LinkState::silent;
+        std::string hint; // what Slurm says of a job that waits
         while (!control_.detached()) {
             if (const auto order = control_.order(); order && !stop_sent) {
                 if (!node.agent->stop(
                         recorder_.run(), node.index, order->status, order->why, order->error, options_.stop_grace_s))
                     return {};
                 stop_sent = true;
+            }
+            if (control_.diagnoses() != diagnoses && node.index != 0) {
+                diagnoses = control_.diagnoses();
+                if (!node.agent->diagnose(recorder_.run(), node.index))
+                    return {};
             }
             auto message = node.agent->tail_next(30ms);
             if (!message) {
@@ -344,6 +378,10 @@ private:
             backoff = kFirstBackoff;
             if (link != LinkState::connected)
                 post_link(node, link = LinkState::connected);
+            if (message->kind == TailMessage::Kind::heartbeat && message->state == "queued" && message->hint != hint) {
+                hint = message->hint;
+                mailbox_.post([this, text = "Slurm: " + hint] { observer_.on_state(RunState::launching, text); });
+            }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false};
             if (message->kind == TailMessage::Kind::lines) {
@@ -363,9 +401,10 @@ private:
         const auto status = node.agent->status(recorder_.run(), node.index);
         if (!status)
             return;
-        for (const int rank : node.ranks) {
-            const std::string name = "rank" + std::to_string(rank) + ".log";
-            const auto text = node.agent->fetch(recorder_.run(), node.index, name, kLogBytes);
+        for (std::size_t i = 0; i < node.ranks.size(); ++i) {
+            const std::string name = "rank" + std::to_string(node.ranks[i]) + ".log";
+            const int folder = i < node.rank_nodes.size() ? node.rank_nodes[i] : node.index;
+            const auto text = node.agent->fetch(recorder_.run(), folder, name, kLogBytes);
             if (text)
                 (void)recorder_.write_file(name, *text);
         }
@@ -392,6 +431,7 @@ private:
     int first_bad_node_ = 0;
     std::optional<Problem> storage_problem_, given_up_;
     bool stop_seen_ = false;
+    std::vector<Json> stalled_; // what each node's ranks do, since the first node said that nothing moves
 };
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "runner/runs/recorder.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/start_nodes.h"
+#include "runner/slurm/start_job.h"
 
 #include <sys/stat.h>
 
@@ -29,7 +30,7 @@ NewRun new_run(const LaunchPlan& plan, const std::string& id)
     run.prediction = to_json(plan.prediction);
     if (plan.planned)
         run.planned_prediction = to_json(*plan.planned);
-    for (std::size_t i = 0; i < plan.target.hosts.size(); ++i)
+    for (std::size_t i = 0; i < plan.ranks.size(); ++i)
         run.hosts.push_back(host_name(plan.target, i));
     run.environment = Json::object();
     for (const auto& [key, value] : plan.environment)
@@ -60,52 +61,103 @@ Expected<void> write_folder(const std::filesystem::path& folder, const NewRun& r
 
 } // namespace
 
+namespace {
+
+// Stored, then started and followed to its end. `attempt` > 0: Slurm has started it already.
+class Launch {
+public:
+    Launch(const RunRequest& request, const LaunchPlan& plan, RunObserver& observer, std::stop_token stop)
+        : request_(request)
+        , plan_(plan)
+        , observer_(observer)
+        , stop_(std::move(stop))
+        , nodes_(make_nodes(plan.target, plan.agent, mailbox_, observer))
+    {
+        assign_ranks(nodes_, plan.target, plan.ranks);
+    }
+
+    Expected<RunResult> first() { return run(new_run_id(), 0); }
+
+    // The attempts that Slurm makes of a preempted run, each a run of its own; the last one's result.
+    Expected<RunResult> further(RunResult result)
+    {
+        const std::string run_id = result.id;
+        for (int attempt = 0; result.state == RunState::preempted; ++attempt) {
+            FOURFOLD_TRY(const auto next, next_attempt(nodes_.front(), run_id, attempt, observer_, stop_));
+            if (!next)
+                break;
+            FOURFOLD_TRY(result, run(run_id + "A" + std::to_string(*next), *next));
+        }
+        return result;
+    }
+
+private:
+    Expected<RunResult> run(const std::string& id, int attempt)
+    {
+        const NewRun stored = new_run(plan_, id);
+        const std::filesystem::path folder = data_folder() / "runs" / id;
+        FOURFOLD_TRY(HistoryStore store,
+            HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
+        FOURFOLD_CHECK(write_folder(folder, stored, plan_));
+        FOURFOLD_CHECK(store.create_run(stored));
+        FOURFOLD_TRY(Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(nodes_.size())));
+        observer_.on_created(id, folder);
+        if (!plan_.note.empty())
+            observer_.on_state(RunState::draft, plan_.note);
+        FollowOptions options;
+        options.stop_grace_s = plan_.target.stop_grace_s;
+        options.give_up_s = plan_.target.connect_timeout_s + 5;
+        const auto enter = [&](RunState state, const std::string& what) -> Expected<void> {
+            observer_.on_state(state, what);
+            return recorder.set_state(state);
+        };
+        if (attempt == 0) {
+            const auto started = start(id, options, enter);
+            if (!started) {
+                const bool cancelled = started.error().code == ProblemCode::cancelled;
+                const RunState state = cancelled ? RunState::cancelled : RunState::fail;
+                (void)recorder.set_state(state, started.error().line());
+                observer_.on_state(state, started.error().line());
+                if (cancelled)
+                    return outcome(recorder, {state, started.error()});
+                return started.error();
+            }
+        }
+        // The run goes on whatever happens here, so a state that cannot be stored now is no reason to leave it.
+        if (plan_.target.kind != TargetKind::slurm)
+            (void)enter(RunState::running,
+                std::to_string(plan_.plan.gpus) + " ranks on " + std::to_string(nodes_.size())
+                    + (nodes_.size() == 1 ? " host" : " hosts"));
+        FollowResult followed = follow(nodes_, recorder, observer_, mailbox_, stop_, options);
+        return conclude(recorder, observer_, std::move(followed));
+    }
+
+    Expected<void> start(const std::string& id, FollowOptions& options, const EnterState& enter)
+    {
+        if (plan_.target.kind == TargetKind::slurm)
+            return start_slurm_job(nodes_, plan_, id, mailbox_, observer_, stop_, enter);
+        FOURFOLD_TRY(options.order, start_nodes(nodes_, plan_, id, mailbox_, observer_, stop_, enter));
+        return {};
+    }
+
+    const RunRequest& request_;
+    const LaunchPlan& plan_;
+    RunObserver& observer_;
+    std::stop_token stop_;
+    Mailbox mailbox_;
+    std::vector<Node> nodes_;
+};
+
+} // namespace
+
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop)
 {
     FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
-    const NewRun run = new_run(plan, new_run_id());
-    const std::filesystem::path folder = data_folder() / "runs" / run.id;
-    FOURFOLD_TRY(HistoryStore store,
-        HistoryStore::open(request.history_file.empty() ? HistoryStore::default_file() : request.history_file));
-    FOURFOLD_CHECK(write_folder(folder, run, plan));
-    FOURFOLD_CHECK(store.create_run(run));
-    FOURFOLD_TRY(Recorder recorder,
-        Recorder::open(std::move(store), run.id, folder, static_cast<int>(plan.target.hosts.size())));
-    observer.on_created(run.id, folder);
-    if (!plan.note.empty())
-        observer.on_state(RunState::draft, plan.note);
-
-    Mailbox mailbox;
-    std::vector<Node> nodes = make_nodes(plan.target, plan.agent, mailbox, observer);
-    for (Node& node : nodes) {
-        for (const RankPlace& place : plan.ranks[static_cast<std::size_t>(node.index)])
-            node.ranks.push_back(place.rank);
-    }
-    const auto enter = [&](RunState state, const std::string& what) -> Expected<void> {
-        observer.on_state(state, what);
-        return recorder.set_state(state);
-    };
-    const auto started = start_nodes(nodes, plan, run.id, mailbox, observer, stop, enter);
-    if (!started) {
-        const bool cancelled = started.error().code == ProblemCode::cancelled;
-        const RunState state = cancelled ? RunState::cancelled : RunState::fail;
-        (void)recorder.set_state(state, started.error().line());
-        observer.on_state(state, started.error().line());
-        if (cancelled)
-            return outcome(recorder, {state, started.error()});
-        return started.error();
-    }
-    FollowOptions options;
-    options.stop_grace_s = plan.target.stop_grace_s;
-    options.give_up_s = plan.target.connect_timeout_s + 5;
-    options.order = *started;
-    // The run goes on whatever happens here, so a state that cannot be stored now is no reason to leave it.
-    observer.on_state(RunState::running,
-        std::to_string(plan.plan.gpus) + " ranks on " + std::to_string(nodes.size())
-            + (nodes.size() == 1 ? " host" : " hosts"));
-    (void)recorder.set_state(RunState::running);
-    FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
-    return conclude(recorder, observer, std::move(followed));
+    Launch launch(request, plan, observer, std::move(stop));
+    FOURFOLD_TRY(RunResult result, launch.first());
+    if (plan.target.slurm && plan.target.slurm->requeue)
+        return launch.further(std::move(result));
+    return result;
 }
 
 } // namespace fourfold

@@ -5,6 +5,8 @@
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
 
+#include <cstdlib>
+
 namespace fourfold {
 
 namespace {
@@ -23,7 +25,7 @@ std::filesystem::path default_trainer(const ResolvedPlan& plan, const Target& ta
     std::error_code error;
     const std::filesystem::path cuda = own_program("fourfold-trainer-cuda");
     const bool gpus = !plan.cluster.gpu.is_cpu()
-        && (target.kind == TargetKind::ssh || std::filesystem::exists("/proc/driver/nvidia/version", error));
+        && (target.kind != TargetKind::local || std::filesystem::exists("/proc/driver/nvidia/version", error));
     if (gpus && target.backend != "gloo" && std::filesystem::exists(cuda, error))
         return cuda;
     return own_program("fourfold-trainer");
@@ -87,6 +89,15 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
     FOURFOLD_CHECK(check_environment(out.environment, out.plan.where + ": run.environment"));
     for (const auto& [key, value] : out.target.environment)
         out.environment[key] = value;
+
+    for (const std::string& name : out.target.secrets) {
+        if (!std::getenv(name.c_str()))
+            return Problem{ProblemCode::bad_input, "the secret " + name + " is not set here",
+                "export it before the launch, or take it out of the target's secrets", "target " + out.target.id};
+        if (out.environment.contains(name))
+            return Problem{ProblemCode::bad_input, name + " is both a secret and a recorded variable",
+                "keep it in secrets alone", "target " + out.target.id};
+    }
 
     out.agent = request.agent.empty() ? own_program("fourfold-agent") : request.agent;
     out.trainer = request.trainer.empty() ? default_trainer(out.plan, out.target) : request.trainer;

@@ -31,18 +31,40 @@ std::string Node::data_address() const
     return facts.address.empty() ? "127.0.0.1" : facts.address;
 }
 
+void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks)
+{
+    const bool slurm = target.kind == TargetKind::slurm;
+    for (std::size_t k = 0; k < ranks.size() && !nodes.empty(); ++k) {
+        if (!slurm && k >= nodes.size())
+            return;
+        Node& node = nodes[slurm ? 0 : k];
+        for (const RankPlace& place : ranks[k]) {
+            node.ranks.push_back(place.rank);
+            if (slurm)
+                node.rank_nodes.push_back(static_cast<int>(k));
+        }
+    }
+}
+
 std::vector<Node> make_nodes(
     const Target& target, const std::filesystem::path& agent, Mailbox& mailbox, RunObserver& observer)
 {
     std::vector<Node> nodes;
-    for (std::size_t i = 0; i < target.hosts.size(); ++i) {
+    // Slurm is reached through one host, whose file system the nodes share.
+    const bool slurm = target.kind == TargetKind::slurm;
+    const bool here = target.kind == TargetKind::local || (slurm && !target.slurm->login);
+    const std::vector<TargetHost> hosts
+        = !slurm ? target.hosts : std::vector<TargetHost>{target.slurm->login.value_or(TargetHost{})};
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
         Node node;
         node.index = static_cast<int>(i);
-        node.name = host_name(target, i);
-        node.host = target.hosts[i];
+        node.host = hosts[i];
+        node.name = !slurm ? host_name(target, i)
+            : here         ? "this computer"
+                           : place_name(node.host.address, node.host.user, node.host.port);
         node.base_folder = target.base_folder;
-        if (target.kind == TargetKind::local) {
-            if (node.base_folder.empty())
+        if (here) {
+            if (node.base_folder.empty() && !slurm)
                 node.base_folder = (data_folder() / "node").string();
             node.transport = std::make_unique<LocalTransport>(agent);
         } else {
@@ -52,14 +74,20 @@ std::vector<Node> make_nodes(
             options.base_folder = target.base_folder;
             options.connect_timeout_s = target.connect_timeout_s;
             options.agent = agent;
-            options.trust_host_key = [&mailbox, &observer](const HostKeyQuestion& question) {
+            options.prompts.trust_host_key = [&mailbox, &observer](const HostKeyQuestion& question) {
                 const auto answer = std::make_shared<std::promise<bool>>();
                 if (!mailbox.post(
                         [&observer, question, answer] { answer->set_value(observer.trust_host_key(question)); }))
                     return false;
                 return answer->get_future().get();
             };
-            options.note = [&mailbox, &observer](const std::string& text) {
+            options.prompts.secret = [&mailbox, &observer](const SecretQuestion& question) {
+                const auto answer = std::make_shared<std::promise<std::optional<std::string>>>();
+                if (!mailbox.post([&observer, question, answer] { answer->set_value(observer.secret(question)); }))
+                    return std::optional<std::string>{};
+                return answer->get_future().get();
+            };
+            options.prompts.note = [&mailbox, &observer](const std::string& text) {
                 mailbox.post([&observer, text] { observer.on_state(RunState::preflight, text); });
             };
             options.progress = [&mailbox, &observer, name = node.name](double fraction) {

@@ -22,6 +22,7 @@ struct Node {
     TargetHost host;
     std::string base_folder; // as in the target
     std::vector<int> ranks; // of the whole job
+    std::vector<int> rank_nodes; // Slurm: whose node's folder holds each of `ranks`; empty = this one's
     std::unique_ptr<Transport> transport;
     std::unique_ptr<AgentClient> agent; // none while not connected
     NodeFacts facts;
@@ -34,6 +35,9 @@ struct Node {
     // Numeric address for the ranks: the host's node_address, else the one SSH reached, else this computer's loopback.
     [[nodiscard]] std::string data_address() const;
 };
+
+// Tells each node which ranks it has: `ranks` one list a host, or a Slurm node.
+void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks);
 
 // Nodes of a target with their transports. Questions and notes go through `mailbox` to `observer`.
 std::vector<Node> make_nodes(

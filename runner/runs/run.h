@@ -39,6 +39,13 @@ struct HostKeyQuestion {
     std::string fingerprint; // "SHA256:..."
 };
 
+// A passphrase or what a host asks while logging in (a one-time code); asked once, stored nowhere.
+struct SecretQuestion {
+    std::string host; // as in the target
+    std::string prompt; // "passphrase of ~/.ssh/id_ed25519"; text of the host is free of control characters
+    bool echo = false; // the answer may be shown while it is typed
+};
+
 // Called on the thread that called launch() or attach(); calls never overlap.
 class RunObserver {
 public:
@@ -51,6 +58,8 @@ public:
     virtual void on_event(const Json& /*event*/) { }
     // A trusted answer stores the key in Fourfold's own known_hosts. The default refuses (batch mode never asks).
     virtual bool trust_host_key(const HostKeyQuestion&) { return false; }
+    // Nothing declines; the default declines (batch mode never asks).
+    virtual std::optional<std::string> secret(const SecretQuestion&) { return {}; }
 };
 
 struct RunRequest {

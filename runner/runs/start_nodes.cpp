@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/start_nodes.h"
 
+#include "runner/preflight/probe.h"
+
 #include <sys/utsname.h>
 
 #include <cstdio>
@@ -23,35 +25,76 @@ int minor_version(const std::string& glibc) // "2.36" -> 36; -1 when it is not k
     return glibc.starts_with("2.") ? std::atoi(glibc.c_str() + 2) : -1;
 }
 
-RunSpec spec_of(const Node& node, const LaunchPlan& plan, const std::string& run, std::size_t nodes, const Json& hosts)
+void add_settings(RunSpec& spec, const Target& target)
 {
-    RunSpec spec;
-    spec.run = run;
-    spec.node = node.index;
-    spec.nodes = static_cast<int>(nodes);
-    spec.host = node.name;
-    spec.address = node.data_address();
-    spec.world_size = plan.plan.gpus;
-    spec.ranks = plan.ranks[static_cast<std::size_t>(node.index)];
-    spec.program = plan.bundle.program;
-    spec.files = node.staged.files;
-    spec.library_path = plan.bundle.library_path;
-    spec.plan = plan.bundle.plan_on_node(node.facts.base + "/runs/" + run_folder_name(run, node.index));
-    if (plan.target.kind == TargetKind::local)
-        spec.plan = to_json(plan.bundle.plan, PresetStyle::inlined);
-    spec.environment = plan.environment;
-    spec.backend = plan.target.backend;
-    spec.grace_s = plan.target.stop_grace_s;
-    Json environment = Json::object();
-    for (const auto& [key, value] : plan.environment)
-        environment[key] = value;
-    spec.start_facts = {{"hosts", hosts}, {"plan_hash", plan_hash(plan.plan)}, {"environment", std::move(environment)}};
-    return spec;
+    spec.limits = {target.stall_s, target.stall_steps, target.first_step_s, target.hang_s, target.lease_s,
+        target.collective_s, target.prelude_timeout_s};
+    spec.prelude = target.prelude;
+    if (target.container)
+        spec.container = ContainerSpec{target.container->image, target.container->binds};
+    spec.interface = target.interface;
+    spec.hcas = target.hcas;
+    spec.numa = target.numa == NumaBinding::gpu ? "gpu" : target.numa == NumaBinding::spread ? "spread" : "none";
+}
+
+// The values that this program has now.
+Json secrets_of(const Target& target)
+{
+    Json out = Json::object();
+    for (const std::string& name : target.secrets) {
+        if (const char* value = std::getenv(name.c_str()))
+            out[name] = value;
+    }
+    return out;
+}
+
+// Errors refuse the run, warnings are told.
+Expected<void> look_before(
+    std::vector<Node>& nodes, const LaunchPlan& plan, Mailbox& mailbox, RunObserver& observer, std::stop_token stop)
+{
+    NodeNeeds needs;
+    needs.on_gpus = plan.bundle.program.ends_with("-cuda") && plan.target.backend != "gloo";
+    needs.mixed_gpus = plan.target.mixed_gpus;
+    needs.glibc_minor = plan.bundle.glibc_minor;
+    needs.container = plan.target.container.has_value();
+    FOURFOLD_TRY(const auto findings, preflight(nodes, needs, mailbox, stop, plan.target.connect_timeout_s));
+    for (const Finding& finding : findings) {
+        if (finding.level == FindingLevel::warning)
+            observer.on_state(RunState::preflight, "warning: " + finding.line());
+    }
+    return check_findings(findings);
 }
 
 } // namespace
 
-Expected<void> check_node(const Node& node, const LaunchPlan& plan)
+RunSpec spec_of_node(const Node& at, const LaunchPlan& plan, const std::string& run, int node, const std::string& host)
+{
+    RunSpec spec;
+    spec.run = run;
+    spec.node = node;
+    spec.nodes = static_cast<int>(plan.ranks.size());
+    spec.host = host;
+    spec.address = at.data_address();
+    spec.world_size = plan.plan.gpus;
+    spec.ranks = plan.ranks[static_cast<std::size_t>(node)];
+    spec.program = plan.bundle.program;
+    spec.files = at.staged.files;
+    spec.library_path = plan.bundle.library_path;
+    spec.plan = plan.target.kind == TargetKind::local
+        ? to_json(plan.bundle.plan, PresetStyle::inlined)
+        : plan.bundle.plan_on_node(at.facts.base + "/runs/" + run_folder_name(run, node));
+    spec.environment = plan.environment;
+    spec.backend = plan.target.backend;
+    spec.grace_s = plan.target.stop_grace_s;
+    add_settings(spec, plan.target);
+    Json environment = Json::object();
+    for (const auto& [key, value] : plan.environment)
+        environment[key] = value;
+    spec.start_facts = {{"plan_hash", plan_hash(plan.plan)}, {"environment", std::move(environment)}};
+    return spec;
+}
+
+Expected<void> check_system(const Node& node, const LaunchPlan& plan)
 {
     const auto refuse = [&](std::string message, std::string hint) -> Problem {
         return {ProblemCode::failed, std::move(message), std::move(hint), node.name};
@@ -62,10 +105,19 @@ Expected<void> check_node(const Node& node, const LaunchPlan& plan)
         return refuse("the node is " + node.facts.arch + ", this computer's trainer is " + here.machine,
             "launch from a computer of the node's kind");
     const int glibc = minor_version(node.facts.glibc);
-    if (glibc >= 0 && plan.bundle.glibc_minor > glibc)
+    if (glibc >= 0 && plan.bundle.glibc_minor > glibc && !plan.target.container)
         return refuse("the node has glibc " + node.facts.glibc + ", the trainer needs 2."
                 + std::to_string(plan.bundle.glibc_minor),
-            "build the trainer on an older system, or run it in a container there");
+            "set the target's `container` to an image with a newer one, or build the trainer on an older system");
+    return {};
+}
+
+Expected<void> check_node(const Node& node, const LaunchPlan& plan)
+{
+    FOURFOLD_CHECK(check_system(node, plan));
+    const auto refuse = [&](std::string message, std::string hint) -> Problem {
+        return {ProblemCode::failed, std::move(message), std::move(hint), node.name};
+    };
     const std::size_t ranks = plan.ranks[static_cast<std::size_t>(node.index)].size();
     const bool on_gpus = plan.bundle.program.ends_with("-cuda") && plan.target.backend != "gloo";
     if (on_gpus && node.facts.gpus.size() < ranks)
@@ -92,6 +144,8 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
         return check_node(node, plan);
     }));
 
+    if (plan.target.preflight)
+        FOURFOLD_CHECK(look_before(nodes, plan, mailbox, observer, stop));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the hosts lack"));
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
         const auto progress = [&](uint64_t done, uint64_t total, const std::string& file) {
@@ -114,7 +168,9 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     FOURFOLD_CHECK(enter(RunState::launching,
         "sent " + std::to_string(sent) + " bytes; preparing " + std::to_string(plan.plan.gpus) + " ranks"));
     const auto prepared = on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
-        FOURFOLD_TRY(node.prepared, node.agent->prepare(spec_of(node, plan, run, nodes.size(), hosts)));
+        RunSpec spec = spec_of_node(node, plan, run, node.index, node.name);
+        spec.start_facts["hosts"] = hosts;
+        FOURFOLD_TRY(node.prepared, node.agent->prepare(spec));
         return {};
     });
     if (!prepared) {
@@ -127,12 +183,13 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     }
     const std::string address = nodes.front().data_address();
     const int port = nodes.front().prepared.port;
+    const Json secrets = secrets_of(plan.target);
     std::mutex mutex;
     std::optional<Problem> first;
     // From here on ranks may run: a stop request is carried out by following the run, not by giving up on it.
     (void)on_all_nodes(nodes, mailbox, {}, [&](Node& node, std::stop_token) -> Expected<void> {
         node.started = true;
-        if (const auto started = node.agent->start(run, node.index, address, port); !started) {
+        if (const auto started = node.agent->start(run, node.index, address, port, secrets); !started) {
             const std::lock_guard lock(mutex);
             // A link that broke says nothing about the ranks: following the run will tell.
             if (!first && started.error().code != ProblemCode::network)

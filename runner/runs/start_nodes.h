@@ -19,6 +19,11 @@ using EnterState = std::function<Expected<void>(RunState, const std::string& wha
 Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const LaunchPlan& plan, const std::string& run,
     Mailbox& mailbox, RunObserver& observer, std::stop_token stop, const EnterState& enter);
 
+// The share of the `node`-th node, with the files as they are on `at` (Slurm: the login host's shared file system).
+RunSpec spec_of_node(const Node& at, const LaunchPlan& plan, const std::string& run, int node, const std::string& host);
+
+// Whether the trainer can run there at all: processor and C library.
+Expected<void> check_system(const Node& node, const LaunchPlan& plan);
 // What a node lacks for its share of the run (architecture, C library, memory, GPUs).
 Expected<void> check_node(const Node& node, const LaunchPlan& plan);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a plan runs: this computer or a list of SSH hosts. A file in presets/targets or the user's config folder.
+// Where a plan runs: this computer, a list of SSH hosts, or a Slurm cluster. A file in presets/targets or the user's
+// config folder; resources/schemas/target.schema.json describes it.
 #pragma once
 
 #include "core/base/json.h"
@@ -11,38 +12,87 @@
 
 namespace fourfold {
 
-enum class TargetKind { local, ssh };
+enum class TargetKind { local, ssh, slurm };
 
-struct TargetHost {
+// A host that SSH reaches, as the user names it.
+struct SshPlace {
     std::string address; // name, IP or ~/.ssh/config alias; checked against an allow-list of characters
     std::string user; // empty = ssh_config or login name
     int port = 0; // 0 = ssh_config or 22
     std::string key_file; // empty = agent and default keys
+};
+
+struct TargetHost {
+    std::string address; // as in SshPlace
+    std::string user;
+    int port = 0;
+    std::string key_file;
     std::string node_address; // numeric data-plane address; empty = the one SSH reached
     int ranks = 0; // ranks on this host; 0 = the plan's GPUs spread evenly
+    std::vector<SshPlace> jumps; // hosts on the way, the first one reached first; empty = ssh_config's ProxyJump
 };
+
+// An image that the ranks run in, through `apptainer exec` (or `singularity exec`) on the node.
+struct Container {
+    std::string image; // absolute path on the node, "~/...", or docker://, oras://, library://, shub:// reference
+    std::vector<std::string> binds; // "/data" or "/data:/mnt[:ro]"
+};
+
+// What sbatch is asked for; empty = not said.
+struct SlurmSettings {
+    std::optional<TargetHost> login; // where sbatch is; none = this computer
+    int nodes = 0; // 0 = as many as ranks_per_node asks for
+    int ranks_per_node = 0; // 0 = the plan's GPUs spread evenly over `nodes`
+    std::string partition, account, qos, time, gres, constraint, reservation;
+    bool requeue = false; // a preempted job is queued again as a new attempt
+    std::vector<std::string> lines; // further options of sbatch: "--mail-type=END"
+};
+
+enum class NumaBinding { gpu, spread, none }; // to the GPU's node, local ranks over nodes in turn, not at all
 
 struct Target {
     std::string id = "local"; // preset id, file name or "local"
     TargetKind kind = TargetKind::local;
-    std::vector<TargetHost> hosts; // one for local
+    std::vector<TargetHost> hosts; // one for local; none for Slurm
     std::string base_folder; // run directories on the nodes; empty = ~/.local/share/fourfold
     std::string backend; // "gloo", "nccl"; empty = nccl where GPUs are, else gloo
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
     double stop_grace_s = 2; // from asking the ranks to stop to killing them
     bool reuse_files = true; // a file of the node under the same path counts when its content is the same
+
+    std::vector<std::string> prelude; // shell lines that run on each node before the ranks; their environment is kept
+    std::optional<Container> container;
+    std::vector<std::string> secrets; // names of this program's variables that reach the ranks and are stored nowhere
+    std::string interface; // of the ranks' sockets; empty = the one that carries the node's address
+    std::vector<std::string> hcas; // InfiniBand adapters for NCCL, "mlx5_0"; empty = NCCL's choice
+    NumaBinding numa = NumaBinding::gpu;
+    std::string host_order = "given"; // order in which hosts take ranks: "given" or "name" (natural order)
+    bool mixed_gpus = false; // GPU models may differ between the ranks
+    bool preflight = true; // probe the nodes before each run
+    std::string upload = "auto"; // "parallel", "chain" (from node to node), or by size
+    double prelude_timeout_s = 60;
+    double stall_s = 60; // a run is stalled without a step for max(stall_s, stall_steps * median step); 0 = never
+    double stall_steps = 10;
+    double first_step_s = 900; // the same before the first step
+    double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
+    double lease_s = 0; // ranks stop when no client has followed the run for so long; 0 = they go on
+    double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
+    std::optional<SlurmSettings> slurm; // with kind slurm
 };
 
-// "local", a preset id, a file (contains '/' or ends in .json), or "user@host1,host2:2222" for an ad-hoc host list; a
-// host without a user takes the one before it.
+// "local", a preset id, a file (contains '/' or ends in .json), or "user@host1,host2:2222,node[01-16]" for an ad-hoc
+// host list; a host without a user takes the one before it.
 Expected<Target> load_target(const std::string& name_or_file);
 Expected<Target> target_from_json(const Json& json, const std::string& where);
 Json to_json(const Target& target);
 
 // "user@host:2222" as the user writes it; "this computer" for a local target.
 std::string host_name(const Target& target, std::size_t host);
-// Ranks of each host: hosts take consecutive ranks in their order. Fails when `gpus` cannot be spread as asked.
+std::string place_name(const std::string& address, const std::string& user, int port);
+std::string_view name(TargetKind kind);
+// Ranks of each host (of each node of a Slurm job): hosts take consecutive ranks in their order. Fails when `gpus`
+// cannot be spread as asked.
 Expected<std::vector<int>> ranks_of_hosts(const Target& target, int gpus);
 
 } // namespace fourfold

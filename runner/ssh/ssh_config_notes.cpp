@@ -12,13 +12,17 @@
 namespace fourfold {
 
 namespace {
-constexpr std::array<std::pair<const char*, const char*>, 6> kUnsupported{{
+constexpr std::array<std::pair<const char*, const char*>, 10> kUnsupported{{
     {"hostkeyalias", "HostKeyAlias in ~/.ssh/config has no effect: the key is looked up under the host's own name"},
     {"certificatefile", "CertificateFile in ~/.ssh/config has no effect: libssh knows no user certificates"},
     {"identitiesonly", "IdentitiesOnly in ~/.ssh/config has no effect: give the target's host a key_file instead"},
     {"stricthostkeychecking", "StrictHostKeyChecking in ~/.ssh/config has no effect: host keys are always checked"},
     {"forwardagent", "ForwardAgent in ~/.ssh/config has no effect: the ssh-agent is never forwarded"},
-    {"proxyjump", "ProxyJump in ~/.ssh/config is run by the system's ssh program, which checks the jump host's key"},
+    {"forwardx11", "ForwardX11 in ~/.ssh/config has no effect: nothing of this computer is forwarded"},
+    {"controlmaster", "ControlMaster in ~/.ssh/config has no effect: each host has a connection of its own"},
+    {"canonicalizehostname", "CanonicalizeHostname in ~/.ssh/config has no effect: libssh does not know it"},
+    {"addkeystoagent", "AddKeysToAgent in ~/.ssh/config has no effect: nothing is added to the ssh-agent"},
+    {"pkcs11provider", "PKCS11Provider in ~/.ssh/config has no effect: load the card's keys into ssh-agent"},
 }};
 
 std::string lower(std::string text)
@@ -62,6 +66,11 @@ std::vector<std::string> ssh_config_notes(const std::string& text, const std::st
             applies = matches_host_patterns(rest, host);
         } else if (key == "match") {
             applies = true; // it may apply: better named once too often than left out
+            for (const char* form : {"originalhost", "canonical", "final", "localuser", "localnetwork", "tagged"}) {
+                if (lower(rest).find(form) != std::string::npos)
+                    notes.push_back(
+                        "Match " + rest + " in ~/.ssh/config may have no effect: libssh does not know this form");
+            }
         } else if (applies) {
             for (const auto& [option, note] : kUnsupported) {
                 if (key == option && std::find(notes.begin(), notes.end(), note) == notes.end())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_stream.h"
 
+#include <libssh/server.h> // ssh_send_keepalive
+
 #include <sys/socket.h>
 
 #include <array>
@@ -9,10 +11,12 @@ namespace fourfold {
 
 namespace {
 constexpr std::size_t kMostErrors = 500;
-}
+constexpr std::chrono::seconds kKeepalive{15}; // routers forget connections that nothing passes over
+} // namespace
 
-SshStream::SshStream(SshSession session, ssh_channel channel, std::string host)
-    : session_(std::move(session))
+SshStream::SshStream(SshSession session, ssh_channel channel, std::string host, std::shared_ptr<void> route)
+    : route_(std::move(route))
+    , session_(std::move(session))
     , channel_(channel)
     , host_(std::move(host))
 {
@@ -62,6 +66,7 @@ Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
     std::array<char, 65536> block{};
     const int got
         = ssh_channel_read_timeout(channel_, block.data(), block.size(), 0, static_cast<int>(timeout.count()));
+    quiet_ = got > 0 ? std::chrono::milliseconds(0) : quiet_ + timeout;
     if (got > 0)
         return std::string(block.data(), static_cast<std::size_t>(got));
     if (got == SSH_ERROR)
@@ -71,6 +76,11 @@ Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
     if (!ssh_is_connected(session_.get()))
         return broken("the connection broke");
     drain_errors();
+    if (quiet_ > kKeepalive) {
+        quiet_ = {};
+        if (ssh_send_keepalive(session_.get()) != SSH_OK)
+            return broken("the connection broke");
+    }
     return std::string{};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An agent session on another host through libssh: host key checked before authentication, keys and ssh-agent only, one
-// constant remote command, everything variable as data on its standard input.
+// An agent session on another host through libssh: one constant remote command, everything variable as data on its
+// standard input.
 #pragma once
 
 #include "runner/protocol/transport.h"
-#include "runner/runs/run.h"
+#include "runner/ssh/ssh_connect.h"
 
 #include <filesystem>
 #include <functional>
@@ -19,8 +19,7 @@ struct SshOptions {
     std::string base_folder;
     double connect_timeout_s = 10;
     std::filesystem::path agent; // the program to bring there
-    std::function<bool(const HostKeyQuestion&)> trust_host_key; // asked for unknown keys only
-    std::function<void(const std::string&)> note; // what a user should know about the connection
+    SshPrompts prompts;
     std::function<void(double)> progress; // fraction of the agent sent, when it has to be sent
 };
 

@@ -2,12 +2,18 @@
 // Stands in for the trainer in the runner's tests: speaks its contract (environment, arguments, rank<r>.jsonl, exit
 // status), trains nothing, and misbehaves as FAKE_* variables ask.
 //   FAKE_STEPS, FAKE_STEP_MS      how long it runs
-//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang
+//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
 //   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
 //   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
 //   FAKE_RUBBISH=1                lines that are no events, control characters, a line of 2 MiB
 //   FAKE_FILL_BYTES=n             writes n bytes into the run folder before the first step
+//   FAKE_PROGRESS=1               shares its last collective; ranks that do not fail wait in it for a rank that hangs
+//   FAKE_PRINT_BYTES=n            prints n bytes without a newline, with NUL and escape codes, before the first step
+//   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
+#include "runner/protocol/progress_page.h"
+#include "runner/trainer/metrics/stack_dump.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -109,6 +115,18 @@ int main(int argc, char** argv)
         say(head + "\"end\",\"status\":\"ok\"}");
         say("{\"seq\":77,\"agent\":true,\"rank\":9,\"event\":\"warning\",\"message\":\"forged\"}");
     }
+    if (const long bytes = std::atol(variable("FAKE_PRINT_BYTES", "0").c_str()); bytes > 0) {
+        const std::string block = std::string("\x1b[31mred\0\xff", 10) + std::string(4086, 'p');
+        for (long written = 0; written < bytes; written += 4096)
+            std::cout << block;
+        std::cout << "\nthe last words" << std::endl;
+    }
+    if (const std::string secret = variable("FAKE_SECRET"); !secret.empty())
+        std::cout << "secret of " << variable(secret.c_str()).size() << " bytes" << std::endl;
+    fourfold::ProgressWriter progress(
+        variable("FAKE_PROGRESS") == "1" ? folder + "/rank" + std::to_string(rank) + ".progress" : "");
+    if (variable("FAKE_PROGRESS") == "1")
+        fourfold::trainer::install_stack_dump(folder + "/rank" + std::to_string(rank) + ".stack");
     const int steps = std::atoi(variable("FAKE_STEPS", "5").c_str());
     const int pause_ms = std::atoi(variable("FAKE_STEP_MS", "5").c_str());
     const int fail_rank = std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
@@ -130,8 +148,15 @@ int main(int argc, char** argv)
             }
             if (how == "hang")
                 sleep_for_ever();
+            if (how == "pause")
+                raise(SIGSTOP);
             return 37;
         }
+        const auto number = static_cast<uint64_t>(step);
+        progress.begin(number, number, "all_reduce of 64 bytes in group world (ranks 0 1)", "world ranks 0 1");
+        if (step == fail_step && fail_rank >= 0 && (how == "hang" || how == "pause"))
+            sleep_for_ever(); // the peer never comes
+        progress.end();
         if (rank == 0) {
             char text[400];
             std::snprintf(text, sizeof text,

@@ -145,6 +145,14 @@ bool Recording::trust_host_key(const HostKeyQuestion& question)
     return trust;
 }
 
+std::optional<std::string> Recording::secret(const SecretQuestion& question)
+{
+    if (secrets_asked.size() >= answers.size())
+        return {};
+    secrets_asked.push_back(question);
+    return answers[secrets_asked.size() - 1];
+}
+
 std::vector<int> steps_of(const std::vector<Json>& events)
 {
     std::vector<int> out;

@@ -50,6 +50,7 @@ public:
     void on_link(LinkState state, const std::string& host) override;
     void on_event(const Json& event) override;
     bool trust_host_key(const HostKeyQuestion& question) override;
+    std::optional<std::string> secret(const SecretQuestion& question) override;
 
     std::string id;
     std::filesystem::path folder;
@@ -60,6 +61,8 @@ public:
     std::vector<Json> events;
     std::vector<HostKeyQuestion> questions;
     bool trust = false;
+    std::vector<SecretQuestion> secrets_asked;
+    std::vector<std::string> answers; // to them, in order; then declines
     std::function<void(const Json&)> each_event;
 };
 

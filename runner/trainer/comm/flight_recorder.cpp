@@ -8,11 +8,28 @@ namespace fourfold::trainer {
 namespace {
 constexpr std::size_t kKept = 64; // more than are ever in flight at once
 
+std::string& progress_file()
+{
+    static std::string file;
+    return file;
+}
+
 double seconds(std::chrono::steady_clock::duration duration)
 {
     return std::chrono::duration<double>(duration).count();
 }
 } // namespace
+
+void FlightRecorder::share_progress(const std::string& file)
+{
+    progress_file() = file;
+}
+
+FlightRecorder::FlightRecorder()
+{
+    if (!progress_file().empty())
+        shared_ = std::make_unique<ProgressWriter>(progress_file());
+}
 
 uint64_t FlightRecorder::begin(
     const std::string& group, const std::string& operation, const std::string& peers, int64_t bytes)
@@ -25,6 +42,11 @@ uint64_t FlightRecorder::begin(
     entry.peers = peers;
     entry.bytes = bytes;
     entry.begin = std::chrono::steady_clock::now();
+    if (shared_) {
+        const std::string who = group + " " + peers;
+        shared_->begin(entry.number, ++of_group_[who],
+            operation + " of " + std::to_string(bytes) + " bytes in group " + group + " (" + peers + ")", who);
+    }
     recent_.push_back(std::move(entry));
     while (recent_.size() > kKept && recent_.front().finished)
         recent_.pop_front();
@@ -38,6 +60,8 @@ void FlightRecorder::end(uint64_t number, double waited_s)
     if (entry == recent_.end())
         return;
     entry->finished = true;
+    if (shared_ && std::ranges::all_of(recent_, &Entry::finished))
+        shared_->end();
     entry->end = std::chrono::steady_clock::now();
     Total& total = totals_[{entry->group, entry->operation}];
     ++total.count;

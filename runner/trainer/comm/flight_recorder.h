@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "runner/protocol/progress_page.h"
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -16,6 +18,10 @@ namespace fourfold::trainer {
 // Thread-safe: on CUDA, gradient hooks issue collectives from autograd's own threads.
 class FlightRecorder {
 public:
+    // Recorders made from now on also keep the last operation in this file, which the agent reads (progress_page.h).
+    static void share_progress(const std::string& file);
+    FlightRecorder();
+
     struct Entry {
         uint64_t number = 0; // counts this rank's operations from 1
         std::string group; // "tp"
@@ -43,6 +49,8 @@ public:
 
 private:
     mutable std::mutex mutex_;
+    std::unique_ptr<ProgressWriter> shared_;
+    std::map<std::string, uint64_t> of_group_; // operations so far, for `shared_`
     uint64_t next_ = 1;
     std::deque<Entry> recent_;
     std::map<std::pair<std::string, std::string>, Total> totals_;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold gc`: clears old uploads and runs from a target's nodes.
+#include "app/cli/run_progress.h"
+#include "app/cli/stop_signals.h"
+#include "runner/runs/garbage.h"
+
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct Options {
+    std::string target = "local";
+    double days = 30;
+    bool json = false, dry_run = false, accept_new_hosts = false;
+};
+
+int gc(const Options& options)
+{
+    const auto target = load_target(options.target);
+    if (!target)
+        return fail(target.error());
+    RunProgress progress(false, options.accept_new_hosts);
+    const auto result = [&] {
+        const StopSignals signals("stopping");
+        return clear_target(*target, options.days * 86400, options.dry_run, progress, signals.token());
+    }();
+    if (!result)
+        return fail(result.error());
+    if (options.json) {
+        print_json(*result);
+        return kDone;
+    }
+    for (const Json& host : *result)
+        std::cout << host["host"].get<std::string>() << ": " << host["runs"] << " runs, " << host["files"] << " files, "
+                  << host["agents"] << " agents, " << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB "
+                  << (options.dry_run ? "could be removed" : "removed") << "; " << host["kept_runs"] << " runs kept\n";
+    return kDone;
+}
+
+} // namespace
+
+void add_gc(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("gc", "Clear old uploads and run folders from a target's nodes");
+    command->footer(
+        "Runs that go on, or whose events this or another computer has not fetched to their end, are kept.\n"
+        "The history on this computer is not touched.");
+    const auto options = std::make_shared<Options>();
+    command->add_option("TARGET", options->target, "local, a target's id or file, or user@host1,host2:2222");
+    command->add_option("--older-than", options->days, "days since the last use (30)")
+        ->type_name("DAYS")
+        ->check(CLI::Range(0.0, 36500.0));
+    command->add_flag("--dry-run", options->dry_run, "say what would be removed");
+    command->add_flag("--json", options->json, "print one object a host");
+    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
+        "store the keys of unknown hosts without asking; changed keys are always refused");
+    command->callback([&cli, options] { cli.chosen = [options] { return gc(*options); }; });
+}
+
+} // namespace fourfold::cli

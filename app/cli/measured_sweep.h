@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold run --sweep`: the table of a measured sweep, live and at its end.
+#pragma once
+
+#include "app/cli/command.h"
+#include "app/cli/run_progress.h"
+#include "runner/sweep/measured_sweep.h"
+
+namespace fourfold::cli {
+
+struct SweepOptions {
+    std::string layouts, gpus; // FILE and "4,8,16"
+    bool skip_unfit = false, again = false;
+    FormatOptions format;
+};
+
+// Runs every cell that is not measured yet; the exit status.
+int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress);
+
+// Layouts x GPU counts: TPS/GPU, or what became of the cell in capitals ("OOM", "HANG"); "-" where the layout is
+// impossible or predicted not to fit.
+Table sweep_table(const SweepTable& sweep);
+// One row a cell, with predicted and measured figures, run and reason: for programs.
+Table sweep_cells(const SweepTable& sweep);
+
+} // namespace fourfold::cli

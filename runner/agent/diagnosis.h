@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the ranks of this node are doing right now: last collective, process state, stacks.
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/protocol/progress_page.h"
+#include "runner/protocol/run_spec.h"
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace fourfold {
+
+// The progress page of a rank; nothing when it has none or is just writing it.
+std::optional<RankProgress> read_progress(const std::filesystem::path& folder, int rank);
+
+// Bytes that a process has read and written so far; 0 when the kernel does not say.
+uint64_t bytes_moved(pid_t pid);
+
+// One object a rank, as name_laggard() takes it, with "threads" [{"name", "state", "waits_in"}] and "stack" (text). The
+// stack comes from the rank itself, asked by SIGUSR1 if it has a handler for it; waits at most half a second for all.
+Json diagnose(const RunSpec& spec, const std::filesystem::path& folder, const std::map<pid_t, RankPlace>& running);
+
+} // namespace fourfold

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether, and how fast, this node's ranks will reach another node's: real connections on ports like theirs.
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/agent/file_descriptor.h"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace fourfold {
+
+// Answers probes of the other nodes on a free port of `address`, in a process of its own that ends with this object,
+// and after ten minutes by itself. Only connections that begin with `token` (32 characters) are answered.
+class ProbeServer {
+public:
+    static Expected<ProbeServer> start(const std::string& address, const std::string& token);
+    ProbeServer(ProbeServer&& other) noexcept;
+    ProbeServer& operator=(ProbeServer&&) = delete;
+    ~ProbeServer();
+    [[nodiscard]] int port() const { return port_; }
+
+private:
+    ProbeServer() = default;
+    pid_t pid_ = 0;
+    int port_ = 0;
+};
+
+struct ProbeOrder {
+    std::string address; // numeric
+    int port = 0;
+    std::string token;
+    double timeout_s = 5;
+    bool speed = false; // measure bandwidth too
+};
+
+// {"state": "ok" | "refused" | "timeout" | "no route" | "failed", "error", "local_address", "interface", "mtu",
+//  "latency_us" (half a round trip of 64 bytes), "bandwidth_gb_s", "largest_message" (bytes that came back whole)}
+Json probe_peer(const ProbeOrder& order);
+
+// The interface that carries `address`; empty when none does.
+std::string interface_of(const std::string& address);
+// A stream socket bound to a free port of a numeric address; fails with network when this node does not have it.
+Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address);
+
+} // namespace fourfold

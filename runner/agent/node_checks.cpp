@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/node_checks.h"
+
+#include "runner/agent/facts.h"
+#include "runner/agent/file_descriptor.h"
+#include "runner/agent/processes.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace fourfold {
+
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+constexpr double kLittleDiskGib = 2, kLittleShmGib = 1;
+constexpr uint64_t kFewInodes = 10000;
+constexpr rlim_t kFewFiles = 4096;
+
+std::string gib(double bytes)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f GiB", bytes / kGib);
+    return text;
+}
+
+std::string file_system(long type)
+{
+    static const std::map<long, const char*> kNames{{0xEF53, "ext"}, {0x58465342, "xfs"}, {0x01021994, "tmpfs"},
+        {0x6969, "nfs"}, {0x9123683E, "btrfs"}, {0x0BD00BD0, "lustre"}, {0x794c7630, "overlay"}, {0x47504653, "gpfs"},
+        {0x19830326, "beegfs"}, {0x2FC12FC1, "zfs"}, {0x65735546, "fuse"}};
+    const auto at = kNames.find(type & 0xffffffffL);
+    char text[32];
+    std::snprintf(text, sizeof text, "type %#lx", static_cast<unsigned long>(type) & 0xffffffffUL);
+    return at == kNames.end() ? text : at->second;
+}
+
+void check_base(const std::filesystem::path& base, Json& out)
+{
+    struct statvfs disk { };
+    struct statfs kind { };
+    if (statvfs(base.c_str(), &disk) != 0 || statfs(base.c_str(), &kind) != 0) {
+        out.push_back(finding("base folder", "error", "cannot be looked at", std::strerror(errno), "set base_folder"));
+        return;
+    }
+    const double free = double(disk.f_bavail) * double(disk.f_frsize);
+    const std::string place = base.string() + " (" + file_system(kind.f_type) + ")";
+    out.push_back(finding("disk", free < kLittleDiskGib * kGib ? "warning" : "info", gib(free) + " free", place,
+        free < kLittleDiskGib * kGib ? "make room, or set base_folder to another disk" : ""));
+    if (disk.f_files > 0 && disk.f_favail < kFewInodes)
+        out.push_back(finding("inodes", "warning", std::to_string(disk.f_favail) + " files can still be made", place,
+            "delete small files, or set base_folder to another disk"));
+    if ((disk.f_flag & ST_NOEXEC) != 0)
+        out.push_back(finding("noexec", "error", "programs cannot be run from the base folder", place,
+            "set base_folder to a file system that is not mounted noexec"));
+    if ((disk.f_flag & ST_RDONLY) != 0)
+        out.push_back(finding("read-only", "error", "the base folder cannot be written", place, "set base_folder"));
+    const auto lock = open_file(base / ".probe-lock", O_RDWR | O_CREAT);
+    if (!lock || flock(lock->get(), LOCK_EX | LOCK_NB) != 0)
+        out.push_back(finding("flock", "error", "files cannot be locked in the base folder",
+            place + ": " + (lock ? std::strerror(errno) : lock.error().message),
+            "mount it with locks (NFS: without nolock), or set base_folder to another file system"));
+    unlink((base / ".probe-lock").c_str());
+}
+
+void check_memory(Json& out)
+{
+    struct statvfs shm { };
+    if (statvfs("/dev/shm", &shm) != 0) {
+        out.push_back(finding("/dev/shm", "warning", "is not there", std::strerror(errno),
+            "NCCL and Gloo use it between ranks of a node: mount a tmpfs there"));
+    } else {
+        const double size = double(shm.f_blocks) * double(shm.f_frsize),
+                     free = double(shm.f_bavail) * double(shm.f_frsize);
+        const bool little = free < kLittleShmGib * kGib;
+        out.push_back(finding("/dev/shm", little ? "warning" : "info", gib(free) + " of " + gib(size) + " free",
+            "statvfs", little ? "enlarge it (docker: --shm-size, mount -o remount,size=...)" : ""));
+    }
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < kFewFiles)
+        out.push_back(finding("open files", "warning", "at most " + std::to_string(limit.rlim_max) + " per process",
+            "RLIMIT_NOFILE", "raise nofile in /etc/security/limits.conf"));
+    std::error_code error;
+    const bool infiniband = !std::filesystem::is_empty("/sys/class/infiniband", error) && !error;
+    if (infiniband && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+        && limit.rlim_cur < (1u << 30))
+        out.push_back(finding("locked memory", "error", "InfiniBand needs more than " + gib(double(limit.rlim_cur)),
+            "RLIMIT_MEMLOCK; adapters in /sys/class/infiniband",
+            "set memlock to unlimited in /etc/security/limits.conf"));
+}
+
+// Ranks of Fourfold, by the variable that every process of a run carries.
+void check_other_runs(const std::filesystem::path& base, Json& out)
+{
+    std::map<std::string, int> runs;
+    for (const std::string& run : runs_of_processes())
+        ++runs[run];
+    for (const auto& [run, count] : runs)
+        out.push_back(finding("other runs", "warning", std::to_string(count) + " processes of run " + run + " are here",
+            "FOURFOLD_RUN in their environment; runs in " + (base / "runs").string(),
+            "wait for it, or end it: `fourfold attach " + run + "` and stop"));
+    double load = 0;
+    const std::string text = slurp("/proc/loadavg", 256);
+    if (std::sscanf(text.c_str(), "%lf", &load) == 1) {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        const bool busy = load > 0.5 * double(cores);
+        char shown[96];
+        std::snprintf(shown, sizeof shown, "load %.1f on %ld cores", load, cores);
+        out.push_back(finding("load", busy ? "warning" : "info", shown, "/proc/loadavg",
+            busy ? "other programs use the node: measurements will be off" : ""));
+    }
+}
+
+} // namespace
+
+Json finding(const std::string& check, const std::string& level, const std::string& message,
+    const std::string& evidence, const std::string& cure)
+{
+    return {{"check", check}, {"level", level}, {"message", message}, {"evidence", evidence}, {"cure", cure}};
+}
+
+Json node_checks(const std::filesystem::path& base, int ranks, bool on_gpus)
+{
+    Json out = Json::array();
+    check_base(base, out);
+    check_memory(out);
+    check_other_runs(base, out);
+    if (on_gpus) {
+        for (Json& one : gpu_checks(ranks))
+            out.push_back(std::move(one));
+    }
+    return out;
+}
+
+} // namespace fourfold

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/rank_supervision.h"
+
+#include "runner/agent/diagnosis.h"
+#include "runner/protocol/laggard.h"
+#include "runner/protocol/message.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace fourfold {
+
+namespace {
+
+constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
+constexpr double kGatherSeconds = 0.04; // failures this close together are judged together
+constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
+constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
+constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
+constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
+
+// How often the kernel has killed for want of memory since it was started; -1 when it does not say.
+long long kernel_oom_kills()
+{
+    const std::string text = slurp("/proc/vmstat");
+    const std::size_t at = text.find("\noom_kill ");
+    return at == std::string::npos ? -1 : atoll(text.c_str() + at + 10);
+}
+
+std::string seconds(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, value < 10 ? "%.1f s" : "%.0f s", value);
+    return text;
+}
+
+} // namespace
+
+RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, EventLog log, Environment environment)
+    : folder_(folder)
+    , spec_(spec)
+    , log_(std::move(log))
+    , environment_(std::move(environment))
+    , merge_(spec_, folder.path(), log_)
+    , watch_(spec.limits, monotonic_seconds())
+    , started_(monotonic_seconds())
+    , oom_kills_before_(kernel_oom_kills())
+{
+}
+
+Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
+{
+    for (const RankPlace& place : spec_.ranks) {
+        auto log = RankLog::open(folder_.file("rank" + std::to_string(place.rank) + ".log"));
+        auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
+                       : Expected<pid_t>(log.error());
+        if (!pid) {
+            end(spec_.ranks.front().rank, "fail", pid.error().line());
+            return std::move(pid).error();
+        }
+        log->started();
+        logs_.emplace(place.rank, std::move(*log));
+        running_[*pid] = place;
+    }
+    report("running");
+    return {};
+}
+
+void RankSupervision::wait_for_work(int signal_fd)
+{
+    std::vector<pollfd> waiting{{signal_fd, POLLIN, 0}};
+    for (const auto& [rank, log] : logs_) {
+        if (log.read_end() >= 0)
+            waiting.push_back({log.read_end(), POLLIN, 0});
+    }
+    poll(waiting.data(), waiting.size(), stopping_ || !failures_.empty() ? 5 : 50);
+    signalfd_siginfo info{};
+    while (read(signal_fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGUSR1)
+            (void)say_stalled();
+        else if (info.ssi_signo != SIGCHLD)
+            look_for_stop(true);
+    }
+}
+
+void RankSupervision::run(int signal_fd)
+{
+    while (!finished()) {
+        wait_for_work(signal_fd);
+        reap();
+        read_logs();
+        if (!log_.failed())
+            merge_.poll();
+        look_for_stop(false);
+        look_at_lease();
+        if (log_.failed() && !stopping_)
+            stop_for_full_disk();
+        judge_failures();
+        watch_progress();
+        press_on();
+        const double now = monotonic_seconds();
+        if (now - reported_ > 1)
+            report(stopping_ ? "stopping" : "running");
+    }
+    finish();
+}
+
+bool RankSupervision::finished() const
+{
+    if (!running_.empty() && !gave_up_)
+        return false;
+    return gave_up_ || (stopping_ ? tree_empty_ : failures_.empty());
+}
+
+void RankSupervision::report(const std::string& state)
+{
+    reported_ = monotonic_seconds();
+    (void)folder_.write_status({state, state == "ended" ? status_ : std::string(), why_, own_identity(), {}, 0});
+}
+
+void RankSupervision::reap()
+{
+    int wait_status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
+        const auto rank = running_.find(pid);
+        if (rank == running_.end())
+            continue; // an orphan of a rank, adopted as sub-reaper
+        const bool good = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+        if (!good && !stopping_) {
+            if (failures_.empty())
+                first_failure_ = monotonic_seconds();
+            failures_.push_back({rank->second, wait_status, static_cast<int>(failures_.size())});
+        }
+        running_.erase(rank);
+    }
+}
+
+void RankSupervision::read_logs()
+{
+    for (auto& [rank, log] : logs_) {
+        log.poll();
+        if (log.overflowed() && !log_warned_ && !log_.failed()) {
+            log_warned_ = true;
+            log_.append("warning", rank,
+                {{"message",
+                    "rank " + std::to_string(rank)
+                        + " prints so much that its log keeps only the first 16 MiB and the newest part"}});
+        }
+    }
+}
+
+// A stop request is a file; the signal only makes it be seen at once.
+void RankSupervision::look_for_stop(bool signalled)
+{
+    const double now = monotonic_seconds();
+    if (stopping_ || (!signalled && now - looked_ < 0.25))
+        return;
+    looked_ = now;
+    auto request = folder_.read_stop();
+    // Slurm signals every process of the job; the one that srun started asks it why, and writes that down.
+    for (int i = 0; i < 40 && signalled && !request && std::getenv("SLURM_JOB_ID"); ++i) {
+        usleep(100000);
+        request = folder_.read_stop();
+    }
+    if (!request && signalled)
+        request = StopRequest{"cancelled", "the agent was asked to end by a signal", nullptr, spec_.grace_s};
+    if (!request)
+        return;
+    status_ = request->status;
+    why_ = request->why;
+    foreign_error_ = request->error;
+    begin_stop(request->grace_s);
+}
+
+// Every session that follows the run touches the file `lease` as long as its client answers.
+void RankSupervision::look_at_lease()
+{
+    if (stopping_ || spec_.limits.lease_s <= 0)
+        return;
+    struct stat info { };
+    double age = monotonic_seconds() - started_;
+    if (stat(folder_.file("lease").c_str(), &info) == 0) {
+        timespec now{};
+        clock_gettime(CLOCK_REALTIME, &now);
+        age = std::min(age, double(now.tv_sec - info.st_mtim.tv_sec));
+    }
+    if (age <= spec_.limits.lease_s)
+        return;
+    status_ = "cancelled";
+    why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
+    begin_stop(spec_.grace_s);
+}
+
+void RankSupervision::watch_progress()
+{
+    const double now = monotonic_seconds();
+    if (stopping_ || running_.empty() || now - watched_ < kWatchSeconds)
+        return;
+    watched_ = now;
+    for (; steps_seen_ < merge_.steps(); ++steps_seen_)
+        watch_.step(now);
+    bool alive = merge_.events() != events_seen_;
+    events_seen_ = merge_.events();
+    for (const auto& [pid, place] : running_) {
+        if (const auto progress = read_progress(folder_.path(), place.rank)) {
+            const uint64_t state = progress->number * 2 + (progress->inside ? 1 : 0);
+            alive = alive || state != collectives_[place.rank];
+            collectives_[place.rank] = state;
+        }
+        const uint64_t moved = bytes_moved(pid);
+        alive = alive || moved > bytes_moved_[pid] + kMovement;
+        bytes_moved_[pid] = moved;
+    }
+    if (alive)
+        watch_.sign_of_life(now);
+    // Steps are written by the first rank alone: only its node judges, the others report when they are asked.
+    const bool judge
+        = std::any_of(spec_.ranks.begin(), spec_.ranks.end(), [](const RankPlace& place) { return place.rank == 0; });
+    const StallWatch::Finding finding = judge ? watch_.look(now) : StallWatch::Finding::none;
+    if (finding == StallWatch::Finding::stalled)
+        (void)say_stalled();
+    else if (finding == StallWatch::Finding::recovered)
+        log_.append(
+            "warning", spec_.ranks.front().rank, {{"kind", "recovered"}, {"message", "the run goes on after a stall"}});
+    else if (finding == StallWatch::Finding::hung)
+        end_as_hung();
+}
+
+// The finding as an event, with what every rank of this node is doing; returns the ranks.
+Json RankSupervision::say_stalled()
+{
+    const double now = monotonic_seconds();
+    Json ranks = diagnose(spec_, folder_.path(), running_);
+    const std::string laggard = name_laggard(ranks);
+    std::string message = "nothing moves for " + seconds(watch_.silence(now));
+    if (watch_.median() > 0)
+        message += " (a step takes " + seconds(watch_.median()) + ")";
+    log_.append("warning", spec_.ranks.front().rank,
+        {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (laggard.empty() ? "" : "; " + laggard)},
+            {"ranks", ranks}});
+    return ranks;
+}
+
+void RankSupervision::end_as_hung()
+{
+    const std::string silence = seconds(watch_.silence(monotonic_seconds()));
+    const Json ranks = say_stalled();
+    const std::string laggard = name_laggard(ranks);
+    status_ = "hang";
+    why_ = "nothing moves for " + silence + (laggard.empty() ? "" : "; " + laggard);
+    foreign_error_ = {{"kind", "hang"}, {"host", spec_.host}, {"message", why_},
+        {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
+    begin_stop(kGangGraceSeconds);
+}
+
+void RankSupervision::stop_for_full_disk()
+{
+    status_ = "fail";
+    why_ = "the events cannot be written on " + spec_.host + ": " + log_.failure() + "; make room in "
+        + folder_.path().string();
+    disk_failed_ = true;
+    begin_stop(0);
+}
+
+// The culprit is a rank that a signal ended before one that reported an error before one that only exited: when a rank
+// dies, its peers fail in their collectives a moment later.
+void RankSupervision::judge_failures()
+{
+    if (stopping_ || failures_.empty())
+        return;
+    if (!running_.empty() && monotonic_seconds() - first_failure_ < kGatherSeconds)
+        return;
+    // Slurm signals the ranks as well as their agents: then it is a stop, whoever was seen first.
+    const auto asked = [](const Failure& failure) {
+        return WIFSIGNALED(failure.wait_status) ? WTERMSIG(failure.wait_status) == SIGTERM
+                                                : WEXITSTATUS(failure.wait_status) == 128 + SIGTERM;
+    };
+    if (std::getenv("SLURM_JOB_ID") && std::all_of(failures_.begin(), failures_.end(), asked)) {
+        look_for_stop(true);
+        return;
+    }
+    while (!log_.failed() && merge_.poll()) { }
+    const auto weight = [this](const Failure& failure) {
+        const auto error = merge_.error_of(failure.place.rank);
+        const int group = WIFSIGNALED(failure.wait_status) && !error ? 0 : error ? 1 : 2;
+        return std::pair<int, int64_t>(group, error ? error->order : failure.order);
+    };
+    const Failure culprit = *std::min_element(
+        failures_.begin(), failures_.end(), [&](const Failure& a, const Failure& b) { return weight(a) < weight(b); });
+    const auto error = merge_.error_of(culprit.place.rank);
+    const std::string who = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates)
+        + ") on " + spec_.host;
+    std::string kind = error ? error->kind : "fail";
+    std::string what = error && !error->message.empty() ? error->message : describe_exit(culprit.wait_status);
+    if (!error && WIFSIGNALED(culprit.wait_status) && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
+        && kernel_oom_kills() > oom_kills_before_) {
+        kind = "oom";
+        what += ": the node ran out of memory";
+    }
+    if (struct statvfs disk{}; statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
+        what += ": the node's disk is full";
+    why_ = who + ": " + what;
+    culprit_ = culprit.place.rank;
+    status_ = kind == "oom" || kind == "hang" ? kind : "fail";
+    if (!error) {
+        read_logs();
+        const auto log = folder_.file("rank" + std::to_string(culprit.place.rank) + ".log");
+        log_.append("error", culprit.place.rank,
+            {{"kind", kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates}, {"message", what},
+                {"log", last_log_lines(log)}});
+    }
+    begin_stop(kGangGraceSeconds);
+}
+
+void RankSupervision::begin_stop(double grace_s)
+{
+    stopping_ = true;
+    tree_empty_ = false;
+    kill_at_ = monotonic_seconds() + grace_s;
+    for (const auto& [pid, place] : running_)
+        kill(-pid, SIGTERM);
+    report("stopping");
+}
+
+// Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
+void RankSupervision::press_on()
+{
+    if (!stopping_ && running_.empty() && failures_.empty() && !descendants(getpid()).empty()) {
+        status_ = "ok";
+        stopping_ = true; // every rank is done; what remains are leftovers
+        tree_empty_ = false;
+        kill_at_ = monotonic_seconds();
+    }
+    if (!stopping_)
+        return;
+    const auto left = descendants(getpid());
+    tree_empty_ = left.empty();
+    const double now = monotonic_seconds();
+    if (now < kill_at_ && !running_.empty())
+        return;
+    for (const pid_t pid : left)
+        kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
+    if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
+        gave_up_ = true;
+        why_ += (why_.empty() ? "" : "; ") + std::to_string(left.size())
+            + " processes cannot be killed (they wait in the kernel), first pid " + std::to_string(left.front());
+    }
+}
+
+void RankSupervision::finish()
+{
+    sweep(spec_.run, spec_.node);
+    for (auto& [rank, log] : logs_)
+        log.close();
+    if (log_.failed()) {
+        // The ranks are gone: what the reserve gives back is ours.
+        std::error_code ignored;
+        std::filesystem::remove(folder_.file("reserve"), ignored);
+        for (int attempt = 0; attempt < 20 && !log_.flush(); ++attempt)
+            usleep(100000);
+        merge_.poll(kReserveBytes / 4);
+    } else {
+        while (merge_.poll()) { }
+    }
+    const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
+    if (disk_failed_) {
+        log_.append("error", spec_.ranks.front().rank,
+            {{"kind", "fail"}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
+                {"message", why_}, {"log", Json::array()}});
+    } else if (foreign_error_.is_object()) {
+        log_.append("error", static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
+    }
+    end(rank, status_.empty() ? "ok" : status_, why_);
+    std::error_code ignored;
+    std::filesystem::remove(folder_.file("reserve"), ignored);
+}
+
+Json RankSupervision::foreign_error_keys() const
+{
+    Json keys = Json::object();
+    for (const char* key : {"kind", "host", "coordinates", "message", "log"}) {
+        if (foreign_error_.contains(key))
+            keys[key] = foreign_error_[key];
+    }
+    return keys;
+}
+
+void RankSupervision::end(int rank, const std::string& status, const std::string& why)
+{
+    status_ = status;
+    Json keys = {{"status", status}};
+    if (!why.empty())
+        keys["message"] = why;
+    log_.append("end", rank, keys);
+    log_.sync();
+    report("ended");
+}
+
+} // namespace fourfold

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold-agent slurm-node FOLDER`: this node's share of a run within a Slurm job, started by srun. FOLDER is the run
+// folder of the first node, on a file system that all nodes share; it holds the specs of all nodes
+// (slurm/spec<k>.json).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace fourfold {
+
+// Until the ranks of this node have ended; the process's exit status.
+int run_slurm_node(const std::filesystem::path& folder);
+
+// The run of a job's further attempt: "<run>A<attempt>", the run itself for the first.
+std::string run_of_attempt(const std::string& run, int attempt);
+
+} // namespace fourfold

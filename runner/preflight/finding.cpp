@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/preflight/finding.h"
+
+#include "core/base/text.h"
+#include "runner/protocol/message.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+std::string Finding::line() const
+{
+    return (host.empty() ? "" : host + ": ") + check + ": " + message + (evidence.empty() ? "" : " (" + evidence + ")")
+        + (cure.empty() ? "" : "; " + cure);
+}
+
+std::string_view name(FindingLevel level)
+{
+    return level == FindingLevel::error ? "error" : level == FindingLevel::warning ? "warning" : "info";
+}
+
+Json to_json(const Finding& finding)
+{
+    return {{"level", std::string(name(finding.level))}, {"host", finding.host}, {"check", finding.check},
+        {"message", finding.message}, {"evidence", finding.evidence}, {"cure", finding.cure}};
+}
+
+std::vector<Finding> findings_from_agent(const Json& list, const std::string& host)
+{
+    std::vector<Finding> out;
+    for (const Json& item : list) {
+        const std::string level = text_field(item, "level");
+        const auto text = [&](const char* key) {
+            // What a node says is shown to a person.
+            std::string value = printable(text_field(item, key), 500);
+            std::replace_if(
+                value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+            return value;
+        };
+        if (!text("check").empty())
+            out.push_back({level == "error" ? FindingLevel::error
+                    : level == "warning"    ? FindingLevel::warning
+                                            : FindingLevel::info,
+                host, text("check"), text("message"), text("evidence"), text("cure")});
+    }
+    return out;
+}
+
+Expected<void> check_findings(const std::vector<Finding>& findings)
+{
+    const auto bad = [](const Finding& finding) { return finding.level == FindingLevel::error; };
+    const auto first = std::find_if(findings.begin(), findings.end(), bad);
+    if (first == findings.end())
+        return {};
+    Problem problem{ProblemCode::failed, first->check + ": " + first->message, first->cure, first->host};
+    if (!first->evidence.empty())
+        problem.message += " (" + first->evidence + ")";
+    if (const auto count = std::count_if(findings.begin(), findings.end(), bad); count > 1)
+        problem.message += "; and " + std::to_string(count - 1) + " more, see `fourfold probe`";
+    return problem;
+}
+
+} // namespace fourfold

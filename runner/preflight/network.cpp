@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/preflight/network.h"
+
+#include "runner/protocol/message.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace fourfold {
+
+namespace {
+
+// 32 characters that nobody guesses.
+std::string new_token()
+{
+    std::array<unsigned char, 16> bytes{};
+    std::string text;
+    while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) { }
+    for (const unsigned char byte : bytes) {
+        text += "0123456789abcdef"[byte >> 4];
+        text += "0123456789abcdef"[byte & 15];
+    }
+    return text;
+}
+
+std::optional<double> median_of(const std::vector<Link>& links, double Link::*figure)
+{
+    std::vector<double> values;
+    for (const Link& link : links) {
+        if (link.state == "ok" && link.*figure > 0)
+            values.push_back(link.*figure);
+    }
+    if (values.empty())
+        return {};
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+}
+
+Link link_from(const Json& json, int from, int to)
+{
+    Link link{from, to, text_field(json, "state", "failed"), text_field(json, "error"), text_field(json, "interface"),
+        text_field(json, "local_address"), number_field(json, "latency_us"), number_field(json, "bandwidth_gb_s"),
+        static_cast<int>(integer_field(json, "mtu")), static_cast<int>(integer_field(json, "largest_message"))};
+    return link;
+}
+
+} // namespace
+
+std::vector<Finding> judge_links(
+    const std::vector<Link>& links, const std::vector<std::string>& names, const std::vector<std::string>& addresses)
+{
+    std::vector<Finding> out;
+    for (const Link& link : links) {
+        const auto from = static_cast<std::size_t>(link.from), to = static_cast<std::size_t>(link.to);
+        const std::string way = "to " + names[to] + " (" + addresses[to] + ")";
+        const auto add = [&](FindingLevel level, std::string message, std::string evidence, std::string cure) {
+            out.push_back({level, names[from], "reach", std::move(message), std::move(evidence), std::move(cure)});
+        };
+        if (link.state == "refused")
+            add(FindingLevel::error, way + ": refused", link.error,
+                "a firewall on that host rejects ports of the ranks: allow TCP between the nodes");
+        else if (link.state == "timeout")
+            add(FindingLevel::error, way + ": no answer", link.error,
+                "a firewall drops the packets, or node_address is not the network that the nodes share");
+        else if (link.state == "no route")
+            add(FindingLevel::error, way + ": no route", link.error,
+                "give the hosts node_address of a network that they share");
+        else if (link.state != "ok")
+            add(FindingLevel::error, way + ": " + (link.error.empty() ? "failed" : link.error), {}, {});
+        else if (link.largest_message < (1 << 20))
+            add(FindingLevel::error, way + ": large messages are lost",
+                "messages of " + std::to_string(link.largest_message) + " bytes come back, larger ones do not; MTU "
+                    + std::to_string(link.mtu),
+                "set one MTU on all hosts and switches on the way");
+        else if (!addresses[from].empty() && link.local_address != addresses[from])
+            add(FindingLevel::warning, way + ": leaves through " + link.interface + " as " + link.local_address,
+                "the ranks are told to use " + addresses[from],
+                "set node_address to addresses of the network that connects the nodes");
+    }
+    return out;
+}
+
+Expected<NetworkLook> look_at_network(
+    std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, bool speed, double timeout_s, int most_rounds)
+{
+    NetworkLook look;
+    const auto count = static_cast<int>(nodes.size());
+    if (count < 2)
+        return look;
+    const std::string token = new_token();
+    std::vector<int> ports(nodes.size());
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+        FOURFOLD_TRY(ports[static_cast<std::size_t>(node.index)], node.agent->listen(node.data_address(), token));
+        return {};
+    }));
+    std::mutex mutex;
+    const auto probe = [&](Node& node, int to, bool with_speed) -> Expected<void> {
+        const auto at = static_cast<std::size_t>(to);
+        FOURFOLD_TRY(
+            const Json answer, node.agent->reach(nodes[at].data_address(), ports[at], token, timeout_s, with_speed));
+        const std::lock_guard lock(mutex);
+        look.links.push_back(link_from(answer, node.index, to));
+        return {};
+    };
+    for (int round = 1; round < count && round <= most_rounds; ++round) {
+        FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+            if (speed && node.index != 0)
+                return {}; // one transfer at a time, or they measure each other
+            return probe(node, (node.index + round) % count, speed);
+        }));
+        for (int from = 1; speed && from < count; ++from)
+            FOURFOLD_CHECK(probe(nodes[static_cast<std::size_t>(from)], (from + round) % count, true));
+    }
+    if (count - 1 > most_rounds) {
+        FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+            return node.index == 0 ? Expected<void>() : probe(node, 0, false);
+        }));
+    }
+    std::sort(look.links.begin(), look.links.end(),
+        [](const Link& a, const Link& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+    std::vector<std::string> names, addresses;
+    for (const Node& node : nodes) {
+        names.push_back(node.name);
+        addresses.push_back(node.data_address());
+    }
+    look.findings = judge_links(look.links, names, addresses);
+    look.latency_us = median_of(look.links, &Link::latency_us);
+    look.bandwidth_gb_s = median_of(look.links, &Link::bandwidth_gb_s);
+    return look;
+}
+
+} // namespace fourfold

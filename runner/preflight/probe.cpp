@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/preflight/probe.h"
+
+#include "runner/protocol/message.h"
+#include "runner/runs/launch_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <sstream>
+
+namespace fourfold {
+
+namespace {
+
+// What went wrong on the way to a host, by its place on that way.
+Finding unreachable(const Node& node, const Problem& problem)
+{
+    const auto says = [&](const char* text) { return problem.message.find(text) != std::string::npos; };
+    std::string check = "agent";
+    if (says("resolved"))
+        check = "DNS";
+    else if (says("no route"))
+        check = "route";
+    else if (says("refused:") || says("no answer within"))
+        check = "port";
+    else if (says("host key") || says("shows a"))
+        check = "host key";
+    else if (problem.code == ProblemCode::refused)
+        check = "authentication";
+    else if (says("shell"))
+        check = "shell";
+    else if (problem.code == ProblemCode::io)
+        check = "base folder";
+    else if (problem.code == ProblemCode::network)
+        check = "connection";
+    return {FindingLevel::error, node.name, check, problem.message, {}, problem.hint};
+}
+
+std::vector<Finding> errors_first(std::vector<Finding> findings)
+{
+    std::stable_sort(findings.begin(), findings.end(),
+        [](const Finding& a, const Finding& b) { return static_cast<int>(a.level) > static_cast<int>(b.level); });
+    return findings;
+}
+
+void append(std::vector<Finding>& to, std::vector<Finding> from)
+{
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Looks at every connected node itself, all at once.
+Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop,
+    bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& speeds)
+{
+    std::mutex mutex;
+    probed.resize(nodes.size());
+    speeds.resize(nodes.size());
+    return on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+        const int ranks = node.ranks.empty() ? needs.ranks_per_node : static_cast<int>(node.ranks.size());
+        FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed));
+        FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
+        const std::lock_guard lock(mutex);
+        append(findings, findings_from_agent(array_field(answer, "findings"), node.name));
+        probed[static_cast<std::size_t>(node.index)] = {node.name, node.facts, clock};
+        speeds[static_cast<std::size_t>(node.index)] = object_field(answer, "speed");
+        return {};
+    });
+}
+
+std::string figure(double value, const char* format)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+// A node's link to itself stands for the links within it, where its ranks talk through TCP.
+Expected<Link> look_at_loopback(Node& node)
+{
+    FOURFOLD_TRY(const int port, node.agent->listen(node.data_address(), std::string(32, '0')));
+    FOURFOLD_TRY(const Json answer, node.agent->reach(node.data_address(), port, std::string(32, '0'), 5, true));
+    return Link{node.index, node.index, text_field(answer, "state"), {}, text_field(answer, "interface"), {},
+        number_field(answer, "latency_us"), number_field(answer, "bandwidth_gb_s"), 0, 0};
+}
+
+} // namespace
+
+bool ProbeReport::good() const
+{
+    return std::none_of(
+        findings.begin(), findings.end(), [](const Finding& finding) { return finding.level == FindingLevel::error; });
+}
+
+Expected<std::vector<Finding>> preflight(
+    std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop, double timeout_s)
+{
+    std::vector<Finding> findings;
+    std::vector<ProbedNode> probed;
+    std::vector<Json> speeds;
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, false, findings, probed, speeds));
+    append(findings, compare_nodes(probed, needs));
+    FOURFOLD_TRY(NetworkLook network, look_at_network(nodes, mailbox, stop, false, timeout_s, 4));
+    append(findings, std::move(network.findings));
+    return errors_first(std::move(findings));
+}
+
+Expected<ProbeReport> probe_target(
+    const Target& target, RunObserver& observer, std::stop_token stop, bool speed, const std::filesystem::path& agent)
+{
+    ProbeReport report;
+    Mailbox mailbox;
+    std::vector<Node> nodes
+        = make_nodes(target, agent.empty() ? own_program("fourfold-agent") : agent, mailbox, observer);
+    std::mutex mutex;
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        if (const auto connected = node.connect(phase); !connected) {
+            const std::lock_guard lock(mutex);
+            report.findings.push_back(unreachable(node, connected.error()));
+        }
+        return {};
+    }));
+    std::erase_if(nodes, [](const Node& node) { return !node.agent; });
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        nodes[i].index = static_cast<int>(i); // the rest is about those that answer
+    NodeNeeds needs;
+    needs.mixed_gpus = target.mixed_gpus;
+    needs.container = target.container.has_value();
+    for (const Node& node : nodes) {
+        needs.on_gpus = needs.on_gpus || (target.backend != "gloo" && !node.facts.gpus.empty());
+        needs.ranks_per_node
+            = std::max({needs.ranks_per_node, node.host.ranks, static_cast<int>(node.facts.gpus.size())});
+    }
+    std::vector<ProbedNode> probed;
+    std::vector<Json> speeds;
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds));
+    append(report.findings, compare_nodes(probed, needs));
+    FOURFOLD_TRY(report.network, look_at_network(nodes, mailbox, stop, speed, target.connect_timeout_s));
+    append(report.findings, report.network.findings);
+    if (speed && !nodes.empty()) {
+        if (auto own = look_at_loopback(nodes.front()); own && own->state == "ok")
+            report.network.links.push_back(*own);
+    }
+    report.findings = errors_first(std::move(report.findings));
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        report.hosts.push_back({nodes[i].name, nodes[i].facts, speeds[i]});
+    return report;
+}
+
+Json to_json(const ProbeReport& report)
+{
+    Json hosts = Json::array(), links = Json::array(), findings = Json::array();
+    for (const auto& host : report.hosts)
+        hosts.push_back({{"host", host.name}, {"facts", host.facts.document}, {"speed", host.speed}});
+    for (const Link& link : report.network.links)
+        links.push_back({{"from", report.hosts[static_cast<std::size_t>(link.from)].name},
+            {"to", report.hosts[static_cast<std::size_t>(link.to)].name}, {"state", link.state}, {"error", link.error},
+            {"interface", link.interface}, {"latency_us", link.latency_us}, {"bandwidth_gb_s", link.bandwidth_gb_s},
+            {"mtu", link.mtu}, {"largest_message", link.largest_message}});
+    for (const Finding& finding : report.findings)
+        findings.push_back(to_json(finding));
+    return {{"good", report.good()}, {"hosts", std::move(hosts)}, {"links", std::move(links)},
+        {"findings", std::move(findings)}};
+}
+
+std::string probe_text(const ProbeReport& report)
+{
+    std::ostringstream out;
+    for (const auto& host : report.hosts) {
+        const NodeFacts& facts = host.facts;
+        out << host.name << ": " << facts.os << ", glibc " << facts.glibc << ", " << facts.cores << " cores, "
+            << figure(facts.memory_gib, "%.1f GiB");
+        if (!facts.gpus.empty())
+            out << ", " << facts.gpus.size() << " x " << facts.gpus.front().name << ", driver " << facts.driver;
+        if (const double bandwidth = number_field(host.speed, "memory_bandwidth_gb_s"); bandwidth > 0)
+            out << figure(bandwidth, "; copies %.1f GB/s")
+                << figure(number_field(host.speed, "gemm_tflops_fp32"), ", multiplies %.3f TFLOP/s (fp32, all cores)");
+        out << "\n";
+    }
+    for (const Link& link : report.network.links) {
+        const auto& from = report.hosts[static_cast<std::size_t>(link.from)].name;
+        out << "  " << from << " -> "
+            << (link.from == link.to ? "itself" : report.hosts[static_cast<std::size_t>(link.to)].name) << ": ";
+        if (link.state != "ok")
+            out << link.state << " (" << link.error << ")";
+        else
+            out << figure(link.latency_us, "%.0f us")
+                << (link.bandwidth_gb_s > 0 ? figure(link.bandwidth_gb_s, ", %.2f GB/s") : std::string())
+                << (link.mtu > 0 ? ", MTU " + std::to_string(link.mtu) : "") << ", through " << link.interface;
+        out << "\n";
+    }
+    for (const Finding& finding : report.findings)
+        out << name(finding.level) << ": " << finding.line() << "\n";
+    out << (report.good() ? "ready for a run\n" : "not ready for a run\n");
+    return out.str();
+}
+
+} // namespace fourfold

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A look at all nodes of a target: before every run in short, and by `fourfold probe` with speeds.
+#pragma once
+
+#include "runner/preflight/compare_nodes.h"
+#include "runner/preflight/finding.h"
+#include "runner/preflight/network.h"
+#include "runner/runs/run.h"
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+struct ProbeReport {
+    struct Host {
+        std::string name;
+        NodeFacts facts;
+        Json speed; // null, or the object of runner/agent/node_speed.h
+    };
+    std::vector<Host> hosts;
+    NetworkLook network;
+    std::vector<Finding> findings; // of everything, errors first
+    [[nodiscard]] bool good() const; // no error among them
+};
+
+Json to_json(const ProbeReport& report);
+std::string probe_text(const ProbeReport& report);
+
+// Connects to every host and looks at it and at the network between them. A host that cannot be reached is a finding
+// (DNS, route, port, host key, authentication, shell, folder told apart), not a failure of the probe.
+Expected<ProbeReport> probe_target(const Target& target, RunObserver& observer, std::stop_token stop, bool speed,
+    const std::filesystem::path& agent = {});
+
+// The same for nodes that are connected already, without speeds: the preflight of a run. `ranks` of each node.
+Expected<std::vector<Finding>> preflight(
+    std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop, double timeout_s);
+
+} // namespace fourfold

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/garbage.h"
+
+#include "runner/runs/launch_plan.h"
+#include "runner/runs/node.h"
+
+#include <mutex>
+
+namespace fourfold {
+
+Expected<Json> clear_target(const Target& target, double older_than_s, bool dry_run, RunObserver& observer,
+    std::stop_token stop, const std::filesystem::path& agent)
+{
+    Mailbox mailbox;
+    std::vector<Node> nodes
+        = make_nodes(target, agent.empty() ? own_program("fourfold-agent") : agent, mailbox, observer);
+    std::vector<Json> results(nodes.size());
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        FOURFOLD_CHECK(node.connect(phase));
+        FOURFOLD_TRY(Json counts, node.agent->clear(older_than_s, dry_run));
+        counts["host"] = node.name;
+        results[static_cast<std::size_t>(node.index)] = std::move(counts);
+        return {};
+    }));
+    return Json(results);
+}
+
+} // namespace fourfold

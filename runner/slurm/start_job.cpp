@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/slurm/start_job.h"
+
+#include "runner/slurm/script.h"
+
+#include <thread>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+
+Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan, const std::string& run,
+    Mailbox& mailbox, RunObserver& observer, std::stop_token stop, const EnterState& enter)
+{
+    FOURFOLD_CHECK(enter(RunState::preflight, "connecting to " + nodes.front().name));
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        FOURFOLD_CHECK(node.connect(phase));
+        return check_system(node, plan);
+    }));
+    FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the cluster's file system lacks"));
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        const auto progress = [&](uint64_t done, uint64_t total, const std::string& file) {
+            const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+            mailbox.post(
+                [&observer, fraction, text = node.name + ": " + file] { observer.on_staging(fraction, text); });
+        };
+        // Files of the login host's own disk are not there on the nodes: nothing is used in place.
+        FOURFOLD_TRY(node.staged, stage(*node.agent, plan.bundle, false, node.facts.disk_free_gib, phase, progress));
+        return {};
+    }));
+    std::string job;
+    FOURFOLD_CHECK(
+        enter(RunState::launching, "sent " + std::to_string(nodes.front().staged.sent_bytes) + " bytes; submitting"));
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+        std::vector<RunSpec> specs;
+        for (std::size_t k = 0; k < plan.ranks.size(); ++k)
+            specs.push_back(spec_of_node(node, plan, run, static_cast<int>(k), "Slurm node " + std::to_string(k)));
+        FOURFOLD_TRY(
+            job, node.agent->submit(specs, slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
+        return {};
+    }));
+    return enter(RunState::launching, "Slurm job " + job + " is submitted");
+}
+
+Expected<std::optional<int>> next_attempt(
+    Node& login, const std::string& run, int last, RunObserver& observer, std::stop_token stop)
+{
+    std::string said;
+    int over = 0;
+    for (auto wait = 1s; !stop.stop_requested(); std::this_thread::sleep_for(wait)) {
+        if (!login.agent) {
+            if (const auto connected = login.connect(stop); !connected) {
+                observer.on_state(RunState::launching, connected.error().line());
+                continue;
+            }
+        }
+        const auto found = login.agent->attempts(run);
+        if (!found) {
+            login.agent.reset();
+            continue;
+        }
+        if (found->last > last)
+            return std::optional<int>(last + 1);
+        const std::string text = "waits for its next attempt: "
+            + (found->answered ? found->state + (found->reason.empty() ? "" : " (" + found->reason + ")")
+                               : "Slurm does not answer");
+        if (text != said)
+            observer.on_state(RunState::launching, said = text);
+        // Requeued jobs wait as PENDING; in between they may show as COMPLETING or PREEMPTED.
+        const bool waits = !found->answered || found->state.starts_with("PENDING")
+            || found->state.starts_with("RUNNING") || found->state.starts_with("CONFIGURING")
+            || found->state.starts_with("REQUEUE");
+        over = waits ? 0 : over + 1;
+        if (over > 20)
+            return std::optional<int>{};
+    }
+    return Problem{ProblemCode::cancelled, "stopped while it waited for its next attempt", {}, run};
+}
+
+} // namespace fourfold

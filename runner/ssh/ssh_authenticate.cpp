@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/ssh/ssh_authenticate.h"
+
+#include <libssh/callbacks.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kMostRounds = 8; // of keyboard-interactive
+constexpr std::size_t kLongestPrompt = 500;
+
+// What a host sends is shown to a person: no control characters, not endless.
+std::string harmless(const char* text)
+{
+    std::string out = text ? text : "";
+    for (char& c : out) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            c = ' ';
+    }
+    return out.substr(0, kLongestPrompt);
+}
+
+std::string login_name(ssh_session session)
+{
+    char* value = nullptr;
+    if (ssh_options_get(session, SSH_OPTIONS_USER, &value) != SSH_OK || !value)
+        return {};
+    std::string out = value;
+    ssh_string_free_char(value);
+    return out;
+}
+
+std::function<std::optional<std::string>()> asker(
+    const SshPrompts& prompts, const std::string& name, const std::string& prompt)
+{
+    if (!prompts.secret)
+        return {};
+    return [&prompts, name, prompt] { return prompts.secret({name, prompt, false}); };
+}
+
+Expected<int> with_key_file(
+    ssh_session session, const std::string& name, const std::string& key_file, const SshPrompts& prompts)
+{
+    const std::string file = expanded_home(key_file);
+    if (access(file.c_str(), R_OK) != 0)
+        return Problem{
+            ProblemCode::not_found, "the key file cannot be read", "check key_file of the target", name + ": " + file};
+    ssh_key raw = nullptr;
+    const auto load = [&](const char* passphrase) {
+        return ssh_pki_import_privkey_file(file.c_str(), passphrase, nullptr, nullptr, &raw) == SSH_OK;
+    };
+    if (!load(nullptr) && !Passphrases::of_this_program().try_each(load, asker(prompts, name, "passphrase of " + file)))
+        return Problem{ProblemCode::refused, "the key file is protected by a passphrase or is no private key",
+            "give the right passphrase, or load it into ssh-agent (ssh-add) and leave key_file out",
+            name + ": " + file};
+    const SshKey key(raw);
+    return ssh_userauth_publickey(session, nullptr, raw);
+}
+
+// For keys that libssh finds itself (configured and default ones): it asks only for a key that the host accepts.
+struct PassphraseAttempt {
+    const char* passphrase = nullptr; // null: only say whether one is wanted
+    bool wanted = false;
+};
+
+int give_passphrase(const char*, char* buffer, std::size_t size, int, int, void* data)
+{
+    auto& attempt = *static_cast<PassphraseAttempt*>(data);
+    attempt.wanted = true;
+    if (!attempt.passphrase || std::strlen(attempt.passphrase) >= size)
+        return -1;
+    std::strcpy(buffer, attempt.passphrase);
+    return 0;
+}
+
+int with_found_keys(ssh_session session, const std::string& name, const SshPrompts& prompts)
+{
+    PassphraseAttempt attempt;
+    ssh_callbacks_struct callbacks{};
+    callbacks.userdata = &attempt;
+    callbacks.auth_function = give_passphrase;
+    ssh_callbacks_init(&callbacks);
+    ssh_set_callbacks(session, &callbacks);
+    int result = ssh_userauth_publickey_auto(session, nullptr, nullptr);
+    if (attempt.wanted && result == SSH_AUTH_DENIED) {
+        Passphrases::of_this_program().try_each(
+            [&](const char* passphrase) {
+                attempt.passphrase = passphrase;
+                result = ssh_userauth_publickey_auto(session, nullptr, nullptr);
+                return result == SSH_AUTH_SUCCESS || result == SSH_AUTH_PARTIAL;
+            },
+            asker(prompts, name, "passphrase of your SSH key"));
+    }
+    // The session outlives what the callbacks point to.
+    static ssh_callbacks_struct kNone = [] {
+        ssh_callbacks_struct none{};
+        ssh_callbacks_init(&none);
+        return none;
+    }();
+    ssh_set_callbacks(session, &kNone);
+    return result;
+}
+
+// One-time codes and the like: every question of the host goes to the user.
+int with_questions(ssh_session session, const std::string& name, const SshPrompts& prompts)
+{
+    int result = ssh_userauth_kbdint(session, nullptr, nullptr);
+    for (int round = 0; result == SSH_AUTH_INFO && round < kMostRounds; ++round) {
+        const int count = ssh_userauth_kbdint_getnprompts(session);
+        const std::string heading = harmless(ssh_userauth_kbdint_getinstruction(session));
+        for (int i = 0; i < count; ++i) {
+            char echo = 0;
+            const std::string prompt
+                = harmless(ssh_userauth_kbdint_getprompt(session, static_cast<unsigned>(i), &echo));
+            auto answer = prompts.secret({name, (heading.empty() ? "" : heading + " ") + prompt, echo != 0});
+            if (!answer)
+                return SSH_AUTH_DENIED;
+            ssh_userauth_kbdint_setanswer(session, static_cast<unsigned>(i), answer->c_str());
+            forget(*answer);
+        }
+        result = ssh_userauth_kbdint(session, nullptr, nullptr);
+    }
+    return result;
+}
+
+} // namespace
+
+std::string expanded_home(const std::string& path)
+{
+    const char* home = std::getenv("HOME");
+    return path.starts_with("~/") && home ? home + path.substr(1) : path;
+}
+
+Expected<void> authenticate(
+    ssh_session session, const std::string& name, const std::string& key_file, const SshPrompts& prompts)
+{
+    int result = ssh_userauth_none(session, nullptr);
+    if (result == SSH_AUTH_SUCCESS)
+        return {};
+    if (result == SSH_AUTH_ERROR)
+        return Problem{ProblemCode::network,
+            std::string("the connection broke while logging in: ") + ssh_get_error(session), {}, name};
+    const int methods = ssh_userauth_list(session, nullptr);
+    if ((methods & SSH_AUTH_METHOD_PUBLICKEY) != 0) {
+        if (key_file.empty()) {
+            result = with_found_keys(session, name, prompts);
+        } else {
+            FOURFOLD_TRY(result, with_key_file(session, name, key_file, prompts));
+        }
+        if (result == SSH_AUTH_SUCCESS)
+            return {};
+    }
+    // After a key the host may want a second factor (`partial`); without any key it may want questions alone.
+    const bool partial = result == SSH_AUTH_PARTIAL;
+    const bool questions = (ssh_userauth_list(session, nullptr) & SSH_AUTH_METHOD_INTERACTIVE) != 0;
+    if (questions && prompts.secret && with_questions(session, name, prompts) == SSH_AUTH_SUCCESS)
+        return {};
+    const std::string user = login_name(session);
+    std::string message = "the host accepts none of your keys" + (user.empty() ? "" : " for user " + user);
+    std::string hint
+        = "add your public key to ~/.ssh/authorized_keys on the host, or load the right key into ssh-agent";
+    if (partial || ((methods & SSH_AUTH_METHOD_PUBLICKEY) == 0 && questions)) {
+        message = "the host wants answers (a one-time code) that were not given or not right";
+        hint = prompts.secret ? "try again" : "run it where it can ask you, from a terminal or the desktop";
+    } else if ((methods & SSH_AUTH_METHOD_PUBLICKEY) == 0) {
+        message = "the host does not allow keys; passwords are not used";
+    }
+    return Problem{ProblemCode::refused, message, hint, name};
+}
+
+} // namespace fourfold

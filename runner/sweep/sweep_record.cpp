@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/sweep/sweep_record.h"
+
+#include "core/base/paths.h"
+#include "core/base/sha256.h"
+#include "runner/protocol/message.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fourfold {
+
+namespace {
+
+Json figure(const std::optional<double>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+std::optional<double> figure(const Json& json, const char* key)
+{
+    return json.contains(key) && json[key].is_number() ? std::optional(json[key].get<double>()) : std::nullopt;
+}
+
+} // namespace
+
+bool CellResult::final() const
+{
+    static constexpr std::array<std::string_view, 6> kFinal{"ok", "oom", "hang", "fail", "unfit", "impossible"};
+    return std::find(kFinal.begin(), kFinal.end(), status) != kFinal.end();
+}
+
+Expected<SweepRecord> SweepRecord::open(const Json& identity, bool again)
+{
+    SweepRecord record;
+    record.identity_ = identity;
+    record.file_ = data_folder() / "sweeps" / (sha256_hex(to_wire(identity)).substr(0, 16) + ".json");
+    std::error_code error;
+    std::filesystem::create_directories(record.file_.parent_path(), error);
+    if (again || !std::filesystem::exists(record.file_, error))
+        return record;
+    FOURFOLD_TRY(const Json json, read_json_file(record.file_));
+    for (const auto& [key, cell] : object_field(json, "cells").items())
+        record.cells_[key] = {text_field(cell, "status"), text_field(cell, "run"), text_field(cell, "why"),
+            figure(cell, "tps_per_gpu"), figure(cell, "predicted_tps_per_gpu")};
+    return record;
+}
+
+const CellResult* SweepRecord::find(const std::string& key) const
+{
+    const auto at = cells_.find(key);
+    return at == cells_.end() ? nullptr : &at->second;
+}
+
+Expected<void> SweepRecord::set(const std::string& key, const CellResult& result)
+{
+    cells_[key] = result;
+    Json cells = Json::object();
+    for (const auto& [name, cell] : cells_)
+        cells[name] = {{"status", cell.status}, {"run", cell.run}, {"why", cell.why},
+            {"tps_per_gpu", figure(cell.tps_per_gpu)}, {"predicted_tps_per_gpu", figure(cell.predicted_tps_per_gpu)}};
+    return write_file_atomically(file_, to_wire({{"sweep", identity_}, {"cells", std::move(cells)}}) + "\n");
+}
+
+} // namespace fourfold

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole runs in the queue of a real Slurm of four nodes: ends, failures, and what Slurm does to jobs.
+#include "core/history/store.h"
+#include "runner/protocol/message.h"
+#include "tests/cluster/slurm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+namespace fourfold::test {
+namespace {
+
+class Slurm : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (const std::string why = why_no_slurm(); !why.empty())
+            GTEST_SKIP() << why;
+        cluster = std::make_unique<SlurmCluster>(home, 4);
+        ASSERT_TRUE(cluster->start());
+    }
+    void TearDown() override { cluster.reset(); }
+
+    RunRequest asked(const std::map<std::string, std::string>& environment)
+    {
+        RunRequest out = request(home, 4, environment);
+        out.target = *target_from_json({{"kind", "slurm"}, {"base_folder", (home.path() / "shared").string()},
+                                           {"slurm", {{"nodes", 4}, {"partition", "low"}, {"requeue", requeue}}}},
+            "slurm");
+        out.target.stop_grace_s = 0.5;
+        return out;
+    }
+    RunResult run(const RunRequest& request, std::stop_token stop = {})
+    {
+        const auto result = launch(request, observer, stop);
+        EXPECT_TRUE(result) << (result ? "" : result.error().line());
+        if (!result)
+            return {};
+        EXPECT_TRUE(wait_until([&] { return processes_of(result->id.substr(0, 26)) == 0; }, 20))
+            << "nothing may be left";
+        return *result;
+    }
+    [[nodiscard]] bool said(const std::string& text) const
+    {
+        return std::any_of(observer.texts.begin(), observer.texts.end(),
+            [&](const std::string& one) { return one.find(text) != std::string::npos; });
+    }
+
+    Home home;
+    std::unique_ptr<SlurmCluster> cluster;
+    Recording observer;
+    bool requeue = false;
+};
+
+TEST_F(Slurm, FourNodesThenNothingIsSentAgain)
+{
+    const RunResult result = run(asked({{"FAKE_STEPS", "50"}}));
+    ASSERT_EQ(result.state, RunState::ok) << (result.problem ? result.problem->line() : "");
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(steps_of(observer.events).size(), 50u);
+    const auto stored = read_text_file(result.folder / "events.jsonl");
+    const auto node = read_text_file(home.path() / "shared/runs" / result.id / "events.jsonl");
+    ASSERT_TRUE(stored && node);
+    EXPECT_EQ(*stored, *node);
+    for (int rank = 0; rank < 4; ++rank)
+        EXPECT_TRUE(std::filesystem::exists(result.folder / ("rank" + std::to_string(rank) + ".log"))) << rank;
+    EXPECT_TRUE(said("Slurm job"));
+    observer = {};
+    EXPECT_EQ(run(asked({{"FAKE_STEPS", "2"}})).state, RunState::ok);
+    EXPECT_TRUE(said("sent 0 bytes"));
+}
+
+TEST_F(Slurm, ARankOfAnotherNodeFails)
+{
+    const RunResult result = run(
+        asked({{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_FAIL_STEP", "20"}, {"FAKE_HOW", "exit37"}}));
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    const std::string line = result.problem->line();
+    EXPECT_NE(line.find("rank 2 (tp 0, cp 0, pp 0, dp 1) on n"), std::string::npos) << line;
+    EXPECT_NE(line.find("exit status 37"), std::string::npos) << line;
+    expect_whole(observer.events, "fail");
+}
+
+TEST_F(Slurm, CancelledFromOutside)
+{
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20)
+            (void)cluster->run("scancel " + cluster->job());
+    };
+    const RunResult result = run(asked({{"FAKE_STEPS", "100000"}}));
+    EXPECT_EQ(result.state, RunState::cancelled);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("scancel"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Slurm, StoppedWhileItRuns)
+{
+    std::stop_source stop;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20)
+            stop.request_stop();
+    };
+    EXPECT_EQ(run(asked({{"FAKE_STEPS", "100000"}}), stop.get_token()).state, RunState::cancelled);
+    EXPECT_TRUE(wait_until([&] { return cluster->job().empty(); }, 30)) << "the job ends too";
+}
+
+TEST_F(Slurm, AWaitingJobSaysWhyAndIsTakenOutOfTheQueue)
+{
+    RunRequest later = asked({{"FAKE_STEPS", "2"}});
+    later.target.slurm->lines = {"--begin=now+1hour"};
+    std::stop_source stop;
+    std::jthread stopper([&](const std::stop_token& end) {
+        while (!end.stop_requested() && cluster->job().empty())
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::this_thread::sleep_for(std::chrono::seconds(6));
+        stop.request_stop();
+    });
+    const RunResult result = run(later, stop.get_token());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("Slurm: PENDING (BeginTime)")) << "the reason is shown";
+    EXPECT_EQ(cluster->job(), "");
+}
+
+TEST_F(Slurm, PreemptedAndRequeuedIsANewAttempt)
+{
+    requeue = true;
+    std::atomic<bool> preempted = false;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20 && !preempted.exchange(true))
+            (void)cluster->run("sbatch -p high -N 4 --exclusive --output=/dev/null --wrap 'sleep 2'");
+    };
+    const RunResult result = run(asked({{"FAKE_STEPS", "400"}, {"FAKE_STEP_MS", "20"}}));
+    EXPECT_EQ(result.state, RunState::ok) << (result.problem ? result.problem->line() : "");
+    EXPECT_TRUE(result.id.ends_with("A1")) << result.id;
+    const auto runs = HistoryStore::open(HistoryStore::default_file())->list();
+    ASSERT_TRUE(runs);
+    ASSERT_EQ(runs->size(), 2u) << "each attempt is stored";
+    EXPECT_EQ((*runs)[1].state == "preempted" || (*runs)[0].state == "preempted", true);
+}
+
+TEST_F(Slurm, AControllerThatDiesChangesNothing)
+{
+    std::jthread helper;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 20)
+            return;
+        cluster->kill_controller();
+        helper = std::jthread([this] {
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+            cluster->start_controller();
+        });
+    };
+    EXPECT_EQ(run(asked({{"FAKE_STEPS", "200"}, {"FAKE_STEP_MS", "20"}})).state, RunState::ok);
+    expect_whole(observer.events, "ok");
+}
+
+TEST_F(Slurm, ALostNodeEndsTheRun)
+{
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20)
+            (void)cluster->run("scontrol update nodename=n4 state=down reason=test");
+    };
+    const RunResult result = run(asked({{"FAKE_STEPS", "100000"}}));
+    EXPECT_EQ(result.state, RunState::lost);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("NODE_FAIL"), std::string::npos) << result.problem->line();
+}
+
+TEST_F(Slurm, TheTimeLimitIsNamed)
+{
+    RunRequest limited = asked({{"FAKE_STEPS", "100000"}});
+    limited.target.slurm->time = "1";
+    const RunResult result = run(limited);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("time limit"), std::string::npos) << result.problem->line();
+}
+
+TEST_F(Slurm, WhatSbatchRefusesIsOneClearProblem)
+{
+    RunRequest wrong = asked({});
+    wrong.target.slurm->partition = "nowhere";
+    const auto result = launch(wrong, observer, {});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().line().find("invalid partition"), std::string::npos) << result.error().line();
+    const auto shown = preview(asked({}));
+    ASSERT_TRUE(shown);
+    EXPECT_NE(shown->text.find("#SBATCH --partition=low"), std::string::npos);
+    EXPECT_NE(shown->text.find("exec srun"), std::string::npos);
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The agent's parts that watch ranks, each by itself: stalls by a clock of the test, capped logs, cores of a NUMA node,
+// the page that a rank shares.
+#include "runner/agent/diagnosis.h"
+#include "runner/agent/node_checks.h"
+#include "runner/agent/numa.h"
+#include "runner/agent/rank_log.h"
+#include "runner/agent/slurm_commands.h"
+#include "runner/agent/stall_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+namespace fourfold {
+namespace {
+
+class Folder : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        std::string pattern = testing::TempDir() + "fourfold.XXXXXX";
+        folder = mkdtemp(pattern.data());
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+    void write(const std::string& name, const std::string& text) const
+    {
+        std::filesystem::create_directories((folder / name).parent_path());
+        std::ofstream(folder / name) << text;
+    }
+    std::filesystem::path folder;
+};
+
+TEST(StallWatches, TenMediansOrSixtySeconds)
+{
+    StallWatch watch(RunLimits{}, 1000);
+    EXPECT_EQ(watch.limit(), 900) << "before the first step";
+    for (int i = 0; i <= 20; ++i)
+        watch.step(1000 + i);
+    EXPECT_EQ(watch.median(), 1);
+    EXPECT_EQ(watch.limit(), 60);
+    EXPECT_EQ(watch.look(1020 + 59), StallWatch::Finding::none);
+    EXPECT_EQ(watch.look(1020 + 61), StallWatch::Finding::stalled);
+    EXPECT_EQ(watch.look(1020 + 62), StallWatch::Finding::none) << "said once";
+    watch.step(1090);
+    EXPECT_EQ(watch.look(1091), StallWatch::Finding::recovered);
+    EXPECT_EQ(watch.look(1092), StallWatch::Finding::none);
+    EXPECT_EQ(watch.look(1151), StallWatch::Finding::stalled);
+    EXPECT_EQ(watch.look(1151 + 59), StallWatch::Finding::none);
+    EXPECT_EQ(watch.look(1151 + 61), StallWatch::Finding::hung);
+    EXPECT_EQ(watch.look(1151 + 70), StallWatch::Finding::none);
+    StallWatch slow(RunLimits{}, 0);
+    for (int i = 0; i <= 5; ++i)
+        slow.step(i * 30);
+    EXPECT_EQ(slow.limit(), 300) << "ten medians";
+    slow.sign_of_life(400);
+    EXPECT_EQ(slow.look(690), StallWatch::Finding::none);
+    EXPECT_EQ(slow.look(701), StallWatch::Finding::stalled);
+    RunLimits off;
+    off.stall_s = 0;
+    StallWatch never(off, 0);
+    EXPECT_EQ(never.look(1e9), StallWatch::Finding::none);
+}
+
+using RankLogs = Folder;
+
+TEST_F(RankLogs, KeepBeginningAndEnd)
+{
+    const auto file = folder / "rank0.log";
+    auto log = RankLog::open(file, {100, 50});
+    ASSERT_TRUE(log);
+    std::string expected;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string line = "line " + std::to_string(i) + "\n";
+        ASSERT_EQ(::write(log->write_end(), line.data(), line.size()), ssize_t(line.size()));
+        if (i % 7 == 0)
+            log->poll();
+        expected += line;
+    }
+    log->started();
+    log->close();
+    EXPECT_EQ(log->bytes(), expected.size());
+    const std::string kept = slurp(file);
+    EXPECT_TRUE(kept.starts_with(expected.substr(0, 100)));
+    EXPECT_NE(kept.find("a part is left out here"), std::string::npos);
+    EXPECT_TRUE(kept.ends_with("line 998\nline 999\n")) << kept;
+    EXPECT_LT(kept.size(), 1000u);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no parts are left";
+}
+
+TEST_F(RankLogs, AShortOneIsAsItCame)
+{
+    auto log = RankLog::open(folder / "rank0.log");
+    ASSERT_TRUE(log);
+    const std::string text("a\0b\x1b[31m\xff\n", 10);
+    ASSERT_EQ(::write(log->write_end(), text.data(), text.size()), ssize_t(text.size()));
+    log->close(); // somebody still holds the write end: not waited for
+    EXPECT_EQ(slurp(folder / "rank0.log"), text);
+}
+
+using NumaNodes = Folder;
+
+TEST_F(NumaNodes, ARankGetsTheCoresOfItsGpusNode)
+{
+    write("proc/driver/nvidia/gpus/0000:01:00.0/information", "");
+    write("proc/driver/nvidia/gpus/0000:C1:00.0/information", "");
+    write("sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
+    write("sys/bus/pci/devices/0000:c1:00.0/numa_node", "0\n");
+    write("sys/devices/system/node/node0/cpulist", "0-3\n");
+    write("sys/devices/system/node/node1/cpulist", "4-6,9\n");
+    RunSpec spec;
+    spec.ranks = {RankPlace{0, 0, {}}, RankPlace{1, 1, {}}};
+    spec.numa = "gpu";
+    const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    EXPECT_EQ(cores_of_rank(spec, spec.ranks[0], all, "", folder), (std::vector<int>{4, 5, 6, 9}));
+    EXPECT_EQ(cores_of_rank(spec, spec.ranks[1], all, "", folder), (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(cores_of_rank(spec, spec.ranks[0], all, "1,0", folder), (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(cores_of_rank(spec, spec.ranks[1], {2, 8}, "", folder), (std::vector<int>{2})) << "only what may be used";
+    EXPECT_TRUE(cores_of_rank(spec, spec.ranks[0], all, "GPU-1234", folder).empty());
+    write("sys/bus/pci/devices/0000:01:00.0/numa_node", "-1\n");
+    EXPECT_TRUE(cores_of_rank(spec, spec.ranks[0], all, "", folder).empty()) << "the kernel does not know";
+    spec.numa = "spread";
+    EXPECT_EQ(cores_of_rank(spec, spec.ranks[1], all, "", folder), (std::vector<int>{4, 5, 6, 9}));
+    spec.numa = "none";
+    EXPECT_TRUE(cores_of_rank(spec, spec.ranks[0], all, "", folder).empty());
+}
+
+TEST(CoreLists, AreRead)
+{
+    EXPECT_EQ(parse_core_list("0-2,5\n"), (std::vector<int>{0, 1, 2, 5}));
+    EXPECT_TRUE(parse_core_list("").empty());
+    EXPECT_TRUE(parse_core_list("a").empty());
+    EXPECT_TRUE(parse_core_list("1-x").empty());
+}
+
+// "level check" of each finding.
+std::vector<std::string> kinds(const Json& findings)
+{
+    std::vector<std::string> out;
+    for (const Json& one : findings)
+        out.push_back(one["level"].get<std::string>() + " " + one["check"].get<std::string>());
+    return out;
+}
+
+TEST(GpuFindings, OutOfWhatNvidiaSmiPrints)
+{
+    const std::string good = "0, NVIDIA H100, 81559, 81000, 0, 0x0000000000000001, Disabled, 35\n";
+    EXPECT_EQ(kinds(gpu_findings(good, "", 1)), (std::vector<std::string>{"info GPUs"}));
+    EXPECT_EQ(kinds(gpu_findings(good, "", 2)), (std::vector<std::string>{"error GPUs"}));
+    EXPECT_EQ(kinds(gpu_findings(
+                  "0, NVIDIA H100, 81559, 1000, 3, 0x0000000000000040, Enabled, 90\n", "77, 60000 MiB, python\n", 1)),
+        (std::vector<std::string>{
+            "warning GPU memory", "error ECC", "warning clocks", "error MIG", "info GPUs", "warning GPU processes"}));
+    EXPECT_EQ(kinds(gpu_findings(good + "1, NVIDIA A100, 81559, 81000, [N/A], 0x0, [N/A], 35\n", "", 2)),
+        (std::vector<std::string>{"info GPUs", "warning GPU models"}));
+    EXPECT_EQ(kinds(gpu_findings("", "", 1)), (std::vector<std::string>{"error GPUs"})) << "nvidia-smi said nothing";
+}
+
+TEST(SlurmAnswers, AreRead)
+{
+    const SlurmJob waits = parse_squeue("PENDING|Resources|\n");
+    EXPECT_EQ(waits.state, "PENDING");
+    EXPECT_EQ(waits.reason, "Resources");
+    EXPECT_TRUE(waits.answered);
+    EXPECT_FALSE(parse_squeue("slurm_load_jobs error: Invalid job id specified\n").answered);
+    const SlurmJob shown
+        = parse_scontrol("JobId=7 JobName=x JobState=RUNNING Reason=None Dependency=(null) PreemptTime=None "
+                         "NodeList=n[1-2]\n");
+    EXPECT_EQ(shown.state, "RUNNING");
+    EXPECT_EQ(shown.reason, "");
+    EXPECT_EQ(shown.nodes, "n[1-2]");
+    EXPECT_FALSE(shown.preempted);
+    EXPECT_TRUE(parse_scontrol("JobState=COMPLETING PreemptTime=2026-01-01T00:00:00").preempted);
+    const SlurmJob requeued = parse_scontrol("JobState=COMPLETING Reason=None Requeue=1 Restarts=2 EndTime=Unknown");
+    EXPECT_EQ(requeued.restarts, 2);
+    EXPECT_EQ(requeued.end_time, 0);
+    EXPECT_GT(parse_scontrol("JobState=RUNNING EndTime=2026-01-02T03:04:05").end_time, 1767000000);
+    EXPECT_TRUE(is_final("CANCELLED by 0"));
+    EXPECT_FALSE(is_final("COMPLETING"));
+    EXPECT_EQ(status_of_state("PREEMPTED"), "preempted");
+    EXPECT_EQ(status_of_state("NODE_FAIL"), "lost");
+    EXPECT_EQ(status_of_state(""), "lost") << "absence is never success";
+    EXPECT_EQ(status_of_state("COMPLETED"), "lost") << "only the run folder says ok";
+}
+
+using ProgressPages = Folder;
+
+TEST_F(ProgressPages, AreReadWhileTheyAreWritten)
+{
+    EXPECT_FALSE(read_progress(folder, 0));
+    ProgressWriter writer((folder / "rank0.progress").string());
+    writer.begin(7, 3, "all_gather of 8 bytes", "tp ranks 0 1");
+    auto progress = read_progress(folder, 0);
+    ASSERT_TRUE(progress);
+    EXPECT_EQ(progress->number, 7u);
+    EXPECT_EQ(progress->group_number, 3u);
+    EXPECT_TRUE(progress->inside);
+    EXPECT_EQ(progress->operation, "all_gather of 8 bytes");
+    writer.end();
+    EXPECT_FALSE(read_progress(folder, 0)->inside);
+    std::jthread busy([&](const std::stop_token& stop) {
+        for (uint64_t i = 1; !stop.stop_requested(); ++i) {
+            writer.begin(i, i, "operation " + std::to_string(i), std::string(500, 'g'));
+            writer.end();
+        }
+    });
+    for (int i = 0; i < 2000; ++i) {
+        if (const auto seen = read_progress(folder, 0); seen && seen->operation.starts_with("operation ")) {
+            ASSERT_EQ(seen->operation, "operation " + std::to_string(seen->number));
+        }
+    }
+    write("rank1.progress", "short");
+    EXPECT_FALSE(read_progress(folder, 1));
+    write("rank2.progress", std::string(4096, 'x'));
+    EXPECT_FALSE(read_progress(folder, 2));
+}
+
+} // namespace
+} // namespace fourfold

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the agent does by itself for the ranks it owns: environment, limits, stalls, floods, leases, its own death.
+#include "core/history/store.h"
+#include "runner/protocol/laggard.h"
+#include "runner/protocol/message.h"
+#include "tests/runner/support.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+
+namespace fourfold::test {
+namespace {
+
+class Supervision : public testing::Test {
+protected:
+    Expected<RunResult> run(RunRequest asked, std::stop_token stop = {})
+    {
+        auto result = launch(asked, observer, stop);
+        EXPECT_TRUE(result) << (result ? "" : result.error().line());
+        if (result) {
+            EXPECT_EQ(processes_of(result->id), 0) << "nothing of a run may be left";
+        }
+        return result;
+    }
+    // Fast enough for a test.
+    RunRequest watched(const std::map<std::string, std::string>& environment)
+    {
+        RunRequest out = request(home, 2, environment);
+        out.target.stall_s = 2;
+        out.target.first_step_s = 20;
+        out.target.hang_s = 1.5;
+        return out;
+    }
+    [[nodiscard]] std::string log_of(int rank) const
+    {
+        const auto text = read_text_file(observer.folder / ("rank" + std::to_string(rank) + ".log"), 64u << 20);
+        return text ? *text : "";
+    }
+    [[nodiscard]] const Json* warning(const std::string& kind) const
+    {
+        const auto at = std::find_if(observer.events.begin(), observer.events.end(),
+            [&](const Json& event) { return text_field(event, "kind") == kind; });
+        return at == observer.events.end() ? nullptr : &*at;
+    }
+
+    Home home;
+    Recording observer;
+};
+
+TEST_F(Supervision, AStalledRunNamesTheLaggardAndEndsAsHang)
+{
+    const auto result = run(watched({{"FAKE_PROGRESS", "1"}, {"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"},
+        {"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "20"}, {"FAKE_HOW", "hang"}}));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::hang);
+    expect_whole(observer.events, "hang");
+    const Json* stalled = warning("stalled");
+    ASSERT_TRUE(stalled);
+    const std::string message = text_field(*stalled, "message");
+    EXPECT_NE(
+        message.find("rank 1 (tp 1, cp 0, pp 0, dp 0) on this computer is in no collective since"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find("waits in all_reduce of 64 bytes"), std::string::npos) << message;
+    const Json& ranks = array_field(*stalled, "ranks");
+    ASSERT_EQ(ranks.size(), 2u);
+    EXPECT_EQ(integer_field(ranks[0], "number"), 20);
+    EXPECT_EQ(integer_field(ranks[1], "number"), 19);
+    EXPECT_NE(text_field(ranks[1], "stack").find("fake-trainer"), std::string::npos) << ranks[1].dump();
+    EXPECT_FALSE(array_field(ranks[1], "threads").empty());
+    ASSERT_TRUE(result->problem);
+    EXPECT_NE(result->problem->line().find("nothing moves for"), std::string::npos) << result->problem->line();
+}
+
+TEST_F(Supervision, ARankThatASignalStoppedIsNamed)
+{
+    const auto result = run(watched({{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}, {"FAKE_FAIL_RANK", "0"},
+        {"FAKE_FAIL_STEP", "10"}, {"FAKE_HOW", "pause"}}));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::hang);
+    ASSERT_TRUE(warning("stalled"));
+    EXPECT_NE(
+        text_field(*warning("stalled"), "message").find("rank 0 (tp 0, cp 0, pp 0, dp 0) on this computer is stopped"),
+        std::string::npos)
+        << warning("stalled")->dump();
+}
+
+TEST_F(Supervision, OneDeadRankStopsTheOthersAtOnce)
+{
+    const auto result = run(request(home, 4,
+        {{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_FAIL_STEP", "30"}, {"FAKE_HOW", "kill"},
+            {"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}}));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::fail);
+    EXPECT_NE(result->problem->line().find("rank 2 (tp 0, cp 0, pp 0, dp 1) on this computer: killed by SIGKILL"),
+        std::string::npos)
+        << result->problem->line();
+}
+
+TEST_F(Supervision, AFloodOfOutputIsCapped)
+{
+    const auto result = run(request(home, 2, {{"FAKE_PRINT_BYTES", std::to_string(100 << 20)}, {"FAKE_STEPS", "3"}}));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok);
+    const std::filesystem::path node = home.path() / "data/fourfold/node/runs" / result->id;
+    EXPECT_LT(std::filesystem::file_size(node / "rank0.log"), 40u << 20);
+    EXPECT_FALSE(std::filesystem::exists(node / "rank0.log.tail0"));
+    EXPECT_FALSE(std::filesystem::exists(node / "rank0.log.tail1"));
+    EXPECT_NE(log_of(0).find("the last words"), std::string::npos) << "the end is kept";
+    EXPECT_TRUE(std::any_of(observer.events.begin(), observer.events.end(),
+        [](const Json& event) { return text_field(event, "message").find("prints so much") != std::string::npos; }));
+    expect_whole(observer.events, "ok");
+}
+
+TEST_F(Supervision, ThePreludesEnvironmentReachesTheRanks)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "2"}});
+    asked.target.prelude = {"# a comment", "export FAKE_NOTE=\"from the prelude $((6*7))\"", "echo loaded"};
+    const auto result = run(asked);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_NE(log_of(1).find("from the prelude 42"), std::string::npos) << log_of(1);
+    asked.target.prelude = {"true", "echo no such module >&2; false", "true"};
+    const auto refused = launch(asked, observer, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(
+        refused.error().line().find("the prelude failed; it printed: no such module | line 2 ended with status 1"),
+        std::string::npos)
+        << refused.error().line();
+    asked.target.prelude = {"sleep 600"};
+    asked.target.prelude_timeout_s = 1;
+    const auto late = launch(asked, observer, {});
+    ASSERT_FALSE(late);
+    EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();
+}
+
+// A stand-in for apptainer notes what it is given and runs the command.
+TEST_F(Supervision, RanksRunInAContainer)
+{
+    const auto bin = home.path() / "fakebin";
+    std::filesystem::create_directories(bin);
+    std::ofstream(bin / "apptainer")
+        << "#!/bin/sh\necho \"$@\" > " << (home.path() / "args").string()
+        << "\nshift\nwhile [ \"$1\" = --bind ] || [ \"$1\" = --nv ]; do [ \"$1\" = --bind ] "
+           "&& shift; shift; done\nshift\nexec \"$@\"\n";
+    chmod((bin / "apptainer").c_str(), 0755);
+    RunRequest asked = request(home, 1, {{"FAKE_STEPS", "2"}});
+    asked.target.container = Container{"/images/train.sif", {"/data:/mnt:ro"}};
+    const auto none = launch(asked, observer, {});
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().line().find("neither apptainer nor singularity"), std::string::npos) << none.error().line();
+    asked.target.prelude = {"export PATH=" + bin.string() + ":$PATH"};
+    const auto result = run(asked);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    const auto args = read_text_file(home.path() / "args");
+    ASSERT_TRUE(args);
+    EXPECT_NE(args->find("--bind /data:/mnt:ro /images/train.sif "), std::string::npos) << *args;
+}
+
+TEST_F(Supervision, SecretsReachTheRanksAndAreStoredNowhere)
+{
+    setenv("FF_TEST_TOKEN", "s3cr3t-value-of-the-test", 1);
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "2"}, {"FAKE_SECRET", "FF_TEST_TOKEN"}});
+    asked.target.secrets = {"FF_TEST_TOKEN"};
+    const auto result = run(asked);
+    ASSERT_TRUE(result);
+    EXPECT_NE(log_of(0).find("secret of 24 bytes"), std::string::npos) << log_of(0);
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path() / "data")) {
+        if (!entry.is_regular_file())
+            continue;
+        ++files;
+        const auto text = read_text_file(entry.path(), 64u << 20);
+        EXPECT_TRUE(!text || text->find("s3cr3t-value") == std::string::npos) << entry.path();
+    }
+    EXPECT_GT(files, 8);
+    unsetenv("FF_TEST_TOKEN");
+    const auto unset = launch(asked, observer, {});
+    ASSERT_FALSE(unset);
+    EXPECT_EQ(unset.error().exit_status(), 2);
+}
+
+TEST_F(Supervision, AnAbandonedRunEndsWithItsLease)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    asked.target.lease_s = 5;
+    // A client that is killed leaves its run behind.
+    const pid_t client = fork();
+    ASSERT_GE(client, 0);
+    if (client == 0) {
+        Recording mine;
+        (void)launch(asked, mine, {});
+        _exit(0);
+    }
+    const auto runs = home.path() / "data/fourfold/node/runs";
+    std::string id;
+    ASSERT_TRUE(wait_until([&] {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(runs, error))
+            id = entry.path().filename().string();
+        return !id.empty() && std::filesystem::exists(runs / id / "events.jsonl", error)
+            && read_events(runs / id / "events.jsonl").size() > 350;
+    })) << "the run lives beyond its lease while it is followed";
+    kill(client, SIGKILL);
+    waitpid(client, nullptr, 0);
+    EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }, 20));
+    const auto result = attach(id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::cancelled);
+    EXPECT_NE(result->problem->line().find("nobody has followed the run"), std::string::npos)
+        << result->problem->line();
+}
+
+// The agent's guardian cleans up and writes the end, without any client.
+TEST_F(Supervision, AKilledAgentLeavesNothingRunning)
+{
+    pid_t supervisor = 0;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 20 || supervisor != 0)
+            return;
+        const auto status = read_json_file(home.path() / "data/fourfold/node/runs" / observer.id / "status.json");
+        supervisor = static_cast<pid_t>(integer_field(*status, "pid"));
+        kill(supervisor, SIGKILL);
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = run(request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}}));
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::lost);
+    expect_whole(observer.events, "lost");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
+
+Json rank(int number, bool inside, int group_number, double since, const std::string& process = "S")
+{
+    return {{"rank", number}, {"host", "h" + std::to_string(number / 2)},
+        {"coordinates", {{"tp", number % 2}, {"dp", number / 2}}}, {"process", process}, {"number", 10},
+        {"group_number", group_number}, {"inside", inside}, {"since_s", since}, {"operation", "all_reduce"},
+        {"group", "dp"}};
+}
+
+TEST(Laggards, AreNamedFromWhatRanksWereLastSeenDoing)
+{
+    EXPECT_EQ(name_laggard(Json::array()), "");
+    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, false, 4, 70), rank(2, true, 5, 60)})
+                  .find("rank 1 (tp 1, dp 0) on h0 is in no collective since 70 s"),
+        std::string::npos);
+    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, true, 4, 70)}).find("rank 1 (tp 1, dp 0) on h0 is behind"),
+        std::string::npos);
+    EXPECT_NE(
+        name_laggard({rank(0, true, 5, 60), rank(3, true, 5, 70, "T")}).find("rank 3 (tp 1, dp 1) on h1 is stopped"),
+        std::string::npos);
+    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, true, 5, 70)}).find("all ranks are in collectives"),
+        std::string::npos);
+    EXPECT_NE(name_laggard({rank(0, false, 5, 60), rank(1, false, 5, 70)}).find("no rank is in a collective"),
+        std::string::npos);
+    EXPECT_EQ(name_laggard({Json{{"rank", 0}}}), "the ranks have not reported a collective");
+    EXPECT_NO_THROW(name_laggard({Json("text"), Json(1), Json::array()}));
+}
+
+} // namespace
+} // namespace fourfold::test
