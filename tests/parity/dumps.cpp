@@ -22,8 +22,9 @@ Dump read_dump(const std::filesystem::path& folder, int rank)
     dump.grad_norms = (*index)["grad_norms"].get<std::vector<double>>();
     dump.eval_loss = (*index)["eval_loss"].get<double>();
     dump.overlapped = (*index)["overlapped"].get<int64_t>();
-    for (const auto& [group, operations] : (*index)["bytes"].items())
-        dump.bytes[group] = operations.get<std::map<std::string, int64_t>>();
+    for (const auto& [key, bytes] : {std::pair{"bytes", &dump.bytes}, std::pair{"step_bytes", &dump.step_bytes}})
+        for (const auto& [group, operations] : (*index)[key].items())
+            (*bytes)[group] = operations.get<std::map<std::string, int64_t>>();
     for (const Json& entry : (*index)["tensors"]) {
         DumpedTensor tensor;
         tensor.full_shape = entry["full_shape"].get<std::vector<int64_t>>();

@@ -21,7 +21,9 @@ struct Dump {
     double eval_loss = 0;
     int64_t overlapped = 0; // gradient reductions that began inside a backward pass
     std::map<std::string, DumpedTensor> tensors;
-    std::map<std::string, std::map<std::string, int64_t>> bytes; // group -> operation -> bytes
+    using Bytes = std::map<std::string, std::map<std::string, int64_t>>; // group -> operation -> bytes
+    Bytes bytes; // of the whole job
+    Bytes step_bytes; // of the first step alone
 };
 
 Dump read_dump(const std::filesystem::path& folder, int rank);

@@ -67,9 +67,11 @@ std::string operation_name(const Operation& op)
     }
 }
 
+// The trainer sends the gradient norm over all ranks at once, together with the loss: see unplanned_traffic().
 bool communicates(const Operation& op)
 {
-    return op.kind == OperationKind::collective || op.kind == OperationKind::send_receive;
+    return (op.kind == OperationKind::collective || op.kind == OperationKind::send_receive)
+        && op.name != "gradient norm";
 }
 } // namespace
 

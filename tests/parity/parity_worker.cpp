@@ -88,6 +88,23 @@ std::vector<double> elements(const at::Tensor& tensor)
     return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
 }
 
+// What the first step sent, without the gathers that this program adds in its middle.
+using Totals = std::map<std::pair<std::string, std::string>, FlightRecorder::Total>;
+Json bytes_of_a_step(const Totals& before, const Totals& after, const Totals& all)
+{
+    Json bytes = Json::object();
+    for (const auto& [key, total] : all) {
+        const auto bytes_in = [&key = key](const Totals& totals) {
+            const auto found = totals.find(key);
+            return found == totals.end() ? 0 : found->second.bytes;
+        };
+        const int64_t own = total.bytes - (bytes_in(after) - bytes_in(before));
+        if (own > 0)
+            bytes[key.first][key.second] = own;
+    }
+    return bytes;
+}
+
 void work(int argc, char** argv)
 {
     std::string plan_file, folder, corrupt;
@@ -119,10 +136,14 @@ void work(int argc, char** argv)
     std::vector<std::vector<double>> gradients;
     for (int step = 0; step < trainer->total_steps(); ++step) {
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
+        const auto before = mesh.recorder->totals();
         if (step == 0)
             for (const at::Tensor& gradient : trainer->gradients().whole())
                 gradients.push_back(elements(gradient));
+        const auto for_comparison = mesh.recorder->totals();
         trainer->update(step, outcome);
+        if (step == 0)
+            index["step_bytes"] = bytes_of_a_step(before, for_comparison, mesh.recorder->totals());
         index["losses"].push_back(outcome.loss);
         index["grad_norms"].push_back(outcome.grad_norm);
     }

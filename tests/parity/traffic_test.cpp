@@ -15,7 +15,7 @@ Traffic sum_of(const std::vector<Dump>& dumps)
 {
     Traffic traffic;
     for (const Dump& dump : dumps)
-        for (const auto& [group, operations] : dump.bytes)
+        for (const auto& [group, operations] : dump.step_bytes)
             for (const auto& [operation, bytes] : operations)
                 traffic[{group, operation}] += double(bytes);
     return traffic;

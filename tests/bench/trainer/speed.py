@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tokens per second of fourfold-trainer beside torch.distributed: 4 CPU ranks, one thread each, Gloo on loopback.
+
+    speed.py --trainer BUILD/bin/fourfold-trainer --python VENV/bin/python [--pairs 5] [--modes dp,tp,pp,cp]
+
+Runs the two programs in turn, pair by pair, so that other load meets both, and prints the medians as a table. The
+Python needs torch of the same version as the trainer's LibTorch (README.md). Nothing is written but a temporary folder.
+"""
+import argparse
+import json
+import os
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import tempfile
+
+RANKS = 4
+SIZE = {"layers": 4, "hidden": 256, "heads": 8, "kv_heads": 4, "ffn": 704, "vocab": 1024, "seq_len": 256,
+        "micro_batch": 1, "global_batch": 16}
+WARM_UP = 2
+
+
+def preset(kind, name):
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../presets")
+    with open(os.path.join(root, kind, name + ".json")) as file:
+        return json.load(file)
+
+
+def plan_of(mode, tokens, steps, cp_method):
+    """As the trainer reads it: every preset in full."""
+    cluster = preset("clusters", "this-computer")
+    cluster["gpu"] = preset("gpus", cluster["gpu"])
+    stack = preset("stacks", "fourfold")
+    for key in ("training_defaults", "constants", "gpu_constants", "fit"):
+        stack.pop(key, None)
+    return {
+        "fourfold_plan": 1, "name": "speed", "cluster": cluster, "gpus": RANKS, "stack": stack,
+        "model": {"model_type": "llama", "vocab_size": SIZE["vocab"], "hidden_size": SIZE["hidden"],
+                  "num_hidden_layers": SIZE["layers"], "num_attention_heads": SIZE["heads"],
+                  "num_key_value_heads": SIZE["kv_heads"], "intermediate_size": SIZE["ffn"],
+                  "max_position_embeddings": SIZE["seq_len"], "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+                  "tie_word_embeddings": False},
+        "layout": {"tp": 1, "cp": 1, "pp": 1, "dp": 1} | {mode: RANKS},
+        "training": {"seq_len": SIZE["seq_len"], "micro_batch": SIZE["micro_batch"],
+                     "global_batch": SIZE["global_batch"], "precision": "fp32", "cp_method": cp_method},
+        "run": {"steps": WARM_UP + steps, "lr": 1e-3, "clip_norm": 1.0, "log_every": 1,
+                "data": [{"path": tokens, "dtype": "uint16"}]}}
+
+
+def launch(command, folder, extra):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    processes = []
+    for rank in range(RANKS):
+        environment = os.environ | extra | {
+            "RANK": str(rank), "WORLD_SIZE": str(RANKS), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port), "FOURFOLD_ADDRESS": "127.0.0.1", "OMP_NUM_THREADS": "1",
+            "GLOO_SOCKET_IFNAME": "lo"}
+        log = open(os.path.join(folder, f"log{rank}"), "w+")
+        processes.append((subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT), log))
+    try:
+        failed = [rank for rank, (process, _) in enumerate(processes) if process.wait(timeout=900)]
+    finally:
+        for process, _ in processes:
+            if process.poll() is None:
+                process.kill()
+    texts = []
+    for _, log in processes:
+        log.seek(0)
+        texts.append(log.read())
+    if failed:
+        raise SystemExit(f"rank {failed[0]} of {command[0]} failed:\n{texts[failed[0]][-2000:]}")
+    return texts[0]
+
+
+def run_fourfold(arguments.trainer, mode, tokens, steps, cp_method):
+    with tempfile.TemporaryDirectory() as folder:
+        plan = os.path.join(folder, "plan.json")
+        with open(plan, "w") as file:
+            json.dump(plan_of(mode, tokens, steps, cp_method), file)
+        launch([trainer, "--plan", plan, "--run-dir", folder], folder, {"FOURFOLD_BACKEND": "gloo"})
+        with open(os.path.join(folder, "rank0.jsonl")) as file:
+            events = [json.loads(line) for line in file]
+        return [event["step_time_s"] for event in events if event["event"] == "step"][WARM_UP:]
+
+
+def run_torch(python, mode, steps):
+    arguments = [part for name, value in SIZE.items() for part in (f"--{name}", str(value))]
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_rank.py")
+    with tempfile.TemporaryDirectory() as folder:
+        text = launch([python, script, mode, *arguments, "--steps", str(steps), "--warm_up", str(WARM_UP)], folder, {})
+        return json.loads(text.strip().splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trainer", required=True)
+    parser.add_argument("--python", required=True)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--modes", default="dp,tp,pp,cp")
+    parser.add_argument("--cp-method", default="ring", choices=["ring", "all-gather"])
+    arguments = parser.parse_args()
+    tokens_per_step = SIZE["global_batch"] * SIZE["seq_len"]
+    print("| | fourfold tokens/s | torch tokens/s | ratio, median of pairs | ratios |\n| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        tokens = os.path.join(folder, "tokens.bin")
+        generator = random.Random(1)
+        with open(tokens, "wb") as file:
+            file.write(struct.pack("<100000H", *(generator.randrange(SIZE["vocab"]) for _ in range(100000))))
+        for mode in arguments.modes.split(","):
+            ours, theirs = [], []
+            for _ in range(arguments.pairs):
+                for speeds, times in ((ours, run_fourfold(arguments.trainer, mode, tokens, arguments.steps, arguments.cp_method)),
+                                      (theirs, run_torch(arguments.python, mode, arguments.steps))):
+                    speeds.append(tokens_per_step / statistics.median(times))
+            ratios = [a / b for a, b in zip(ours, theirs)]
+            print(f"| {mode.upper()} 4 | {statistics.median(ours):.0f} | {statistics.median(theirs):.0f} | "
+                  f"{statistics.median(ratios):.2f} | {', '.join(f'{r:.2f}' for r in ratios)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
