@@ -87,7 +87,12 @@ Differences compare_with_one_rank(
         nothing.problem += reason.field + ": " + reason.message + "; ";
     if (!reasons.empty())
         return nothing;
-    const auto one = run_job(tiny_plan(tokens, c.model), folder.path() / "one", one_flags);
+    // A program that compares many meshes trains each one rank once.
+    static std::map<std::vector<std::string>, JobResult> known;
+    const auto key = joined(joined(c.model, {"flags"}), one_flags);
+    if (!known.contains(key))
+        known[key] = run_job(tiny_plan(tokens, c.model), folder.path() / "one", one_flags);
+    const JobResult& one = known[key];
     const auto many = run_job(mesh, folder.path() / "many", mesh_flags);
     nothing.problem = one.problem + many.problem;
     if (!nothing.problem.empty())

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every mesh computes what one rank computes: losses, every gradient shard, and the weights after ten steps.
 #include "tests/parity/compare.h"
+#include "tests/parity/matrix.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold::testing {
@@ -41,14 +43,68 @@ TEST_P(MeshEqualsOneRank, InFp32)
 INSTANTIATE_TEST_SUITE_P(
     Meshes, MeshEqualsOneRank, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
 
-// Recomputation repeats the same arithmetic: not one bit may differ.
-TEST(Recompute, IsBitwiseEqualToNone)
+// Every pair of settings that can be set together is in one of these jobs of at most 8 ranks; and some plans that the
+// planner's search would propose.
+class CombinationOfSettings : public ::testing::TestWithParam<Case> { };
+
+TEST_P(CombinationOfSettings, EqualsOneRank)
 {
-    const auto worst = compare_with_one_rank({"recompute", {"training.recompute=\"full\""}, {}}, {}, {});
+    const auto worst = compare_with_one_rank(GetParam(), {"--fp64"}, {"--fp64"});
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_LT(worst.loss, 1e-12);
+    EXPECT_LT(worst.eval_loss, 1e-12);
+    EXPECT_LT(worst.grad_norm, 1e-10);
+    EXPECT_LT(worst.gradient, 1e-10) << worst.worst_tensor;
+    EXPECT_LT(worst.weight, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(CoveringArray, CombinationOfSettings, ::testing::ValuesIn(covering_array(2, 8)),
+    [](const auto& info) { return std::to_string(info.index) + "_" + info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(DrawnFromTheSearch, CombinationOfSettings, ::testing::ValuesIn(drawn_cases(4, 20261121, 8)),
+    [](const auto& info) { return std::to_string(info.index) + "_" + info.param.name; });
+
+// Every dimension at once, on 16 processes.
+TEST(SixteenRanks, EqualOneRank)
+{
+    const auto shapes = mesh_shapes();
+    const auto last = std::ranges::find_if(shapes, [](const Case& c) { return c.mesh[0] == "gpus=16"; });
+    if (last == shapes.end())
+        GTEST_SKIP() << "the trainer refuses a mesh of all four dimensions";
+    const auto worst = compare_with_one_rank(*last, {"--fp64"}, {"--fp64"});
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_LT(worst.loss, 1e-12);
+    EXPECT_LT(worst.gradient, 1e-10) << worst.worst_tensor;
+    EXPECT_LT(worst.weight, 1e-9);
+}
+
+// Recomputation repeats the same arithmetic: not one bit may differ.
+class Recomputation : public ::testing::TestWithParam<std::vector<std::string>> { };
+
+TEST_P(Recomputation, IsBitwiseEqualToNone)
+{
+    const auto worst = compare_with_one_rank({"recompute", GetParam(), {}}, {}, {});
     ASSERT_EQ(worst.problem, "");
     EXPECT_EQ(worst.loss, 0);
     EXPECT_EQ(worst.gradient, 0) << worst.worst_tensor;
     EXPECT_EQ(worst.weight, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Recomputation,
+    ::testing::Values(std::vector<std::string>{"training.recompute=\"full\""},
+        std::vector<std::string>{"training.recompute=\"full\"", "training.recompute_layers=1"},
+        std::vector<std::string>{"training.recompute=\"selective\""}));
+
+// A message from the wrong pipeline rank never comes: the job ends with the error instead of a wrong result.
+TEST(WrongPartner, EndsTheJob)
+{
+    const TemporaryFolder folder;
+    const auto plan
+        = tiny_plan(write_tokens(folder.path()), {"gpus=4", "layout.pp=4", "model.num_hidden_layers=4", "run.steps=1"});
+    const auto job
+        = run_job(plan, folder.path() / "run", {"--corrupt", "pp.wrong_peer"}, {{"FOURFOLD_TIMEOUT_S", "8"}});
+    EXPECT_LT(job.dumps.size(), 4u);
+    EXPECT_NE(job.problem, "");
 }
 
 // Mixed precision follows fp32 closely, and a mesh of it follows its one rank as closely as bf16 allows.

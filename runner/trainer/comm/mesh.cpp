@@ -20,14 +20,15 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFact
     mesh.at = layout.coordinates(rank);
     mesh.recorder = std::make_shared<FlightRecorder>();
 
-    const auto group = [&](const std::string& kind, std::vector<int> ranks) {
+    const auto group = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire = "") {
         const auto own = std::ranges::find(ranks, rank);
         const int place = static_cast<int>(own - ranks.begin());
         const int size = static_cast<int>(ranks.size());
         if (size == 1)
             return Communicator(kind, std::move(ranks), place, nullptr, mesh.recorder);
         // The lowest member makes the name unique among the groups of this kind.
-        auto transport = make_transport(kind + "/" + std::to_string(std::ranges::min(ranks)), place, size);
+        auto transport
+            = make_transport((wire.empty() ? kind : wire) + "/" + std::to_string(std::ranges::min(ranks)), place, size);
         return Communicator(kind, std::move(ranks), place, std::move(transport), mesh.recorder);
     };
 
@@ -51,6 +52,9 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFact
     const auto stages = layout.group(rank, {Dimension::pp});
     mesh.activations = group("pp", stages);
     mesh.activation_gradients = group("pp_back", stages);
+    const bool both_ways = layout.pp == 2 && layout.virtual_stages > 1;
+    mesh.wrapped_activations = both_ways ? group("pp", stages, "pp_wrap") : mesh.activations;
+    mesh.wrapped_gradients = both_ways ? group("pp_back", stages, "pp_back_wrap") : mesh.activation_gradients;
     const bool at_an_end = rank == stages.front() || rank == stages.back();
     mesh.ends = group("ends",
         stages.size() > 1 && at_an_end ? std::vector<int>{stages.front(), stages.back()} : std::vector<int>{rank});

@@ -24,6 +24,10 @@ struct Mesh {
     // Pipeline messages, apart from all collectives; rank p of these groups is pipeline rank p. Activations and their
     // gradients travel apart, so that neither waits for the other where order is the only tag (NCCL).
     Communicator activations, activation_gradients;
+    // For messages against the usual way (activations to a lower rank, gradients to a higher one), as between the
+    // chunks of an interleaved schedule. Of two pipeline ranks each is the other's neighbour both ways: a wire of its
+    // own.
+    Communicator wrapped_activations, wrapped_gradients;
     Communicator ends; // first and last pipeline rank, which both hold a tied embedding; this rank alone in between
     std::shared_ptr<FlightRecorder> recorder;
 

@@ -27,9 +27,11 @@ Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& me
 {
 }
 
-const Communicator& Executor::channel(const Action& action) const
+const Communicator& Executor::channel(const Action& action, int from, int to) const
 {
-    return is_forward(action) ? mesh_.activations : mesh_.activation_gradients;
+    if (is_forward(action))
+        return from < to ? mesh_.activations : mesh_.wrapped_activations;
+    return from > to ? mesh_.activation_gradients : mesh_.wrapped_gradients;
 }
 
 void Executor::ask_for(std::size_t action)
@@ -38,7 +40,8 @@ void Executor::ask_for(std::size_t action)
         return;
     const Message& message = *actions_[action].receive;
     Incoming incoming{at::empty(shape_, options_), {}};
-    incoming.handle = channel(actions_[action].action).start_receive(incoming.tensor, message.peer, message.tag);
+    incoming.handle = channel(actions_[action].action, message.peer, mesh_.at.pp)
+                          .start_receive(incoming.tensor, message.peer, message.tag);
     incoming_.emplace(action, std::move(incoming));
 }
 
@@ -73,7 +76,9 @@ void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
     const Action& action = planned.action;
     if (planned.send) {
         const at::Tensor message = result.detach().contiguous();
-        sent_.push_back({*planned.send, channel(action).start_send(message, planned.send->peer, planned.send->tag)});
+        sent_.push_back({*planned.send,
+            channel(action, mesh_.at.pp, planned.send->peer)
+                .start_send(message, planned.send->peer, planned.send->tag)});
         return;
     }
     local_[{action.kind, {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();

@@ -48,7 +48,8 @@ private:
     void ask_for(std::size_t action);
     at::Tensor input_of(std::size_t action, StepTrace* trace);
     void pass_on(const PlannedAction& planned, const at::Tensor& result);
-    [[nodiscard]] const Communicator& channel(const Action& action) const;
+    // The wire of a message of this action between two pipeline ranks.
+    [[nodiscard]] const Communicator& channel(const Action& action, int from, int to) const;
 
     const Mesh& mesh_;
     std::vector<PlannedAction> actions_;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The messages of every schedule: each sent one is received, and on every wire in the order in which it was sent, which
+// is all that NCCL goes by.
+#include "runner/trainer/pipeline_parallel/message_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+
+namespace fourfold::trainer {
+namespace {
+
+struct Pipeline {
+    Schedule schedule;
+    int pp, virtual_stages, micro_batches;
+};
+void PrintTo(const Pipeline& p, std::ostream* out)
+{
+    *out << to_text(p.schedule) << " pp " << p.pp << " v " << p.virtual_stages << " m " << p.micro_batches;
+}
+
+class Messages : public ::testing::TestWithParam<Pipeline> {
+protected:
+    std::vector<std::vector<Action>> lists
+        = *make_schedule(GetParam().schedule, GetParam().pp, GetParam().virtual_stages, GetParam().micro_batches);
+};
+
+TEST_P(Messages, ArriveInTheOrderOfSendingOnEveryWire)
+{
+    using Wire = std::tuple<int, int, bool>; // from, to, activations
+    std::map<Wire, std::vector<int>> sent, received; // tags
+    for (int rank = 0; rank < GetParam().pp; ++rank)
+        for (const PlannedAction& planned : plan_messages(lists, rank)) {
+            const bool forward = planned.action.kind == ActionKind::forward;
+            if (planned.send)
+                sent[{rank, planned.send->peer, forward}].push_back(planned.send->tag);
+            if (planned.receive)
+                received[{planned.receive->peer, rank, forward}].push_back(planned.receive->tag);
+        }
+    EXPECT_EQ(sent, received);
+    // Every border between chunks on different ranks is crossed by every micro-batch, forward and backward.
+    const int borders = GetParam().pp * GetParam().virtual_stages - 1;
+    std::size_t messages = 0;
+    for (const auto& [wire, tags] : sent)
+        messages += tags.size();
+    EXPECT_EQ(messages, GetParam().pp == 1 ? 0u : std::size_t(2 * borders * GetParam().micro_batches));
+}
+
+// The peer's place in its list is that of the action on the other side of the border.
+TEST_P(Messages, NameTheActionOnTheOtherSide)
+{
+    for (int rank = 0; rank < GetParam().pp; ++rank)
+        for (const PlannedAction& planned : plan_messages(lists, rank)) {
+            const int step = planned.action.kind == ActionKind::forward ? 1 : -1;
+            const auto check = [&](const std::optional<Message>& message, int chunk) {
+                if (!message)
+                    return;
+                const Action expected{planned.action.kind, planned.action.micro_batch, chunk};
+                EXPECT_EQ(lists.at(std::size_t(message->peer)).at(message->peer_action), expected);
+            };
+            check(planned.send, planned.action.chunk + step);
+            check(planned.receive, planned.action.chunk - step);
+        }
+}
+
+TEST_P(Messages, AnEvaluationHasTheForwardsAlone)
+{
+    const auto forwards = forwards_only(lists);
+    for (int rank = 0; rank < GetParam().pp; ++rank) {
+        EXPECT_EQ(
+            forwards[std::size_t(rank)].size(), std::size_t(GetParam().virtual_stages * GetParam().micro_batches));
+        for (const PlannedAction& planned : plan_messages(forwards, rank)) {
+            EXPECT_EQ(planned.action.kind, ActionKind::forward);
+            EXPECT_EQ(planned.receive.has_value(), planned.action.chunk > 0 && GetParam().pp > 1);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, Messages,
+    ::testing::Values(Pipeline{Schedule::one_f_one_b, 1, 1, 3}, Pipeline{Schedule::one_f_one_b, 2, 1, 5},
+        Pipeline{Schedule::one_f_one_b, 4, 1, 2}, Pipeline{Schedule::one_f_one_b, 8, 1, 16},
+        Pipeline{Schedule::gpipe, 4, 1, 6}, Pipeline{Schedule::gpipe, 2, 2, 3},
+        Pipeline{Schedule::interleaved, 2, 2, 4}, Pipeline{Schedule::interleaved, 4, 3, 8}));
+
+} // namespace
+} // namespace fourfold::trainer
