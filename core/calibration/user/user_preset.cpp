@@ -83,7 +83,8 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
         Json& constants = json["gpu_constants"][gpu];
         if (!constants.is_object())
             constants = Json::object();
-        for (const auto& [name, value] : fitted_of(calibration, gpu).items())
+        const Json fitted = fitted_of(calibration, gpu);
+        for (const auto& [name, value] : fitted.items())
             constants[name] = value;
         constants["date"] = calibration.date;
         constants["source"] = remark;

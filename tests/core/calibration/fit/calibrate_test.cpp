@@ -74,7 +74,7 @@ TEST_F(Calibrate, SavesAPresetThatPlansCanName)
     EXPECT_EQ(file, folder_ / "fourfold" / "presets" / "stacks" / "generic-calibrated.json");
     const Stack saved = must(presets.stack("generic-calibrated"));
     EXPECT_TRUE(saved.calibrated_for("h100-80gb-sxm"));
-    EXPECT_NEAR(saved.constant("gemm_efficiency", "h100-80gb-sxm", 0), 0.6, 0.02);
+    EXPECT_NEAR(saved.constant("gemm_efficiency", "h100-80gb-sxm", 0), 0.6, 0.05); // the prior says 0.8
     EXPECT_EQ(saved.training_defaults, must(presets.stack("generic")).training_defaults);
     ASSERT_TRUE(saved.base);
     EXPECT_EQ(saved.base->id, "generic");
