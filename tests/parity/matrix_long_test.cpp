@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The full matrix: every case of the tables, every mesh shape up to 16 ranks, and rows that cover every combination of
-// three settings, and plans drawn from the planner's search, each in fp64 against one rank. Writes a Markdown table to
-// $FOURFOLD_PARITY_REPORT (default: parity-report.md in the working folder):
-//   FOURFOLD_PARITY_REPORT=tests/parity/report.md ctest --preset long -R trainer_matrix
+// The full matrix: every case of the tables, every mesh shape up to 16 ranks, plans drawn from the planner's search,
+// and rows that cover every combination of three settings, each in fp64 against one rank. With FOURFOLD_PARITY_REPORT
+// it writes a Markdown table, a section a test:
+//   FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 
@@ -31,47 +31,56 @@ std::string words(const std::vector<std::string>& assignments)
     return text.empty() ? "" : text + "`";
 }
 
-TEST(Matrix, EqualsOneRankInFp64)
+constexpr char kHeading[] = R"(# Parity with one rank
+Written by `FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test`: real processes over
+Gloo, fp64, ten steps of a tiny model. Differences are relative: of the losses to the one-rank loss, of gradients and final
+weights to the largest element of the one-rank tensor; the worst over all ranks, tensors and steps (gradients: of the first
+step). Bounds: losses 1e-12, gradients and their norm 1e-10, weights 1e-9.
+)";
+
+// Compares the cases and adds a section to the report; the first section begins it anew.
+void compare_and_report(const std::string& title, const std::vector<Case>& cases, bool first = false)
 {
-    const char* wanted = std::getenv("FOURFOLD_PARITY_REPORT");
-    const std::string file = wanted ? wanted : "parity-report.md";
-    std::ofstream report(file);
+    const char* file = std::getenv("FOURFOLD_PARITY_REPORT");
+    std::ofstream report(file ? file : "/dev/null", first ? std::ios::trunc : std::ios::app);
     ASSERT_TRUE(report) << "cannot write " << file;
     report
-        << "# Parity with one rank\n"
-           "Written by `FOURFOLD_PARITY_REPORT=tests/parity/report.md ctest --preset long -R trainer_matrix`: real "
-           "processes over Gloo, fp64, ten steps of a\n"
-           "tiny model. Differences are relative: of the losses to the one-rank loss, of gradients and final weights "
-           "to the largest element of the one-rank\n"
-           "tensor, worst over all ranks, tensors and steps (gradients: of the first step). Bounds: loss 1e-12, "
-           "gradients 1e-10, weights 1e-9.\n\n"
-           "| case | ranks | loss | held-out loss | gradient norm | gradients | weights | seconds | equal |\n"
-           "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n";
-    std::vector<std::pair<std::string, std::vector<Case>>> parts{{"table", all_cases()}, {"shape", mesh_shapes()},
-        {"triple", covering_array(3, 16)}, {"drawn", drawn_cases(40, 1, 16)}};
-    std::string details;
-    int rows = 0, failures = 0;
-    for (const auto& [part, cases] : parts)
-        for (const Case& c : cases) {
-            const auto begin = std::chrono::steady_clock::now();
-            const auto worst = compare_with_one_rank(c, {"--fp64"}, {"--fp64"});
-            const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-            const bool equal = worst.problem.empty() && worst.loss < 1e-12 && worst.eval_loss < 1e-12
-                && worst.grad_norm < 1e-10 && worst.gradient < 1e-10 && worst.weight < 1e-9;
-            EXPECT_TRUE(equal) << c.name << ": " << worst.problem << " " << worst.worst_tensor << " " << worst.gradient;
-            ++rows;
-            failures += equal ? 0 : 1;
-            report << "| " << part << ": " << c.name << " | " << worst.mesh.gpus << " | " << scientific(worst.loss)
-                   << " | " << scientific(worst.eval_loss) << " | " << scientific(worst.grad_norm) << " | "
-                   << scientific(worst.gradient) << " | " << scientific(worst.weight) << " | "
-                   << std::round(seconds * 10) / 10 << " | " << (equal ? "yes" : "**no**") << " |\n"
-                   << std::flush;
-            details += "| " + part + ": " + c.name + " | " + words(c.mesh) + " | " + words(c.model) + " |\n";
-        }
-    report << "\n"
-           << rows << " cases, " << failures << " not equal.\n\n"
-           << "## What each case sets\n| case | mesh | mesh and one rank |\n| --- | --- | --- |\n"
-           << details;
+        << (first ? kHeading : "") << "\n## " << title
+        << "\n| case | ranks | loss | held-out loss | gradient norm | gradients | weights | seconds | equal | mesh | "
+           "mesh and one rank |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |\n";
+    int failures = 0;
+    for (const Case& c : cases) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto worst = compare_with_one_rank(c, {"--fp64"}, {"--fp64"});
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const bool equal = worst.problem.empty() && worst.loss < 1e-12 && worst.eval_loss < 1e-12
+            && worst.grad_norm < 1e-10 && worst.gradient < 1e-10 && worst.weight < 1e-9;
+        EXPECT_TRUE(equal) << c.name << ": " << worst.problem << " " << worst.worst_tensor << " " << worst.gradient;
+        failures += equal ? 0 : 1;
+        report << "| " << c.name << " | " << worst.mesh.gpus << " | " << scientific(worst.loss) << " | "
+               << scientific(worst.eval_loss) << " | " << scientific(worst.grad_norm) << " | "
+               << scientific(worst.gradient) << " | " << scientific(worst.weight) << " | " << std::lround(seconds)
+               << " | " << (equal ? "yes" : "**no**") << " | " << words(c.mesh) << " | " << words(c.model) << " |\n"
+               << std::flush;
+    }
+    report << "\n" << cases.size() << " cases, " << failures << " not equal.\n";
+}
+
+TEST(Matrix, TablesInFp64)
+{
+    compare_and_report("The tables of cases", all_cases(), true);
+}
+TEST(Matrix, ShapesInFp64)
+{
+    compare_and_report("Every dimension at 2 and 4, every pair, all four", mesh_shapes());
+}
+TEST(Matrix, DrawnPlansInFp64)
+{
+    compare_and_report("Plans drawn from the planner's search", drawn_cases(24, 1, 16));
+}
+TEST(Matrix, TriplesInFp64)
+{
+    compare_and_report("Every combination of three settings", covering_array(3, 16));
 }
 
 // Fifty optimizer steps stay together.
