@@ -13,6 +13,7 @@ struct Options {
     FormatOptions format;
     std::vector<std::string> ids;
     std::string file, output;
+    PlanOptions plan; // of a log that is imported
     int limit = 50;
     bool all = false;
 };
@@ -102,11 +103,19 @@ void add_history(Cli& cli)
     {
         const auto options = std::make_shared<Options>();
         // Not named `import`: clang-format takes that for a module's keyword.
-        auto* importer = command->add_subcommand("import", "Take runs from an exported JSON file");
-        importer->add_option("FILE", options->file, "made by `fourfold history export`")->required();
+        auto* importer = command->add_subcommand("import", "Take runs from an exported file, a table or a log");
+        importer
+            ->add_option("FILE", options->file,
+                "made by `fourfold history export`, a CSV table as in presets/published, or a log of "
+                "Megatron-LM, Megatron-DeepSpeed or torchtitan")
+            ->required();
+        importer->add_option("--plan", options->plan.plan, "of a log: the plan that was run")->type_name("PLAN");
+        importer->add_option("--set", options->plan.assignments, "change a field of that plan, as in layout.tp=4")
+            ->type_name("FIELD=VALUE");
         importer->add_flag("--json", options->format.json, "print the result as JSON");
-        importer->callback(
-            [&cli, options] { cli.chosen = [options] { return import_runs(options->file, options->format.json); }; });
+        importer->callback([&cli, options] {
+            cli.chosen = [options] { return import_runs(options->file, options->plan, options->format.json); };
+        });
     }
 }
 

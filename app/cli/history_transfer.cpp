@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs out of the history and into it.
+#include "app/cli/history_import.h"
 #include "app/cli/history_view.h"
 
 #include <iostream>
@@ -47,39 +48,63 @@ int export_runs(TableFormat format, const std::vector<std::string>& ids, const s
     return written ? kDone : fail(written.error());
 }
 
-int import_runs(const std::string& file, bool json)
+namespace {
+
+// An exported JSON document, a published table, or a log of another trainer.
+Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions& plan)
 {
+    if (file.ends_with(".csv")) {
+        std::vector<std::string> remarks;
+        auto runs = runs_of_table(file, remarks);
+        for (const std::string& remark : remarks)
+            warn(remark);
+        return runs;
+    }
     // Runs of many steps make large documents.
-    const auto document = read_json_file(file, std::size_t{1} << 30);
-    if (!document)
-        return fail(document.error());
-    std::vector<const Json*> runs;
-    if (document->is_array())
-        for (const Json& run : *document)
-            runs.push_back(&run);
-    else
-        runs.push_back(&*document);
+    FOURFOLD_TRY(const std::string text, read_text_file(file, std::size_t{1} << 30));
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = file.ends_with(".json") || (first != std::string::npos && text[first] == '{');
+    if (!json)
+        return runs_of_log(file, plan);
+    FOURFOLD_TRY(const Json document, parse_json(text, file));
+    if (!document.is_array())
+        return std::vector<Json>{document};
+    return document.get<std::vector<Json>>();
+}
+
+} // namespace
+
+int import_runs(const std::string& file, const PlanOptions& plan, bool json)
+{
+    const auto runs = read_runs(file, plan);
+    if (!runs)
+        return fail(runs.error());
     auto store = HistoryStore::open(HistoryStore::default_file());
     if (!store)
         return fail(store.error());
     Json taken = Json::array();
+    int known = 0;
     Expected<void> result;
-    for (std::size_t i = 0; i < runs.size() && result; ++i) {
-        auto id = store->import_run(*runs[i]);
+    for (std::size_t i = 0; i < runs->size() && result; ++i) {
+        auto id = store->import_run((*runs)[i]);
         if (id) {
             taken.push_back(*id);
+        } else if (id.error().code == ProblemCode::conflict && file.ends_with(".csv")) {
+            ++known; // of a table that was taken before
         } else {
             Problem problem = std::move(id).error();
-            problem.where = file + (document->is_array() ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
+            problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
             result = std::move(problem);
         }
     }
     // What was taken before a bad run stays and is named.
     if (json)
-        print_json({{"imported", taken}});
+        print_json({{"imported", taken}, {"known", known}});
     else
         for (const Json& id : taken)
             std::cout << "imported " << id.get<std::string>() << "\n";
+    if (known > 0)
+        warn(std::to_string(known) + " of them are in the history already");
     return result ? kDone : fail(result.error());
 }
 

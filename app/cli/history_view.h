@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "app/cli/plan_source.h"
 #include "core/history/store.h"
 
 #include <string>
@@ -29,6 +30,6 @@ int list_runs(TableFormat format, int limit);
 int show_run(TableFormat format, const std::string& id);
 int compare_runs(TableFormat format, const std::vector<std::string>& ids);
 int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);
-int import_runs(const std::string& file, bool json);
+int import_runs(const std::string& file, const PlanOptions& plan, bool json);
 
 } // namespace fourfold::cli

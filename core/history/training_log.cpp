@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/history/training_log.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+namespace fourfold {
+
+namespace {
+
+std::string without_colours(std::string_view line)
+{
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
+            while (i < line.size() && !(line[i] >= '@' && line[i] <= '~' && line[i] != '['))
+                ++i;
+            continue;
+        }
+        out += line[i] == '\t' || line[i] == '\r' ? ' ' : line[i];
+    }
+    return out;
+}
+
+// The number behind `key`, commas of thousands left out; nothing when the key is not in the line.
+std::optional<double> number_after(const std::string& line, const std::string& key)
+{
+    std::size_t at = 0;
+    do {
+        at = line.find(key, at);
+        if (at == std::string::npos)
+            return {};
+        // "loss:" is no part of "lm loss scale:" or "val_loss:".
+        if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '|')
+            break;
+        ++at;
+    } while (true);
+    std::string digits;
+    for (std::size_t i = line.find_first_not_of(' ', at + key.size()); i < line.size(); ++i) {
+        const char c = line[i];
+        if (c == ',' && !digits.empty())
+            continue;
+        if ((c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E')
+            break;
+        digits += c;
+    }
+    char* end = nullptr;
+    const double value = std::strtod(digits.c_str(), &end);
+    return digits.empty() || end == digits.c_str() ? std::nullopt : std::optional(value);
+}
+
+std::optional<double> first_of(const std::string& line, std::initializer_list<const char*> keys)
+{
+    for (const char* key : keys) {
+        if (const auto value = number_after(line, key))
+            return value;
+    }
+    return {};
+}
+
+std::optional<LoggedStep> megatron_step(const std::string& line)
+{
+    const auto step = number_after(line, "iteration ");
+    if (!step || line.find("elapsed time per iteration") == std::string::npos || line.find('/') == std::string::npos)
+        return {};
+    LoggedStep out;
+    out.step = static_cast<int>(*step);
+    if (const auto ms = first_of(line, {"elapsed time per iteration (ms):"}))
+        out.step_time_s = *ms / 1000;
+    else
+        out.step_time_s = first_of(line, {"elapsed time per iteration (s):"});
+    out.loss = number_after(line, "lm loss:");
+    out.grad_norm = number_after(line, "grad norm:");
+    out.learning_rate = number_after(line, "learning rate:");
+    out.loss_scale = number_after(line, "loss scale:");
+    out.samples = number_after(line, "consumed samples:");
+    out.global_batch = number_after(line, "global batch size:");
+    out.tflops_per_gpu = first_of(line, {"throughput per GPU (TFLOP/s/GPU):", "TFLOPs:", "tflops:"});
+    return out;
+}
+
+std::optional<LoggedStep> torchtitan_step(const std::string& line)
+{
+    const auto step = number_after(line, "step:");
+    const auto tps = first_of(line, {"tps:", "wps:"});
+    if (!step || !tps)
+        return {};
+    LoggedStep out;
+    out.step = static_cast<int>(*step);
+    out.tps_per_gpu = tps;
+    out.loss = number_after(line, "loss:");
+    out.grad_norm = number_after(line, "grad_norm:");
+    out.memory_gib = number_after(line, "memory:");
+    out.tflops_per_gpu = number_after(line, "tflops:");
+    if (const auto mfu = number_after(line, "mfu:"))
+        out.mfu = *mfu / 100;
+    return out;
+}
+
+void read_facts(const std::string& line, TrainingLog& log)
+{
+    if (const auto gpus = first_of(line, {"using world size:", "world_size ", "World size:"}); gpus && *gpus >= 1)
+        log.gpus = static_cast<int>(*gpus);
+    // The arguments are printed as "  seq_length ........ 8192".
+    if (const std::size_t at = line.find(" seq_length ."); at != std::string::npos) {
+        const std::size_t digits = line.find_first_of("0123456789", at);
+        if (digits != std::string::npos)
+            log.seq_len = std::atoi(line.c_str() + digits);
+    }
+    log.out_of_memory = log.out_of_memory || line.find("CUDA out of memory") != std::string::npos
+        || line.find("OutOfMemoryError") != std::string::npos;
+}
+
+Json figure(const std::optional<double>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+} // namespace
+
+Expected<TrainingLog> parse_training_log(std::string_view text, const std::string& where)
+{
+    TrainingLog log;
+    std::map<int, LoggedStep> steps;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string line = without_colours(text.substr(0, std::min<std::size_t>(end, 1u << 16)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        read_facts(line, log);
+        auto step = megatron_step(line);
+        const bool megatron = step.has_value();
+        if (!step)
+            step = torchtitan_step(line);
+        if (!step)
+            continue;
+        if (log.stack.empty())
+            log.stack = !megatron ? "torchtitan"
+                : line.find("samples per second:") != std::string::npos || line.find("TFLOPs:") != std::string::npos
+                ? "megatron-deepspeed"
+                : "megatron-lm";
+        steps[step->step] = *step;
+    }
+    if (steps.empty())
+        return Problem{ProblemCode::bad_input, "no line of a training step that is known",
+            "lines of Megatron-LM, Megatron-DeepSpeed (\"iteration 100/ 500 | ...\") and torchtitan (\"step: 10 loss: "
+            "...\") "
+            "are",
+            where};
+    for (const auto& [number, step] : steps)
+        log.steps.push_back(step);
+    return log;
+}
+
+std::vector<Json> events_of_log(
+    const TrainingLog& log, int global_batch, int seq_len, int gpus, const std::string& time)
+{
+    std::vector<Json> out;
+    const auto add = [&](Json event) {
+        Json whole = {{"seq", out.size()}, {"time", time}, {"rank", 0}};
+        whole.update(event);
+        out.push_back(std::move(whole));
+    };
+    for (const LoggedStep& step : log.steps) {
+        const double tokens = step.global_batch.value_or(global_batch) * seq_len;
+        auto tps = step.tps_per_gpu;
+        auto seconds = step.step_time_s;
+        if (!tps && seconds && *seconds > 0)
+            tps = tokens / *seconds / gpus;
+        if (!seconds && tps && *tps > 0)
+            seconds = tokens / *tps / gpus;
+        add({{"event", "step"}, {"step", step.step}, {"loss", figure(step.loss)}, {"grad_norm", figure(step.grad_norm)},
+            {"learning_rate", figure(step.learning_rate)}, {"step_time_s", figure(seconds)},
+            {"tps_per_gpu", figure(tps)}, {"tflops_per_gpu", figure(step.tflops_per_gpu)}, {"mfu", figure(step.mfu)},
+            {"memory_peak_gib", figure(step.memory_gib)}, {"samples", figure(step.samples)},
+            {"loss_scale", figure(step.loss_scale)}});
+    }
+    add({{"event", "end"}, {"status", log.out_of_memory ? "oom" : "ok"}});
+    return out;
+}
+
+} // namespace fourfold
