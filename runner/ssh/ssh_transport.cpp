@@ -6,6 +6,7 @@
 #include "runner/ssh/bootstrap.h"
 #include "runner/ssh/ssh_authenticate.h"
 #include "runner/ssh/ssh_config_notes.h"
+#include "runner/ssh/ssh_connect.h"
 #include "runner/ssh/ssh_stream.h"
 
 #include <sys/socket.h>

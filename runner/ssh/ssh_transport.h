@@ -4,7 +4,8 @@
 #pragma once
 
 #include "runner/protocol/transport.h"
-#include "runner/ssh/ssh_connect.h"
+#include "runner/runs/target.h"
+#include "runner/ssh/ssh_prompt.h"
 
 #include <filesystem>
 #include <functional>
