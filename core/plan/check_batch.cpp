@@ -159,34 +159,78 @@ void check_pipeline(const ResolvedPlan& plan, Reasons& reasons)
     check_virtual_stages(plan, reasons);
 }
 
+BatchRule broken_batch_rule(const ResolvedPlan& plan)
+{
+    const Training& training = plan.training;
+    const int64_t per_step = int64_t(training.micro_batch) * plan.layout.dp;
+    if (training.global_batch % per_step != 0)
+        return BatchRule::global_batch_not_divisible;
+    if (training.global_batch / per_step != training.micro_batches)
+        return BatchRule::batch_contradiction;
+    const int pp = plan.layout.pp;
+    if (training.schedule == Schedule::interleaved && pp > 1 && training.micro_batches % pp != 0)
+        return BatchRule::micro_batches_not_divisible;
+    // nanotron's warm-up takes pp - 1 - rank micro-batches without asking how many there are.
+    if (training.micro_batches < pp - 1 && plan.stack.id == "nanotron")
+        return BatchRule::too_few_micro_batches;
+    return BatchRule::none;
+}
+
+const char* code_of(BatchRule rule)
+{
+    switch (rule) {
+    case BatchRule::none:
+        break;
+    case BatchRule::global_batch_not_divisible:
+        return "global_batch_not_divisible";
+    case BatchRule::batch_contradiction:
+        return "batch_contradiction";
+    case BatchRule::micro_batches_not_divisible:
+        return "micro_batches_not_divisible";
+    case BatchRule::too_few_micro_batches:
+        return "too_few_micro_batches";
+    }
+    return "";
+}
+
 void check_batch(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
     const int64_t per_step = int64_t(training.micro_batch) * layout.dp;
+    const BatchRule broken = broken_batch_rule(plan);
+    const auto add = [&](const char* field, const std::string& rule, const Json& nearest) {
+        reasons.add(code_of(broken), field, rule, nearest);
+    };
     const Neighbours around = multiples_around(training.global_batch, batch_unit(plan));
-    if (training.global_batch % per_step != 0) {
-        reasons.add("global_batch_not_divisible", "training.global_batch",
+    switch (broken) {
+    case BatchRule::none:
+        break;
+    case BatchRule::global_batch_not_divisible:
+        add("training.global_batch",
             "global_batch " + number(training.global_batch) + " is not a multiple of micro_batch "
                 + number(training.micro_batch) + " x dp " + number(layout.dp) + " = " + number(per_step)
                 + " (nearest: " + around.text() + ")",
             around.nearest(training.global_batch));
-    } else if (training.global_batch / per_step != training.micro_batches) {
-        reasons.add("batch_contradiction", "training.micro_batches",
+        break;
+    case BatchRule::batch_contradiction:
+        add("training.micro_batches",
             "micro_batches " + number(training.micro_batches) + " x micro_batch " + number(training.micro_batch)
                 + " x dp " + number(layout.dp) + " is not the global_batch " + number(training.global_batch),
             training.global_batch / per_step);
-    } else if (training.schedule == Schedule::interleaved && layout.pp > 1 && training.micro_batches % layout.pp != 0) {
-        reasons.add("micro_batches_not_divisible", "training.global_batch",
+        break;
+    case BatchRule::micro_batches_not_divisible:
+        add("training.global_batch",
             "schedule interleaved needs pp " + number(layout.pp) + " to divide the " + number(training.micro_batches)
                 + " micro-batches (global_batch nearest: " + around.text() + ")",
             around.nearest(training.global_batch));
-    } else if (plan.stack.id == "nanotron" && training.micro_batches < layout.pp - 1) {
-        // Its warm-up takes pp - 1 - rank micro-batches without asking how many there are.
-        reasons.add("too_few_micro_batches", "training.global_batch",
+        break;
+    case BatchRule::too_few_micro_batches:
+        add("training.global_batch",
             "nanotron crashes with fewer than pp - 1 = " + number(layout.pp - 1) + " micro-batches, found "
                 + number(training.micro_batches),
             per_step * (layout.pp - 1));
+        break;
     }
     check_ramp_up(plan, reasons);
 }

@@ -29,8 +29,19 @@ void check_tensor_parallel(const ResolvedPlan& plan, Reasons& reasons);
 void check_sequence(const ResolvedPlan& plan, Reasons& reasons); // sequence and context parallelism
 void check_experts(const ResolvedPlan& plan, Reasons& reasons);
 void check_pipeline(const ResolvedPlan& plan, Reasons& reasons);
-void check_batch(const ResolvedPlan& plan, Reasons& reasons);
+void check_batch(const ResolvedPlan& plan, Reasons& reasons); // and the ramp-up
 void check_training(const ResolvedPlan& plan, Reasons& reasons); // precision, recomputation, offload, sharding
+
+// Which rule of the batch a plan breaks, without a message: for a search that asks a million times.
+enum class BatchRule {
+    none,
+    global_batch_not_divisible,
+    batch_contradiction,
+    micro_batches_not_divisible,
+    too_few_micro_batches,
+};
+BatchRule broken_batch_rule(const ResolvedPlan& plan); // a ramp-up's rules left out
+const char* code_of(BatchRule rule);
 
 // The value in [1, limit] that is valid and closest to `value`, the lower one of two; null when there is none.
 Json nearest_value(int value, int limit, const std::function<bool(int)>& valid);

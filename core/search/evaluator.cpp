@@ -3,6 +3,7 @@
 
 #include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
+#include "core/plan/check_rules.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 
@@ -19,10 +20,13 @@ bool same_stages(const Candidate& a, const Candidate& b)
         && a.sharding == b.sharding && a.virtual_stages == b.virtual_stages;
 }
 
-bool same_but_recomputation(Candidate a, const Candidate& b)
+Evaluation first_of(Reasons& reasons)
 {
-    a.recompute = b.recompute;
-    return a == b;
+    Evaluation evaluation;
+    const std::vector<Reason> list = reasons.take();
+    if (!list.empty())
+        evaluation.code = list.front().code;
+    return evaluation;
 }
 
 } // namespace
@@ -38,7 +42,6 @@ Evaluation evaluate_by_simulation(const ResolvedPlan& plan)
         if (reason.code == "memory")
             continue;
         evaluation.code = reason.code;
-        evaluation.message = reason.message;
         return evaluation;
     }
     evaluation.figures.step_time_s = prediction.step_time_s.value_or(0);
@@ -51,9 +54,9 @@ LayoutEvaluator::LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& sp
     , space_(space)
     , plan_(base)
     , terms_(base)
-    // This rule compares layers of a stage with what recomputes.
-    , caches_rules_(!base.training.recompute_layers)
 {
+    for (std::size_t i = 0; i < broken_batch_.size(); ++i)
+        broken_batch_[i].code = code_of(static_cast<BatchRule>(i));
     const Constants& constants = terms_.context().constants;
     fragmentation_ = std::max(1.0, constants[Constant::fragmentation]);
     if (runtime_switches(base.run.environment).expandable_segments)
@@ -73,113 +76,181 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
     } else {
         place(candidate, space_, base_, plan_);
         runs_.clear();
+        before_batch_.reset();
+        after_batch_.reset();
     }
     placed_ = candidate;
     return plan_;
 }
 
-bool LayoutEvaluator::keeps_rules()
+const Evaluation* LayoutEvaluator::broken_rule()
 {
-    if (caches_rules_ && judged_ && same_but_recomputation(*placed_, *judged_))
-        return rules_hold_;
-    const std::vector<Reason> reasons = check(plan_);
-    rules_hold_ = reasons.empty();
-    judged_ = placed_;
-    if (!rules_hold_) {
+    // These two depend on more than the stages: rare, and not worth keeping.
+    const bool keeps = !plan_.training.recompute_layers && !plan_.training.ramp_up;
+    if (!keeps) {
+        const std::vector<Reason> reasons = check(plan_);
         evaluation_ = {};
+        if (reasons.empty())
+            return nullptr;
         evaluation_.code = reasons.front().code;
-        evaluation_.message = reasons.front().message;
+        return &evaluation_;
     }
-    return rules_hold_;
+    if (!before_batch_ || judged_schedule_ != plan_.training.schedule) {
+        Reasons before, after;
+        check_degrees(plan_, before);
+        check_tensor_parallel(plan_, before);
+        check_sequence(plan_, before);
+        check_experts(plan_, before);
+        check_pipeline(plan_, before);
+        check_training(plan_, after);
+        before_batch_ = first_of(before);
+        after_batch_ = first_of(after);
+        judged_schedule_ = plan_.training.schedule;
+    }
+    if (!before_batch_->code.empty())
+        return &*before_batch_;
+    if (const BatchRule rule = broken_batch_rule(plan_); rule != BatchRule::none)
+        return &broken_batch_[static_cast<std::size_t>(rule)];
+    return after_batch_->code.empty() ? nullptr : &*after_batch_;
+}
+
+bool LayoutEvaluator::is_simulated_whole() const
+{
+    const Training& training = plan_.training;
+    const CostContext& context = terms_.context();
+    if (training.recompute_layers || !(context.peak_flops > 0) || !(context.memory_bytes_s > 0))
+        return false;
+    const bool known = training.schedule == Schedule::gpipe || training.schedule == Schedule::one_f_one_b
+        || training.schedule == Schedule::interleaved;
+    return known && training.micro_batches == micro_batches_to_simulate(plan_);
 }
 
 bool LayoutEvaluator::has_closed_form() const
 {
     const Training& training = plan_.training;
-    const Layout& layout = plan_.layout;
-    const CostContext& context = terms_.context();
-    if (!(context.peak_flops > 0) || !(context.memory_bytes_s > 0))
+    if (plan_.layout.virtual_stages != 1 || training.schedule == Schedule::interleaved)
         return false;
-    if (layout.virtual_stages != 1 || training.recompute_layers)
-        return false;
-    if (training.schedule != Schedule::one_f_one_b && training.schedule != Schedule::gpipe)
-        return false;
-    if (training.schedule == Schedule::one_f_one_b && training.micro_batches < layout.pp)
-        return false;
-    return training.micro_batches == micro_batches_to_simulate(plan_);
+    return training.schedule == Schedule::gpipe || training.micro_batches >= plan_.layout.pp;
 }
 
 void LayoutEvaluator::find_runs()
 {
     terms_.set_layout(plan_);
-    const std::vector<int>& layers = plan_.layout.stage_layers;
+    const Layout& layout = plan_.layout;
+    const std::size_t stages = static_cast<std::size_t>(layout.pp), chunks = layout.stage_layers.size();
+    std::vector<ChunkShape> shapes(chunks);
     int first_layer = 0;
-    for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-        ChunkShape shape;
-        shape.chunk = int(stage);
-        shape.first_layer = first_layer;
-        shape.layers = layers[stage];
-        shape.embedding = stage == 0;
-        shape.head = stage + 1 == layers.size();
-        shape.recompute_layers = shape.layers;
-        first_layer += shape.layers;
-        if (!runs_.empty()) {
-            Run& run = runs_.back();
-            const bool same = run.shape.layers == shape.layers && run.shape.embedding == shape.embedding
-                && run.shape.head == shape.head
-                && dense_layers(plan_.model, run.shape.first_layer, run.shape.layers)
-                    == dense_layers(plan_.model, shape.first_layer, shape.layers);
-            if (same) {
-                ++run.stages;
-                continue;
-            }
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        const int layers = layout.stage_layers[chunk];
+        shapes[chunk] = {int(chunk), first_layer, layers, chunk == 0, chunk + 1 == chunks, double(layers)};
+        first_layer += layers;
+    }
+    const auto same = [&](const std::vector<ChunkShape>& a, const std::vector<ChunkShape>& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), [&](const ChunkShape& x, const ChunkShape& y) {
+            return x.layers == y.layers && x.embedding == y.embedding && x.head == y.head
+                && dense_layers(plan_.model, x.first_layer, x.layers)
+                == dense_layers(plan_.model, y.first_layer, y.layers);
+        });
+    };
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+        std::vector<ChunkShape> own;
+        for (std::size_t chunk = stage; chunk < chunks; chunk += stages)
+            own.push_back(shapes[chunk]);
+        const bool like_the_last = !runs_.empty() && same(runs_.back().shapes, own);
+        if (like_the_last && layout.virtual_stages == 1) {
+            ++runs_.back().stages;
+            continue;
         }
-        runs_.push_back({shape, int(stage), 1, std::nullopt});
+        const auto step
+            = like_the_last ? runs_.back().step : std::make_shared<const StepTerms>(terms_.step(plan_, own));
+        runs_.push_back({std::move(own), int(stage), 1, step});
     }
 }
 
-const StepTerms& LayoutEvaluator::step_of(Run& run)
+const LayoutEvaluator::Actions& LayoutEvaluator::actions()
 {
-    if (!run.step)
-        run.step = terms_.step(plan_, run.shape);
-    return *run.step;
+    const Training& training = plan_.training;
+    const Layout& layout = plan_.layout;
+    const bool fresh = actions_ && actions_->schedule == training.schedule && actions_->stages == layout.pp
+        && actions_->virtual_stages == layout.virtual_stages && actions_->micro_batches == training.micro_batches;
+    if (!fresh) {
+        actions_ = Actions{training.schedule, layout.pp, layout.virtual_stages, training.micro_batches, {}, {}};
+        // check() has seen to it that there is such a schedule.
+        auto lists = make_schedule(training.schedule, layout.pp, layout.virtual_stages, training.micro_batches);
+        if (lists) {
+            actions_->lists = *std::move(lists);
+            actions_->order.emplace(actions_->lists, layout.virtual_stages);
+        }
+    }
+    return *actions_;
+}
+
+void LayoutEvaluator::collect_terms()
+{
+    if (runs_.empty())
+        find_runs();
+    chunks_.clear();
+    for (const Run& run : runs_) {
+        for (const ChunkShape& shape : run.shapes)
+            chunks_.push_back(&terms_.chunk(plan_, shape));
+    }
+}
+
+// Largest sum of what micro-batches keep and what runs, on a run's first stage; `index`: of its first chunk in chunks_.
+double LayoutEvaluator::peak_of(const Run& run, std::size_t index)
+{
+    if (has_closed_form()) {
+        const ChunkTerms& chunk = *chunks_[index];
+        const int micro_batches = plan_.training.micro_batches;
+        const bool gpipe = plan_.training.schedule == Schedule::gpipe;
+        const int in_flight = gpipe ? micro_batches : std::min(micro_batches, plan_.layout.pp - run.first_stage);
+        return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
+    }
+    double alive = 0, peak = 0;
+    for (const Action& action : actions().lists[static_cast<std::size_t>(run.first_stage)]) {
+        const ChunkTerms& chunk = *chunks_[index + static_cast<std::size_t>(action.chunk / plan_.layout.pp)];
+        if (action.kind == ActionKind::forward) {
+            alive += chunk.kept;
+            peak = std::max(peak, alive + chunk.in_forward);
+        } else {
+            peak = std::max(peak, alive + chunk.in_backward);
+            alive -= chunk.kept;
+        }
+    }
+    return peak;
 }
 
 void LayoutEvaluator::fill_memory()
 {
-    const int micro_batches = plan_.training.micro_batches, stages = plan_.layout.pp;
     const double overhead = device_overhead_gib(plan_.layout, terms_.context().constants);
+    const MemoryConvention convention = plan_.stack.memory_convention;
     LayoutFigures& figures = evaluation_.figures;
-    chunks_.clear();
-    double published_of_stage = 0;
-    for (Run& run : runs_) {
-        const ChunkTerms& chunk = terms_.chunk(plan_, run.shape);
-        chunks_.push_back(&chunk);
-        const StepTerms& step = step_of(run);
-        const bool gpipe = plan_.training.schedule == Schedule::gpipe;
-        const int in_flight = gpipe ? micro_batches : std::min(micro_batches, stages - run.first_stage);
-        const double peak
-            = std::max(in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward), step.in_update);
-        const double allocated = (step.held + peak) / kGib;
-        const double reserved = allocated * fragmentation_;
-        const MemoryConvention convention = plan_.stack.memory_convention;
-        const double published = convention == MemoryConvention::peak_allocated ? allocated
-            : convention == MemoryConvention::peak_reserved                     ? reserved
-                                                                                : reserved + overhead;
-        figures.memory_device_gib = std::max(figures.memory_device_gib, reserved + overhead);
+    const auto look = [&](const Run& run, std::size_t index) {
+        const double peak = std::max(peak_of(run, index), run.step->in_update);
+        const double allocated = (run.step->held + peak) / kGib;
+        const double device = allocated * fragmentation_ + overhead;
+        figures.memory_device_gib = std::max(figures.memory_device_gib, device);
+        return convention == MemoryConvention::peak_allocated ? allocated
+            : convention == MemoryConvention::peak_reserved   ? allocated * fragmentation_
+                                                              : device;
+    };
+    const int told = plan_.stack.memory_stage;
+    double of_told = 0;
+    std::size_t index = 0;
+    for (const Run& run : runs_) {
+        const double published = look(run, index);
         figures.memory_gib = std::max(figures.memory_gib, published);
-        const int told = plan_.stack.memory_stage;
-        if (told >= run.first_stage && told < run.first_stage + run.stages) {
-            // Later stages of a run keep fewer micro-batches.
-            const int fewer = gpipe ? micro_batches : std::min(micro_batches, stages - told);
-            const double own
-                = std::max(fewer * chunk.kept + std::max(chunk.in_forward, chunk.in_backward), step.in_update);
-            published_of_stage = published
-                + (own - peak) / kGib * (convention == MemoryConvention::peak_allocated ? 1 : fragmentation_);
+        if (told == run.first_stage) {
+            of_told = published;
+        } else if (told > run.first_stage && told < run.first_stage + run.stages) {
+            Run own = run; // later stages of a run keep fewer micro-batches
+            own.first_stage = told;
+            of_told = look(own, index);
         }
+        index += run.shapes.size();
     }
-    if (published_of_stage > 0)
-        figures.memory_gib = published_of_stage;
+    if (of_told > 0)
+        figures.memory_gib = of_told;
     figures.fit = judge_fit(figures.memory_device_gib, plan_.cluster.gpu.memory_gib);
 }
 
@@ -189,44 +260,76 @@ void LayoutEvaluator::fill_time()
     LayoutFigures& figures = evaluation_.figures;
     const double pressure = memory_pressure(figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
         * constants[Constant::allocator_pressure];
+    const double hop = plan_.layout.pp > 1 ? chunks_[0]->hop : 0;
     times_.clear();
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-        times_.push_back({runs_[i].stages, chunks_[i]->forward.under(pressure), chunks_[i]->backward.under(pressure)});
-    const auto ends = pipeline_ends(
-        plan_.training.schedule, times_, plan_.training.micro_batches, plan_.layout.pp > 1 ? chunks_[0]->hop : 0);
+    std::size_t index = 0;
+    for (const Run& run : runs_) {
+        StageRun stage{run.stages, 0, 0};
+        for (std::size_t i = 0; i < run.shapes.size(); ++i, ++index) {
+            stage.forward_s += chunks_[index]->forward.under(pressure);
+            stage.backward_s += chunks_[index]->backward.under(pressure);
+        }
+        times_.push_back(stage);
+    }
+    std::vector<double> ends;
+    if (has_closed_form()) {
+        ends = *pipeline_ends(plan_.training.schedule, times_, plan_.training.micro_batches, hop);
+    } else {
+        ScheduleTimes times;
+        times.send_receive_s = hop;
+        times.chunks.resize(plan_.layout.stage_layers.size());
+        index = 0;
+        for (const Run& run : runs_) {
+            for (const ChunkShape& shape : run.shapes) {
+                const ChunkTimes chunk{
+                    chunks_[index]->forward.under(pressure), chunks_[index]->backward.under(pressure), 0};
+                // Without virtual stages a run may hold several stages of one chunk each.
+                for (int stage = 0; stage < run.stages; ++stage)
+                    times.chunks[static_cast<std::size_t>(shape.chunk + stage)] = chunk;
+                ++index;
+            }
+        }
+        const ScheduleOrder::Ends all = actions().order->time(times);
+        for (const Run& run : runs_)
+            ends.push_back(all.stage_s[static_cast<std::size_t>(run.first_stage)]);
+    }
     double barrier = 0;
     std::array<double, 4> slowest{};
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         const auto exposed = exposed_by_kind(
             *runs_[i].step, times_[i].forward_s, times_[i].backward_s, constants[Constant::overlap_slowdown]);
         using enum StepTerms::Item::Kind;
-        barrier = std::max(barrier, (*ends)[i] + exposed[static_cast<std::size_t>(reduce)]);
+        barrier = std::max(barrier, ends[i] + exposed[static_cast<std::size_t>(reduce)]);
         for (const auto kind : {gather, optimizer, other})
             slowest[static_cast<std::size_t>(kind)]
                 = std::max(slowest[static_cast<std::size_t>(kind)], exposed[static_cast<std::size_t>(kind)]);
     }
-    figures.step_time_s = barrier + slowest[1] + slowest[2] + slowest[3];
+    using enum StepTerms::Item::Kind;
+    figures.step_time_s = barrier;
+    for (const auto kind : {gather, optimizer, other})
+        figures.step_time_s += slowest[static_cast<std::size_t>(kind)];
 }
 
 const Evaluation& LayoutEvaluator::evaluate()
 {
-    if (!keeps_rules())
-        return evaluation_;
-    evaluation_ = {};
-    if (!has_closed_form()) {
-        ++simulated_;
+    if (const Evaluation* broken = broken_rule())
+        return *broken;
+    evaluation_.outcome = Outcome::evaluated;
+    evaluation_.figures = {};
+    evaluation_.code.clear();
+    const bool formula = has_closed_form();
+    if (!is_simulated_whole() || (!formula && !actions().order)) {
+        ++ways_.reference;
         evaluation_ = evaluate_by_simulation(plan_);
         return evaluation_;
     }
-    if (runs_.empty())
-        find_runs();
+    ++(formula ? ways_.formula : ways_.timed);
+    collect_terms();
     fill_memory();
-    if (evaluation_.figures.fit == Fit::no) {
+    if (evaluation_.figures.fit == Fit::no)
         evaluation_.outcome = Outcome::does_not_fit;
-        return evaluation_;
-    }
-    evaluation_.outcome = Outcome::evaluated;
-    fill_time();
+    else
+        fill_time();
     return evaluation_;
 }
 

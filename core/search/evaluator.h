@@ -3,12 +3,15 @@
 #pragma once
 
 #include "core/schedule/pipeline_ends.h"
+#include "core/schedule/schedule_order.h"
 #include "core/search/fields.h"
 #include "core/search/space.h"
 #include "core/search/stage_terms.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -17,7 +20,7 @@ enum class Outcome { evaluated, broken_rule, does_not_fit };
 struct Evaluation {
     Outcome outcome = Outcome::broken_rule;
     LayoutFigures figures; // memory from does_not_fit on, all of evaluated
-    std::string code, message; // of the broken rule
+    std::string code; // of the first broken rule; check() has its message
 };
 
 // The reference: the whole operation list and the event simulator, as predict() does.
@@ -35,21 +38,36 @@ public:
     const ResolvedPlan& set(const Candidate& candidate);
     const Evaluation& evaluate();
 
-    [[nodiscard]] std::int64_t simulated() const { return simulated_; } // layouts that took the reference's way
+    // Layouts by the way that they took.
+    struct Ways {
+        std::int64_t formula = 0, timed = 0, reference = 0;
+    };
+    [[nodiscard]] const Ways& ways() const { return ways_; }
 
 private:
+    // Stages in a row that do the same. With virtual stages every stage is a run of its own.
     struct Run {
-        ChunkShape shape; // of its first stage
+        std::vector<ChunkShape> shapes; // of its first stage
         int first_stage = 0, stages = 1;
-        std::optional<StepTerms> step;
+        std::shared_ptr<const StepTerms> step; // shared by runs of the same shapes
+    };
+    // The action lists of a pipeline and an order to time them in.
+    struct Actions {
+        Schedule schedule = Schedule::one_f_one_b;
+        int stages = 0, virtual_stages = 0, micro_batches = 0;
+        std::vector<std::vector<Action>> lists;
+        std::optional<ScheduleOrder> order;
     };
     void find_runs();
-    bool keeps_rules();
+    [[nodiscard]] bool is_simulated_whole() const;
+    // The first rule that the layout breaks, or nullptr.
+    const Evaluation* broken_rule();
     [[nodiscard]] bool has_closed_form() const;
+    const Actions& actions();
+    void collect_terms();
+    [[nodiscard]] double peak_of(const Run& run, std::size_t index);
     void fill_memory();
     void fill_time();
-    const StepTerms& step_of(Run& run);
-    const ChunkTerms& chunk_of(Run& run);
 
     const ResolvedPlan& base_;
     const SearchSpace& space_;
@@ -57,15 +75,17 @@ private:
     std::optional<Candidate> placed_; // the candidate that plan_ holds
     StageTermTable terms_;
     double fragmentation_ = 1;
-    bool caches_rules_ = true;
 
-    std::vector<Run> runs_; // stages of the plan's mesh that do the same, in a row
-    std::vector<const ChunkTerms*> chunks_; // of the runs, for the candidate
+    std::vector<Run> runs_;
+    std::vector<const ChunkTerms*> chunks_; // of each run's shapes, one run after the other
     std::vector<StageRun> times_;
-    std::optional<Candidate> judged_; // whose rules `evaluation_` tells; recomputation does not matter
-    bool rules_hold_ = false;
+    std::optional<Actions> actions_;
+    // Rules before and after those of the batch, of the stages that plan_ holds; code empty: kept.
+    std::optional<Evaluation> before_batch_, after_batch_;
+    Schedule judged_schedule_ = Schedule::one_f_one_b; // for which they were judged
+    std::array<Evaluation, 5> broken_batch_; // by BatchRule
     Evaluation evaluation_;
-    std::int64_t simulated_ = 0;
+    Ways ways_;
 };
 
 } // namespace fourfold

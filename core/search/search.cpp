@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <thread>
 
@@ -67,14 +66,7 @@ public:
         if (!smallest_unfit || key(unfit) < key(*smallest_unfit))
             smallest_unfit = unfit;
     }
-    void reject(const std::string& code, const std::string& example)
-    {
-        Rejection& rejection = rejections[code];
-        // The example must not depend on which thread came first.
-        if (rejection.count == 0 || example < rejection.example)
-            rejection.example = example;
-        ++rejection.count;
-    }
+    void reject(const std::string& code, const Candidate& candidate) { add({code, candidate, 1}); }
     void merge(const Gathered& other)
     {
         for (const FoundLayout& found : other.best)
@@ -83,12 +75,8 @@ public:
         counts += other.counts;
         if (other.smallest_unfit)
             keep_smallest(*other.smallest_unfit);
-        for (const auto& [code, rejection] : other.rejections) {
-            Rejection& mine = rejections[code];
-            if (mine.count == 0 || rejection.example < mine.example)
-                mine.example = rejection.example;
-            mine.count += rejection.count;
-        }
+        for (const Left& left : other.left)
+            add(left);
         for (std::size_t i = 0; i < constraints.size(); ++i) {
             constraints[i].judged += other.constraints[i].judged;
             constraints[i].held += other.constraints[i].held;
@@ -100,10 +88,28 @@ public:
     ParetoFront pareto;
     SearchCounts counts;
     std::optional<FoundLayout> smallest_unfit;
-    std::map<std::string, Rejection> rejections;
+    // Layouts left out, by reason; the first of them in the order of candidates, whichever thread met it.
+    struct Left {
+        std::string code;
+        Candidate first;
+        std::int64_t count = 0;
+    };
+    std::vector<Left> left; // few: rules, memory, constraints
     std::vector<Watched> constraints;
 
 private:
+    void add(const Left& more)
+    {
+        for (Left& known : left) {
+            if (known.code == more.code) {
+                known.first = std::min(known.first, more.first);
+                known.count += more.count;
+                return;
+            }
+        }
+        left.push_back(more);
+    }
+
     const SearchRequest& request_;
 };
 
@@ -114,6 +120,7 @@ public:
         : gathered(request)
         , request_(request)
         , evaluator_(request.plan, request.space)
+        , judges_layouts_(std::any_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
     {
     }
     // Leaves what it found in `fresh` and `gathered`.
@@ -131,14 +138,14 @@ public:
 
 private:
     // Every constraint is judged, so that each one's outcome is known; the first that fails is counted.
-    bool all_hold(bool layout_only)
+    bool all_hold(bool layout_only, const Candidate& candidate)
     {
         bool hold = true;
         for (Watched& constraint : gathered.constraints) {
             if (constraint.layout_only != layout_only || constraint.holds(values_))
                 continue;
             if (hold)
-                gathered.reject(constraint.expression->text(), "");
+                gathered.reject(constraint.expression->text(), candidate);
             hold = false;
         }
         gathered.counts.constrained += hold ? 0 : 1;
@@ -148,23 +155,27 @@ private:
     {
         ++gathered.counts.enumerated;
         const ResolvedPlan& plan = evaluator_.set(candidate);
-        fill_layout(values_, plan);
-        if (!all_hold(true))
-            return;
+        filled_ = false;
+        if (judges_layouts_) {
+            fill(plan);
+            if (!all_hold(true, candidate))
+                return;
+        }
         const Evaluation& evaluation = evaluator_.evaluate();
         if (evaluation.outcome == Outcome::broken_rule) {
             ++gathered.counts.broken_rules;
-            gathered.reject(evaluation.code, evaluation.message);
+            gathered.reject(evaluation.code, candidate);
             return;
         }
         if (evaluation.outcome == Outcome::does_not_fit) {
             ++gathered.counts.does_not_fit;
-            gathered.reject("memory", "");
+            gathered.reject("memory", candidate);
             gathered.keep_smallest({candidate, evaluation.figures});
             return;
         }
+        fill(plan);
         fill_figures(values_, plan, evaluation.figures, request_.budget);
-        if (!all_hold(false))
+        if (!all_hold(false, candidate))
             return;
         ++gathered.counts.evaluated;
         fresh.push_back({candidate, evaluation.figures, evaluation.figures.step_time_s / plan.training.global_batch,
@@ -172,10 +183,29 @@ private:
         gathered.keep(fresh.back());
     }
 
+    void fill(const ResolvedPlan& plan)
+    {
+        if (!filled_)
+            fill_layout(values_, plan);
+        filled_ = true;
+    }
+
     const SearchRequest& request_;
     LayoutEvaluator evaluator_;
+    bool judges_layouts_ = false; // some constraint needs no prediction
+    bool filled_ = false; // values_ hold the candidate's layout
     PlanValues values_{};
 };
+
+// What check() says of a layout that broke a rule.
+std::string message_of(const std::string& code, const Candidate& candidate, const SearchRequest& request)
+{
+    for (const Reason& reason : check(plan_of({candidate}, request))) {
+        if (reason.code == code)
+            return reason.message;
+    }
+    return "";
+}
 
 int thread_count(const SearchRequest& request, std::size_t units)
 {
@@ -259,12 +289,11 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     result.pareto = all.pareto.sorted();
     result.counts = all.counts;
     result.smallest_unfit = all.smallest_unfit;
-    for (auto& [code, rejection] : all.rejections) {
-        rejection.code = code;
-        result.rejections.push_back(rejection);
-    }
-    std::stable_sort(result.rejections.begin(), result.rejections.end(),
-        [](const Rejection& a, const Rejection& b) { return a.count > b.count; });
+    for (const Gathered::Left& left : all.left)
+        result.rejections.push_back({left.code, message_of(left.code, left.first, request), left.count});
+    std::stable_sort(result.rejections.begin(), result.rejections.end(), [](const Rejection& a, const Rejection& b) {
+        return a.count != b.count ? a.count > b.count : a.code < b.code;
+    });
     for (const Watched& constraint : all.constraints) {
         const bool never = constraint.held == 0 && std::isfinite(constraint.nearest_miss);
         result.constraints.push_back(

@@ -45,7 +45,8 @@ struct SearchCounts {
 
 // Why layouts were left out: a rule's code, "memory", or the text of a constraint.
 struct Rejection {
-    std::string code, example; // example: the message of the first layout that broke the rule
+    std::string code;
+    std::string example; // the message of the first layout that broke the rule; empty for memory and constraints
     std::int64_t count = 0;
 };
 

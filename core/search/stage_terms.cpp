@@ -134,12 +134,13 @@ const ChunkTerms& StageTermTable::chunk(const ResolvedPlan& plan, const ChunkSha
     return terms;
 }
 
-StepTerms StageTermTable::step(const ResolvedPlan& plan, const ChunkShape& shape) const
+StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkShape> chunks) const
 {
     const RankShape rank = rank_shape(plan, context_.constants);
     StageParameters parameters;
     StageProgram stage;
-    stage.chunks.push_back(build_chunk(plan, rank, shape, parameters));
+    for (const ChunkShape& shape : chunks)
+        stage.chunks.push_back(build_chunk(plan, rank, shape, parameters));
     finish_stage(stage, plan, rank, parameters);
     StepTerms terms;
     for (const Operation& operation : stage.step_operations)

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -50,7 +51,8 @@ public:
     void set_layout(const ResolvedPlan& plan);
     // Terms of the layout set last; built once for all layouts that cannot differ in them.
     const ChunkTerms& chunk(const ResolvedPlan& plan, const ChunkShape& shape);
-    StepTerms step(const ResolvedPlan& plan, const ChunkShape& shape) const; // of a stage with this one chunk
+    // Of the stage that holds these chunks.
+    [[nodiscard]] StepTerms step(const ResolvedPlan& plan, std::span<const ChunkShape> chunks) const;
 
     [[nodiscard]] const CostContext& context() const { return context_; }
     [[nodiscard]] std::size_t size() const { return chunks_.size(); }

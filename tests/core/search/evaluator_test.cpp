@@ -68,7 +68,8 @@ SearchSpace random_space(Random& random, const ResolvedPlan& plan)
 {
     SearchSpace space = default_space(plan, {plan.gpus});
     space.sharding = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters, Sharding::hybrid};
-    space.schedule = {Schedule::gpipe, Schedule::one_f_one_b};
+    space.schedule = {Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved, Schedule::zb_h1};
+    space.virtual_stages = {1, 2, 3, 5};
     if (random.once_in(3))
         EXPECT_TRUE(set_axis(space, "order=tp-cp-pp-dp,tp-cp-dp-pp,pp-tp-cp-dp,dp-cp-tp-pp", "test"));
     return space;
@@ -97,7 +98,7 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
         LayoutEvaluator evaluator(base, space);
         for (const Candidate& candidate : chosen) {
             const ResolvedPlan& plan = evaluator.set(candidate);
-            const std::int64_t simulated = evaluator.simulated();
+            const std::int64_t formulas = evaluator.ways().formula;
             const Evaluation& fast = evaluator.evaluate();
             const Evaluation reference = evaluate_by_simulation(plan);
             const std::string text = to_json(plan, PresetStyle::ids).dump();
@@ -115,11 +116,12 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
                 continue;
             ASSERT_NEAR(a.step_time_s, b.step_time_s, 1e-9 * b.step_time_s) << text;
             ++timed;
-            closed += evaluator.simulated() == simulated ? 1 : 0;
+            closed += evaluator.ways().formula > formulas ? 1 : 0;
         }
     }
     EXPECT_GT(timed, compared / 10);
-    EXPECT_GT(closed, timed / 2) << "most layouts take the closed form";
+    EXPECT_GT(closed, timed / 4) << "many layouts take the closed form";
+    EXPECT_LT(closed, timed) << "and some do not";
     std::printf("%d plans compared, %d with a step time, %d of them by formula\n", compared, timed, closed);
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Speed of the search: one evaluation (memory and step time) over a million distinct layouts on one core, and whole
+// searches. The axes of the spaces are fixed here. Enumerated layouts and evaluated ones are counted apart: an
+// enumerated layout may break a rule or not fit.
+#include "core/plan/presets.h"
+#include "core/search/enumerate.h"
+#include "core/search/evaluator.h"
+#include "core/search/search.h"
+
+#include <benchmark/benchmark.h>
+
+#include <stdexcept>
+
+namespace fourfold {
+namespace {
+
+ResolvedPlan plan_for(const std::string& model, const std::string& cluster, int gpus, int global_batch)
+{
+    static const Presets presets;
+    const auto plan = plan_from_json(
+        {{"model", model}, {"cluster", cluster}, {"gpus", gpus}, {"training", {{"global_batch", global_batch}}}},
+        "benchmark");
+    const auto resolved = plan ? resolve(*plan, presets) : Expected<ResolvedPlan>(plan.error());
+    if (!resolved)
+        throw std::runtime_error(resolved.error().line());
+    return *resolved;
+}
+
+// GPT-3 175B on up to 4,096 A100, every number of whole nodes, pipelines without virtual stages.
+SearchRequest one_evaluation_space()
+{
+    SearchRequest request;
+    request.plan = plan_for("gpt3-175b", "dgx-a100", 4096, 1536);
+    request.space = default_space(request.plan, gpu_counts(request.plan.cluster, 4096));
+    request.space.schedule = {Schedule::gpipe, Schedule::one_f_one_b};
+    request.space.sharding
+        = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters, Sharding::hybrid};
+    request.space.batch_tolerance = 0.05;
+    return request;
+}
+
+void OneEvaluation(benchmark::State& state)
+{
+    constexpr std::int64_t kLayouts = 1000000;
+    const SearchRequest request = one_evaluation_space();
+    const std::vector<MeshUnit> units = mesh_units(request.space);
+    std::int64_t layouts = 0, evaluated = 0, unfit = 0;
+    for (auto _ : state) {
+        LayoutEvaluator evaluator(request.plan, request.space);
+        layouts = evaluated = unfit = 0;
+        // Spread over the space: every seventh mesh.
+        for (std::size_t i = 0; i < units.size() && evaluated + unfit < kLayouts; i += 7) {
+            for_each_candidate(request.space, request.plan, units[i], [&](const Candidate& candidate) {
+                ++layouts;
+                evaluator.set(candidate);
+                const Evaluation& evaluation = evaluator.evaluate();
+                evaluated += evaluation.outcome == Outcome::evaluated ? 1 : 0;
+                unfit += evaluation.outcome == Outcome::does_not_fit ? 1 : 0;
+                benchmark::DoNotOptimize(evaluation.figures.step_time_s);
+            });
+        }
+    }
+    state.counters["enumerated"] = double(layouts);
+    state.counters["evaluated"] = double(evaluated);
+    state.counters["do_not_fit"] = double(unfit);
+    state.counters["s_per_enumerated"] = benchmark::Counter(
+        double(layouts) * double(state.iterations()), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+    state.counters["s_per_evaluated"] = benchmark::Counter(double(evaluated + unfit) * double(state.iterations()),
+        benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(OneEvaluation)->Unit(benchmark::kMillisecond);
+
+void whole(benchmark::State& state, SearchRequest request)
+{
+    request.objective = *parse_objective("tps_per_gpu", "benchmark");
+    SearchResult result;
+    for (auto _ : state)
+        result = search(request);
+    state.counters["enumerated"] = double(result.counts.enumerated);
+    state.counters["evaluated"] = double(result.counts.evaluated);
+    state.counters["bounded"] = double(result.counts.bounded);
+    state.counters["do_not_fit"] = double(result.counts.does_not_fit);
+}
+
+void Llama405bOn16384(benchmark::State& state)
+{
+    SearchRequest request;
+    request.plan = plan_for("llama-3.1-405b", "dgx-h100", 16384, 2048);
+    request.space = default_space(request.plan, {16384});
+    whole(state, request);
+}
+BENCHMARK(Llama405bOn16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void Gpt175bUpTo4096(benchmark::State& state)
+{
+    SearchRequest request;
+    request.plan = plan_for("gpt3-175b", "dgx-a100", 4096, 1536);
+    request.space = default_space(request.plan, gpu_counts(request.plan.cluster, 4096));
+    whole(state, request);
+}
+BENCHMARK(Gpt175bUpTo4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+} // namespace
+} // namespace fourfold
+
+BENCHMARK_MAIN();
