@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measured sweeps: cells, what becomes of them, and going on after an interruption.
+#include "core/history/store.h"
+#include "runner/sweep/measured_sweep.h"
+#include "tests/runner/support.h"
+
+namespace fourfold::test {
+namespace {
+
+TEST(Layouts, AreReadStrictly)
+{
+    const auto layouts
+        = read_layouts("# comment\npp,tp,cp,micro_batch,virtual_stages\n\n2, 1,1,4,\n1,2,1,1,2\n", "l.csv");
+    ASSERT_TRUE(layouts) << layouts.error().line();
+    ASSERT_EQ(layouts->size(), 2u);
+    EXPECT_EQ((*layouts)[0].name(), "tp 1, cp 1, pp 2, micro-batch 4");
+    EXPECT_EQ((SweepCell{(*layouts)[1], 8}.key()), "tp2-cp1-pp1-mb1-v2-gpus8");
+    for (const char* bad :
+        {"", "tp,cp,pp\n1,1,1\n", "tp,cp,pp,micro_batch,dp\n1,1,1,1,1\n", "tp,cp,pp,micro_batch\n1,1,1\n",
+            "tp,cp,pp,micro_batch\n1,1,0,1\n", "tp,cp,pp,micro_batch\n1,1,x,1\n", "tp,cp,pp,micro_batch\n"})
+        EXPECT_FALSE(read_layouts(bad, "l.csv")) << bad;
+    EXPECT_EQ(*read_gpu_counts("16,4, 8,4"), (std::vector<int>{4, 8, 16}));
+    EXPECT_FALSE(read_gpu_counts("4,x"));
+}
+
+TEST(Cells, TakeAsManyHostsAsTheyNeed)
+{
+    Target target = *target_from_json(Json::parse(R"({"hosts":[{"address":"a[1-4]","ranks":4}]})"), "t");
+    EXPECT_EQ(target_of_cell(target, 8).hosts.size(), 2u);
+    EXPECT_EQ(*ranks_of_hosts(target_of_cell(target, 6), 6), (std::vector<int>{4, 2}));
+    EXPECT_EQ(target_of_cell(target, 16).hosts.size(), 4u);
+    EXPECT_FALSE(ranks_of_hosts(target_of_cell(target, 32), 32));
+}
+
+class MeasuredSweep : public testing::Test {
+protected:
+    SweepRequest asked(const std::map<std::string, std::string>& environment)
+    {
+        const RunRequest one = request(home, 2, environment);
+        SweepRequest out;
+        Json document = Json::parse(R"({ "name": "Tiny", "cluster": "this-computer", "stack": "fourfold", "gpus": 2,
+            "model": { "model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
+                       "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
+                       "max_position_embeddings": 128, "tie_word_embeddings": false },
+            "training": { "seq_len": 64, "precision": "fp32", "global_batch": 4 },
+            "run": { "steps": 3, "data": [ { "path": "corpus.txt" } ] } })");
+        for (const auto& [key, value] : environment)
+            document["run"]["environment"][key] = value;
+        out.plan = *plan_from_json(document, (home.path() / "tiny.plan.json").string());
+        out.layouts = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 1}, {3, 1, 1, 1, 1}};
+        out.gpus = {1, 2};
+        out.target = one.target;
+        out.trainer = one.trainer;
+        out.agent = one.agent;
+        return out;
+    }
+
+    Home home;
+    Recording observer;
+    std::vector<std::string> begun;
+    std::function<void(const SweepTable&, const std::string&)> note
+        = [this](const SweepTable&, const std::string& next) { begun.push_back(next); };
+};
+
+TEST_F(MeasuredSweep, FillsTheTableWhateverBecomesOfACell)
+{
+    // Rank 1 runs out of memory wherever there is one.
+    const auto table = measure_sweep(
+        asked({{"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "2"}, {"FAKE_HOW", "oom"}}), observer, {}, note);
+    ASSERT_TRUE(table) << table.error().line();
+    const auto status = [&](std::size_t row, std::size_t column) {
+        return table->cells[row][column] ? table->cells[row][column]->status : "(none)";
+    };
+    EXPECT_EQ(status(0, 0), "ok");
+    EXPECT_EQ(status(0, 1), "oom");
+    EXPECT_EQ(status(1, 0), "impossible") << "tp 2 on one GPU";
+    EXPECT_EQ(status(1, 1), "oom");
+    EXPECT_EQ(status(2, 0), "impossible");
+    EXPECT_TRUE(table->cells[0][0]->tps_per_gpu);
+    EXPECT_TRUE(table->cells[0][0]->predicted_tps_per_gpu);
+    EXPECT_FALSE(table->cells[0][1]->tps_per_gpu);
+    EXPECT_EQ(HistoryStore::open(HistoryStore::default_file())->list()->size(), 3u) << "one run a cell that can be run";
+    // Everything is known now: nothing runs.
+    begun.clear();
+    const auto known = measure_sweep(
+        asked({{"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "2"}, {"FAKE_HOW", "oom"}}), observer, {}, note);
+    ASSERT_TRUE(known);
+    EXPECT_EQ(begun, std::vector<std::string>{""});
+    EXPECT_EQ(known->cells[0][0]->tps_per_gpu, table->cells[0][0]->tps_per_gpu);
+}
+
+TEST_F(MeasuredSweep, GoesOnAfterAnInterruption)
+{
+    std::stop_source stop;
+    int runs = 0;
+    observer.each_event = [&](const Json& event) {
+        if (event.value("event", "") == "start" && ++runs == 2)
+            stop.request_stop();
+    };
+    SweepRequest request = asked({{"FAKE_STEPS", "20"}});
+    request.layouts.pop_back();
+    const auto stopped = measure_sweep(request, observer, stop.get_token(), note);
+    ASSERT_TRUE(stopped) << stopped.error().line();
+    EXPECT_TRUE(stopped->stopped);
+    EXPECT_EQ(stopped->cells[0][0]->status, "ok");
+    observer.each_event = {};
+    begun.clear();
+    const auto whole = measure_sweep(request, observer, {}, note);
+    ASSERT_TRUE(whole);
+    EXPECT_FALSE(whole->stopped);
+    EXPECT_EQ(begun.size(), 3u) << "the cell that was cancelled, the one not reached, and the end";
+    EXPECT_EQ(whole->cells[0][1]->status, "ok");
+    EXPECT_EQ(whole->cells[1][1]->status, "ok");
+}
+
+TEST_F(MeasuredSweep, SkipsWhatIsPredictedNotToFitOnlyWhenAsked)
+{
+    SweepRequest request = asked({{"FAKE_STEPS", "2"}});
+    request.layouts.resize(1);
+    request.gpus = {1};
+    request.plan = *with_assignment(request.plan, "training.micro_batch=1");
+    request.plan.document["model"]["hidden_size"] = 16384;
+    request.plan.document["model"]["intermediate_size"] = 65536;
+    request.plan = *plan_from_json(request.plan.document, request.plan.where);
+    request.skip_unfit = true;
+    const auto skipped = measure_sweep(request, observer, {}, note);
+    ASSERT_TRUE(skipped) << skipped.error().line();
+    EXPECT_EQ(skipped->cells[0][0]->status, "unfit") << skipped->cells[0][0]->why;
+    EXPECT_TRUE(observer.id.empty()) << "no run was made";
+}
+
+} // namespace
+} // namespace fourfold::test
