@@ -146,8 +146,11 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     const at::Tensor own_loss = mesh_.tp.rank() == 0 ? loss_sum : at::zeros_like(loss_sum);
     const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->reduced(), mesh_),
         at::full({}, want_stop ? 1.0 : 0.0, loss_sum.options())});
-    mesh_.world.all_reduce(figures);
-    const at::Tensor known = figures.cpu();
+    const at::Tensor known = [&] {
+        const auto span = StepTrace::measure(trace, SpanKind::other); // for all but the slowest: waiting for that one
+        mesh_.world.all_reduce(figures);
+        return figures.cpu();
+    }();
     outcome.loss = known[0].item<double>() / plan_.tokens_per_step();
     outcome.grad_norm = std::sqrt(known[1].item<double>());
     outcome.stop = known[2].item<double>() > 0;

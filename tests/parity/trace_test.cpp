@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The trace event of a run: the spans that really were, in the form of the planner's timeline.
+#include "core/schedule/chrome_trace.h"
+#include "tests/parity/event_schema.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace fourfold::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Trace, HoldsEveryActionOfTheScheduleOnEveryPipelineRank)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = tiny_plan(write_tokens(folder.path()),
+        {"gpus=4", "layout.tp=2", "layout.pp=2", "layout.virtual_stages=2", "model.num_hidden_layers=4",
+            "training.schedule=\"interleaved\"", "run.steps=3"});
+    Ranks ranks(
+        4, {trainer_program(), "--plan", write_plan(plan, folder.path()), "--run-dir", folder.path()}, folder.path());
+    for (const int status : ranks.wait(150s))
+        ASSERT_EQ(status, 0) << ranks.log(0) << ranks.log(3);
+
+    const auto events = ranks.events(0);
+    const auto found = std::ranges::find_if(events, [](const Json& event) { return event["event"] == "trace"; });
+    ASSERT_NE(found, events.end());
+    EXPECT_EQ(schema_violation(*found), "");
+    EXPECT_EQ((*found)["step"], 3) << "the tenth step, or the last of a shorter run";
+    const auto timeline = timeline_from_chrome_trace(*found, "trace");
+    ASSERT_TRUE(timeline) << timeline.error().line();
+    EXPECT_EQ(timeline->stages, 2);
+
+    using Key = std::tuple<SpanKind, int, int>; // kind, chunk, micro-batch
+    for (int stage = 0; stage < 2; ++stage) {
+        std::map<Key, Span> actions;
+        double last_end = 0;
+        for (const Span& span : timeline->spans) {
+            if (span.stage != stage)
+                continue;
+            EXPECT_GE(span.start_s, last_end - 1e-9) << "spans of one rank follow each other";
+            EXPECT_GE(span.end_s, span.start_s);
+            EXPECT_LE(span.end_s, timeline->length_s + 1e-9);
+            last_end = span.end_s;
+            if (span.kind == SpanKind::forward || span.kind == SpanKind::backward)
+                actions[{span.kind, span.chunk, span.micro_batch}] = span;
+        }
+        // Two chunks, forward and backward.
+        EXPECT_EQ(actions.size(), std::size_t(2 * 2 * plan.training.micro_batches));
+        for (const auto& [key, span] : actions) {
+            EXPECT_EQ(span.chunk % 2, stage);
+            if (span.kind == SpanKind::backward) {
+                EXPECT_GE(span.start_s, (actions[{SpanKind::forward, span.chunk, span.micro_batch}].end_s));
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace fourfold::testing
