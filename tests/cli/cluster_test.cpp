@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold probe`, `gc`, `run --sweep` and `history import` of other software's measurements, as a user sees them.
+#include "tests/cli/program.h"
+
+#include <fstream>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class ClusterCommands : public ProgramTest {
+protected:
+    ClusterCommands()
+    {
+        fs::create_directories(folder() / "bin");
+        for (const char* name : {"fourfold", "fourfold-agent"})
+            fs::copy_file(fs::path(FOURFOLD_BIN_DIR) / name, folder() / "bin" / name);
+        fs::copy_file(FOURFOLD_FAKE_TRAINER, folder() / "bin/fourfold-trainer");
+        use_program(folder() / "bin/fourfold");
+        file("corpus.txt", std::string(20000, 'a'));
+    }
+    std::string tiny_plan()
+    {
+        return file("tiny.plan.json", R"({"name": "Tiny", "cluster": "this-computer", "stack": "fourfold", "gpus": 2,
+            "model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
+                "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
+                "max_position_embeddings": 128, "tie_word_embeddings": false},
+            "training": {"seq_len": 64, "micro_batch": 1, "global_batch": 4, "precision": "fp32"},
+            "run": {"steps": 3, "data": [{"path": "corpus.txt", "weight": 1}]}})");
+    }
+};
+
+TEST_F(ClusterCommands, ProbeSaysWhatIsThere)
+{
+    const Output probe = fourfold({"probe", "local", "--json"});
+    EXPECT_EQ(probe.status, 0) << probe.err << probe.out;
+    const Json report = json_of(probe);
+    EXPECT_TRUE(report["good"].get<bool>());
+    EXPECT_EQ(report["hosts"].size(), 1u);
+    const Output saved = fourfold({"probe", "local", "--save-cluster", "mine"});
+    EXPECT_EQ(saved.status, 0) << saved.err;
+    EXPECT_THAT(saved.out, HasSubstr("ready for a run"));
+    EXPECT_EQ(fourfold({"presets", "clusters"}).out.find("mine") != std::string::npos, true);
+    expect_problem(fourfold({"probe", "local", "--like", "dgx-h100"}), 2, "--save-cluster");
+    expect_problem(fourfold({"probe", "no-such-target"}), 2, "no-such-target");
+    const Output away = fourfold({"probe", "127.0.0.1:1", "--quick"});
+    EXPECT_EQ(away.status, 1);
+    EXPECT_THAT(away.out, HasSubstr("error: 127.0.0.1:1: port: the connection was refused"));
+}
+
+TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
+{
+    const std::string layouts = file("layouts.csv", "tp,cp,pp,micro_batch\n1,1,1,1\n2,1,1,1\n");
+    const std::vector<std::string> command{"run", tiny_plan(), "--sweep", layouts, "--gpus", "1,2", "--format", "csv"};
+    const Output sweep = fourfold(command);
+    EXPECT_EQ(sweep.status, 0) << sweep.err;
+    const auto rows = lines_of(sweep.out);
+    ASSERT_EQ(rows.size(), 5u) << sweep.out;
+    EXPECT_THAT(rows[0], HasSubstr("tp,cp,pp,micro_batch,virtual_stages,gpus,status,tps_per_gpu"));
+    EXPECT_THAT(rows[1], HasSubstr("1,1,1,1,1,1,ok,"));
+    EXPECT_THAT(rows[3], HasSubstr("2,1,1,1,1,1,impossible,"));
+    EXPECT_THAT(rows[4], HasSubstr("2,1,1,1,1,2,ok,"));
+    const Output again = fourfold(command);
+    EXPECT_EQ(again.out, sweep.out) << "nothing is measured again";
+    EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 3u);
+    expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts}), 2, "--gpus");
+    expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts, "--gpus", "two"}), 2, "--gpus");
+    const Output cleared = fourfold({"gc", "local", "--older-than", "0"});
+    EXPECT_EQ(cleared.status, 0) << cleared.err;
+    EXPECT_THAT(cleared.out, HasSubstr("this computer: 3 runs"));
+}
+
+TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
+{
+    const std::string target = file("slurm.json", R"({"slurm": {"nodes": 2, "partition": "gpu", "time": "10",
+        "lines": ["--mail-type=END"]}, "prelude": ["module load cuda"]})");
+    const Output dry = fourfold({"run", tiny_plan(), "--target", target, "--dry-run"});
+    EXPECT_EQ(dry.status, 0) << dry.err;
+    for (const char* text : {"#SBATCH --nodes=2", "#SBATCH --partition=gpu", "#SBATCH --mail-type=END", "exec srun",
+             "prelude module load cuda"})
+        EXPECT_THAT(dry.out, HasSubstr(text));
+}
+
+TEST_F(ClusterCommands, LogsAndTablesOfOtherSoftware)
+{
+    const std::string log = file("megatron.log",
+        "using world size: 2, data-parallel size: 1\n"
+        " [2026-01-01 00:00:00] iteration        1/      10 | consumed samples:            4 | elapsed time per "
+        "iteration "
+        "(ms): 4000.0 | learning rate: 1.5E-04 | global batch size:     4 | lm loss: 1.1E+01 | loss scale: 1.0 | grad "
+        "norm: 1.250 | number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+        "\x1b[32m noise\x1b[0m\n"
+        " [2026-01-01 00:00:04] iteration        2/      10 | consumed samples:            8 | elapsed time per "
+        "iteration "
+        "(ms): 2000.0 | throughput per GPU (TFLOP/s/GPU): 440.5 | learning rate: 1.5E-04 | global batch size:     4 | "
+        "lm "
+        "loss: 1.0E+01 | loss scale: 1.0 | grad norm: 1.000 |\n");
+    expect_problem(fourfold({"history", "import", log}), 2, "--plan");
+    const Output taken = fourfold({"history", "import", log, "--plan", tiny_plan()});
+    EXPECT_EQ(taken.status, 0) << taken.err;
+    const Json run = json_of(fourfold({"history", "show", "last", "--json"}));
+    EXPECT_THAT(run.dump(), HasSubstr("megatron-lm"));
+    EXPECT_THAT(run.dump(), HasSubstr("64.0")) << "4 x 64 tokens in 2 s on 2 GPUs";
+    expect_problem(fourfold({"history", "import", log, "--plan", tiny_plan(), "--set", "gpus=4"}), 2, "gpus");
+    expect_problem(fourfold({"history", "import", file("x.log", "nothing here\n"), "--plan", tiny_plan()}), 2, "x.log");
+    const Output table = fourfold(
+        {"history", "import", FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv", "--json"});
+    EXPECT_EQ(table.status, 0) << table.err;
+    EXPECT_GE(json_of(table)["imported"].size(), 18u);
+    const Output second = fourfold(
+        {"history", "import", FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv", "--json"});
+    EXPECT_EQ(json_of(second)["imported"].size(), 0u) << "the same rows are not taken twice";
+}
+
+} // namespace
+} // namespace fourfold::test

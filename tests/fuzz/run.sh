@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Lets libFuzzer (clang, with ASan and UBSan) search for inputs that break the parsers: tests/fuzz/run.sh [SECONDS]
+# SECONDS are for each target (default 300). New inputs stay in the corpus beside this file.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+seconds=${1:-300}
+command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed"; exit 77; }
+build=${FOURFOLD_FUZZ_BUILD:-$root/build/fuzz}
+mkdir -p "$build"
+parts=$(printf '%s\n' event_log event_merge file_descriptor | sed "s#.*#$root/runner/agent/&.cpp#")
+protocol=$(printf '%s\n' chunk frame hash_cache laggard message run_spec | sed "s#.*#$root/runner/protocol/&.cpp#")
+base=$(find "$root/core/base" -name '*.cpp' ! -name paths.cpp)
+flags="-std=c++20 -O1 -g -I$root -fsanitize=address,undefined -fno-sanitize-recover=all"
+objects=""
+for source in $parts $protocol $base; do
+    object=$build/$(echo "${source#"$root"/}" | tr / _).o
+    objects="$objects $object"
+    [ "$object" -nt "$source" ] || clang++ $flags -fsanitize=fuzzer-no-link -c "$source" -o "$object"
+done
+for target in wire events; do
+    clang++ $flags -fsanitize=fuzzer "$here/${target}_fuzz.cpp" $objects -lsodium -lzstd -o "$build/$target"
+    (cd "$build" && "./$target" -max_total_time="$seconds" -max_len=65536 -print_final_stats=1 "$here/corpus/$target")
+done
