@@ -4,67 +4,50 @@
 namespace fourfold::trainer {
 
 namespace {
-WeightNames llama()
-{
-    WeightNames names;
-    names.embedding = "model.embed_tokens";
-    names.layer = "model.layers.";
-    names.attention_norm = "input_layernorm";
-    names.query = "self_attn.q_proj";
-    names.key = "self_attn.k_proj";
-    names.value = "self_attn.v_proj";
-    names.output = "self_attn.o_proj";
-    names.mlp_norm = "post_attention_layernorm";
-    names.gate = "mlp.gate_proj";
-    names.up = "mlp.up_proj";
-    names.down = "mlp.down_proj";
-    names.final_norm = "model.norm";
-    names.head = "lm_head";
-    return names;
-}
+const WeightNames kLlama{.embedding = "model.embed_tokens",
+    .layer = "model.layers.",
+    .attention_norm = "input_layernorm",
+    .query = "self_attn.q_proj",
+    .key = "self_attn.k_proj",
+    .value = "self_attn.v_proj",
+    .output = "self_attn.o_proj",
+    .mlp_norm = "post_attention_layernorm",
+    .gate = "mlp.gate_proj",
+    .up = "mlp.up_proj",
+    .down = "mlp.down_proj",
+    .final_norm = "model.norm",
+    .head = "lm_head"};
 
-WeightNames gpt2()
-{
-    WeightNames names;
-    names.embedding = "transformer.wte";
-    names.position_embedding = "transformer.wpe";
-    names.layer = "transformer.h.";
-    names.attention_norm = "ln_1";
-    names.fused = "attn.c_attn";
-    names.output = "attn.c_proj";
-    names.mlp_norm = "ln_2";
-    names.up = "mlp.c_fc";
-    names.down = "mlp.c_proj";
-    names.final_norm = "transformer.ln_f";
-    names.head = "lm_head";
-    return names;
-}
+const WeightNames kGpt2{.embedding = "transformer.wte",
+    .position_embedding = "transformer.wpe",
+    .layer = "transformer.h.",
+    .attention_norm = "ln_1",
+    .fused = "attn.c_attn",
+    .output = "attn.c_proj",
+    .mlp_norm = "ln_2",
+    .up = "mlp.c_fc",
+    .down = "mlp.c_proj",
+    .final_norm = "transformer.ln_f",
+    .head = "lm_head"};
 
-WeightNames bloom()
-{
-    WeightNames names;
-    names.embedding = "transformer.word_embeddings";
-    names.embedding_norm = "transformer.word_embeddings_layernorm";
-    names.layer = "transformer.h.";
-    names.attention_norm = "input_layernorm";
-    names.fused = "self_attention.query_key_value";
-    names.output = "self_attention.dense";
-    names.mlp_norm = "post_attention_layernorm";
-    names.up = "mlp.dense_h_to_4h";
-    names.down = "mlp.dense_4h_to_h";
-    names.final_norm = "transformer.ln_f";
-    names.head = "lm_head";
-    return names;
-}
+const WeightNames kBloom{.embedding = "transformer.word_embeddings",
+    .embedding_norm = "transformer.word_embeddings_layernorm",
+    .layer = "transformer.h.",
+    .attention_norm = "input_layernorm",
+    .fused = "self_attention.query_key_value",
+    .output = "self_attention.dense",
+    .mlp_norm = "post_attention_layernorm",
+    .up = "mlp.dense_h_to_4h",
+    .down = "mlp.dense_4h_to_h",
+    .final_norm = "transformer.ln_f",
+    .head = "lm_head"};
 } // namespace
 
-WeightNames weight_names(const ModelShape& model)
+const WeightNames& weight_names(const ModelShape& model)
 {
     if (model.model_type == "gpt2")
-        return gpt2();
-    if (model.model_type == "bloom")
-        return bloom();
-    return llama();
+        return kGpt2;
+    return model.model_type == "bloom" ? kBloom : kLlama;
 }
 
 } // namespace fourfold::trainer
