@@ -38,6 +38,11 @@ std::string kind_of(const std::string& what)
 int report(const Problem& problem, const std::string& kind)
 {
     const std::string last = identity().recorder ? identity().recorder->last() : "";
+    if (!last.empty() && !identity().flight_file.empty())
+        (void)write_file_atomically(identity().flight_file,
+            Json{{"message", problem.line()}, {"mesh", identity().coordinates},
+                {"collectives", identity().recorder->recent()}}
+                .dump(1));
     std::fprintf(stderr, "%s%s\n", problem.line().c_str(), last.empty() ? "" : ("; last collective: " + last).c_str());
     if (identity().events)
         (void)identity().events->write("error",

@@ -7,6 +7,7 @@
 #include "runner/trainer/comm/flight_recorder.h"
 #include "runner/trainer/metrics/event_writer.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@ struct Identity {
     std::shared_ptr<EventWriter> events;
     std::shared_ptr<FlightRecorder> recorder;
     Json coordinates = nullptr;
+    std::filesystem::path flight_file; // gets the last collectives when this rank fails
     double timeout_s = 0;
 };
 Identity& identity();

@@ -250,6 +250,7 @@ int train(const Job& job)
     }
     identity().events = *events;
     identity().timeout_s = job.timeout_s;
+    identity().flight_file = job.run_folder / ("rank" + std::to_string(job.rank) + ".flight.json");
     const std::string rank = "rank " + std::to_string(job.rank);
     try {
         if (const auto usable = check_libtorch(); !usable)

@@ -85,6 +85,15 @@ TEST_F(TrainerFailure, StoppedRankIsAHang)
     const Json error = last_error(ranks, 0);
     EXPECT_EQ(error["kind"], "hang") << error;
     EXPECT_THAT(error["last_collective"].get<std::string>(), HasSubstr("with ranks 0 1"));
+    const auto flight = read_json_file(folder_.path() / "rank0.flight.json");
+    ASSERT_TRUE(flight) << flight.error().line();
+    const Json& collectives = (*flight)["collectives"];
+    ASSERT_GT(collectives.size(), 3u);
+    for (std::size_t i = 1; i < collectives.size(); ++i)
+        EXPECT_EQ(collectives[i]["number"], collectives[i - 1]["number"].get<int64_t>() + 1);
+    const bool unfinished
+        = std::ranges::any_of(collectives, [](const Json& entry) { return entry["end_s"].is_null(); });
+    EXPECT_TRUE(unfinished) << "the collective in which it hangs";
     ranks.signal(1, SIGKILL);
     EXPECT_EQ(ranks.wait(30s)[0], 1);
 }

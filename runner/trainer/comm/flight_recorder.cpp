@@ -83,6 +83,18 @@ std::string FlightRecorder::last() const
         + " after " + std::to_string(millis) + " ms)";
 }
 
+Json FlightRecorder::recent() const
+{
+    const std::scoped_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    Json entries = Json::array();
+    for (const Entry& entry : recent_)
+        entries.push_back({{"number", entry.number}, {"group", entry.group}, {"operation", entry.operation},
+            {"peers", entry.peers}, {"bytes", entry.bytes}, {"begin_s", seconds(now - entry.begin)},
+            {"end_s", entry.finished ? Json(seconds(now - entry.end)) : Json(nullptr)}});
+    return entries;
+}
+
 bool FlightRecorder::stuck_for(double limit) const
 {
     const std::scoped_lock lock(mutex_);

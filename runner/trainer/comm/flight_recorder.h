@@ -43,6 +43,9 @@ public:
 
     // The oldest unfinished operation, else the last finished one, in words; empty when there was none.
     [[nodiscard]] std::string last() const;
+    // The last operations, oldest first, those of them that are unfinished included: for each "number", "group",
+    // "operation", "peers", "bytes", "begin_s" and "end_s" before now (null: unfinished).
+    [[nodiscard]] Json recent() const;
     // Whether an operation has been under way for `seconds` or longer.
     [[nodiscard]] bool stuck_for(double seconds) const;
     [[nodiscard]] std::map<std::pair<std::string, std::string>, Total> totals() const;

@@ -77,7 +77,7 @@ def launch(command, folder, extra):
     return texts[0]
 
 
-def run_fourfold(arguments.trainer, mode, tokens, steps, cp_method):
+def run_fourfold(trainer, mode, tokens, steps, cp_method):
     with tempfile.TemporaryDirectory() as folder:
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w") as file:
