@@ -6,6 +6,7 @@
 #include "core/predict/interval.h"
 #include "core/predict/pipeline_advice.h"
 #include "core/predict/prediction.h"
+#include "core/predict/shape_rules.h"
 #include "core/predict/step_time.h"
 #include "core/schedule/plan_schedule.h"
 
@@ -170,6 +171,8 @@ Prediction predict(const ResolvedPlan& plan)
         add_time(prediction, program, schedule->actions);
     for (std::string& advice : pipeline_advice(plan, prediction.bubble_fraction))
         prediction.warnings.push_back(std::move(advice));
+    for (std::string& warning : shape_warnings(plan))
+        prediction.warnings.push_back(std::move(warning));
     add_confidence(prediction);
     prediction.feasible = prediction.reasons.empty();
     return prediction;

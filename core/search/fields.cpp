@@ -2,6 +2,7 @@
 #include "core/search/fields.h"
 
 #include "core/model/flops.h"
+#include "core/predict/shape_rules.h"
 #include "core/search/space.h"
 
 #include <algorithm>
@@ -72,6 +73,9 @@ std::vector<ExpressionField> plan_fields_list()
         {"vocab", number, "", "padded vocabulary", {}, {}},
         {"experts", number, "", "routed experts of a layer, 0 for a dense model", {}, {}},
         {"parameters", number, "", "of the model", {}, {}},
+        {"fused_softmax", truth, "",
+            "Megatron's fused softmax kernel takes the shape: heads / tp x micro_batch a multiple of 4, among others",
+            {}, {}},
         {"step_time_s", number, "s", "predicted time of a step", {}, {"step_time"}},
         {"tps_per_gpu", number, "tokens/s", "predicted throughput of one GPU", {}, {}},
         {"tokens_per_second", number, "tokens/s", "predicted throughput of the job", {}, {}},
@@ -84,6 +88,9 @@ std::vector<ExpressionField> plan_fields_list()
         {"days", number, "days", "to train the token budget", {}, {}},
         {"cost", number, "money", "of the token budget at the given price of a GPU hour", {}, {}},
         {"energy_mwh", number, "MWh", "of the token budget, GPUs at their rated power", {}, {}},
+        {"goodput", number, "share", "of the time that trains, with failures and checkpoints, 0 to 1", {}, {}},
+        {"expected_days", number, "days", "to train the token budget, with failures and checkpoints", {}, {}},
+        {"expected_cost", number, "money", "of the token budget, with failures and checkpoints", {}, {}},
     };
 }
 
@@ -98,12 +105,6 @@ const FieldSet& plan_field_set()
 bool needs_only_layout(const Expression& expression)
 {
     return expression.slots().empty() || expression.slots().back() < slot(PlanField::step_time_s);
-}
-
-double chinchilla_tokens(const ModelShape& model)
-{
-    constexpr double kTokensPerParameter = 20;
-    return kTokensPerParameter * model.parameters();
 }
 
 void fill_layout(PlanValues& values, const ResolvedPlan& plan)
@@ -142,6 +143,7 @@ void fill_layout(PlanValues& values, const ResolvedPlan& plan)
     set(PlanField::vocab, double(plan.padded_vocab));
     set(PlanField::experts, model.experts ? model.experts->count : 0);
     set(PlanField::parameters, model.parameters());
+    set(PlanField::fused_softmax, fused_softmax_fits(plan) ? 1 : 0);
     std::fill(values.begin() + std::ptrdiff_t(slot(PlanField::step_time_s)), values.end(),
         std::numeric_limits<double>::quiet_NaN());
     set(PlanField::memory_capacity_gib, plan.cluster.gpu.memory_gib);
@@ -168,7 +170,13 @@ void fill_figures(
     set(PlanField::fit, double(figures.fit));
     set(PlanField::days, hours / 24);
     set(PlanField::cost, hours * plan.gpus * budget.price_per_gpu_hour);
-    set(PlanField::energy_mwh, hours * plan.gpus * gpu.power_w / 1e6);
+    set(PlanField::energy_mwh, hours * plan.gpus * gpu.power_w * budget.facility_factor / 1e6);
+    if (std::isnan(budget.failures_per_gpu_hour))
+        return;
+    const double goodput = goodput_of(plan, figures.step_time_s, budget);
+    set(PlanField::goodput, goodput);
+    set(PlanField::expected_days, hours / 24 / goodput);
+    set(PlanField::expected_cost, hours * plan.gpus * budget.price_per_gpu_hour / goodput);
 }
 
 } // namespace fourfold

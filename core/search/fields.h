@@ -4,6 +4,7 @@
 
 #include "core/expression/expression.h"
 #include "core/predict/prediction.h"
+#include "core/search/economics.h"
 
 #include <array>
 
@@ -41,6 +42,7 @@ enum class PlanField {
     vocab,
     experts,
     parameters,
+    fused_softmax,
     step_time_s, // from here on: figures of the prediction
     tps_per_gpu,
     tokens_per_second,
@@ -53,6 +55,9 @@ enum class PlanField {
     days,
     cost,
     energy_mwh,
+    goodput,
+    expected_days,
+    expected_cost,
     count,
 };
 inline constexpr std::size_t kPlanFields = static_cast<std::size_t>(PlanField::count);
@@ -71,13 +76,6 @@ struct LayoutFigures {
     double step_time_s = 0, memory_gib = 0, memory_device_gib = 0;
     Fit fit = Fit::no;
 };
-// Training a token budget: `tokens` in total, money per GPU and hour in any currency (NaN: not known).
-struct TrainingBudget {
-    double tokens = 0;
-    double price_per_gpu_hour = 0;
-};
-// 20 tokens a parameter (Hoffmann et al. 2022, arXiv:2203.15556, table 3).
-double chinchilla_tokens(const ModelShape& model);
 
 void fill_layout(PlanValues& values, const ResolvedPlan& plan);
 void fill_figures(

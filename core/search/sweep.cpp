@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/sweep.h"
+
+#include "core/base/text.h"
+#include "core/search/space.h"
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+namespace fourfold {
+namespace {
+
+constexpr std::array<std::string_view, 5> kValues{"tps_per_gpu", "tflops_per_gpu", "mfu", "memory_gib", "step_time_s"};
+
+Schedule schedule_for(Schedule base, int pp, int virtual_stages)
+{
+    if (pp == 1)
+        return Schedule::one_f_one_b;
+    if (virtual_stages > 1)
+        return base == Schedule::zb_v || base == Schedule::csv ? base : Schedule::interleaved;
+    return base == Schedule::interleaved || base == Schedule::zb_v ? Schedule::one_f_one_b : base;
+}
+
+GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
+{
+    GridCell cell;
+    const auto plan = plan_of_cell(base, layout, gpus);
+    if (!plan) {
+        cell.reason = {"degrees_do_not_multiply", "gpus", plan.error().message, ""};
+        return cell;
+    }
+    const Prediction prediction = predict(*plan);
+    cell.fit = prediction.fit;
+    cell.evidence = prediction.evidence;
+    cell.step_time_s = prediction.step_time_s;
+    cell.tps_per_gpu = prediction.tps_per_gpu;
+    cell.tflops_per_gpu = prediction.tflops_per_gpu;
+    cell.mfu = prediction.mfu;
+    cell.memory_gib = prediction.memory_gib;
+    cell.memory_device_gib = prediction.memory_device_gib;
+    cell.interval = prediction.interval;
+    cell.status = prediction.feasible ? GridStatus::runs : GridStatus::does_not_fit;
+    for (const Reason& reason : prediction.reasons) {
+        cell.reason = reason;
+        if (reason.code == "memory")
+            continue;
+        cell.status = GridStatus::impossible;
+        break;
+    }
+    return cell;
+}
+
+} // namespace
+
+std::string_view name(GridStatus status)
+{
+    switch (status) {
+    case GridStatus::runs:
+        return "runs";
+    case GridStatus::does_not_fit:
+        return "does_not_fit";
+    case GridStatus::impossible:
+        break;
+    }
+    return "impossible";
+}
+
+std::string_view name(GridValue value)
+{
+    return kValues[static_cast<std::size_t>(value)];
+}
+
+std::vector<std::string> grid_value_names()
+{
+    return {kValues.begin(), kValues.end()};
+}
+
+Expected<GridValue> grid_value(const std::string& text, const std::string& where)
+{
+    for (std::size_t i = 0; i < kValues.size(); ++i) {
+        if (kValues[i] == text)
+            return static_cast<GridValue>(i);
+    }
+    const auto near = nearest_words(text, grid_value_names(), 1);
+    return Problem{ProblemCode::bad_input,
+        "found " + in_quotes(text) + ", expected one of " + joined(grid_value_names(), ", "),
+        near.empty() ? "" : "did you mean " + near.front() + "?", where};
+}
+
+std::optional<double> value_of(const GridCell& cell, GridValue value)
+{
+    if (cell.status != GridStatus::runs)
+        return std::nullopt;
+    switch (value) {
+    case GridValue::tps_per_gpu:
+        return cell.tps_per_gpu;
+    case GridValue::tflops_per_gpu:
+        return cell.tflops_per_gpu;
+    case GridValue::mfu:
+        return cell.mfu;
+    case GridValue::memory_gib:
+        return cell.memory_gib;
+    case GridValue::step_time_s:
+        break;
+    }
+    return cell.step_time_s;
+}
+
+Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& layout, int gpus)
+{
+    const std::int64_t inner = std::int64_t(layout.tp) * layout.cp * layout.pp;
+    if (inner > gpus || gpus % inner != 0)
+        return Problem{ProblemCode::bad_input,
+            "tp " + std::to_string(layout.tp) + " x cp " + std::to_string(layout.cp) + " x pp "
+                + std::to_string(layout.pp) + " = " + std::to_string(inner) + " does not divide " + std::to_string(gpus)
+                + " GPUs",
+            "", "gpus"};
+    constexpr int kMost = std::numeric_limits<std::int16_t>::max();
+    if (layout.micro_batch > kMost || layout.virtual_stages > kMost)
+        return Problem{
+            ProblemCode::bad_input, "micro_batch or virtual_stages is above " + std::to_string(kMost), "", "layout"};
+    SearchSpace space;
+    space.orders = {base.layout.order};
+    Candidate candidate;
+    candidate.tp = layout.tp;
+    candidate.cp = layout.cp;
+    candidate.pp = layout.pp;
+    candidate.dp = int(gpus / inner);
+    candidate.ep = base.layout.ep;
+    candidate.virtual_stages = std::int16_t(layout.virtual_stages);
+    candidate.micro_batch = std::int16_t(layout.micro_batch);
+    candidate.sharding = base.training.sharding;
+    candidate.recompute = base.training.recompute;
+    candidate.schedule = schedule_for(base.training.schedule, layout.pp, layout.virtual_stages);
+    ResolvedPlan plan = base;
+    place(candidate, space, base, plan);
+    return plan;
+}
+
+LayoutGrid sweep_layouts(const ResolvedPlan& base, std::vector<GridLayout> layouts, std::vector<int> gpus, int threads,
+    const std::function<void(std::size_t layout, std::size_t gpus, const GridCell&)>& done,
+    std::stop_token stop) // NOLINT(performance-unnecessary-value-param)
+{
+    LayoutGrid grid{std::move(layouts), std::move(gpus), {}, false};
+    grid.cells.assign(grid.layouts.size(), std::vector<GridCell>(grid.gpus.size()));
+    const std::size_t count = grid.layouts.size() * grid.gpus.size();
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex; // one call of `done` at a time
+    const auto work = [&] {
+        for (std::size_t i = next++; i < count && !stop.stop_requested(); i = next++) {
+            const std::size_t row = i / grid.gpus.size(), column = i % grid.gpus.size();
+            grid.cells[row][column] = cell_of(base, grid.layouts[row], grid.gpus[column]);
+            if (!done)
+                continue;
+            const std::lock_guard lock(mutex);
+            done(row, column, grid.cells[row][column]);
+        }
+    };
+    {
+        const int cores = std::max(1, int(std::thread::hardware_concurrency()));
+        std::vector<std::jthread> others;
+        for (int i = 1; i < (threads > 0 ? threads : cores); ++i)
+            others.emplace_back(work);
+        work();
+    }
+    grid.cancelled = stop.stop_requested();
+    return grid;
+}
+
+} // namespace fourfold
