@@ -24,6 +24,7 @@ struct Cli {
 // Each adds its subcommand; the work itself runs after parsing.
 void add_predict(Cli& cli);
 void add_search(Cli& cli);
+void add_sweep(Cli& cli);
 void add_timeline(Cli& cli);
 void add_probe(Cli& cli);
 void add_run(Cli& cli);

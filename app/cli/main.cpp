@@ -63,6 +63,7 @@ int run(int argc, char** argv)
     cli.app.get_formatter()->column_width(34);
     add_predict(cli);
     add_search(cli);
+    add_sweep(cli);
     add_timeline(cli);
     add_probe(cli);
     add_run(cli);

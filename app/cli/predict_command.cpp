@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold predict`: one prediction, or one for each line of a file.
+#include "app/cli/advice_text.h"
+#include "app/cli/budget_options.h"
 #include "app/cli/explain_text.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_batch.h"
@@ -19,6 +21,9 @@ struct Options {
     bool json = false;
     bool explain = false;
     std::string figure; // to explain; empty = all in JSON, the step time as text
+    bool advice = false, economics = false;
+    BudgetOptions budget;
+    [[nodiscard]] bool wants_economics() const { return economics || budget.given(); }
 };
 
 int run_batch(const Options& options)
@@ -39,6 +44,13 @@ int run_batch(const Options& options)
 Expected<Json> answer(const Prediction& prediction, const Options& options)
 {
     Json json = to_json(prediction);
+    if (options.wants_economics()) {
+        FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
+        json["economics"]
+            = prediction.step_time_s ? to_json(economics_of(prediction.plan, *prediction.step_time_s, budget)) : Json();
+    }
+    if (options.advice)
+        json["advice"] = to_json(advise({prediction.plan}));
     if (!options.explain)
         return json;
     if (options.figure.empty()) {
@@ -52,8 +64,17 @@ Expected<Json> answer(const Prediction& prediction, const Options& options)
 
 Expected<std::string> readable(const Prediction& prediction, const Options& options)
 {
-    if (!options.explain)
-        return predict_text(prediction);
+    if (!options.explain) {
+        std::string text = predict_text(prediction);
+        if (options.wants_economics()) {
+            FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
+            if (prediction.step_time_s)
+                text += economics_text(economics_of(prediction.plan, *prediction.step_time_s, budget));
+        }
+        if (options.advice)
+            text += advice_text(advise({prediction.plan}));
+        return text;
+    }
     FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure.empty() ? "step_time_s" : options.figure));
     return explanation_text(tree);
 }
@@ -105,9 +126,17 @@ void add_predict(Cli& cli)
                                        + " (step_time_s where none is named; with --json all of them)")
                                ->type_name("[FIGURE]")
                                ->expected(0, 1);
+    command->add_flag("--advice", options->advice,
+        "what would make the plan fit and what would make it faster: single changes with their price");
+    command->add_flag("--budget", options->economics,
+        "time, energy and cost of the whole training; any of the options below asks for it too");
+    options->budget.add_to(*command);
     command->callback([&cli, options, explain] {
         options->explain = explain->count() > 0;
         cli.chosen = [options] {
+            if ((options->advice || options->wants_economics()) && !options->batch.empty())
+                return fail({ProblemCode::bad_input, "--advice and --budget take one plan, not --batch", "name a plan",
+                    "arguments"});
             if (options->explain && !options->batch.empty())
                 return fail(
                     {ProblemCode::bad_input, "--explain takes one plan, not --batch", "name a plan", "arguments"});

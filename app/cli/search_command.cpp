@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
+#include "app/cli/budget_options.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/search_text.h"
+#include "app/cli/shape_search.h"
 #include "core/base/text.h"
 
 #include <unistd.h>
@@ -18,12 +20,14 @@ struct Options {
     int gpus = 0, max_gpus = 0, top = 10, threads = 0;
     std::vector<std::string> constraints, axes;
     std::string objective = "tps_per_gpu";
-    double batch_tolerance = 0, tokens = 0, price = 0;
+    double batch_tolerance = 0;
+    BudgetOptions budget;
+    ShapeOptions shape;
     bool pareto = false, fields = false;
     FormatOptions format;
 };
 
-Expected<SearchRequest> request_of(const Options& options, const Presets& presets)
+Expected<SearchRequest> request_of(const Options& options, const std::vector<std::string>& axes, const Presets& presets)
 {
     FOURFOLD_TRY(const Plan plan, options.plan.load(presets));
     SearchRequest request;
@@ -36,7 +40,7 @@ Expected<SearchRequest> request_of(const Options& options, const Presets& preset
     if (options.max_gpus > 0)
         gpus = gpu_counts(request.plan.cluster, options.max_gpus);
     request.space = default_space(request.plan, std::move(gpus));
-    for (const std::string& axis : options.axes)
+    for (const std::string& axis : axes)
         FOURFOLD_CHECK(set_axis(request.space, axis, "--axis"));
     request.space.batch_tolerance = options.batch_tolerance;
     for (const std::string& constraint : options.constraints) {
@@ -45,8 +49,7 @@ Expected<SearchRequest> request_of(const Options& options, const Presets& preset
         request.constraints.push_back(std::move(expression));
     }
     FOURFOLD_TRY(request.objective, parse_objective(options.objective, "--objective"));
-    request.budget.tokens = options.tokens > 0 ? options.tokens : chinchilla_tokens(request.plan.model);
-    request.budget.price_per_gpu_hour = options.price > 0 ? options.price : std::nan("");
+    FOURFOLD_TRY(request.budget, options.budget.budget(request.plan.model));
     request.top = options.top;
     request.threads = options.threads;
     return request;
@@ -88,9 +91,21 @@ int run_search(const Options& options)
     if (!format)
         return fail(format.error());
     const Presets presets;
-    const auto request = request_of(options, presets);
+    std::vector<std::string> axes = options.axes;
+    ShapeSpace shapes;
+    if (options.shape.shape) {
+        if (!options.shape.measured.empty())
+            return run_measured_shapes(options.shape.measured, presets, *format);
+        auto space = shape_space(options.shape, axes);
+        if (!space)
+            return fail(space.error());
+        shapes = *std::move(space);
+    }
+    const auto request = request_of(options, axes, presets);
     if (!request)
         return fail(request.error());
+    if (options.shape.shape)
+        return run_shapes({*request, shapes, options.shape.with_layouts, options.threads}, options.top, *format);
     const SearchResult result = [&] {
         ProgressLine line;
         return search(*request, line.observer());
@@ -131,16 +146,15 @@ void add_search(Cli& cli)
         ->add_option("--batch-tolerance", options->batch_tolerance,
             "share by which the global batch may be rounded to fit a layout, e.g. 0.01")
         ->check(CLI::Range(0.0, 0.5));
-    command->add_option("--tokens", options->tokens, "token budget for days, cost and energy (default: 20 a parameter)")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--price", options->price, "price of one GPU hour, for cost")->check(CLI::PositiveNumber);
+    options->budget.add_to(*command);
+    options->shape.add_to(*command);
     command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));
     command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");
     command->add_flag("--fields", options->fields, "list the fields that expressions may use");
     options->format.add_to(*command);
     command->callback([&cli, options] {
         cli.chosen = [options] {
-            if (options->plan.plan.empty() && !options->fields)
+            if (options->plan.plan.empty() && !options->fields && options->shape.measured.empty())
                 return fail({ProblemCode::bad_input, "no plan is given", "name a plan file or preset", "arguments"});
             return run_search(*options);
         };

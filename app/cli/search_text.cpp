@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/search_text.h"
 
+#include "app/cli/advice_text.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
         {"schedule", "schedule"}, {"sharding", "sharding"}, {"recompute", "recompute"}, {"order", "order"},
         {"step_time_s", "step (s)", 3}, {"tps_per_gpu", "TPS/GPU"}, {"tflops_per_gpu", "TFLOP/s", 1},
         {"mfu", "MFU", 1, 100, " %"}, {"memory_gib", "GiB", 1}, {"memory_device_gib", "device GiB", 1}, {"fit", "fit"},
-        {"days", "days", -3}, {"energy_mwh", "MWh", -3}, {"cost", "cost", 0}};
+        {"days", "days", -3}, {"energy_mwh", "MWh", -3}, {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"},
+        {"expected_days", "days with failures", -3}};
     PlanValues values{};
     std::int64_t place = 0;
     for (const FoundLayout& found : layouts) {
@@ -79,7 +81,8 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
             to_text(plan.training.recompute), order_text(layout.order), figure(PlanField::step_time_s),
             figure(PlanField::tps_per_gpu), figure(PlanField::tflops_per_gpu), figure(PlanField::mfu),
             figure(PlanField::memory_gib), figure(PlanField::memory_device_gib), std::string(name(found.figures.fit)),
-            figure(PlanField::days), figure(PlanField::energy_mwh), figure(PlanField::cost)});
+            figure(PlanField::days), figure(PlanField::energy_mwh), figure(PlanField::cost), figure(PlanField::goodput),
+            figure(PlanField::expected_days)});
     }
     return table;
 }
@@ -161,10 +164,16 @@ Problem nothing_found(const SearchRequest& request, const SearchResult& result)
     }
     if (result.smallest_unfit) {
         const FoundLayout& smallest = *result.smallest_unfit;
+        AdviceRequest advice{plan_of(smallest, request), 3};
+        advice.faster = false;
+        const AdviceReport report = advise(advice);
+        std::string cure;
+        for (const Advice& change : report.to_fit)
+            cure += (cure.empty() ? "; it would fit with: " : "; or ") + advice_line(change);
         return problem("none of " + count(counts.does_not_fit, "layout") + " that keep the rules fits into "
                 + shown_number(request.plan.cluster.gpu.memory_gib, 1) + " GiB",
             "the smallest needs " + shown_number(smallest.figures.memory_device_gib, 1)
-                + " GiB: " + layout_words(smallest.candidate));
+                + " GiB: " + layout_words(smallest.candidate) + cure);
     }
     if (counts.constrained > 0)
         return problem("no layout meets all constraints together, though each alone is met by some",

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold search`, `sweep` and what predict says about changes and budgets: answers, shapes of JSON, bad input.
+#include "tests/cli/program.h"
+
+#include <algorithm>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Search : public ProgramTest {
+protected:
+    // A space of a few layouts.
+    [[nodiscard]] std::vector<std::string> small(const std::vector<std::string>& more, const char* edits = "{}") const
+    {
+        std::vector<std::string> arguments{"search", file("p.json", plan_text(edits))};
+        for (const char* axis : {"tp=1,2,4", "cp=1", "pp=1,2", "micro_batch=1,2", "recompute=none", "schedule=1f1b",
+                 "virtual_stages=1", "sharding=optimizer"}) {
+            arguments.emplace_back("--axis");
+            arguments.emplace_back(axis);
+        }
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+};
+
+TEST_F(Search, HelpNamesWhatThereIs)
+{
+    const Output help = fourfold({"search", "--help"});
+    EXPECT_EQ(help.status, 0);
+    for (const char* option : {"--constraint", "--objective", "--axis", "--batch-tolerance", "--shape", "--tokens",
+             "--failure-rate", "--pareto", "--fields"})
+        EXPECT_THAT(help.out, HasSubstr(option));
+    const Output sweep = fourfold({"sweep", "--help"});
+    EXPECT_EQ(sweep.status, 0);
+    for (const char* option : {"--layouts", "--gpus", "--value", "--measured", "--format"})
+        EXPECT_THAT(sweep.out, HasSubstr(option));
+    const Output fields = fourfold({"search", "--fields"});
+    for (const char* field : {"tps_per_gpu", "goodput", "fused_softmax", "layout.tp"})
+        EXPECT_THAT(fields.out, HasSubstr(field));
+}
+
+TEST_F(Search, JsonHasCountsAndLayouts)
+{
+    const Json answer = json_of(fourfold(small({"--json", "--top", "3", "--constraint", "dp % 4 == 0"})));
+    const Json& counts = answer["counts"];
+    EXPECT_EQ(counts["enumerated"].get<int>(),
+        counts["evaluated"].get<int>() + counts["bounded"].get<int>() + counts["does_not_fit"].get<int>()
+            + counts["constrained"].get<int>() + counts["broken_rules"].get<int>());
+    ASSERT_EQ(answer["best"].size(), 3u);
+    double last = 1e300;
+    for (const Json& layout : answer["best"]) {
+        EXPECT_EQ(layout["dp"].get<int>() % 4, 0);
+        EXPECT_EQ(layout["tp"].get<int>() * layout["pp"].get<int>() * layout["dp"].get<int>(), 16);
+        EXPECT_LE(layout["tps_per_gpu"].get<double>(), last);
+        last = layout["tps_per_gpu"].get<double>();
+    }
+    EXPECT_FALSE(answer["pareto"].empty());
+    EXPECT_EQ(answer["constraints"][0]["constraint"], "dp % 4 == 0");
+    // What the search says of its first is what predict says of the same plan.
+    const Json& first = answer["best"][0];
+    const Json alone = json_of(
+        fourfold({"predict", file("p.json", plan_text()), "--json", "--set", "layout.tp=" + first["tp"].dump(), "--set",
+            "layout.pp=" + first["pp"].dump(), "--set", "layout.dp=" + first["dp"].dump(), "--set",
+            "training.micro_batch=" + first["micro_batch"].dump(), "--set", "training.recompute=none"}));
+    EXPECT_NEAR(alone["step_time_s"].get<double>() / first["step_time_s"].get<double>(), 1, 1e-9);
+}
+
+TEST_F(Search, BudgetsGiveCostAndGoodput)
+{
+    const Json answer = json_of(fourfold(small({"--json", "--tokens", "1e12", "--price", "2", "--failure-rate", "2e-5",
+        "--storage", "10", "--objective", "expected_days"})));
+    const Json& best = answer["best"][0];
+    EXPECT_NEAR(
+        best["cost"].get<double>(), best["days"].get<double>() * 24 * 16 * 2, 1e-6 * best["cost"].get<double>());
+    EXPECT_GT(best["goodput"].get<double>(), 0.9);
+    EXPECT_NEAR(
+        best["expected_days"].get<double>() * best["goodput"].get<double>() / best["days"].get<double>(), 1, 1e-9);
+}
+
+TEST_F(Search, BadInputIsNamed)
+{
+    const std::string plan = file("p.json", plan_text());
+    const std::pair<std::vector<std::string>, const char*> cases[] = {
+        {{"--axis", "tq=1,2"}, "--axis: unknown axis \"tq\""},
+        {{"--axis", "tp=1,two"}, "--axis tp: found \"two\""},
+        {{"--axis", "tp"}, "expected an axis and its values"},
+        {{"--constraint", "dpp % 4 == 0"}, "did you mean dp"},
+        {{"--constraint", "dp % == 0"}, "character 6"},
+        {{"--constraint", "dp + 4"}, "--constraint"},
+        {{"--objective", "mfuu"}, "did you mean mfu?"},
+        {{"--gpus", "8", "--max-gpus", "16"}, "both --gpus and --max-gpus"},
+        {{"--failure-rate", "2e-5"}, "goodput needs --storage too"},
+        {{"--storage", "5"}, "goodput needs --failure-rate"},
+        {{"--failure-rate", "2e-5", "--mtbf", "5", "--storage", "5"}, "both --failure-rate and --mtbf"},
+        {{"--parameters", "8e9"}, "--shape"},
+        {{"--format", "pdf"}, "use text, json, csv, markdown or latex"},
+    };
+    for (const auto& [more, expected] : cases) {
+        SCOPED_TRACE(::testing::PrintToString(more));
+        std::vector<std::string> arguments{"search", plan};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        expect_problem(fourfold(arguments), 2, expected);
+    }
+    expect_problem(fourfold({"search"}), 2, "no plan is given");
+}
+
+TEST_F(Search, NothingFoundIsOneLineAndStatusOne)
+{
+    const Output never = fourfold(small({"--json", "--constraint", "dp > 100"}));
+    EXPECT_EQ(never.status, 1);
+    EXPECT_EQ(lines_of(never.err).size(), 1u);
+    EXPECT_THAT(never.err, HasSubstr("\"dp > 100\" holds for none of"));
+    EXPECT_THAT(never.err, HasSubstr("the nearest misses by"));
+    EXPECT_TRUE(json_of(never)["best"].empty());
+
+    // Too large a model: the changes that would help are named.
+    const Output large = fourfold(small({"--json"}, R"({"model": "llama-3.1-70b"})"));
+    EXPECT_EQ(large.status, 1);
+    EXPECT_EQ(lines_of(large.err).size(), 1u);
+    EXPECT_THAT(large.err, HasSubstr("GiB"));
+    EXPECT_THAT(large.err, HasSubstr("it would fit with: "));
+}
+
+TEST_F(Search, ShapesOfOneSize)
+{
+    const Output output = fourfold({"search", file("p.json", plan_text()), "--shape", "--parameters", "8e9", "--axis",
+        "hidden=3840,4096", "--json", "--top", "5"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    const Json answer = json_of(output);
+    ASSERT_FALSE(answer["shapes"].empty());
+    EXPECT_EQ(answer["shapes"][0]["loss"].get<double>(), 0);
+    for (const Json& shape : answer["shapes"])
+        EXPECT_NEAR(shape["parameters"].get<double>() / 8e9, 1, 0.03);
+    expect_problem(fourfold({"search", file("p.json", plan_text()), "--shape", "--parameters", "8e15", "--axis",
+                       "layers=4", "--axis", "hidden=1024"}),
+        1, "widen --size-tolerance");
+}
+
+TEST_F(Search, SweepIsATable)
+{
+    const std::string plan = file("p.json", plan_text());
+    const std::string layouts = file("l.csv", "tp,cp,pp,micro_batch\n2,1,1,1\n1,1,1,16\n4,1,4,1\n");
+    const Output csv = fourfold({"sweep", plan, "--layouts", layouts, "--gpus", "16,8", "--format", "csv"});
+    EXPECT_EQ(csv.status, 0) << csv.err;
+    const std::vector<std::string> lines = lines_of(csv.out);
+    ASSERT_EQ(lines.size(), 4u);
+    EXPECT_THAT(lines[0], HasSubstr("tp,cp,pp,micro_batch,gpus_8,gpus_16"));
+    EXPECT_THAT(lines[2], HasSubstr("1,1,1,16,,")); // out of memory on both
+    const Output text = fourfold({"sweep", plan, "--layouts", layouts, "--gpus", "16,8"});
+    EXPECT_THAT(text.out, HasSubstr("8 GPUs"));
+    EXPECT_THAT(fourfold({"sweep", plan, "--layouts", layouts, "--format", "latex"}).out, HasSubstr("\\toprule"));
+    EXPECT_THAT(fourfold({"sweep", plan, "--layouts", layouts, "--format", "markdown"}).out, HasSubstr("| ---"));
+    const Json answer
+        = json_of(fourfold({"sweep", plan, "--layouts", layouts, "--gpus", "16,8", "--json", "--value", "memory_gib"}));
+    EXPECT_EQ(answer["value"], "memory_gib");
+    const Json& cells = answer["rows"][2]["cells"];
+    EXPECT_EQ(cells[0]["status"], "impossible");
+    EXPECT_EQ(cells[0]["reason"]["code"], "degrees_do_not_multiply");
+    EXPECT_EQ(cells[1]["status"], "runs");
+    EXPECT_EQ(cells[1]["value"], cells[1]["memory_gib"]);
+    EXPECT_EQ(answer["rows"][1]["cells"][0]["reason"]["code"], "memory");
+}
+
+TEST_F(Search, SweepBesideMeasurements)
+{
+    const Output output = fourfold({"sweep", file("p.json", plan_text(R"({"training": {"global_batch": 1024}})")),
+        "--measured", "llama31_8b_4d_a100_h100.csv", "--gpus", "16", "--value", "tflops_per_gpu"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.out, HasSubstr(" / OOM"));
+    EXPECT_THAT(output.out, HasSubstr("mean error"));
+    EXPECT_THAT(output.out, HasSubstr("verdicts right"));
+}
+
+TEST_F(Search, SweepNamesBadRows)
+{
+    const std::string plan = file("p.json", plan_text());
+    const auto sweep = [&](const std::string& layouts) {
+        return fourfold({"sweep", plan, "--layouts", file("l.csv", layouts)});
+    };
+    expect_problem(sweep("tp,cp,pp,micro_batch\n1,1,1,1\n1,one,1,1\n"), 2, "l.csv:3: cp: found \"one\"");
+    expect_problem(sweep("tp,cp\n1,1\n"), 2, "l.csv:1: pp: the column is missing");
+    expect_problem(fourfold({"sweep", plan}), 2, "no layouts are given");
+    expect_problem(fourfold({"sweep", plan, "--layouts", "missing.csv"}), 2, "missing.csv");
+    expect_problem(
+        fourfold({"sweep", plan, "--layouts", file("l.csv", "tp,cp,pp,micro_batch\n1,1,1,1\n"), "--gpus", "8,many"}), 2,
+        "--gpus: found \"many\"");
+    expect_problem(fourfold({"sweep", plan, "--value", "speed"}), 2, "expected one of tps_per_gpu");
+}
+
+TEST_F(Search, PredictGivesAdviceAndBudgets)
+{
+    const std::string large
+        = file("p.json", plan_text(R"({"training": {"micro_batch": 8}, "layout": {"tp": 1, "dp": 16}})"));
+    const Json answer = json_of(fourfold({"predict", large, "--json", "--advice", "--budget", "--tokens", "1e12"}));
+    EXPECT_EQ(answer["fit"], "no");
+    ASSERT_FALSE(answer["advice"]["to_fit"].empty());
+    const Json& first = answer["advice"]["to_fit"][0];
+    EXPECT_NE(first["fit"], "no");
+    ASSERT_FALSE(first["fields"].empty());
+    std::vector<std::string> again{"predict", large, "--json"};
+    for (const Json& field : first["fields"]) {
+        again.emplace_back("--set");
+        again.push_back(field["path"].get<std::string>() + "=" + field["value"].dump());
+    }
+    const Json changed = json_of(fourfold(again));
+    EXPECT_EQ(changed["fit"], first["fit"]);
+    EXPECT_NEAR(changed["step_time_s"].get<double>() / first["step_time_s"].get<double>(), 1, 1e-9);
+    EXPECT_EQ(answer["economics"]["tokens"].get<double>(), 1e12);
+    EXPECT_NEAR(
+        answer["economics"]["gpu_hours"].get<double>(), answer["economics"]["days"].get<double>() * 24 * 16, 1e-6);
+
+    const Output text
+        = fourfold({"predict", large, "--advice", "--tokens", "1e12", "--failure-rate", "2e-5", "--storage", "10"});
+    EXPECT_THAT(text.out, HasSubstr("what would make it fit"));
+    EXPECT_THAT(text.out, HasSubstr("what would make it faster"));
+    EXPECT_THAT(text.out, HasSubstr("goodput"));
+    expect_problem(fourfold({"predict", "--batch", "x.jsonl", "--advice"}), 2, "take one plan");
+}
+
+} // namespace
+} // namespace fourfold::test

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Time, money and goodput against hand calculations and a simulated machine that fails.
+#include "core/search/economics.h"
+
+#include "tests/core/search/search_plans.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+namespace fourfold {
+namespace {
+
+TEST(Economics, YoungAndDalyByHand)
+{
+    // 60 s to write, a day between interruptions: sqrt(2 * 60 * 86400) = sqrt(10368000).
+    EXPECT_NEAR(young_interval_s(60, 86400), 3219.938, 1e-3);
+    // Daly: 3219.938 (1 + sqrt(60 / 172800) / 3 + 60 / 172800 / 9) - 60.
+    EXPECT_NEAR(daly_interval_s(60, 86400), 3219.938 * (1 + 0.018633900 / 3 + 0.00034722 / 9) - 60, 1e-2);
+    EXPECT_EQ(daly_interval_s(200, 100), 100); // a write as long as two failures are apart
+}
+
+TEST(Economics, DalysIntervalWastesTheLeast)
+{
+    for (const double mtbf : {3600.0, 86400.0, 1e6}) {
+        const double write = 90, restart = 300;
+        double best = 1e300;
+        for (double interval = 60; interval < 10 * mtbf; interval *= 1.001)
+            best = std::min(best, expected_stretch(interval, write, restart, mtbf));
+        EXPECT_NEAR(expected_stretch(daly_interval_s(write, mtbf), write, restart, mtbf) / best, 1, 1e-4) << mtbf;
+    }
+}
+
+// One segment after the other: train, write; a failure throws the segment away and restarts, which may fail as well.
+double simulated_stretch(double interval, double write, double restart, double mtbf)
+{
+    std::mt19937_64 random(7);
+    std::exponential_distribution<double> failure(1 / mtbf);
+    constexpr int kSegments = 300'000;
+    double time = 0;
+    for (int segment = 0; segment < kSegments; ++segment) {
+        for (double until = failure(random); until < interval + write; until = failure(random)) {
+            time += until;
+            double during = failure(random);
+            for (; during < restart; during = failure(random))
+                time += during;
+            time += restart;
+        }
+        time += interval + write;
+    }
+    return time / (kSegments * interval);
+}
+
+TEST(Economics, StretchIsThatOfASimulatedMachine)
+{
+    EXPECT_NEAR(expected_stretch(1000, 60, 200, 5000) / simulated_stretch(1000, 60, 200, 5000), 1, 0.01);
+    EXPECT_NEAR(expected_stretch(3000, 60, 600, 4000) / simulated_stretch(3000, 60, 600, 4000), 1, 0.01);
+}
+
+TEST(Economics, CheckpointHoldsWhatTrainingGoesOnFrom)
+{
+    ResolvedPlan plan = search_plan("bloom-176b", "jean-zay-a100", 384, 2048);
+    // bf16 weights 2, fp32 masters 4, two fp32 states 8.
+    plan.training.precision = Precision::bf16;
+    EXPECT_DOUBLE_EQ(checkpoint_bytes(plan), 14 * plan.model.parameters());
+    // The BLOOM team's were 2.3 TiB (176.2e9 * 14 = 2.47e12 bytes = 2.24 TiB).
+    EXPECT_NEAR(checkpoint_bytes(plan) / std::pow(2, 40), 2.3, 0.1);
+    plan.training.precision = Precision::fp32; // no masters besides
+    EXPECT_DOUBLE_EQ(checkpoint_bytes(plan), 12 * plan.model.parameters());
+    plan.training.precision = Precision::bf16;
+    plan.training.optimizer_state_dtype = Precision::bf16;
+    EXPECT_DOUBLE_EQ(checkpoint_bytes(plan), 10 * plan.model.parameters());
+}
+
+TEST(Economics, WithoutFailures)
+{
+    const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    TrainingBudget budget{plan.tokens_per_step() * 43200, 2.5}; // 43,200 steps of 2 s are a day
+    budget.facility_factor = 1.5;
+    const Economics economics = economics_of(plan, 2, budget);
+    EXPECT_DOUBLE_EQ(economics.steps, 43200);
+    EXPECT_DOUBLE_EQ(economics.days, 1);
+    EXPECT_DOUBLE_EQ(economics.gpu_hours, 24 * 16);
+    EXPECT_DOUBLE_EQ(economics.cost, 24 * 16 * 2.5);
+    EXPECT_DOUBLE_EQ(economics.energy_mwh, 24 * 16 * plan.cluster.gpu.power_w * 1.5 / 1e6);
+    EXPECT_TRUE(std::isnan(economics.goodput));
+    EXPECT_TRUE(std::isnan(economics.expected_days));
+    EXPECT_TRUE(std::isnan(economics.interval_steps));
+    EXPECT_TRUE(to_json(economics)["goodput"].is_null());
+}
+
+TEST(Economics, WithFailures)
+{
+    const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    TrainingBudget budget{plan.tokens_per_step() * 43200, 2.5};
+    budget.failures_per_gpu_hour = 1.0 / 160; // 16 GPUs: one in 10 hours
+    budget.storage_gb_s = checkpoint_bytes(plan) / 1e9 / 30; // 30 s to write
+    budget.restart_s = 100;
+    const Economics economics = economics_of(plan, 2, budget);
+    EXPECT_NEAR(economics.mtbf_hours, 10, 1e-12);
+    EXPECT_NEAR(economics.checkpoint_s, 30, 1e-9);
+    EXPECT_NEAR(economics.young_s, std::sqrt(2.0 * 30 * 36000), 1e-6);
+    EXPECT_DOUBLE_EQ(economics.interval_steps, std::round(daly_interval_s(30, 36000) / 2));
+    EXPECT_DOUBLE_EQ(economics.interval_s, 2 * economics.interval_steps);
+    EXPECT_NEAR(economics.goodput, 1 / simulated_stretch(economics.interval_s, 30, 100, 36000), 0.005);
+    EXPECT_DOUBLE_EQ(economics.expected_days, 1 / economics.goodput);
+    EXPECT_NEAR(economics.failures, 24 / economics.goodput / 10, 1e-9);
+    EXPECT_DOUBLE_EQ(goodput_of(plan, 2, budget), economics.goodput);
+    EXPECT_DOUBLE_EQ(economics.expected_cost, economics.cost / economics.goodput);
+}
+
+TEST(Economics, SearchKnowsGoodput)
+{
+    SearchRequest request = small_request();
+    request.budget.failures_per_gpu_hour = 1e-3;
+    request.budget.storage_gb_s = 5;
+    request.objective = objective("expected_days");
+    request.constraints = {constraint("goodput > 0.9")};
+    request.space.gpus = {8};
+    const SearchResult result = search(request);
+    ASSERT_FALSE(result.best.empty());
+    const ResolvedPlan plan = plan_of(result.best.front(), request);
+    const Economics economics = economics_of(plan, result.best.front().figures.step_time_s, request.budget);
+    EXPECT_NEAR(result.best.front().objective, economics.expected_days, 1e-9 * economics.expected_days);
+    EXPECT_GT(economics.goodput, 0.9);
+}
+
+} // namespace
+} // namespace fourfold
