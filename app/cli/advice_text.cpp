@@ -18,7 +18,7 @@ std::string speed_words(const Advice& advice)
 
 std::string change_words(double gib)
 {
-    return (gib >= 0 ? "+" : "-") + shown_number(std::abs(gib), 1) + " GiB";
+    return std::string(gib >= 0 ? "+" : "-").append(shown_number(std::abs(gib), 1)).append(" GiB");
 }
 
 Table advice_table(const std::vector<Advice>& list)

@@ -27,7 +27,9 @@ Expected<std::unique_ptr<MeasuredGrid>> measured_grid(
     if (grid->size() == 0)
         return Problem{ProblemCode::bad_input,
             "no row was measured on the plan's model (" + plan.model.name + "), GPU (" + plan.cluster.gpu.name
-                + "), sequence length (" + std::to_string(plan.training.seq_len) + ") and precision",
+                + ") and training (seq_len " + std::to_string(plan.training.seq_len) + ", global_batch "
+                + std::to_string(plan.training.global_batch) + ", " + to_text(plan.training.precision) + ", sharding "
+                + to_text(plan.training.sharding) + ")",
             "choose them with --set, for example --set training.seq_len=16384", table.file};
     return grid;
 }

@@ -186,7 +186,9 @@ MeasuredGrid::MeasuredGrid(const MeasuredTable& table, const ResolvedPlan& base)
     for (const MeasuredRow& row : table.rows) {
         const ResolvedPlan& plan = row.plan;
         if (plan.gpus == 0 || !same_model(plan.model, base.model) || plan.cluster.gpu.id != base.cluster.gpu.id
-            || plan.training.seq_len != base.training.seq_len || plan.training.precision != base.training.precision)
+            || plan.training.seq_len != base.training.seq_len || plan.training.precision != base.training.precision
+            || plan.training.global_batch != base.training.global_batch
+            || plan.training.sharding != base.training.sharding)
             continue;
         const GridLayout layout{
             plan.layout.tp, plan.layout.cp, plan.layout.pp, plan.training.micro_batch, plan.layout.virtual_stages};

@@ -23,7 +23,8 @@ struct MeasuredCell {
 };
 std::optional<double> value_of(const MeasuredCell& cell, GridValue value);
 
-// The rows of a table that were measured on the plan's model, GPU, sequence length and precision.
+// The rows of a table that were measured on the plan's model and GPU, with its sequence length, global batch, precision
+// and sharding.
 class MeasuredGrid {
 public:
     MeasuredGrid(const MeasuredTable& table, const ResolvedPlan& base);

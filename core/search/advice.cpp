@@ -152,7 +152,7 @@ AdviceReport advise(const AdviceRequest& request, std::stop_token stop) // NOLIN
     if (request.faster) {
         report.faster = fitting(all);
         std::erase_if(report.faster, [](const Advice& advice) {
-            return advice.job_speed_change < kWorthwhile || advice.speed_change < -0.5
+            return advice.job_speed_change < kWorthwhile || advice.speed_change < -kMostLossOfMoreGpus
                 || (advice.edit.edit_class != EditClass::gpus && advice.speed_change < kWorthwhile);
         });
         report.faster = ranked(std::move(report.faster), request.most);

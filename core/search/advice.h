@@ -37,13 +37,14 @@ struct AdviceReport {
     std::vector<Advice> to_fit;
     bool pairs = false; // to_fit holds pairs
     // Changes that fit and raise tokens/s of the job by kWorthwhile or more, in the same order. A change of GPUs counts
-    // only where it does not lower tokens/s of one GPU by more than half.
+    // only where it lowers tokens/s of one GPU by no more than kMostLossOfMoreGpus.
     std::vector<Advice> faster;
     std::int64_t tried = 0;
     bool cancelled = false;
 };
 
 inline constexpr double kWorthwhile = 0.01; // share of speed below which a change is not worth naming
+inline constexpr double kMostLossOfMoreGpus = 0.2;
 
 // Broken rules: to_fit and faster are empty, `now` has the reasons.
 AdviceReport advise(const AdviceRequest& request, std::stop_token stop = {});

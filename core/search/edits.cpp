@@ -295,8 +295,11 @@ std::string shown_value(const Json& document, const std::string& path)
     const Json& value = document.at(at);
     if (value.is_array()) {
         std::string text;
-        for (const Json& entry : value)
-            text += (text.empty() ? "" : "-") + (entry.is_string() ? entry.get<std::string>() : entry.dump());
+        for (const Json& entry : value) {
+            if (!text.empty())
+                text += '-';
+            text += entry.is_string() ? entry.get<std::string>() : entry.dump();
+        }
         return text;
     }
     if (value.is_boolean())

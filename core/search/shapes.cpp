@@ -161,6 +161,12 @@ void add_alignment(const ResolvedPlan& plan, std::vector<std::string>& reasons)
         reasons.push_back("head dimension " + width(model.head_dim) + " is not a multiple of 8: no tensor cores");
     else if (model.head_dim % 64 != 0)
         reasons.push_back("head dimension " + width(model.head_dim) + " is not a multiple of 64");
+    // Batched products at exactly 128 are slower in some stacks than beside it: a constant of theirs, measured.
+    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const AttentionKernel kernel = plan.training.attention;
+    const bool batched = kernel == AttentionKernel::unfused || kernel == AttentionKernel::fused_softmax;
+    if (model.head_dim == 128 && batched && constants[Constant::head_dim_128_efficiency] > 0)
+        reasons.emplace_back("head dimension 128 is slow in this stack's unfused attention");
     if (model.hidden % edge != 0)
         reasons.push_back("hidden " + width(model.hidden) + " is not a multiple of 128 x tp = " + width(edge));
     if (model.ffn % edge != 0)
