@@ -121,7 +121,7 @@ int run_shapes(const ShapeRequest& request, int top, TableFormat format)
     if (format == TableFormat::json) {
         print_json({{"parameters", result.parameters}, {"tried", result.tried}, {"broken_rules", result.broken_rules},
             {"shapes", table.to_json()}});
-    } else {
+    } else if (!result.shapes.empty()) {
         if (format == TableFormat::text)
             std::cout << shown_number(double(result.tried), 0) << " shapes of "
                       << shown_number(result.parameters / 1e9, 2) << " billion parameters, "

@@ -74,7 +74,7 @@ std::vector<ExpressionField> plan_fields_list()
         {"experts", number, "", "routed experts of a layer, 0 for a dense model", {}, {}},
         {"parameters", number, "", "of the model", {}, {}},
         {"fused_softmax", truth, "",
-            "Megatron's fused softmax kernel takes the shape: heads / tp x micro_batch a multiple of 4, among others",
+            "Megatron's fused softmax kernel takes the shape: heads / tp x micro_batch and seq_len / cp multiples of 4",
             {}, {}},
         {"step_time_s", number, "s", "predicted time of a step", {}, {"step_time"}},
         {"tps_per_gpu", number, "tokens/s", "predicted throughput of one GPU", {}, {}},

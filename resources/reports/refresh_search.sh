@@ -49,7 +49,8 @@ say "Which layout gives the fastest iteration on at most 48 nodes of Jean Zay (8
     "their measured tables, then for the 176B model that they trained."
 say "## 181B: 72 layers, hidden 14,336, 64 heads"
 show "search bloom-181b-jean-zay-384 $question"
-say "What was measured of this model with this batch (seconds an iteration, predicted / measured):"
+say "What was measured of this model with this batch (seconds an iteration, predicted / measured). \`-\` beside a measured time:" \
+    "MBS x DP does not divide 2,048 there, and the team rounded the batch:"
 show "sweep bloom-181b-jean-zay-384 --measured bloom_prequel_a100.csv --value step_time_s --format markdown"
 say "## 176B: 70 layers, hidden 14,336, 112 heads"
 show "search bloom-181b-jean-zay-384 --set model=bloom-176b $question"

@@ -37,7 +37,7 @@ TEST_F(Search, HelpNamesWhatThereIs)
     for (const char* option : {"--layouts", "--gpus", "--value", "--measured", "--format"})
         EXPECT_THAT(sweep.out, HasSubstr(option));
     const Output fields = fourfold({"search", "--fields"});
-    for (const char* field : {"tps_per_gpu", "goodput", "fused_softmax", "layout.tp"})
+    for (const char* field : {"tps_per_gpu", "goodput", "fused_softmax", "virtual_stages"})
         EXPECT_THAT(fields.out, HasSubstr(field));
 }
 
@@ -140,7 +140,7 @@ TEST_F(Search, ShapesOfOneSize)
 
 TEST_F(Search, SweepIsATable)
 {
-    const std::string plan = file("p.json", plan_text());
+    const std::string plan = file("p.json", plan_text(R"({"training": {"global_batch": 1024}})"));
     const std::string layouts = file("l.csv", "tp,cp,pp,micro_batch\n2,1,1,1\n1,1,1,16\n4,1,4,1\n");
     const Output csv = fourfold({"sweep", plan, "--layouts", layouts, "--gpus", "16,8", "--format", "csv"});
     EXPECT_EQ(csv.status, 0) << csv.err;
@@ -191,8 +191,8 @@ TEST_F(Search, SweepNamesBadRows)
 
 TEST_F(Search, PredictGivesAdviceAndBudgets)
 {
-    const std::string large
-        = file("p.json", plan_text(R"({"training": {"micro_batch": 8}, "layout": {"tp": 1, "dp": 16}})"));
+    const std::string large = file("p.json",
+        plan_text(R"({"training": {"micro_batch": 8, "global_batch": 1024}, "layout": {"tp": 1, "dp": 16}})"));
     const Json answer = json_of(fourfold({"predict", large, "--json", "--advice", "--budget", "--tokens", "1e12"}));
     EXPECT_EQ(answer["fit"], "no");
     ASSERT_FALSE(answer["advice"]["to_fit"].empty());

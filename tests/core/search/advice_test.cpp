@@ -124,9 +124,12 @@ TEST(Advice, PairsWhereNoSingleChangeIsEnough)
     Json json = too_large();
     json["model"] = "llama-3.1-70b";
     json["gpus"] = 32;
+    json["layout"]["tp"] = 8;
     json["training"]["global_batch"] = 256;
+    json["training"]["micro_batch"] = 16; // whole states and large activations: each alone is too much
     const AdviceReport report = advise({resolved(document_of(json)), 3, 2});
     ASSERT_EQ(report.now.fit, Fit::no);
+    ASSERT_FALSE(report.to_fit.empty());
     ASSERT_TRUE(report.pairs) << "a single change was enough: " << report.to_fit.front().edit.summary;
     EXPECT_LE(report.to_fit.size(), 3u);
     for (const Advice& advice : report.to_fit) {
