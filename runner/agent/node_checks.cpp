@@ -66,12 +66,16 @@ void check_base(const std::filesystem::path& base, Json& out)
             "set base_folder to a file system that is not mounted noexec"));
     if ((disk.f_flag & ST_RDONLY) != 0)
         out.push_back(finding("read-only", "error", "the base folder cannot be written", place, "set base_folder"));
-    const auto lock = open_file(base / ".probe-lock", O_RDWR | O_CREAT);
+    // Nodes may share the file system: each tries with a file of its own.
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    const auto file = base / (".probe-lock-" + std::string(host) + "-" + std::to_string(getpid()));
+    const auto lock = open_file(file, O_RDWR | O_CREAT);
     if (!lock || flock(lock->get(), LOCK_EX | LOCK_NB) != 0)
         out.push_back(finding("flock", "error", "files cannot be locked in the base folder",
             place + ": " + (lock ? std::strerror(errno) : lock.error().message),
             "mount it with locks (NFS: without nolock), or set base_folder to another file system"));
-    unlink((base / ".probe-lock").c_str());
+    unlink(file.c_str());
 }
 
 void check_memory(Json& out)

@@ -133,6 +133,14 @@ TEST_F(Slurm, PreemptedAndRequeuedIsANewAttempt)
         if (integer_field(event, "step") == 20 && !preempted.exchange(true))
             (void)cluster->run("sbatch -p high -N 4 --exclusive --output=/dev/null --wrap 'sleep 2'");
     };
+    // Slurm holds a job that it queued again for two minutes.
+    std::jthread release([&](const std::stop_token& end) {
+        while (!end.stop_requested()) {
+            if (const std::string job = preempted ? cluster->job() : ""; !job.empty())
+                (void)cluster->run("scontrol update jobid=" + job + " starttime=now");
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+        }
+    });
     const RunResult result = run(asked({{"FAKE_STEPS", "400"}, {"FAKE_STEP_MS", "20"}}));
     EXPECT_EQ(result.state, RunState::ok) << (result.problem ? result.problem->line() : "");
     EXPECT_TRUE(result.id.ends_with("A1")) << result.id;
