@@ -43,6 +43,7 @@ Differences compare(const std::vector<Dump>& dumps, const Dump& one)
         const double difference = std::abs(a - b) / std::abs(b);
         return std::isfinite(difference) ? difference : INFINITY;
     };
+    worst.first_loss = 0;
     std::set<std::string> seen;
     for (const Dump& dump : dumps) {
         if (dump.losses.size() != one.losses.size())
@@ -51,6 +52,7 @@ Differences compare(const std::vector<Dump>& dumps, const Dump& one)
             worst.loss = std::max(worst.loss, relative(dump.losses[step], one.losses[step]));
             worst.grad_norm = std::max(worst.grad_norm, relative(dump.grad_norms[step], one.grad_norms[step]));
         }
+        worst.first_loss = std::max(worst.first_loss, relative(dump.losses.at(0), one.losses.at(0)));
         worst.eval_loss = std::max(worst.eval_loss, relative(dump.eval_loss, one.eval_loss));
         for (const auto& [name, tensor] : dump.tensors) {
             seen.insert(name);

@@ -6,6 +6,7 @@
 #include "tests/parity/cases.h"
 #include "tests/parity/dumps.h"
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Differences {
     double learned = 0; // last loss / first loss of the one rank
     int64_t overlapped = 0; // gradient reductions of rank 0 that began inside a backward pass
     ResolvedPlan mesh;
+    double first_loss = INFINITY; // of the step that both begin with the same weights
 };
 Differences compare(const std::vector<Dump>& dumps, const Dump& one);
 // Both jobs of a case. A plan that breaks a rule of the planner or of the trainer is a problem.

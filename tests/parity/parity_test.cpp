@@ -34,6 +34,7 @@ TEST_P(MeshEqualsOneRank, InFp32)
 {
     const auto worst = compare_with_one_rank(GetParam(), {}, {});
     ASSERT_EQ(worst.problem, "");
+    EXPECT_LT(worst.first_loss, 1e-6);
     EXPECT_LT(worst.loss, 1e-5);
     EXPECT_LT(worst.eval_loss, 1e-5);
     EXPECT_LT(worst.grad_norm, 1e-4);
