@@ -66,7 +66,7 @@ std::vector<Column> layout_columns(const LayoutGrid& grid)
     return columns;
 }
 
-Json figures_json(const auto& cell)
+Json figures_json(const GridFigures& cell)
 {
     const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
     return {{"step_time_s", known(cell.step_time_s)}, {"tps_per_gpu", known(cell.tps_per_gpu)},

@@ -164,21 +164,7 @@ Expected<std::vector<int>> read_grid_gpus(const std::string& text, const std::st
 
 std::optional<double> value_of(const MeasuredCell& cell, GridValue value)
 {
-    if (cell.status != CellStatus::ok)
-        return std::nullopt;
-    switch (value) {
-    case GridValue::tps_per_gpu:
-        return cell.tps_per_gpu;
-    case GridValue::tflops_per_gpu:
-        return cell.tflops_per_gpu;
-    case GridValue::mfu:
-        return cell.mfu;
-    case GridValue::memory_gib:
-        return cell.memory_gib;
-    case GridValue::step_time_s:
-        break;
-    }
-    return cell.step_time_s;
+    return cell.status == CellStatus::ok ? cell.get(value) : std::nullopt;
 }
 
 MeasuredGrid::MeasuredGrid(const MeasuredTable& table, const ResolvedPlan& base)

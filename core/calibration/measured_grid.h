@@ -16,10 +16,9 @@ Expected<std::vector<GridLayout>> read_grid_layouts(std::string_view text, const
 Expected<std::vector<int>> read_grid_gpus(const std::string& text, const std::string& where);
 
 // What a measured table says about a cell.
-struct MeasuredCell {
+struct MeasuredCell : GridFigures {
     CellStatus status = CellStatus::not_run;
     int line = 0; // of the table's file
-    std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_gib;
 };
 std::optional<double> value_of(const MeasuredCell& cell, GridValue value);
 

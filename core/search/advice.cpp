@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/advice.h"
 
+#include "core/search/parallel.h"
+
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <optional>
 #include <set>
-#include <thread>
 #include <tuple>
 
 namespace fourfold {
@@ -38,17 +38,7 @@ std::vector<Advice> judge_all(
     const std::vector<PlanEdit>& edits, const Prediction& now, int threads, const std::stop_token& stop)
 {
     std::vector<std::optional<Advice>> found(edits.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < edits.size() && !stop.stop_requested(); i = next++)
-            found[i] = judged(edits[i], now);
-    };
-    {
-        std::vector<std::jthread> others;
-        for (int i = 1; i < threads; ++i)
-            others.emplace_back(work);
-        work();
-    }
+    for_each_parallel(edits.size(), threads, stop, [&](std::size_t i) { found[i] = judged(edits[i], now); });
     std::vector<Advice> list;
     for (std::optional<Advice>& advice : found) {
         if (advice)
@@ -134,15 +124,14 @@ AdviceReport advise(const AdviceRequest& request, std::stop_token stop) // NOLIN
     const bool fits = report.now.fit != Fit::no;
     if ((fits || !request.to_fit) && !request.faster)
         return report;
-    const int cores = std::max(1, int(std::thread::hardware_concurrency()));
-    const int threads = request.threads > 0 ? request.threads : cores;
     const std::vector<PlanEdit> edits = single_edits(request.plan);
-    const std::vector<Advice> all = judge_all(edits, report.now, threads, stop);
+    const std::vector<Advice> all = judge_all(edits, report.now, request.threads, stop);
     report.tried = std::int64_t(all.size());
     if (!fits && request.to_fit) {
         report.to_fit = fitting(all);
         if (report.to_fit.empty()) {
-            const std::vector<Advice> pairs = judge_all(saving_pairs(request.plan, all), report.now, threads, stop);
+            const std::vector<Advice> pairs
+                = judge_all(saving_pairs(request.plan, all), report.now, request.threads, stop);
             report.tried += std::int64_t(pairs.size());
             report.to_fit = fitting(pairs);
             report.pairs = !report.to_fit.empty();

@@ -4,14 +4,12 @@
 #include "core/cost/prices.h"
 #include "core/plan/derived.h"
 #include "core/plan/stage_layers.h"
+#include "core/search/parallel.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <set>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -253,18 +251,8 @@ ShapeResult search_shapes(
     const std::vector<Shape> shapes = shapes_of(request, result.parameters);
     result.tried = std::int64_t(shapes.size());
     std::vector<std::optional<FoundShape>> found(shapes.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < shapes.size() && !stop.stop_requested(); i = next++)
-            found[i] = evaluated(request, shapes[i], result.parameters);
-    };
-    {
-        const int cores = std::max(1, int(std::thread::hardware_concurrency()));
-        std::vector<std::jthread> others;
-        for (int i = 1; i < (request.threads > 0 ? request.threads : cores); ++i)
-            others.emplace_back(work);
-        work();
-    }
+    for_each_parallel(shapes.size(), request.threads, stop,
+        [&](std::size_t i) { found[i] = evaluated(request, shapes[i], result.parameters); });
     for (std::optional<FoundShape>& shape : found) {
         if (shape)
             result.shapes.push_back(*std::move(shape));

@@ -2,13 +2,12 @@
 #include "core/search/sweep.h"
 
 #include "core/base/text.h"
+#include "core/search/parallel.h"
 #include "core/search/space.h"
 
 #include <array>
-#include <atomic>
 #include <limits>
 #include <mutex>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -90,23 +89,26 @@ Expected<GridValue> grid_value(const std::string& text, const std::string& where
         near.empty() ? "" : "did you mean " + near.front() + "?", where};
 }
 
-std::optional<double> value_of(const GridCell& cell, GridValue value)
+std::optional<double> GridFigures::get(GridValue value) const
 {
-    if (cell.status != GridStatus::runs)
-        return std::nullopt;
     switch (value) {
     case GridValue::tps_per_gpu:
-        return cell.tps_per_gpu;
+        return tps_per_gpu;
     case GridValue::tflops_per_gpu:
-        return cell.tflops_per_gpu;
+        return tflops_per_gpu;
     case GridValue::mfu:
-        return cell.mfu;
+        return mfu;
     case GridValue::memory_gib:
-        return cell.memory_gib;
+        return memory_gib;
     case GridValue::step_time_s:
         break;
     }
-    return cell.step_time_s;
+    return step_time_s;
+}
+
+std::optional<double> value_of(const GridCell& cell, GridValue value)
+{
+    return cell.status == GridStatus::runs ? cell.get(value) : std::nullopt;
 }
 
 Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& layout, int gpus)
@@ -146,26 +148,15 @@ LayoutGrid sweep_layouts(const ResolvedPlan& base, std::vector<GridLayout> layou
 {
     LayoutGrid grid{std::move(layouts), std::move(gpus), {}, false};
     grid.cells.assign(grid.layouts.size(), std::vector<GridCell>(grid.gpus.size()));
-    const std::size_t count = grid.layouts.size() * grid.gpus.size();
-    std::atomic<std::size_t> next{0};
     std::mutex mutex; // one call of `done` at a time
-    const auto work = [&] {
-        for (std::size_t i = next++; i < count && !stop.stop_requested(); i = next++) {
-            const std::size_t row = i / grid.gpus.size(), column = i % grid.gpus.size();
-            grid.cells[row][column] = cell_of(base, grid.layouts[row], grid.gpus[column]);
-            if (!done)
-                continue;
-            const std::lock_guard lock(mutex);
-            done(row, column, grid.cells[row][column]);
-        }
-    };
-    {
-        const int cores = std::max(1, int(std::thread::hardware_concurrency()));
-        std::vector<std::jthread> others;
-        for (int i = 1; i < (threads > 0 ? threads : cores); ++i)
-            others.emplace_back(work);
-        work();
-    }
+    for_each_parallel(grid.layouts.size() * grid.gpus.size(), threads, stop, [&](std::size_t i) {
+        const std::size_t row = i / grid.gpus.size(), column = i % grid.gpus.size();
+        grid.cells[row][column] = cell_of(base, grid.layouts[row], grid.gpus[column]);
+        if (!done)
+            return;
+        const std::lock_guard lock(mutex);
+        done(row, column, grid.cells[row][column]);
+    });
     grid.cancelled = stop.stop_requested();
     return grid;
 }

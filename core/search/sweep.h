@@ -23,13 +23,20 @@ enum class GridStatus {
 };
 std::string_view name(GridStatus status); // "runs", "does_not_fit", "impossible"
 
-struct GridCell {
+// What a grid shows.
+enum class GridValue { tps_per_gpu, tflops_per_gpu, mfu, memory_gib, step_time_s };
+// Empty where not known.
+struct GridFigures {
+    std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_gib;
+    [[nodiscard]] std::optional<double> get(GridValue value) const;
+};
+
+struct GridCell : GridFigures {
     GridStatus status = GridStatus::impossible;
     Fit fit = Fit::no;
     Evidence evidence = Evidence::extrapolated;
     Reason reason; // of what does not run
-    // Empty where not known.
-    std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_gib, memory_device_gib;
+    std::optional<double> memory_device_gib;
     std::optional<Interval> interval;
 };
 
@@ -40,8 +47,6 @@ struct LayoutGrid {
     bool cancelled = false; // cells that were not reached are impossible, with an empty reason
 };
 
-// What a grid shows.
-enum class GridValue { tps_per_gpu, tflops_per_gpu, mfu, memory_gib, step_time_s };
 std::string_view name(GridValue value);
 std::vector<std::string> grid_value_names();
 Expected<GridValue> grid_value(const std::string& text, const std::string& where);
