@@ -44,27 +44,29 @@ double MemoryPeak::total() const
     return sum(bytes);
 }
 
-MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions)
+namespace {
+
+std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
 {
     std::vector<ChunkBytes> chunks;
     for (const ChunkProgram& chunk : stage.chunks)
         chunks.push_back({chunk.chunk, of_lifetime(chunk.allocations, Lifetime::micro_batch),
             of_lifetime(chunk.allocations, Lifetime::weight_gradient),
             of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::backward)});
+    return chunks;
+}
+
+// Goes through the actions: `during(alive, extra)` while each runs, `after(alive, in_flight)` when it has ended. Of the
+// allocations that live as long as a micro-batch, `alive` has those of a forward while it runs.
+template <typename During, typename After>
+void walk(const StageProgram& stage, const std::vector<Action>& actions, During&& during, After&& after)
+{
+    const std::vector<ChunkBytes> chunks = chunk_bytes(stage);
+    const Bytes nothing{};
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
-    double alive_total = sum(alive);
-    MemoryPeak peak;
-    double peak_total = -1;
-    const auto look = [&](const Bytes& extra) {
-        const double total = alive_total + sum(extra);
-        if (total <= peak_total)
-            return;
-        peak_total = total;
-        peak.bytes = alive;
-        add(peak.bytes, extra, 1);
-    };
     int in_flight = 0;
-    for (const Action& action : actions) {
+    for (std::size_t index = 0; index < actions.size(); ++index) {
+        const Action& action = actions[index];
         const auto found = std::find_if(
             chunks.begin(), chunks.end(), [&](const ChunkBytes& chunk) { return chunk.chunk == action.chunk; });
         if (found == chunks.end())
@@ -73,11 +75,12 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
         switch (action.kind) {
         case ActionKind::forward:
             add(alive, chunk.kept, 1);
-            peak.in_flight = std::max(peak.in_flight, ++in_flight);
+            ++in_flight;
+            during(index, alive, chunk.forward);
             break;
         case ActionKind::backward:
         case ActionKind::input_gradient:
-            look(chunk.backward);
+            during(index, alive, chunk.backward);
             add(alive, chunk.kept, -1);
             if (action.kind == ActionKind::input_gradient)
                 add(alive, chunk.kept_for_weights, 1);
@@ -85,18 +88,55 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
                 --in_flight;
             break;
         case ActionKind::weight_gradient:
+            during(index, alive, nothing);
             add(alive, chunk.kept_for_weights, -1);
             --in_flight;
             break;
         }
-        alive_total = sum(alive);
-        if (action.kind == ActionKind::forward)
-            look(chunk.forward);
-        else if (action.kind == ActionKind::input_gradient)
-            look({});
+        after(index, alive, in_flight);
     }
-    look(of_lifetime(stage.allocations, Lifetime::update));
+    during(actions.size(), alive, of_lifetime(stage.allocations, Lifetime::update));
+}
+
+} // namespace
+
+MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions)
+{
+    MemoryPeak peak;
+    double peak_total = -1;
+    const auto look = [&](const Bytes& alive, const Bytes& extra) {
+        const double total = sum(alive) + sum(extra);
+        if (total <= peak_total)
+            return;
+        peak_total = total;
+        peak.bytes = alive;
+        add(peak.bytes, extra, 1);
+    };
+    walk(
+        stage, actions, [&](std::size_t, const Bytes& alive, const Bytes& extra) { look(alive, extra); },
+        [&](std::size_t, const Bytes& alive, int count) {
+            peak.in_flight = std::max(peak.in_flight, count);
+            look(alive, {});
+        });
     return peak;
+}
+
+std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std::vector<Action>& actions)
+{
+    std::vector<MemoryInstant> instants;
+    instants.reserve(actions.size() + 1);
+    walk(
+        stage, actions,
+        [&](std::size_t index, const Bytes& alive, const Bytes& extra) {
+            MemoryInstant instant;
+            instant.action = index < actions.size() ? static_cast<int>(index) : -1;
+            instant.during = alive;
+            instant.after = alive;
+            add(instant.during, extra, 1);
+            instants.push_back(instant);
+        },
+        [&](std::size_t, const Bytes& alive, int) { instants.back().after = alive; });
+    return instants;
 }
 
 double device_overhead_gib(const ResolvedPlan& plan)

@@ -22,6 +22,13 @@ struct MemoryPeak {
 // `actions` of the stage's rank. The peak is the largest total over the instants forward, backward and update.
 MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions);
 
+// The stage's bytes while an action runs and after it; the last one, without an action, is the optimizer's update.
+struct MemoryInstant {
+    int action = -1; // index into the list; -1: the update
+    std::array<double, kMemoryKinds> during{}, after{};
+};
+std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std::vector<Action>& actions);
+
 // What the device holds beyond the framework's allocator, in GiB: context, and buffers of every communicator with more
 // than one rank.
 double device_overhead_gib(const ResolvedPlan& plan);
