@@ -93,17 +93,22 @@ SaveAnswer askToSave(QWidget* parent, const QString& planName)
     }
 }
 
-bool askToStopRun(QWidget* parent)
+CloseAnswer askAboutRun(QWidget* parent, bool canLeave)
 {
     QMessageBox box(QMessageBox::Question, tr("A run is under way"),
-        tr("Closing the window stops the run. Its steps so far stay in the history."), QMessageBox::NoButton, parent);
+        canLeave ? tr("The run can go on without this window; the next start offers to follow it.")
+                 : tr("Closing the window stops the run. Its steps so far stay in the history."),
+        QMessageBox::NoButton, parent);
     box.setObjectName(QStringLiteral("stopRun"));
-    QPushButton* stop = box.addButton(tr("Stop the run and close"), QMessageBox::AcceptRole);
-    QPushButton* stay = box.addButton(tr("Keep it running"), QMessageBox::RejectRole);
+    QPushButton* stop = box.addButton(tr("Stop the run and close"), QMessageBox::DestructiveRole);
+    QPushButton* leave = canLeave ? box.addButton(tr("Close, leave it running"), QMessageBox::AcceptRole) : nullptr;
+    QPushButton* stay = box.addButton(tr("Do not close"), QMessageBox::RejectRole);
     box.setDefaultButton(stay);
     box.setEscapeButton(stay);
     box.exec();
-    return box.clickedButton() == stop;
+    if (box.clickedButton() == stop)
+        return CloseAnswer::stop;
+    return leave && box.clickedButton() == leave ? CloseAnswer::leave : CloseAnswer::stay;
 }
 
 void showShortcuts(QWidget* parent)
@@ -112,15 +117,25 @@ void showShortcuts(QWidget* parent)
         const char* keys;
         const char* what;
     };
-    static constexpr Row rows[]{{"Ctrl+1, 2, 3", QT_TRANSLATE_NOOP("Dialogs", "Plan, Runs, History")},
-        {"Ctrl+N, O, S", QT_TRANSLATE_NOOP("Dialogs", "New, open, save a plan")},
+    static constexpr Row rows[]{
+        {"Ctrl+1 to Ctrl+5", QT_TRANSLATE_NOOP("Dialogs", "Plan, Search, Compare, Runs, History")},
+        {"Ctrl+K", QT_TRANSLATE_NOOP("Dialogs", "Find a setting or command")},
+        {"Ctrl+T, O, S, D, W", QT_TRANSLATE_NOOP("Dialogs", "New, open, save, duplicate, close a plan")},
+        {"Ctrl+Tab", QT_TRANSLATE_NOOP("Dialogs", "Next plan")},
         {"Ctrl+Z, Ctrl+Shift+Z", QT_TRANSLATE_NOOP("Dialogs", "Undo, redo")},
-        {"F5", QT_TRANSLATE_NOOP("Dialogs", "Go to the run assistant")},
+        {"F5, F6", QT_TRANSLATE_NOOP("Dialogs", "Run this plan; search its layouts")},
+        {"Ctrl++, Ctrl+-, Ctrl+0", QT_TRANSLATE_NOOP("Dialogs", "Larger, smaller, normal size")},
+        {"Enter", QT_TRANSLATE_NOOP("Dialogs", "Figures and parts: derivation; search results: apply to the plan")},
+        {"Ctrl+Shift+T", QT_TRANSLATE_NOOP("Dialogs", "The picture with the focus as a table")},
+        {"Ctrl+PgUp, Ctrl+PgDown", QT_TRANSLATE_NOOP("Dialogs", "The other picture in the same place")},
         {"W S A D", QT_TRANSLATE_NOOP("Dialogs", "Timeline: zoom at the pointer, pan (by key position)")},
         {"Wheel, Shift+wheel", QT_TRANSLATE_NOOP("Dialogs", "Timeline: zoom at the pointer, pan")},
-        {"Arrows", QT_TRANSLATE_NOOP("Dialogs", "Timeline: move between bars; memory: between stages")},
-        {"Z, F, Backspace", QT_TRANSLATE_NOOP("Dialogs", "Timeline: to the selected bar, whole step, previous zoom")},
-        {"/", QT_TRANSLATE_NOOP("Dialogs", "History: filter")}, {"?", QT_TRANSLATE_NOOP("Dialogs", "This list")}};
+        {"Shift+drag", QT_TRANSLATE_NOOP("Dialogs", "Timeline: measure a time; Z zooms to it")},
+        {"Arrows", QT_TRANSLATE_NOOP("Dialogs", "Pictures: from bar to bar, stage to stage, GPU to GPU")},
+        {"Z, F, Backspace", QT_TRANSLATE_NOOP("Dialogs", "Timeline: to the selection, whole step, previous zoom")},
+        {"P, C", QT_TRANSLATE_NOOP("Dialogs", "Tables: pin a row; compare")},
+        {"/", QT_TRANSLATE_NOOP("Dialogs", "Filter the results or the history")},
+        {"?", QT_TRANSLATE_NOOP("Dialogs", "This list")}};
     QDialog dialog(parent);
     dialog.setWindowTitle(tr("Keyboard shortcuts"));
     auto* grid = new QGridLayout;

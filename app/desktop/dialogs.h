@@ -23,8 +23,9 @@ bool askHostKey(QWidget* parent, const HostKeyQuestion& question);
 
 enum class SaveAnswer { save, discard, cancel };
 SaveAnswer askToSave(QWidget* parent, const QString& planName);
-// True when the user wants the run that is under way to be stopped.
-bool askToStopRun(QWidget* parent);
+// What becomes of the run that is under way when the window closes. `canLeave`: it may go on without the window.
+enum class CloseAnswer { stop, leave, stay };
+CloseAnswer askAboutRun(QWidget* parent, bool canLeave);
 void showShortcuts(QWidget* parent);
 void showAbout(QWidget* parent);
 

@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 using namespace fourfold;
@@ -38,8 +39,9 @@ Expected<Arguments> parse(const QApplication& application)
         QStringLiteral("plan"), QStringLiteral("Plan file to open."), QStringLiteral("[PLAN.json]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
-    const QCommandLineOption page(
-        QStringLiteral("page"), QStringLiteral("Start on this page: plan, runs, history."), QStringLiteral("PAGE"));
+    const QCommandLineOption page(QStringLiteral("page"),
+        QStringLiteral("Start on this page: %1.").arg(MainWindow::pageNames().join(QStringLiteral(", "))),
+        QStringLiteral("PAGE"));
     const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Picture in dark colours."));
     const QCommandLineOption size(
         QStringLiteral("size"), QStringLiteral("Size of the picture, default 1680x1050."), QStringLiteral("WxH"));
@@ -56,10 +58,12 @@ Expected<Arguments> parse(const QApplication& application)
     arguments.screenshot.file = parser.value(screenshot);
     arguments.screenshot.dark = parser.isSet(dark);
     if (parser.isSet(page)) {
-        const QStringList pages{QStringLiteral("plan"), QStringLiteral("runs"), QStringLiteral("history")};
+        const QStringList& pages = MainWindow::pageNames();
         arguments.screenshot.page = static_cast<int>(pages.indexOf(parser.value(page)));
-        if (arguments.screenshot.page < 0)
-            return Problem{ProblemCode::bad_input, "--page must be plan, runs or history", "", ""};
+        if (arguments.screenshot.page < 0) {
+            return Problem{ProblemCode::bad_input,
+                "--page must be one of " + pages.join(QStringLiteral(", ")).toStdString(), "", ""};
+        }
     }
     if (parser.isSet(size)) {
         const QStringList parts = parser.value(size).split(QLatin1Char('x'));
@@ -100,8 +104,12 @@ int main(int argc, char** argv)
     window.show();
     // An unusable file is told on top of a window that works.
     QTimer::singleShot(0, &window, [&] {
-        if (arguments->plan.isEmpty() || !window.openPlan(arguments->plan.toStdString()))
-            window.openStartPlan();
+        window.openStartPlan();
+        if (!arguments->plan.isEmpty())
+            window.openPlan(arguments->plan.toStdString());
     });
-    return QApplication::exec();
+    const int status = QApplication::exec();
+    if (window.leftRunBehind())
+        std::_Exit(status); // the thread that follows the run is still in it
+    return status;
 }

@@ -1,232 +1,246 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/main_window.h"
 
+#include "app/desktop/card_export.h"
+#include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs.h"
 #include "app/desktop/icons.h"
+#include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan_workspace.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
+#include "app/desktop/pages/search_page.h"
+#include "app/desktop/plan_files.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/widgets/card.h"
+#include "app/desktop/window_drop.h"
+#include "app/desktop/zoom.h"
 #include "app/models/answer.h"
-#include "app/models/plan_edits.h"
+#include "app/models/run_setup.h"
 #include "app/models/text.h"
 #include "core/report/timeline_export.h"
 
 #include <QAction>
-#include <QApplication>
 #include <QCloseEvent>
 #include <QFileDialog>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-constexpr const char* kStartPlan = "this-computer"; // preset that trains on any computer
-const QString kPlanFilter = QStringLiteral("*.plan.json *.fourfold.json *.json");
-
-std::filesystem::path pathOf(const QString& file)
-{
-    return file.toStdString();
-}
-
-// A preset plan becomes an untitled plan of the user's own.
-Expected<Plan> presetPlan(const Presets& presets, const std::string& id)
-{
-    FOURFOLD_TRY(const std::filesystem::path file, presets.file("plans", id));
-    FOURFOLD_TRY(Plan plan, read_plan(file));
-    plan.where.clear();
-    return plan;
-}
+constexpr int kMessageMilliseconds = 10'000;
+constexpr QSize kDefaultSize{1440, 900};
 } // namespace
+
+const QStringList& MainWindow::pageNames()
+{
+    static const QStringList names{QStringLiteral("plan"), QStringLiteral("search"), QStringLiteral("compare"),
+        QStringLiteral("runs"), QStringLiteral("history")};
+    return names;
+}
 
 MainWindow::MainWindow(const Presets& presets, Options options)
     : m_presets(presets)
     , m_options(std::move(options))
-    , m_document(presets)
+    , m_session(m_options.session ? Session::load() : Session())
+    , m_plans(presets)
     , m_live(m_controller)
+    , m_banner(new Banner)
     , m_pages(new QStackedWidget)
-    , m_plan(new PlanPage(m_document))
-    , m_runs(new RunsPage(m_document, m_controller, m_live))
+    , m_workspace(new PlanWorkspace(m_plans))
+    , m_search(new SearchPage(m_plans))
+    , m_compare(new ComparePage(m_plans))
+    , m_runs(new RunsPage(m_plans.current(), m_controller, m_live))
     , m_history(new HistoryPage)
+    , m_files(new PlanFiles(m_plans, m_session, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowIcon(applicationIcon());
+    setUiZoom(m_session.zoom);
+    if (m_options.session) {
+        m_journal = std::make_unique<PlanJournal>(
+            m_plans, m_options.journal.empty() ? PlanJournal::defaultFolder() : m_options.journal);
+    }
     m_runs->setTrainer(m_options.trainer);
     m_runs->setHistoryFile(m_options.history);
     m_history->setHistoryFile(m_options.history);
-    for (QWidget* page : std::initializer_list<QWidget*>{m_plan, m_runs, m_history})
+    m_compare->setHistoryFile(m_options.history);
+    for (QWidget* page : std::initializer_list<QWidget*>{m_workspace, m_search, m_compare, m_runs, m_history})
         m_pages->addWidget(page);
-    setCentralWidget(m_pages);
-    if (m_options.session)
-        m_session = Session::load();
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_banner);
+    column->addWidget(m_pages, 1);
+    setCentralWidget(centre);
     makeActions();
     makeToolBar();
     makeMenus();
     makeStatusBar();
+    connectParts();
 
-    connect(&m_document, &PlanDocument::fileChanged, this, &MainWindow::showTitle);
-    connect(&m_document, &PlanDocument::planChanged, this, &MainWindow::showTitle);
-    connect(&m_document, &PlanDocument::predictionChanged, this, &MainWindow::showStatus);
-    connect(&m_document, &PlanDocument::editRefused, this,
-        [this](const QString& why) { statusBar()->showMessage(why, 10'000); });
-    connect(m_plan, &PlanPage::importRequested, this, &MainWindow::askImport);
-    connect(&m_live, &LiveRun::ended, this, &MainWindow::runEnded);
-    connect(m_history, &HistoryPage::message, this,
-        [this](const QString& text) { statusBar()->showMessage(text, 10'000); });
-
-    resize(1440, 900);
+    resize(kDefaultSize);
     if (!m_session.geometry.isEmpty())
         restoreGeometry(m_session.geometry);
+    applyLayout(this, m_session.layout);
     setTheme(m_session.theme);
-    showPage(static_cast<Page>(std::clamp(m_session.page, 0, m_pages->count() - 1)));
-    showTitle();
+    showPage(static_cast<Page>(std::max<qsizetype>(0, pageNames().indexOf(m_session.page))));
+    showDocument();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    // The pages look at documents, controller and journal, which are members and would go first.
+    delete takeCentralWidget();
+}
+
+void MainWindow::connectParts()
+{
+    connect(&m_plans, &PlanTabs::currentChanged, this, &MainWindow::showDocument);
+    connect(&m_plans, &PlanTabs::titleChanged, this, [this](int index) {
+        if (index == m_plans.currentIndex())
+            showDocument();
+    });
+    connect(m_workspace, &PlanWorkspace::importRequested, m_files, &PlanFiles::askImport);
+    connect(m_workspace, &PlanWorkspace::closeRequested, m_files, &PlanFiles::close);
+    connect(m_files, &PlanFiles::message, this, &MainWindow::say);
+    connect(m_files, &PlanFiles::recentChanged, this, &MainWindow::showRecent);
+    connect(&m_live, &LiveRun::ended, this, &MainWindow::runEnded);
+    connect(m_history, &HistoryPage::message, this, &MainWindow::say);
+    connect(m_history, &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
+        for (const QString& run : runs)
+            m_compare->addRun(run);
+        showPage(Page::compare);
+    });
+    connect(m_search, &SearchPage::message, this, &MainWindow::say);
+    connect(m_search, &SearchPage::applied, this, [this] { showPage(Page::plan); });
+    connect(m_search, &SearchPage::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
+        m_compare->addPlans(plans);
+        showPage(Page::compare);
+    });
+    connect(m_compare, &ComparePage::message, this, &MainWindow::say);
+    connect(m_compare, &ComparePage::openRequested, m_files, &PlanFiles::askOpen);
+    auto* drop = new WindowDrop(this);
+    connect(drop, &WindowDrop::dropped, this, &MainWindow::take);
+    connect(drop, &WindowDrop::refused, this,
+        [this](const Problem& problem) { showProblem(this, tr("This cannot be opened"), problem); });
+}
+
+PlanPage& MainWindow::planPage() const
+{
+    return m_workspace->current();
+}
 
 void MainWindow::openStartPlan()
 {
-    if (!m_session.lastPlan.isEmpty() && m_document.open(pathOf(m_session.lastPlan)))
+    m_files->openSession();
+    if (!m_journal)
         return;
-    newPlan();
+    offerRunsUnderWay();
+    const int restored = m_files->restore(m_journal->takeLeftovers());
+    if (restored > 0) {
+        m_journal->flush(); // they are this program's to lose now
+        m_banner->say(Tone::warning,
+            tr("Fourfold did not end in order the last time. %1 with unsaved changes %2 restored.")
+                .arg(counted(restored, tr("plan")), restored == 1 ? tr("was") : tr("were")));
+    }
 }
 
-void MainWindow::newPlan()
+// Runs of this computer's history that a closed window, or a lost one, left on their nodes.
+void MainWindow::offerRunsUnderWay()
 {
-    if (!mayLoseChanges())
+    const std::vector<RunSummary> runs = runsUnderWay(m_options.history);
+    if (runs.empty())
         return;
-    Expected<Plan> plan = presetPlan(m_presets, kStartPlan);
-    if (!plan)
-        plan = plan_from_json(
-            {{"fourfold_plan", 1}, {"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}}, {});
-    if (plan)
-        m_document.reset(*std::move(plan));
-}
-
-void MainWindow::openExample(const QString& id)
-{
-    if (!mayLoseChanges())
-        return;
-    Expected<Plan> plan = presetPlan(m_presets, id.toStdString());
-    if (plan)
-        m_document.reset(*std::move(plan));
-    else
-        showProblem(this, tr("The example cannot be opened"), plan.error());
+    const QString id = fromUtf8(runs.front().id);
+    m_banner->say(Tone::neutral,
+        tr("Run %1 (%2) was still going when Fourfold was closed.").arg(id.left(12), fromUtf8(runs.front().name)),
+        {{tr("Follow it"), [this, id] {
+              showPage(Page::runs);
+              m_runs->follow(id);
+          }}});
 }
 
 bool MainWindow::openPlan(const std::filesystem::path& file)
 {
-    if (!mayLoseChanges())
-        return false;
-    if (const Expected<void> opened = m_document.open(file); !opened) {
-        showProblem(this, tr("The plan cannot be opened"), opened.error());
-        return false;
-    }
-    rememberFile();
-    return true;
+    return m_files->open(file);
 }
 
 bool MainWindow::savePlan()
 {
-    return m_document.file().empty() ? askSaveAs() : savePlanAs(m_document.file());
+    return m_files->save();
 }
 
 bool MainWindow::savePlanAs(const std::filesystem::path& file)
 {
-    if (const Expected<void> saved = m_document.save(file); !saved) {
-        showProblem(this, tr("The plan was not saved"), saved.error());
-        return false;
-    }
-    rememberFile();
-    statusBar()->showMessage(tr("Saved to %1").arg(fromUtf8(file.string())), 5000);
-    return true;
+    return m_files->saveAs(file);
 }
 
 bool MainWindow::importModel(const std::filesystem::path& config)
 {
-    Expected<Plan> plan = withHuggingFaceConfig(m_document.plan(), config);
-    if (!plan) {
-        showProblem(this, tr("The model cannot be imported"), plan.error());
-        return false;
-    }
-    m_document.apply(tr("Import model"), {}, std::move(plan));
-    return true;
+    return m_files->importModel(config);
 }
 
-bool MainWindow::mayLoseChanges()
+void MainWindow::take(const DroppedItem& item)
 {
-    if (!m_document.isDirty())
-        return true;
-    switch (askToSave(this, m_document.title())) {
-    case SaveAnswer::save:
-        return savePlan();
-    case SaveAnswer::discard:
-        return true;
-    case SaveAnswer::cancel:
+    switch (item.kind) {
+    case DroppedKind::plan:
+        if (m_files->open(item.file))
+            showPage(Page::plan);
+        break;
+    case DroppedKind::model:
+        if (m_files->importModel(item.file))
+            showPage(Page::plan);
+        break;
+    case DroppedKind::run:
+        showPage(Page::history);
+        m_history->importRun(item.file);
+        break;
+    case DroppedKind::measurements:
+        showPage(Page::compare);
+        m_compare->addTable(item.file);
         break;
     }
-    return false;
-}
-
-void MainWindow::askOpen()
-{
-    const QString file = QFileDialog::getOpenFileName(
-        this, tr("Open plan"), QFileInfo(m_session.lastPlan).path(), tr("Plans (%1)").arg(kPlanFilter));
-    if (!file.isEmpty())
-        openPlan(pathOf(file));
-}
-
-bool MainWindow::askSaveAs()
-{
-    QString suggestion = fromUtf8(m_document.file().string());
-    if (suggestion.isEmpty())
-        suggestion = m_document.title().replace(QLatin1Char('/'), QLatin1Char('-')) + QStringLiteral(".plan.json");
-    QString file = QFileDialog::getSaveFileName(this, tr("Save plan"), suggestion, tr("Plans (%1)").arg(kPlanFilter));
-    if (file.isEmpty())
-        return false;
-    if (!file.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
-        file += QStringLiteral(".plan.json");
-    return savePlanAs(pathOf(file));
-}
-
-void MainWindow::askImport()
-{
-    const QString file
-        = QFileDialog::getOpenFileName(this, tr("Import a Hugging Face model"), {}, tr("config.json (*.json)"));
-    if (!file.isEmpty())
-        importModel(pathOf(file));
 }
 
 void MainWindow::askExportTimeline()
 {
-    if (!m_document.isAnswered()) {
-        statusBar()->showMessage(tr("There is no timeline: the plan is not valid"), 5000);
+    if (!document().isAnswered()) {
+        say(tr("There is no timeline: the plan is not valid"));
         return;
     }
     const QString file = QFileDialog::getSaveFileName(this, tr("Export timeline"), QStringLiteral("timeline.svg"),
         tr("SVG (*.svg);;PNG (*.png);;Chrome trace (*.json)"));
     if (file.isEmpty())
         return;
-    const Expected<void> written
-        = export_timeline(m_document.prediction()->timeline, m_document.prediction()->plan.name, pathOf(file));
+    const Prediction& prediction = *document().prediction();
+    const Expected<void> written = export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
     if (written)
-        statusBar()->showMessage(tr("Timeline written to %1").arg(file), 5000);
+        say(tr("Timeline written to %1").arg(file));
     else
         showProblem(this, tr("The timeline was not written"), written.error());
 }
 
-void MainWindow::rememberFile()
+void MainWindow::askExportReport()
 {
-    m_session.lastPlan = fromUtf8(std::filesystem::absolute(m_document.file()).string());
-    m_session.addRecent(m_session.lastPlan);
-    showRecent();
+    const QString file
+        = QFileDialog::getSaveFileName(this, tr("Export report"), QStringLiteral("report.pdf"), tr("PDF (*.pdf)"));
+    if (file.isEmpty())
+        return;
+    if (const Expected<void> written = writeReport(planPage().report(), file); !written)
+        showProblem(this, tr("The report was not written"), written.error());
+    else
+        say(tr("Report written to %1").arg(file));
 }
 
 void MainWindow::showPage(Page page)
@@ -236,6 +250,7 @@ void MainWindow::showPage(Page page)
     if (m_modes->currentIndex() != index)
         m_modes->setCurrentIndex(index);
     m_runAction->setVisible(page != Page::runs); // there the assistant has the button
+    m_searchAction->setVisible(page == Page::plan);
 }
 
 MainWindow::Page MainWindow::page() const
@@ -250,20 +265,66 @@ void MainWindow::setTheme(ThemeChoice choice)
     showIcons();
 }
 
-void MainWindow::showTitle()
+void MainWindow::setUiZoom(int percent)
 {
-    setWindowTitle(tr("%1[*] \u2013 Fourfold").arg(m_document.title()));
-    setWindowModified(m_document.isDirty());
-    m_saveAction->setEnabled(m_document.isDirty() || m_document.file().empty());
+    setZoom(percent);
+    m_session.zoom = zoom();
+}
+
+void MainWindow::restoreDefaultLayout()
+{
+    m_session.layout.clear();
+    setUiZoom(100);
+    resetLayout(this);
+    if (!isMaximized() && !isFullScreen())
+        resize(kDefaultSize);
+}
+
+void MainWindow::findCommand()
+{
+    CommandPalette palette(
+        CommandPalette::commandsOf(this, page() == Page::plan ? &planPage() : m_pages->currentWidget()), this);
+    if (palette.exec() == QDialog::Accepted)
+        palette.runChosen();
+}
+
+void MainWindow::showFocusedAsTable()
+{
+    Card* card = nullptr;
+    for (QWidget* at = focusWidget(); at && !card; at = at->parentWidget())
+        card = qobject_cast<Card*>(at);
+    for (Card* candidate : m_pages->currentWidget()->findChildren<Card*>()) {
+        if (card && !card->table().columns.empty())
+            break;
+        if (candidate->isVisible())
+            card = candidate;
+    }
+    if (card && !card->table().columns.empty())
+        showAsTable(this, card->title(), card->table());
+    else
+        say(tr("This page has no picture to show as a table"));
+}
+
+void MainWindow::showDocument()
+{
+    PlanDocument& shown = document();
+    setWindowTitle(tr("%1[*] \u2013 Fourfold").arg(shown.title()));
+    setWindowModified(shown.isDirty());
+    m_saveAction->setEnabled(shown.isDirty() || shown.file().empty());
+    m_runs->setDocument(shown);
+    disconnect(m_statusConnection);
+    m_statusConnection = connect(&shown, &PlanDocument::predictionChanged, this, &MainWindow::showStatus);
+    connect(&shown, &PlanDocument::editRefused, this, &MainWindow::say, Qt::UniqueConnection);
+    showStatus();
 }
 
 void MainWindow::showStatus()
 {
-    if (!m_document.prediction())
+    if (!document().prediction())
         return;
-    const Prediction& prediction = *m_document.prediction();
-    m_evaluated->setText(m_document.isAnswered()
-            ? tr("Evaluated in %1").arg(duration(m_document.predictionMilliseconds() / 1e3))
+    const Prediction& prediction = *document().prediction();
+    m_evaluated->setText(document().isAnswered()
+            ? tr("Evaluated in %1").arg(duration(document().predictionMilliseconds() / 1e3))
             : tr("Showing the last valid plan"));
     m_evidence->setText(
         QStringLiteral("%1: %2").arg(fromUtf8(prediction.plan.stack.name), evidenceText(prediction.evidence)));
@@ -275,18 +336,30 @@ void MainWindow::runEnded(const QString& runId)
         m_history->refresh(runId);
 }
 
+void MainWindow::say(const QString& text)
+{
+    statusBar()->showMessage(text, kMessageMilliseconds);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event)
 {
-    if (!mayLoseChanges() || (m_controller.isRunning() && !askToStopRun(this))) {
+    CloseAnswer answer = CloseAnswer::stop;
+    if (!m_files->mayCloseAll()
+        || (m_controller.isRunning() && (answer = askAboutRun(this, m_options.session)) == CloseAnswer::stay)) {
         event->ignore();
         return;
     }
     if (m_options.session) {
         m_session.geometry = saveGeometry();
-        m_session.page = m_pages->currentIndex();
-        m_session.lastPlan
-            = m_document.file().empty() ? QString() : fromUtf8(std::filesystem::absolute(m_document.file()).string());
+        m_session.page = pageNames()[static_cast<int>(page())];
+        m_session.layout = layoutOf(this);
+        m_files->rememberSession();
         m_session.save();
+        m_journal->discard();
+    }
+    if (answer == CloseAnswer::leave) {
+        m_leftRun = m_controller.isRunning();
+        m_controller.leaveBehind();
     }
     m_controller.stop();
     event->accept();

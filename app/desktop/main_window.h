@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window: modes as pages, file and edit actions, session. What the pages show is their own business.
+// The main window: modes as pages, actions, session. What the pages show and what files do is their own business.
 #pragma once
 
 #include "app/desktop/session.h"
 #include "app/models/live_run.h"
-#include "app/models/plan_document.h"
+#include "app/models/plan_tabs.h"
 
 #include <QMainWindow>
 
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 class QAction;
@@ -20,40 +21,61 @@ class QTabBar;
 
 namespace fourfold::ui {
 
+class Banner;
+class ComparePage;
 class HistoryPage;
+class PlanFiles;
+class PlanJournal;
 class PlanPage;
+class PlanWorkspace;
 class RunsPage;
+class SearchPage;
+struct DroppedItem;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    enum class Page { plan, runs, history };
+    enum class Page { plan, search, compare, runs, history };
+    // As in the session and on the command line, in the order of the modes: "plan", ...
+    static const QStringList& pageNames();
 
     struct Options {
         std::filesystem::path trainer; // empty: beside this program
         std::filesystem::path history; // empty: the user's
-        bool session = true; // restore and store window and last plan
+        std::filesystem::path journal; // empty: the user's
+        bool session = true; // restore and store window, plans and journal
     };
 
     // `presets` outlives the window.
     MainWindow(const Presets& presets, Options options);
     ~MainWindow() override;
 
-    // Shows the plan of the session, else the example that runs on this computer.
+    // Shows the plans of the session and what a crash left, else the example that runs on this computer.
     void openStartPlan();
-    // Asks before changes are lost. False: cancelled, or the file is unusable, which was said.
-    bool openPlan(const std::filesystem::path& file);
+    bool openPlan(const std::filesystem::path& file); // in a tab; false: the file is unusable, which was said
     bool savePlan();
     bool savePlanAs(const std::filesystem::path& file);
     bool importModel(const std::filesystem::path& config);
     void showPage(Page page);
     [[nodiscard]] Page page() const;
     void setTheme(ThemeChoice choice);
+    void setUiZoom(int percent);
+    void restoreDefaultLayout();
+    void findCommand(); // the command finder
+    void showFocusedAsTable(); // the picture with the focus, else the first of the page
 
-    PlanDocument& document() { return m_document; }
+    // True when the window was closed over a run that goes on on its nodes: see RunController::leaveBehind().
+    [[nodiscard]] bool leftRunBehind() const { return m_leftRun; }
+
+    PlanTabs& plans() { return m_plans; }
+    PlanDocument& document() { return m_plans.current(); }
     RunController& controller() { return m_controller; }
     LiveRun& liveRun() { return m_live; }
-    PlanPage& planPage() { return *m_plan; }
+    Banner& banner() { return *m_banner; }
+    [[nodiscard]] PlanWorkspace& workspace() const { return *m_workspace; }
+    [[nodiscard]] PlanPage& planPage() const;
+    SearchPage& searchPage() { return *m_search; }
+    ComparePage& comparePage() { return *m_compare; }
     RunsPage& runsPage() { return *m_runs; }
     HistoryPage& historyPage() { return *m_history; }
 
@@ -66,44 +88,50 @@ private:
     void makeActions();
     void makeToolBar();
     void makeMenus();
+    void makeFileMenu();
     void makeViewMenu();
     void makeStatusBar();
     void showIcons();
-    // main_window.cpp
-    bool mayLoseChanges();
-    void newPlan();
-    void openExample(const QString& id);
-    void askOpen();
-    bool askSaveAs();
-    void askImport();
-    void askExportTimeline();
     void showRecent();
-    void showTitle();
+    // main_window.cpp
+    void connectParts();
+    void askExportTimeline();
+    void askExportReport();
+    void take(const DroppedItem& item);
+    void showDocument(); // another plan is current, or its title changed
     void showStatus();
-    void rememberFile();
     void runEnded(const QString& runId);
+    void offerRunsUnderWay();
+    void say(const QString& text);
 
     const Presets& m_presets;
     Options m_options;
     Session m_session;
-    PlanDocument m_document;
+    PlanTabs m_plans;
     RunController m_controller;
     LiveRun m_live;
+    std::unique_ptr<PlanJournal> m_journal; // none without a session
 
+    Banner* m_banner;
     QStackedWidget* m_pages;
-    PlanPage* m_plan;
+    PlanWorkspace* m_workspace;
+    SearchPage* m_search;
+    ComparePage* m_compare;
     RunsPage* m_runs;
     HistoryPage* m_history;
+    PlanFiles* m_files;
     QTabBar* m_modes = nullptr;
     QPushButton* m_run = nullptr;
-    QAction* m_runAction = nullptr; // holds m_run in the tool bar
+    QAction *m_runAction = nullptr, *m_searchAction = nullptr; // hold their buttons in the tool bar
     QMenu* m_recent = nullptr;
     QLabel *m_evaluated = nullptr, *m_evidence = nullptr;
+    QMetaObject::Connection m_statusConnection;
     struct IconAction {
         QAction* action;
         QString icon;
     };
     std::vector<IconAction> m_icons;
+    bool m_leftRun = false;
     QAction *m_newAction = nullptr, *m_openAction = nullptr, *m_saveAction = nullptr, *m_saveAsAction = nullptr,
             *m_undoAction = nullptr, *m_redoAction = nullptr;
 };

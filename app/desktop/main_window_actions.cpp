@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tool bar, menus and status bar of the main window.
 #include "app/desktop/dialogs.h"
+#include "app/desktop/guide_dialog.h"
 #include "app/desktop/icons.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/search_page.h"
+#include "app/desktop/plan_files.h"
+#include "app/desktop/zoom.h"
 #include "app/models/preset_model.h"
 
 #include <QAction>
@@ -30,25 +34,25 @@ void MainWindow::makeActions()
         m_icons.push_back({action, icon});
         return action;
     };
-    m_newAction = make(tr("New"), QStringLiteral("new"), QKeySequence::New, &MainWindow::newPlan);
-    m_openAction = make(tr("Open"), QStringLiteral("open"), QKeySequence::Open, &MainWindow::askOpen);
-    m_saveAction = make(tr("Save"), QStringLiteral("save"), QKeySequence::Save, [this] { savePlan(); });
+    m_newAction = make(tr("New"), QStringLiteral("new"), QKeySequence::New, [this] { m_files->newPlan(); });
+    m_openAction = make(tr("Open"), QStringLiteral("open"), QKeySequence::Open, [this] { m_files->askOpen(); });
+    m_saveAction = make(tr("Save"), QStringLiteral("save"), QKeySequence::Save, [this] { m_files->save(); });
     m_saveAsAction = new QAction(tr("Save as\u2026"), this);
     m_saveAsAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
-    connect(m_saveAsAction, &QAction::triggered, this, &MainWindow::askSaveAs);
+    connect(m_saveAsAction, &QAction::triggered, this, [this] { m_files->askSaveAs(); });
 
-    QUndoStack& undo = m_document.undoStack();
+    QUndoGroup& undo = m_plans.undoGroup();
     m_undoAction
         = make(tr("Undo"), QStringLiteral("undo"), QKeySequence(Qt::CTRL | Qt::Key_Z), [&undo] { undo.undo(); });
     m_redoAction = make(
         tr("Redo"), QStringLiteral("redo"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), [&undo] { undo.redo(); });
     m_undoAction->setEnabled(false);
     m_redoAction->setEnabled(false);
-    connect(&undo, &QUndoStack::canUndoChanged, m_undoAction, &QAction::setEnabled);
-    connect(&undo, &QUndoStack::canRedoChanged, m_redoAction, &QAction::setEnabled);
-    connect(&undo, &QUndoStack::undoTextChanged, this,
+    connect(&undo, &QUndoGroup::canUndoChanged, m_undoAction, &QAction::setEnabled);
+    connect(&undo, &QUndoGroup::canRedoChanged, m_redoAction, &QAction::setEnabled);
+    connect(&undo, &QUndoGroup::undoTextChanged, this,
         [this](const QString& text) { m_undoAction->setToolTip(tr("Undo %1 (Ctrl+Z)").arg(text)); });
-    connect(&undo, &QUndoStack::redoTextChanged, this,
+    connect(&undo, &QUndoGroup::redoTextChanged, this,
         [this](const QString& text) { m_redoAction->setToolTip(tr("Redo %1 (Ctrl+Shift+Z)").arg(text)); });
 }
 
@@ -70,7 +74,7 @@ void MainWindow::makeToolBar()
     m_modes->setDrawBase(false);
     m_modes->setExpanding(false);
     m_modes->setAccessibleName(tr("Mode"));
-    const QStringList names{tr("Plan"), tr("Runs"), tr("History")};
+    const QStringList names{tr("Plan"), tr("Search"), tr("Compare"), tr("Runs"), tr("History")};
     for (int i = 0; i < names.size(); ++i) {
         m_modes->addTab(names[i]);
         m_modes->setTabToolTip(i, QStringLiteral("%1 (Ctrl+%2)").arg(names[i]).arg(i + 1));
@@ -81,6 +85,20 @@ void MainWindow::makeToolBar()
     auto* space = new QWidget;
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar->addWidget(space);
+    auto* find = new QPushButton(tr("Find a setting or command   Ctrl+K"));
+    find->setProperty("finder", true);
+    find->setObjectName(QStringLiteral("find"));
+    connect(find, &QPushButton::clicked, this, &MainWindow::findCommand);
+    bar->addWidget(find);
+    auto* searchLayouts = new QPushButton(tr("Search layouts"));
+    searchLayouts->setProperty("plain", true);
+    searchLayouts->setObjectName(QStringLiteral("searchLayouts"));
+    searchLayouts->setToolTip(tr("Every layout that this plan's model, cluster and batch allow (F6)"));
+    connect(searchLayouts, &QPushButton::clicked, this, [this] {
+        showPage(Page::search);
+        m_search->start();
+    });
+    m_searchAction = bar->addWidget(searchLayouts);
     m_run = new QPushButton(tr("Run\u2026"));
     m_run->setProperty("primary", true);
     m_run->setObjectName(QStringLiteral("run"));
@@ -91,7 +109,36 @@ void MainWindow::makeToolBar()
 
 void MainWindow::makeMenus()
 {
+    makeFileMenu();
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    edit->addActions({m_undoAction, m_redoAction});
+    edit->addSeparator();
+    edit->addAction(
+        tr("&Find a setting or command\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K), this, &MainWindow::findCommand);
+    makeViewMenu();
+    QMenu* search = menuBar()->addMenu(tr("&Search"));
+    search->addAction(tr("&Search layouts of this plan"), QKeySequence(Qt::Key_F6), this, [this] {
+        showPage(Page::search);
+        m_search->start();
+    });
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addAction(tr("&Run this plan\u2026"), QKeySequence(Qt::Key_F5), this, [this] { showPage(Page::runs); });
+    run->addAction(tr("&Stop the run"), this, [this] { m_controller.stop(); });
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    help->addAction(tr("&User's guide"), QKeySequence(Qt::Key_F1), this, [this] {
+        auto* guide = new GuideDialog(this);
+        guide->setAttribute(Qt::WA_DeleteOnClose);
+        guide->showChapter(static_cast<int>(page()) + 1); // the first is the tour
+        guide->show();
+    });
+    help->addAction(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_Question), this, [this] { showShortcuts(this); });
+    help->addAction(tr("&About Fourfold"), this, [this] { showAbout(this); });
+}
+
+void MainWindow::makeFileMenu()
+{
     QMenu* file = menuBar()->addMenu(tr("&File"));
+    m_newAction->setShortcuts({QKeySequence(QKeySequence::New), QKeySequence(Qt::CTRL | Qt::Key_T)});
     file->addActions({m_newAction, m_openAction});
     m_recent = file->addMenu(tr("Open &recent"));
     QMenu* examples = file->addMenu(tr("Open &example"));
@@ -99,26 +146,27 @@ void MainWindow::makeMenus()
     for (int row = 0; row < plans.rowCount(); ++row) {
         const QModelIndex at = plans.index(row);
         const QString id = at.data(PresetModel::IdRole).toString();
-        examples->addAction(at.data().toString(), this, [this, id] { openExample(id); });
+        examples->addAction(at.data().toString(), this, [this, id] { m_files->openExample(id); });
     }
     examples->setEnabled(plans.rowCount() > 0);
     file->addSeparator();
     file->addActions({m_saveAction, m_saveAsAction});
+    file->addAction(tr("&Duplicate plan"), QKeySequence(Qt::CTRL | Qt::Key_D), this, [this] { m_files->duplicate(); });
+    file->addAction(tr("&Close plan"), QKeySequence(Qt::CTRL | Qt::Key_W), this,
+        [this] { m_files->close(m_plans.currentIndex()); });
+    const auto step = [this](int by) {
+        m_plans.setCurrent((m_plans.currentIndex() + by + m_plans.count()) % m_plans.count());
+        showPage(Page::plan);
+    };
+    file->addAction(tr("Next plan"), QKeySequence(Qt::CTRL | Qt::Key_Tab), this, [step] { step(1); });
+    file->addAction(tr("Previous plan"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Tab), this, [step] { step(-1); });
     file->addSeparator();
-    file->addAction(tr("&Import model\u2026"), this, &MainWindow::askImport);
+    file->addAction(tr("&Import model\u2026"), this, [this] { m_files->askImport(); });
     file->addAction(tr("Export &timeline\u2026"), this, &MainWindow::askExportTimeline);
+    file->addAction(tr("Export re&port\u2026"), this, &MainWindow::askExportReport);
     file->addSeparator();
     file->addAction(tr("&Quit"), QKeySequence(QKeySequence::Quit), this, &QWidget::close);
     showRecent();
-
-    menuBar()->addMenu(tr("&Edit"))->addActions({m_undoAction, m_redoAction});
-    makeViewMenu();
-    QMenu* run = menuBar()->addMenu(tr("&Run"));
-    run->addAction(tr("&Run this plan\u2026"), QKeySequence(Qt::Key_F5), this, [this] { showPage(Page::runs); });
-    run->addAction(tr("&Stop the run"), this, [this] { m_controller.stop(); });
-    QMenu* help = menuBar()->addMenu(tr("&Help"));
-    help->addAction(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_Question), this, [this] { showShortcuts(this); });
-    help->addAction(tr("&About Fourfold"), this, [this] { showAbout(this); });
 }
 
 void MainWindow::makeViewMenu()
@@ -128,6 +176,12 @@ void MainWindow::makeViewMenu()
         view->addAction(m_modes->tabText(i), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + i)), this,
             [this, i] { showPage(static_cast<Page>(i)); });
     view->addSeparator();
+    QAction* larger = view->addAction(tr("&Larger"), this, [this] { setUiZoom(m_session.zoom + 10); });
+    larger->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    view->addAction(
+        tr("&Smaller"), QKeySequence(Qt::CTRL | Qt::Key_Minus), this, [this] { setUiZoom(m_session.zoom - 10); });
+    view->addAction(tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0), this, [this] { setUiZoom(100); });
+    view->addSeparator();
     auto* themes = new QActionGroup(this);
     const auto add = [&](const QString& text, ThemeChoice choice) {
         QAction* action = view->addAction(text, this, [this, choice] { setTheme(choice); });
@@ -136,11 +190,18 @@ void MainWindow::makeViewMenu()
         action->setChecked(m_session.theme == choice);
         themes->addAction(action);
     };
-    add(tr("As the &system"), ThemeChoice::system);
-    add(tr("&Light"), ThemeChoice::light);
+    add(tr("As the s&ystem"), ThemeChoice::system);
+    add(tr("L&ight"), ThemeChoice::light);
     add(tr("&Dark"), ThemeChoice::dark);
     view->addSeparator();
-    view->addAction(tr("&Filter the history"), QKeySequence(Qt::Key_Slash), this, [this] {
+    view->addAction(tr("Show picture as &table"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T), this,
+        &MainWindow::showFocusedAsTable);
+    view->addAction(tr("&Restore default layout"), this, &MainWindow::restoreDefaultLayout);
+    view->addAction(tr("&Filter results or runs"), QKeySequence(Qt::Key_Slash), this, [this] {
+        if (page() == Page::search) {
+            m_search->focusFilter();
+            return;
+        }
         showPage(Page::history);
         m_history->focusFilter();
     });

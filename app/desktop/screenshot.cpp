@@ -2,6 +2,7 @@
 #include "app/desktop/screenshot.h"
 
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/search_page.h"
 
 #include <QApplication>
 #include <QDeadlineTimer>
@@ -12,7 +13,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPatienceMilliseconds = 30'000;
+constexpr int kPatienceMilliseconds = 60'000;
 constexpr int kPaintRounds = 5; // charts lay themselves out over several turns of the event loop
 } // namespace
 
@@ -27,6 +28,13 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
     while (window.document().isValid() && !window.document().isAnswered() && !deadline.hasExpired()) {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
         QThread::msleep(5);
+    }
+    if (window.page() == MainWindow::Page::search) {
+        window.searchPage().start();
+        while (window.searchPage().service().isRunning() && !deadline.hasExpired()) {
+            QApplication::processEvents(QEventLoop::AllEvents, 20);
+            QThread::msleep(5);
+        }
     }
     for (int i = 0; i < kPaintRounds; ++i) {
         QApplication::processEvents();

@@ -22,10 +22,13 @@ Session Session::load()
     const QSettings settings(settingsFile(), QSettings::IniFormat);
     Session session;
     session.geometry = settings.value(QStringLiteral("window/geometry")).toByteArray();
-    session.page = settings.value(QStringLiteral("window/page"), 0).toInt();
-    session.lastPlan = settings.value(QStringLiteral("plans/last")).toString();
+    session.page = settings.value(QStringLiteral("window/page")).toString();
+    session.layout = settings.value(QStringLiteral("window/layout")).toMap();
+    session.openPlans = settings.value(QStringLiteral("plans/open")).toStringList();
+    session.currentPlan = settings.value(QStringLiteral("plans/current"), 0).toInt();
     session.recentPlans = settings.value(QStringLiteral("plans/recent")).toStringList();
     session.theme = themeChoice(settings.value(QStringLiteral("view/theme")).toString());
+    session.zoom = settings.value(QStringLiteral("view/zoom"), 100).toInt();
     return session;
 }
 
@@ -34,9 +37,12 @@ void Session::save() const
     QSettings settings(settingsFile(), QSettings::IniFormat);
     settings.setValue(QStringLiteral("window/geometry"), geometry);
     settings.setValue(QStringLiteral("window/page"), page);
-    settings.setValue(QStringLiteral("plans/last"), lastPlan);
+    settings.setValue(QStringLiteral("window/layout"), layout);
+    settings.setValue(QStringLiteral("plans/open"), openPlans);
+    settings.setValue(QStringLiteral("plans/current"), currentPlan);
     settings.setValue(QStringLiteral("plans/recent"), recentPlans);
     settings.setValue(QStringLiteral("view/theme"), spelling(theme));
+    settings.setValue(QStringLiteral("view/zoom"), zoom);
 }
 
 void Session::addRecent(const QString& file)

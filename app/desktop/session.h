@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/appearance.h"
+#include "app/desktop/layout_state.h"
 
 #include <QByteArray>
 #include <QStringList>
@@ -11,10 +12,13 @@ namespace fourfold::ui {
 
 struct Session {
     QByteArray geometry;
-    QString lastPlan; // file, empty when the plan was untitled
+    QStringList openPlans; // files of the tabs, in their order; untitled plans are not files
+    int currentPlan = 0; // of openPlans
     QStringList recentPlans; // newest first
     ThemeChoice theme = ThemeChoice::system;
-    int page = 0;
+    int zoom = 100; // per cent
+    QString page; // name of the mode
+    LayoutState layout; // sizes that the user dragged
 
     static Session load();
     void save() const;

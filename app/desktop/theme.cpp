@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/theme.h"
 
+#include "app/desktop/zoom.h"
 #include "app/models/answer.h"
 
 #include <QApplication>
@@ -156,6 +157,8 @@ QTableView { border: 0; background: %panel; gridline-color: %grid; alternate-bac
 QTableView::item { border: 0; padding: 0 8px; }
 QTableView::item:selected { background: %selection; color: %selectionText; }
 QSplitter::handle { background: %line; }
+QSplitter[gap="true"]::handle { background: transparent; }
+QSplitter[gap="true"]::handle:hover { background: %grid; }
 QToolTip { background: %panel; color: %text; border: 1px solid %line; padding: 4px; }
 QLabel[role="muted"] { color: %muted; }
 QLabel[role="good"] { color: %good; }
@@ -177,11 +180,25 @@ QPushButton[plain="true"]:hover { border-color: %muted; }
 QPushButton[plain="true"]:pressed { background: %grid; }
 QPushButton[plain="true"]:focus { border-color: %accent; }
 QPushButton[plain="true"]:disabled { color: %muted; }
+QPushButton[finder="true"] { background: %field; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; color: %muted; text-align: left; }
+QPushButton[finder="true"]:hover { border-color: %muted; }
+QPushButton[finder="true"]:focus { border-color: %accent; }
+QFrame[role="banner"] { background: %alternate; border: 0; border-bottom: 1px solid %line; }
+QLabel[role="drophint"] { background: %panel; color: %text; border: 2px dashed %accent; border-radius: 8px; font-weight: 600; }
+QTabBar#cardSwitch { background: transparent; }
+QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %muted; background: %panel; margin-left: -1px; }
+QTabBar#cardSwitch::tab:hover { color: %text; }
+QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
+QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
+QTabBar#planTabs { background: %window; }
+QTabBar#planTabs::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }
+QTabBar#planTabs::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
 QPushButton[small="true"]:hover { border-color: %muted; }
 QPushButton[small="true"]:focus { border-color: %accent; }
 )")
         .replace(QStringLiteral("%panel"), panel.name())
+        .replace(QStringLiteral("%window"), window.name())
         .replace(QStringLiteral("%line"), line.name())
         .replace(QStringLiteral("%grid"), grid.name())
         .replace(QStringLiteral("%accentText"), accentText.name())
@@ -205,7 +222,7 @@ QPushButton[small="true"]:focus { border-color: %accent; }
 QFont scaledFont(double points, QFont::Weight weight)
 {
     QFont font = QApplication::font();
-    font.setPointSizeF(font.pointSizeF() + points);
+    font.setPointSizeF(font.pointSizeF() + points * zoom() / 100);
     font.setWeight(weight);
     return font;
 }
@@ -217,7 +234,7 @@ QFont baseFont()
         font = QFont(QStringLiteral("Inter"));
     else if (font.family().isEmpty() || QFontDatabase::families().filter(font.family()).isEmpty())
         font = QFont(QStringLiteral("DejaVu Sans"));
-    font.setPointSizeF(9);
+    font.setPointSizeF(9 * zoom() / 100.0);
     return font;
 }
 

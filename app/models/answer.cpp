@@ -15,8 +15,6 @@ QString tr(const char* text)
     return QCoreApplication::translate("Answer", text);
 }
 
-const QString kUnknown = QStringLiteral("\u2013");
-
 QString rangeText(const Interval& interval, const QString& low, const QString& high, const QString& unit)
 {
     return tr("%1 %: %2 to %3 %4").arg(percent(interval.confidence, 0), low, high, unit).trimmed();
@@ -26,7 +24,7 @@ Figure memoryFigure(const Prediction& p)
 {
     Figure figure;
     figure.title = tr("Peak memory per GPU");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("GiB");
     if (!p.memory_gib)
         return figure;
@@ -52,17 +50,16 @@ Figure throughputFigure(const Prediction& p)
 {
     Figure figure;
     figure.title = tr("Throughput");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("tokens/s per GPU");
     figure.shortUnit = tr("TPS/GPU");
     if (!p.tps_per_gpu)
         return figure;
-    figure.value = grouped(*p.tps_per_gpu, *p.tps_per_gpu < 100 ? 1 : 0);
+    figure.value = throughputText(*p.tps_per_gpu);
     figure.basis = tr("%1/s over %2").arg(compact(*p.tps_per_gpu * p.plan.gpus), counted(p.plan.gpus, tr("GPU")));
     if (p.interval) {
         const Range& range = p.interval->tps_per_gpu;
-        const int decimals = *p.tps_per_gpu < 100 ? 1 : 0;
-        figure.confidence = rangeText(*p.interval, grouped(range.low, decimals), grouped(range.high, decimals), {});
+        figure.confidence = rangeText(*p.interval, throughputText(range.low), throughputText(range.high), {});
     }
     return figure;
 }
@@ -71,7 +68,7 @@ Figure utilisationFigure(const Prediction& p)
 {
     Figure figure;
     figure.title = tr("MFU");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("%");
     const bool againstBf16 = !p.mfu && p.mfu_bf16_peak;
     const std::optional<double> mfu = p.mfu ? p.mfu : p.mfu_bf16_peak;
@@ -95,7 +92,7 @@ Figure stepFigure(const Prediction& p)
 {
     Figure figure;
     figure.title = tr("Step time");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     if (!p.step_time_s)
         return figure;
     figure.detail = tr("The constants behind it are %1").arg(evidenceText(p.evidence));
@@ -115,7 +112,7 @@ Figure bubbleFigure(const Prediction& p)
 {
     Figure figure;
     figure.title = tr("Pipeline bubble");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("%");
     if (!p.step_time_s)
         return figure;
@@ -133,6 +130,12 @@ std::array<Figure, 5> answerFigures(const Prediction& prediction)
 {
     return {memoryFigure(prediction), throughputFigure(prediction), utilisationFigure(prediction),
         stepFigure(prediction), bubbleFigure(prediction)};
+}
+
+const std::array<const char*, 5>& answerKeys()
+{
+    static const std::array<const char*, 5> keys{"memory_gib", "tps_per_gpu", "mfu", "step_time_s", "bubble_fraction"};
+    return keys;
 }
 
 Verdict verdictOf(const Prediction& prediction)

@@ -23,6 +23,8 @@ struct Figure {
     Tone tone = Tone::neutral; // of the meter
 };
 std::array<Figure, 5> answerFigures(const Prediction& prediction);
+// What explain() calls each of them.
+const std::array<const char*, 5>& answerKeys();
 
 struct Verdict {
     QString word; // "Fits.", "Tight.", "Does not fit."

@@ -17,8 +17,6 @@ QString tr(const char* text)
 
 constexpr int kShortId = 12; // as the command line takes it: any unique beginning
 
-const QString kUnknown = QStringLiteral("\u2013");
-
 Tone toneOf(RunLogModel::Level level)
 {
     switch (level) {
@@ -43,11 +41,6 @@ QString againstPrediction(std::optional<double> measured, std::optional<double> 
     return tr("predicted %1 (%2)").arg(predictedText, signedPercent(*predicted / *measured - 1));
 }
 
-QString tpsText(double value)
-{
-    return grouped(value, value < 100 ? 1 : 0);
-}
-
 Figure stateFigure(const LiveRun& run)
 {
     const QString state = fromUtf8(name(run.state()));
@@ -64,16 +57,16 @@ Figure throughputFigure(const LiveRun& run)
 {
     Figure figure;
     figure.title = tr("Throughput");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("tokens/s per GPU");
     figure.shortUnit = tr("TPS/GPU");
     std::optional<double> measured = run.measuredThroughput();
     if (!measured && !run.throughput().isEmpty())
         measured = run.throughput().last().y();
     if (measured)
-        figure.value = tpsText(*measured);
+        figure.value = throughputText(*measured);
     const std::optional<double> predicted = run.expectation().tps_per_gpu;
-    figure.basis = againstPrediction(measured, predicted, predicted ? tpsText(*predicted) : QString());
+    figure.basis = againstPrediction(measured, predicted, predicted ? throughputText(*predicted) : QString());
     figure.confidence = run.measuredThroughput() ? tr("median after warm-up") : measured ? tr("last step") : QString();
     return figure;
 }
@@ -82,7 +75,7 @@ Figure lossFigure(const LiveRun& run)
 {
     Figure figure;
     figure.title = tr("Loss");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     if (!run.loss().isEmpty()) {
         figure.value = grouped(run.loss().last().y(), 3);
         figure.basis = tr("from %1 at the start").arg(grouped(run.loss().points().constFirst().y(), 3));
@@ -96,7 +89,7 @@ Figure memoryFigure(const LiveRun& run)
 {
     Figure figure;
     figure.title = tr("Peak memory");
-    figure.value = kUnknown;
+    figure.value = unknownText();
     figure.unit = tr("GiB");
     std::optional<double> measured;
     if (!run.memory().isEmpty())

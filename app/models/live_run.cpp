@@ -2,6 +2,7 @@
 #include "app/models/live_run.h"
 
 #include "app/models/text.h"
+#include "core/schedule/chrome_trace.h"
 
 #include <QCoreApplication>
 
@@ -34,6 +35,7 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
     connect(&controller, &RunController::started, this, &LiveRun::begin);
     connect(&controller, &RunController::created, this, [this](const QString& id, const QString& folder) {
         m_id = id;
+        m_folder = folder;
         m_log.add(RunLogModel::Level::info, tr("Created"), tr("Run %1 in %2").arg(id, folder));
         readPrediction(folder);
         emit changed();
@@ -42,20 +44,7 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
     connect(&controller, &RunController::staging, this, [this](double fraction, const QString& what) {
         m_log.update(RunLogModel::Level::info, tr("Sending"), tr("%1 % %2").arg(percent(fraction, 0), what));
     });
-    connect(&controller, &RunController::linkChanged, this, [this](LinkState state, const QString& host) {
-        switch (state) {
-        case LinkState::connected:
-            m_log.add(RunLogModel::Level::info, tr("Link"), tr("Connected to %1").arg(host));
-            break;
-        case LinkState::silent:
-            m_log.add(RunLogModel::Level::warning, tr("Link"), tr("%1 is silent; the run goes on there").arg(host));
-            break;
-        case LinkState::reconnecting:
-            m_log.add(RunLogModel::Level::warning, tr("Link"),
-                tr("Connecting to %1 again; nothing of the run is lost").arg(host));
-            break;
-        }
-    });
+    connect(&controller, &RunController::linkChanged, this, &LiveRun::changeLink);
     connect(&controller, &RunController::eventsArrived, this, [this](const std::vector<Json>& events) {
         for (const Json& event : events)
             take(event);
@@ -81,11 +70,38 @@ void LiveRun::begin()
     m_step = 0;
     m_stepTime.reset();
     m_measured.reset();
-    for (SeriesBuffer* series : {&m_throughput, &m_loss, &m_evalLoss, &m_memory})
+    m_folder.clear();
+    m_failure.reset();
+    m_trouble.reset();
+    m_trace.reset();
+    m_predictedTrace.reset();
+    for (SeriesBuffer* series : {&m_throughput, &m_loss, &m_evalLoss, &m_memory, &m_mfu})
         series->clear();
     m_log.clear();
     emit pointsArrived();
+    emit traceArrived();
+    emit linkChanged();
     emit changed();
+}
+
+void LiveRun::changeLink(LinkState state, const QString& host)
+{
+    switch (state) {
+    case LinkState::connected:
+        m_trouble.reset();
+        m_log.add(RunLogModel::Level::info, tr("Link"), tr("Connected to %1").arg(host));
+        break;
+    case LinkState::silent:
+    case LinkState::reconnecting:
+        if (!m_trouble)
+            m_trouble = LinkTrouble{state, host, QDateTime::currentDateTime()};
+        m_trouble->state = state;
+        m_log.add(RunLogModel::Level::warning, tr("Link"),
+            state == LinkState::silent ? tr("%1 is silent; the run goes on there").arg(host)
+                                       : tr("Connecting to %1 again; nothing of the run is lost").arg(host));
+        break;
+    }
+    emit linkChanged();
 }
 
 // What the runner stored is what the history compares with, so it wins over what was expected before.
@@ -119,13 +135,64 @@ void LiveRun::take(const Json& event)
     } else if (kind == QLatin1String("warning")) {
         m_log.add(RunLogModel::Level::warning, tr("Warning"), words(event, "message"), time);
     } else if (kind == QLatin1String("error")) {
-        const std::optional<double> rank = number(event, "rank");
-        const QString where = rank ? tr("Rank %1").arg(*rank) : tr("A rank");
-        const QString host = words(event, "host");
-        m_log.add(RunLogModel::Level::error, tr("Error"),
-            (host.isEmpty() ? where : tr("%1 on %2").arg(where, host)) + QStringLiteral(": ") + words(event, "message"),
-            time);
+        takeError(event, time);
+    } else if (kind == QLatin1String("trace")) {
+        takeTrace(event);
     }
+}
+
+void LiveRun::takeError(const Json& event, const QDateTime& time)
+{
+    const std::optional<double> rank = number(event, "rank");
+    const QString where = rank ? tr("Rank %1").arg(*rank) : tr("A rank");
+    const QString host = words(event, "host");
+    m_log.add(RunLogModel::Level::error, tr("Error"),
+        (host.isEmpty() ? where : tr("%1 on %2").arg(where, host)) + QStringLiteral(": ") + words(event, "message"),
+        time);
+    if (m_failure)
+        return; // the first one is the cause, the others follow from it
+    RunFailure failure;
+    if (rank)
+        failure.rank = static_cast<int>(*rank);
+    failure.host = host;
+    failure.kind = words(event, "kind");
+    failure.message = words(event, "message");
+    failure.collective = words(event, "last_collective");
+    QStringList mesh;
+    if (event.contains("mesh") && event["mesh"].is_object()) {
+        for (const char* dimension : {"tp", "cp", "pp", "dp"}) {
+            if (const std::optional<double> at = number(event["mesh"], dimension))
+                mesh << QStringLiteral("%1 %2").arg(QLatin1String(dimension)).arg(*at);
+        }
+    }
+    failure.mesh = mesh.join(QStringLiteral(", "));
+    if (event.contains("log") && event["log"].is_array()) {
+        for (const Json& line : event["log"])
+            failure.log += fromUtf8(line.is_string() ? line.get<std::string>() : line.dump()) + QLatin1Char('\n');
+    } else {
+        failure.log = words(event, "log");
+    }
+    m_failure = std::move(failure);
+}
+
+void LiveRun::takeTrace(const Json& event)
+{
+    Expected<Timeline> timeline = timeline_from_chrome_trace(event, "trace event");
+    if (!timeline) {
+        m_log.add(RunLogModel::Level::warning, tr("Trace"), fromUtf8(timeline.error().line()));
+        return;
+    }
+    m_trace = *std::move(timeline);
+    m_traceStep = static_cast<int>(number(event, "step").value_or(m_step));
+    if (!m_predictedTrace) {
+        const std::filesystem::path file = std::filesystem::path(m_folder.toStdString()) / "plan.json";
+        if (const Expected<Json> json = read_json_file(file)) {
+            if (const Expected<ResolvedPlan> plan = read_resolved(*json, file.string()))
+                m_predictedTrace = predict(*plan).timeline;
+        }
+    }
+    m_log.add(RunLogModel::Level::info, tr("Trace"), tr("Measured spans of step %1").arg(m_traceStep));
+    emit traceArrived();
 }
 
 void LiveRun::takeStep(const Json& event)
@@ -141,6 +208,8 @@ void LiveRun::takeStep(const Json& event)
     append(m_throughput, "tps_per_gpu");
     append(m_loss, "loss");
     append(m_memory, "memory_peak_gib");
+    if (const std::optional<double> mfu = number(event, "mfu"))
+        m_mfu.append(*step, *mfu * 100);
     if (const std::optional<double> seconds = number(event, "step_time_s"))
         m_stepTime = seconds;
 }
@@ -166,6 +235,10 @@ void LiveRun::end(const Expected<RunResult>& outcome)
     } else {
         m_state = outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
         m_stateText = fromUtf8(outcome.error().line());
+    }
+    if (m_trouble) {
+        m_trouble.reset();
+        emit linkChanged();
     }
     const QString name = fromUtf8(fourfold::name(m_state));
     if (before != m_state || !m_stateText.isEmpty())

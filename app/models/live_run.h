@@ -5,6 +5,7 @@
 #include "app/models/run_controller.h"
 #include "app/models/run_log_model.h"
 #include "app/models/series_buffer.h"
+#include "core/schedule/timeline.h"
 
 #include <QObject>
 
@@ -15,6 +16,21 @@ namespace fourfold::ui {
 // What was predicted for the stack that runs; empty where unknown.
 struct RunExpectation {
     std::optional<double> tps_per_gpu, step_time_s, memory_gib;
+};
+
+// The first rank that failed, as its error event tells.
+struct RunFailure {
+    std::optional<int> rank;
+    QString host, mesh, kind, message; // mesh: "tp 1, cp 0, pp 0, dp 3"
+    QString collective; // that the rank was in; empty when it was in none
+    QString log; // the last lines of its output
+};
+
+// The line to the nodes, while it is not as it should be.
+struct LinkTrouble {
+    LinkState state = LinkState::connected;
+    QString host;
+    QDateTime since;
 };
 
 class LiveRun : public QObject {
@@ -37,15 +53,25 @@ public:
     [[nodiscard]] const SeriesBuffer& throughput() const { return m_throughput; } // tokens/s per GPU over steps
     [[nodiscard]] const SeriesBuffer& loss() const { return m_loss; }
     [[nodiscard]] const SeriesBuffer& evalLoss() const { return m_evalLoss; }
+    [[nodiscard]] const SeriesBuffer& mfu() const { return m_mfu; } // per cent of the dense peak
     [[nodiscard]] const SeriesBuffer& memory() const { return m_memory; } // peak GiB, largest over ranks
     [[nodiscard]] std::optional<double> stepTime() const { return m_stepTime; }
     // The headline, once the run ended: median after warm-up, as the history stores it.
     [[nodiscard]] std::optional<double> measuredThroughput() const { return m_measured; }
+    [[nodiscard]] QString folder() const { return m_folder; } // of the run on this computer; empty before it is made
+    [[nodiscard]] const std::optional<RunFailure>& failure() const { return m_failure; }
+    [[nodiscard]] const std::optional<LinkTrouble>& linkTrouble() const { return m_trouble; }
+    // The newest measured step, and the same step as predicted; empty before the trainer sent one.
+    [[nodiscard]] const std::optional<Timeline>& trace() const { return m_trace; }
+    [[nodiscard]] const std::optional<Timeline>& predictedTrace() const { return m_predictedTrace; }
+    [[nodiscard]] int traceStep() const { return m_traceStep; }
     [[nodiscard]] RunLogModel& log() { return m_log; }
 
 signals:
     void changed(); // figures or state; at most ten times a second
     void pointsArrived(); // the charts have something new
+    void traceArrived();
+    void linkChanged(); // linkTrouble()
     void ended(const QString& runId); // the run is over and in the history; empty id: none was started
 
 private:
@@ -53,16 +79,23 @@ private:
     void readPrediction(const QString& folder);
     void take(const Json& event);
     void takeStep(const Json& event);
+    void takeTrace(const Json& event);
+    void takeError(const Json& event, const QDateTime& time);
+    void changeLink(LinkState state, const QString& host);
     void changeState(RunState state, const QString& what);
     void end(const Expected<RunResult>& outcome);
 
-    QString m_id, m_title, m_stateText;
+    QString m_id, m_title, m_stateText, m_folder;
     RunState m_state = RunState::draft;
     bool m_hasRun = false;
     RunExpectation m_expectation;
     int m_totalSteps = 0, m_step = 0;
-    SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory;
+    SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory, m_mfu;
     std::optional<double> m_stepTime, m_measured;
+    std::optional<RunFailure> m_failure;
+    std::optional<LinkTrouble> m_trouble;
+    std::optional<Timeline> m_trace, m_predictedTrace;
+    int m_traceStep = 0;
     RunLogModel m_log;
 };
 

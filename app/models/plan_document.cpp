@@ -12,7 +12,8 @@ PlanDocument::PlanDocument(const Presets& presets, QObject* parent)
     , m_presets(presets)
 {
     m_undo.setUndoLimit(1000);
-    connect(&m_undo, &QUndoStack::cleanChanged, this, &PlanDocument::fileChanged);
+    // The predictor is the context because it goes before the stack, whose end would tell of a clean document.
+    connect(&m_undo, &QUndoStack::cleanChanged, &m_predictor, [this] { emit fileChanged(); });
     connect(&m_predictor, &PredictionService::answered, this, &PlanDocument::receive);
 }
 

@@ -30,6 +30,8 @@ public:
     [[nodiscard]] const std::filesystem::path& file() const { return m_file; } // empty: untitled
     [[nodiscard]] QString title() const; // the file's name, else the plan's
     [[nodiscard]] bool isDirty() const { return !m_undo.isClean(); }
+    // The plan differs from every file although it was not edited here: a copy, or restored after a crash.
+    void markUnsaved() { m_undo.resetClean(); }
 
     // --- edits ---
     [[nodiscard]] const Plan& plan() const { return m_plan; }

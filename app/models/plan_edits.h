@@ -19,6 +19,8 @@ Expected<Plan> withValue(const Plan& plan, const std::string& path, const Json& 
 // Writes a shape or cluster that is no preset into the plan.
 Expected<Plan> withModel(const Plan& plan, const ModelShape& shape);
 Expected<Plan> withCluster(const Plan& plan, const Cluster& cluster);
+// Takes degrees, batch and schedule from a resolved plan (a found layout); everything else stays as it is written.
+Expected<Plan> withLayout(const Plan& plan, const ResolvedPlan& layout);
 // Takes the model from a Hugging Face config.json, every key of it kept.
 Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file);
 

@@ -102,16 +102,39 @@ RunController::~RunController()
 
 void RunController::start(RunRequest request)
 {
+    m_following = false;
+    run([request = std::move(request)](
+            RunObserver& observer, std::stop_token stop) { return launch(request, observer, std::move(stop)); });
+}
+
+void RunController::follow(const QString& runId, const std::filesystem::path& historyFile)
+{
+    m_following = true;
+    run([id = runId.toStdString(), historyFile](RunObserver& observer, std::stop_token stop) {
+        return attach(id, observer, std::move(stop), historyFile);
+    });
+}
+
+void RunController::run(std::function<Expected<RunResult>(RunObserver&, std::stop_token)> work)
+{
     Q_ASSERT(!isRunning());
     m_stopping = false;
     std::stop_source source;
     m_mailbox = std::make_shared<Mailbox>(source.get_token());
-    m_thread = std::jthread([request = std::move(request), mailbox = m_mailbox, source](std::stop_token stop) mutable {
+    m_thread = std::jthread([work = std::move(work), mailbox = m_mailbox, source](const std::stop_token& stop) mutable {
         const std::stop_callback forward(stop, [&source] { source.request_stop(); });
-        mailbox->put(launch(request, *mailbox, stop));
+        mailbox->put(work(*mailbox, stop));
     });
     m_timer.start();
     emit started();
+}
+
+void RunController::leaveBehind()
+{
+    if (!isRunning())
+        return;
+    m_timer.stop();
+    m_thread.detach(); // isRunning() is false from here on
 }
 
 void RunController::stop()

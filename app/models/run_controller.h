@@ -8,6 +8,8 @@
 #include <QObject>
 #include <QTimer>
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -24,7 +26,14 @@ public:
     [[nodiscard]] bool isStopping() const { return m_stopping; }
     // Precondition: !isRunning().
     void start(RunRequest request);
+    // Catches up with a run of the history and follows it; stop() then stops following, not the run.
+    // Precondition: !isRunning().
+    void follow(const QString& runId, const std::filesystem::path& historyFile);
+    [[nodiscard]] bool isFollowing() const { return m_following; }
     void stop();
+    // The program is about to end and the run is to go on on its nodes, whose agents own it. The thread that follows it
+    // is let go; the program must then end without running down its statics (std::_Exit).
+    void leaveBehind();
     // The answer to hostKeyAsked(); the run waits for it.
     void answerHostKey(bool trusted);
 
@@ -42,11 +51,12 @@ signals:
 private:
     class Mailbox;
     void drain();
+    void run(std::function<Expected<RunResult>(RunObserver&, std::stop_token)> work);
 
     std::shared_ptr<Mailbox> m_mailbox;
     std::jthread m_thread;
     QTimer m_timer;
-    bool m_stopping = false;
+    bool m_stopping = false, m_following = false;
 };
 
 } // namespace fourfold::ui

@@ -80,4 +80,22 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     return setup;
 }
 
+std::vector<RunSummary> runsUnderWay(const std::filesystem::path& historyFile)
+{
+    constexpr int kNewest = 20; // an old run that never ended is nobody's any more
+    const std::filesystem::path file = historyFile.empty() ? HistoryStore::default_file() : historyFile;
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        return {};
+    const Expected<HistoryStore> store = HistoryStore::open(file, StoreMode::read_only);
+    Expected<std::vector<RunSummary>> list
+        = store ? store->list(kNewest) : Expected<std::vector<RunSummary>>(store.error());
+    if (!list)
+        return {};
+    std::erase_if(*list, [](const RunSummary& run) {
+        return run.state != "running" && run.state != "launching" && run.state != "stopping";
+    });
+    return *std::move(list);
+}
+
 } // namespace fourfold::ui

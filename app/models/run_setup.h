@@ -4,6 +4,7 @@
 
 #include "app/models/live_run.h"
 #include "app/models/plan_document.h"
+#include "core/history/store.h"
 
 namespace fourfold::ui {
 
@@ -17,5 +18,8 @@ struct RunSetup {
 
 // `target` as in load_target(); `steps` overrides the plan's.
 RunSetup prepareRun(const PlanDocument& document, const QString& target, std::optional<int> steps);
+
+// Runs of a history that had not ended when their program did, newest first. Empty file name: the user's history.
+std::vector<RunSummary> runsUnderWay(const std::filesystem::path& historyFile);
 
 } // namespace fourfold::ui

@@ -74,6 +74,17 @@ QString gib(double value)
     return grouped(value, magnitude >= 0.0995 ? 2 : 3);
 }
 
+QString throughputText(double value)
+{
+    return grouped(value, value < 100 ? 1 : 0);
+}
+
+const QString& unknownText()
+{
+    static const QString dash(QChar(0x2013));
+    return dash;
+}
+
 QString percent(double fraction, int decimals)
 {
     return grouped(fraction * 100, decimals);

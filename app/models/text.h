@@ -22,6 +22,10 @@ Quantity durationParts(double seconds);
 QString compact(double value);
 // GiB with a fixed number of decimals for the magnitude: "56.7", "0.42", "0.003".
 QString gib(double value);
+// Tokens/s per GPU: "7,677", one decimal below 100.
+QString throughputText(double value);
+// What stands for a value that is not known.
+const QString& unknownText();
 // "42.0"
 QString percent(double fraction, int decimals = 1);
 // "+3.1 %", "-0.4 %" with the sign always written.

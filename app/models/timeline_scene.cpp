@@ -158,6 +158,11 @@ void TimelineWindow::show(double begin, double end)
     set(begin, std::max(end, begin + m_length * kDeepestZoom));
 }
 
+void TimelineWindow::follow(double begin, double end)
+{
+    set(begin, end);
+}
+
 void TimelineWindow::back()
 {
     if (m_past.empty())

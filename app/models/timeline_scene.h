@@ -72,6 +72,7 @@ public:
     void fit();
     void show(double begin, double end); // remembers the window before
     void back(); // to the window before the last show() or fit()
+    void follow(double begin, double end); // another view moved: no way back is kept
 
 private:
     void set(double begin, double end);

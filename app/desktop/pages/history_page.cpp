@@ -2,9 +2,13 @@
 #include "app/desktop/pages/history_page.h"
 
 #include "app/desktop/dialogs.h"
+#include "app/desktop/layout_state.h"
+#include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/zoom.h"
 #include "app/models/history_table.h"
+#include "app/models/run_folder.h"
 #include "app/models/series_buffer.h"
 #include "app/models/text.h"
 
@@ -14,15 +18,15 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
-#include <QSplitter>
-#include <QTableView>
+#include <QShortcut>
 #include <QVBoxLayout>
 
 namespace fourfold::ui {
 
 namespace {
 constexpr int kMostRuns = 10'000;
-constexpr int kWidths[HistoryModel::columns]{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 128};
+constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
+const QList<int> kWidths{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 128}; // a column each
 
 Expected<TableFormat> formatOf(const QString& file)
 {
@@ -38,37 +42,20 @@ Expected<TableFormat> formatOf(const QString& file)
     return Problem{ProblemCode::bad_input, "a table can be written as .csv, .md, .json or .tex",
         "choose one of these endings", file.toStdString()};
 }
-
-void prepare(QTableView* table)
-{
-    table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table->setSelectionMode(QAbstractItemView::SingleSelection);
-    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table->setShowGrid(false);
-    table->setWordWrap(false);
-    table->setFrameShape(QFrame::NoFrame);
-    table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(25);
-}
 } // namespace
 
 HistoryPage::HistoryPage(QWidget* parent)
     : QWidget(parent)
-    , m_table(new QTableView)
-    , m_details(new QTableView)
+    , m_table(new DataTable)
+    , m_details(new DataTable)
     , m_filter(new QLineEdit)
     , m_count(new QLabel)
     , m_problem(new QLabel)
+    , m_compare(new QPushButton(tr("Compare")))
     , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
     , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
 {
-    auto* split = new QSplitter(Qt::Vertical);
-    split->addWidget(makeTable());
-    split->addWidget(makeDetail());
-    split->setStretchFactor(0, 5);
-    split->setStretchFactor(1, 4);
-    split->setChildrenCollapsible(false);
-    split->setHandleWidth(1);
+    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), makeDetail()}, {5, 4});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(split);
@@ -87,7 +74,7 @@ QWidget* HistoryPage::makeTable()
     m_filter->setPlaceholderText(tr("Filter by words: model, target, state, date"));
     m_filter->setAccessibleName(tr("Filter"));
     m_filter->setClearButtonEnabled(true);
-    m_filter->setFixedWidth(300);
+    fixWidth(m_filter, 300);
     m_filter->setTextMargins(4, 2, 4, 2);
     m_count->setProperty("role", "muted");
     m_problem->setProperty("role", "bad");
@@ -102,6 +89,14 @@ QWidget* HistoryPage::makeTable()
     menu->addAction(tr("JSON\u2026"), this, [this] { askForExport(QStringLiteral("json"), tr("JSON (*.json)")); });
     exports->setMenu(menu);
 
+    m_compare->setProperty("plain", true);
+    m_compare->setObjectName(QStringLiteral("compareRuns"));
+    m_compare->setToolTip(tr("Put the selected runs side by side (C)"));
+    connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
+    auto* compareKey = new QShortcut(QKeySequence(Qt::Key_C), m_table);
+    compareKey->setContext(Qt::WidgetShortcut);
+    connect(compareKey, &QShortcut::activated, this, &HistoryPage::compareSelected);
+
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(12, 8, 12, 8);
     bar->setSpacing(10);
@@ -109,20 +104,18 @@ QWidget* HistoryPage::makeTable()
     bar->addWidget(m_count);
     bar->addWidget(m_problem, 1);
     bar->addStretch();
+    bar->addWidget(m_compare);
     bar->addWidget(exports);
 
-    prepare(m_table);
     m_table->setObjectName(QStringLiteral("history"));
     m_table->setModel(&m_model);
     m_table->setAlternatingRowColors(true);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(HistoryModel::created, Qt::DescendingOrder);
     m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
     m_table->setAccessibleName(tr("Stored runs"));
-    m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setStretchLastSection(true);
-    for (int i = 0; i < HistoryModel::columns; ++i)
-        m_table->setColumnWidth(i, kWidths[i]);
+    m_table->setWidths(kWidths);
 
     auto* panel = new QWidget;
     panel->setProperty("role", "panel");
@@ -137,14 +130,11 @@ QWidget* HistoryPage::makeTable()
 
 QWidget* HistoryPage::makeDetail()
 {
-    prepare(m_details);
     m_details->setModel(&m_facts);
     m_details->setAccessibleName(tr("Facts of the selected run"));
     m_details->setSelectionMode(QAbstractItemView::NoSelection);
     m_details->horizontalHeader()->hide();
-    m_details->horizontalHeader()->setStretchLastSection(true);
-    m_details->setColumnWidth(FactsModel::fact, 150);
-    m_details->verticalHeader()->setDefaultSectionSize(22);
+    m_details->setWidths({150});
     auto* frame = new QFrame;
     frame->setProperty("role", "frame");
     frame->setStyleSheet(QStringLiteral("#factsFrame { border: 1px solid palette(mid); border-radius: 5px; }"));
@@ -212,9 +202,19 @@ void HistoryPage::refresh(const QString& select)
     showSelected();
 }
 
+void HistoryPage::compareSelected()
+{
+    QStringList runs;
+    for (const QModelIndex& row : m_table->selectionModel()->selectedRows())
+        runs << row.data(HistoryModel::IdRole).toString();
+    if (!runs.isEmpty())
+        emit compareRequested(runs);
+}
+
 void HistoryPage::showCounts()
 {
     const int all = m_model.storedRuns(), shown = m_model.rowCount();
+    m_compare->setEnabled(shown > 0);
     m_count->setText(all == 0 ? tr("No run yet: start one in Runs")
             : shown == all    ? counted(all, tr("run"))
                               : tr("%1 of %2").arg(grouped(shown), counted(all, tr("run"))));
@@ -263,6 +263,29 @@ void HistoryPage::showSelected()
     m_throughput->setPoints(throughput.points());
     m_loss->setPoints(loss.points());
     m_loss->setDots(heldOut);
+}
+
+bool HistoryPage::importRun(const std::filesystem::path& path)
+{
+    std::error_code error;
+    const auto import = [&]() -> Expected<std::string> {
+        FOURFOLD_TRY(const Json run,
+            std::filesystem::is_directory(path, error) ? runFromFolder(path) : read_json_file(path, kLargestRun));
+        FOURFOLD_TRY(HistoryStore store, HistoryStore::open(m_file.empty() ? HistoryStore::default_file() : m_file));
+        const std::string id = run.value("id", std::string());
+        if (store.full_id(id))
+            return id; // there already
+        return store.import_run(run);
+    };
+    const Expected<std::string> id = import();
+    if (!id) {
+        showProblem(this, tr("The run was not added"), id.error());
+        return false;
+    }
+    m_filter->clear();
+    refresh(fromUtf8(*id));
+    emit message(tr("Run %1 is in the history").arg(fromUtf8(*id)));
+    return true;
 }
 
 void HistoryPage::askForExport(const QString& ending, const QString& filter)

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/plan_page.h"
 
+#include "app/desktop/derivation_dialog.h"
+#include "app/desktop/layout_state.h"
 #include "app/desktop/pages/config/config_panel.h"
+#include "app/desktop/widgets/bounds_view.h"
+#include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/figure_strip.h"
 #include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/widgets/memory_over_time.h"
+#include "app/desktop/widgets/rank_mesh_view.h"
 #include "app/desktop/widgets/step_split.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/choices.h"
+#include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
+#include <QDate>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -31,19 +42,18 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     : QWidget(parent)
     , m_document(document)
     , m_config(new ConfigPanel(document))
+    , m_figures(new FigureStrip)
     , m_bars(new MemoryBars(m_memory))
+    , m_overTime(new MemoryOverTime)
     , m_split(new StepSplit(m_parts))
     , m_timeline(new TimelineView)
+    , m_mesh(new RankMeshView)
+    , m_bounds(new BoundsView)
 {
-    auto* line = new QFrame;
-    line->setProperty("role", "separator");
-    line->setFixedWidth(1);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(0);
-    row->addWidget(m_config);
-    row->addWidget(line);
-    row->addWidget(makeAnswer(), 1);
+    QSplitter* split = makeSplitter(QStringLiteral("plan.config"), Qt::Horizontal, {m_config, makeAnswer()}, {26, 74});
+    row->addWidget(split);
 
     m_bars->setSubtitle(tr("peak GPU of each pipeline stage, GiB"));
     m_slow.setSingleShot(true);
@@ -53,7 +63,47 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     connect(&document, &PlanDocument::predictionChanged, this, &PlanPage::showAnswer);
     connect(m_bars, &MemoryBars::stageClicked, this, &PlanPage::selectStage);
     connect(m_timeline, &TimelineView::stageClicked, this, &PlanPage::selectStage);
+    connect(m_mesh, &RankMeshView::stageClicked, this, &PlanPage::selectStage);
+    connect(m_overTime, &MemoryOverTime::stageStepped, this,
+        [this](int by) { selectStage(std::clamp(m_overTime->curve().stage + by, 0, m_memory.rowCount() - 1)); });
+    connect(m_memoryCards, &CardStack::currentChanged, this, &PlanPage::showCurve);
+    connect(m_whenCards, &CardStack::currentChanged, this, &PlanPage::showBounds);
+    m_figures->setOpens(true);
+    connect(m_figures, &FigureStrip::activated, this, [this](int index) {
+        const auto figure = static_cast<std::size_t>(index);
+        derive(m_figures->cards()[figure]->figure().title, answerKeys()[figure]);
+    });
+    connect(m_split, &StepSplit::partActivated, this,
+        [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
+    connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
+    showMesh();
     showAnswer();
+}
+
+const std::array<FigureCard*, 5>& PlanPage::figures() const
+{
+    return m_figures->cards();
+}
+
+ReportPage PlanPage::report() const
+{
+    ReportPage page;
+    page.title = m_document.title();
+    if (!m_document.isAnswered())
+        return page;
+    const Prediction& prediction = *m_document.prediction();
+    const ResolvedPlan& plan = prediction.plan;
+    page.title = fromUtf8(plan.name.empty() ? m_document.title().toStdString() : plan.name);
+    const Verdict verdict = verdictOf(prediction);
+    page.lines << tr("%1, %2; %3 (%4)")
+                      .arg(fromUtf8(plan.model.name), parametersFact(plan), fromUtf8(plan.cluster.name), gpusFact(plan))
+               << tr("%1; %2; %3; stack %4, %5")
+                      .arg(layoutLine(plan.layout), timelineSummary(plan), tokensFact(plan), fromUtf8(plan.stack.name),
+                          evidenceText(prediction.evidence))
+               << QStringLiteral("%1 %2. Fourfold, %3")
+                      .arg(verdict.word, verdict.rest, QDate::currentDate().toString(Qt::ISODate));
+    page.parts = {{m_figures, 112}, {m_bars, 250}, {m_split, 260}, {m_timeline, 320}};
+    return page;
 }
 
 QWidget* PlanPage::makeAnswer()
@@ -62,19 +112,16 @@ QWidget* PlanPage::makeAnswer()
     auto* column = new QVBoxLayout(answer);
     column->setContentsMargins(12, 12, 12, 12);
     column->setSpacing(10);
-    auto* strip = new QHBoxLayout;
-    strip->setSpacing(10);
-    for (FigureCard*& card : m_figures) {
-        card = new FigureCard;
-        strip->addWidget(card, 1);
+    column->addWidget(m_figures);
+    m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
+    m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")}});
+    QSplitter* why = makeSplitter(QStringLiteral("plan.why"), Qt::Horizontal, {m_memoryCards, m_split}, {5, 4});
+    QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
+    for (QSplitter* splitter : {why, rows}) { // the gap between two cards is the handle
+        splitter->setHandleWidth(10);
+        splitter->setProperty("gap", true);
     }
-    column->addLayout(strip);
-    auto* why = new QHBoxLayout;
-    why->setSpacing(10);
-    why->addWidget(m_bars, 5);
-    why->addWidget(m_split, 4);
-    column->addLayout(why, 10);
-    column->addWidget(m_timeline, 11);
+    column->addWidget(rows, 1);
     return answer;
 }
 
@@ -83,13 +130,12 @@ void PlanPage::showAnswer()
     const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
     if (prediction && prediction.get() != m_shown) {
         m_shown = prediction.get();
-        const std::array<Figure, 5> figures = answerFigures(*prediction);
-        for (std::size_t i = 0; i < figures.size(); ++i)
-            m_figures[i]->show(figures[i]);
+        m_figures->showFigures(answerFigures(*prediction));
         m_memory.show(*prediction);
         m_parts.show(*prediction);
         m_timeline->showTimeline(TimelineScene(prediction->timeline), timelineSummary(prediction->plan));
-        selectStage(-1);
+        selectStage(std::min(m_stage, m_memory.rowCount() - 1));
+        showBounds();
     }
     if (m_document.isValid() && !m_document.isAnswered()) {
         m_slow.start();
@@ -102,16 +148,52 @@ void PlanPage::showAnswer()
 void PlanPage::showStale()
 {
     const bool stale = m_document.prediction() && !m_document.isAnswered();
-    for (FigureCard* card : m_figures)
+    m_figures->setStale(stale);
+    for (Card* card : std::initializer_list<Card*>{m_bars, m_overTime, m_split, m_timeline, m_bounds})
         card->setStale(stale);
-    for (Card* card : std::initializer_list<Card*>{m_bars, m_split, m_timeline})
-        card->setStale(stale);
+}
+
+// Only while it is on show: an edit has a frame's time for its answer.
+void PlanPage::showCurve()
+{
+    const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+    if (!prediction || m_memoryCards->current() != 1)
+        return;
+    const int stage = m_stage >= 0 ? m_stage : std::max(0, m_memory.fullestStage());
+    m_overTime->showCurve(
+        memory_over_time(*prediction, stage), prediction->memory_capacity_gib, prediction->step_time_s.value_or(0));
+}
+
+void PlanPage::showBounds()
+{
+    const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+    if (prediction && m_whenCards->current() == 2)
+        m_bounds->showBounds(bounds_of(prediction->plan));
+}
+
+void PlanPage::derive(const QString& title, const char* figure, const QStringList& path)
+{
+    if (!m_document.prediction())
+        return;
+    Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
+    if (!explanation)
+        return; // not a figure of the engine: there is nothing to open
+    auto* dialog = new DerivationDialog(title, *std::move(explanation), path, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show();
+}
+
+void PlanPage::showMesh()
+{
+    m_mesh->showMesh(m_document.resolved() ? RankMesh(*m_document.resolved()) : RankMesh());
 }
 
 void PlanPage::selectStage(int stage)
 {
+    m_stage = stage;
     m_bars->setSelectedStage(stage);
     m_timeline->setSelectedStage(stage);
+    showCurve();
 }
 
 } // namespace fourfold::ui

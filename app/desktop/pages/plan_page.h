@@ -2,6 +2,7 @@
 // Plan mode: inputs at the left, the answer in the middle: five figures, memory and time, the timeline.
 #pragma once
 
+#include "app/desktop/report_export.h"
 #include "app/models/plan_document.h"
 #include "app/models/stage_memory_model.h"
 #include "app/models/time_parts_model.h"
@@ -13,9 +14,14 @@
 
 namespace fourfold::ui {
 
+class BoundsView;
+class CardStack;
 class ConfigPanel;
+class FigureStrip;
 class FigureCard;
 class MemoryBars;
+class MemoryOverTime;
+class RankMeshView;
 class StepSplit;
 class TimelineView;
 
@@ -24,7 +30,10 @@ class PlanPage : public QWidget {
 public:
     // `document` outlives the page.
     explicit PlanPage(PlanDocument& document, QWidget* parent = nullptr);
-    [[nodiscard]] const std::array<FigureCard*, 5>& figures() const { return m_figures; }
+    [[nodiscard]] const std::array<FigureCard*, 5>& figures() const;
+
+    // One page about the plan on show; no parts while it has no answer.
+    [[nodiscard]] ReportPage report() const;
 
 signals:
     void importRequested();
@@ -33,16 +42,25 @@ private:
     QWidget* makeAnswer();
     void showAnswer();
     void showStale();
+    void showMesh();
+    void showCurve();
+    void showBounds();
+    void derive(const QString& title, const char* figure, const QStringList& path = {});
     void selectStage(int stage);
 
     PlanDocument& m_document;
     StageMemoryModel m_memory;
     TimePartsModel m_parts;
     ConfigPanel* m_config;
-    std::array<FigureCard*, 5> m_figures{};
+    FigureStrip* m_figures;
     MemoryBars* m_bars;
+    MemoryOverTime* m_overTime;
     StepSplit* m_split;
     TimelineView* m_timeline;
+    RankMeshView* m_mesh;
+    BoundsView* m_bounds;
+    CardStack *m_memoryCards = nullptr, *m_whenCards = nullptr;
+    int m_stage = -1; // marked in every picture; -1 = none
     const Prediction* m_shown = nullptr; // identity only
     QTimer m_slow; // the answer is late: what is on show belongs to the plan before
 };

@@ -3,6 +3,7 @@
 
 #include "app/desktop/dialogs.h"
 #include "app/desktop/widgets/elided_combo_box.h"
+#include "app/desktop/zoom.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
@@ -35,7 +36,6 @@ QLabel* makeWrapped(const char* role)
 
 RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* parent)
     : QWidget(parent)
-    , m_document(document)
     , m_controller(controller)
     , m_targets(document.presets(), PresetModel::Kind::targets)
     , m_target(new ElidedComboBox)
@@ -49,7 +49,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_stop(new QPushButton(tr("Stop")))
     , m_preview(new QPushButton(tr("Show what it does\u2026")))
 {
-    setFixedWidth(kPanelWidth);
+    fixWidth(this, kPanelWidth);
     setProperty("role", "panel");
     setAttribute(Qt::WA_StyledBackground);
     auto* title = new QLabel(tr("Run this plan"));
@@ -61,7 +61,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     column->addWidget(makeFields());
     column->addStretch();
 
-    connect(&document, &PlanDocument::planChanged, this, &RunForm::refresh);
+    setDocument(document);
     connect(&controller, &RunController::started, this, &RunForm::showState);
     connect(&controller, &RunController::finished, this, &RunForm::refresh);
     connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
@@ -76,6 +76,17 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
         showState();
     });
     connect(m_preview, &QPushButton::clicked, this, &RunForm::showPreview);
+    refresh();
+}
+
+void RunForm::setDocument(PlanDocument& document)
+{
+    if (m_document == &document)
+        return;
+    disconnect(m_planConnection);
+    m_document = &document;
+    m_stepsEdited = false;
+    m_planConnection = connect(&document, &PlanDocument::planChanged, this, &RunForm::refresh);
     refresh();
 }
 
@@ -157,15 +168,15 @@ void RunForm::refresh()
     if (m_stepsEdited)
         steps = m_steps->value();
     const bool hostsMissing = !m_hosts->isHidden() && target().isEmpty();
-    m_setup = hostsMissing ? RunSetup() : prepareRun(m_document, target(), steps);
+    m_setup = hostsMissing ? RunSetup() : prepareRun(*m_document, target(), steps);
     if (hostsMissing)
         m_setup.refusal = tr("Name at least one host");
     if (!m_stepsEdited && m_setup.steps > 0) {
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);
     }
-    m_plan->setText(m_document.title());
-    if (const std::optional<ResolvedPlan>& plan = m_document.lastResolved()) {
+    m_plan->setText(m_document->title());
+    if (const std::optional<ResolvedPlan>& plan = m_document->lastResolved()) {
         m_plan->setText(fromUtf8(plan->name));
         m_layout->setText(
             QStringLiteral("%1\n%2 on %3").arg(layoutLine(plan->layout), fromUtf8(plan->model.name), gpusFact(*plan)));

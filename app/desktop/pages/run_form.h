@@ -21,6 +21,8 @@ class RunForm : public QWidget {
 public:
     // Both outlive the form.
     RunForm(PlanDocument& document, RunController& controller, QWidget* parent = nullptr);
+    // Another plan is the one to run; it lives until the next call.
+    void setDocument(PlanDocument& document);
 
     // Test the plan against the chosen target and show the result. Done by itself on every change.
     void refresh();
@@ -41,7 +43,8 @@ private:
     void showPreview();
     void showState();
 
-    PlanDocument& m_document;
+    PlanDocument* m_document = nullptr;
+    QMetaObject::Connection m_planConnection;
     RunController& m_controller;
     PresetModel m_targets;
     RunSetup m_setup;

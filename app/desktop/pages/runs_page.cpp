@@ -2,19 +2,18 @@
 #include "app/desktop/pages/runs_page.h"
 
 #include "app/desktop/dialogs.h"
+#include "app/desktop/layout_state.h"
+#include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
-#include "app/desktop/widgets/figure_card.h"
-#include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/widgets/figure_strip.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/models/live_figures.h"
 #include "app/models/text.h"
 
 #include <QFrame>
+#include <QGridLayout>
 #include <QHBoxLayout>
-#include <QHeaderView>
-#include <QLabel>
-#include <QScrollBar>
-#include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -25,20 +24,29 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     , m_controller(controller)
     , m_live(live)
     , m_form(new RunForm(document, controller))
+    , m_banner(new Banner)
+    , m_figures(new FigureStrip)
     , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
     , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
     , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::accent))
-    , m_log(new QTableView)
+    , m_mfu(new LineChart(tr("MFU"), {}, &Theme::accent))
+    , m_details(new RunDetails(live))
 {
     auto* line = new QFrame;
     line->setProperty("role", "separator");
     line->setFixedWidth(1);
-    auto* row = new QHBoxLayout(this);
+    auto* row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
     row->addWidget(m_form);
     row->addWidget(line);
     row->addWidget(makeLive(), 1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_banner);
+    column->addLayout(row, 1);
+    connect(&live, &LiveRun::linkChanged, this, &RunsPage::showLink);
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
     connect(m_form, &RunForm::stopRequested, &controller, &RunController::stop);
@@ -56,19 +64,18 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     showPoints();
 }
 
+void RunsPage::setDocument(PlanDocument& document)
+{
+    m_form->setDocument(document);
+}
+
 QWidget* RunsPage::makeLive()
 {
     auto* live = new QWidget;
     auto* column = new QVBoxLayout(live);
     column->setContentsMargins(12, 12, 12, 12);
     column->setSpacing(10);
-    auto* strip = new QHBoxLayout;
-    strip->setSpacing(10);
-    for (FigureCard*& card : m_figures) {
-        card = new FigureCard;
-        strip->addWidget(card, 1);
-    }
-    column->addLayout(strip);
+    column->addWidget(m_figures);
 
     m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
     m_throughput->setNames(tr("Measured"));
@@ -76,47 +83,27 @@ QWidget* RunsPage::makeLive()
     m_loss->setNames(tr("Training"), tr("Held-out"));
     m_memory->setSubtitle(tr("GiB, largest over ranks"));
     m_memory->setNames(tr("Measured"));
-    for (LineChart* chart : {m_throughput, m_loss, m_memory})
+    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
         chart->setEmptyText(tr("Steps of a run appear here as they arrive."));
-    column->addWidget(m_throughput, 5);
-    auto* charts = new QHBoxLayout;
-    charts->setSpacing(10);
-    charts->addWidget(m_loss, 1);
-    charts->addWidget(m_memory, 1);
-    column->addLayout(charts, 4);
-    column->addWidget(makeLog(), 3);
+    m_mfu->setSubtitle(tr("% of the dense peak"));
+    m_mfu->setNames(tr("Measured"));
+    auto* charts = new QWidget;
+    auto* grid = new QGridLayout(charts);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(10);
+    const std::array<LineChart*, 4> all{m_throughput, m_loss, m_memory, m_mfu};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        grid->addWidget(all[i], static_cast<int>(i) / 2, static_cast<int>(i) % 2);
+        for (LineChart* other : all) { // one place is read off in all charts
+            if (other != all[i])
+                connect(all[i], &LineChart::cursorMoved, other, &LineChart::setCursor);
+        }
+    }
+    QSplitter* rows = makeSplitter(QStringLiteral("runs.rows"), Qt::Vertical, {charts, m_details}, {8, 4});
+    rows->setHandleWidth(10);
+    rows->setProperty("gap", true);
+    column->addWidget(rows, 1);
     return live;
-}
-
-QWidget* RunsPage::makeLog()
-{
-    auto* frame = new QFrame;
-    frame->setProperty("role", "frame");
-    frame->setStyleSheet(QStringLiteral("#logFrame { border: 1px solid palette(mid); border-radius: 5px; }"));
-    m_log->setModel(&m_live.log());
-    m_log->setItemDelegate(new LevelDelegate(RunLogModel::LevelRole, m_log));
-    m_log->setAccessibleName(tr("Log of the run"));
-    m_log->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_log->setShowGrid(false);
-    m_log->setWordWrap(false);
-    m_log->setFrameShape(QFrame::NoFrame);
-    m_log->verticalHeader()->hide();
-    m_log->verticalHeader()->setDefaultSectionSize(23);
-    m_log->horizontalHeader()->setHighlightSections(false);
-    m_log->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_log->horizontalHeader()->setStretchLastSection(true);
-    m_log->setColumnWidth(RunLogModel::time, 84);
-    m_log->setColumnWidth(RunLogModel::kind, 120);
-    auto* column = new QVBoxLayout(frame);
-    column->setContentsMargins(1, 1, 1, 1);
-    column->addWidget(m_log);
-    connect(m_log->verticalScrollBar(), &QScrollBar::valueChanged, this,
-        [this](int value) { m_followLog = value >= m_log->verticalScrollBar()->maximum(); });
-    connect(m_log->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int maximum) {
-        if (m_followLog) // somebody who scrolled up wants to read there
-            m_log->verticalScrollBar()->setValue(maximum);
-    });
-    return frame;
 }
 
 void RunsPage::start(const RunSetup& setup, const QString& title)
@@ -130,11 +117,39 @@ void RunsPage::start(const RunSetup& setup, const QString& title)
     m_controller.start(std::move(request));
 }
 
+void RunsPage::follow(const QString& runId)
+{
+    if (!m_controller.isRunning())
+        m_controller.follow(runId, m_history);
+}
+
+const std::array<FigureCard*, 5>& RunsPage::figures() const
+{
+    return m_figures->cards();
+}
+
+// As long as the line is down; it says so itself when it is up again.
+void RunsPage::showLink()
+{
+    const std::optional<LinkTrouble>& trouble = m_live.linkTrouble();
+    if (!trouble) {
+        m_banner->hide();
+        return;
+    }
+    const QString since = trouble->since.toString(QStringLiteral("HH:mm:ss"));
+    m_banner->say(Tone::warning,
+        trouble->state == LinkState::silent
+            ? tr("Nothing was heard from %1 since %2. The run goes on there.").arg(trouble->host, since)
+            : tr("The line to %1 is down since %2. The run goes on there; Fourfold connects again and catches up, "
+                 "nothing "
+                 "is lost.")
+                  .arg(trouble->host, since),
+        {}, false);
+}
+
 void RunsPage::showFigures()
 {
-    const std::array<Figure, 5> figures = liveFigures(m_live);
-    for (std::size_t i = 0; i < figures.size(); ++i)
-        m_figures[i]->show(figures[i]);
+    m_figures->showFigures(liveFigures(m_live));
 }
 
 void RunsPage::showPoints()
@@ -147,12 +162,13 @@ void RunsPage::showPoints()
         predicted(expected.tps_per_gpu,
             grouped(expected.tps_per_gpu.value_or(0), expected.tps_per_gpu.value_or(0) < 100 ? 1 : 0)));
     m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
-    for (LineChart* chart : {m_throughput, m_loss, m_memory})
+    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
         chart->setMinimumX(m_live.totalSteps());
     m_throughput->setPoints(m_live.throughput().points());
     m_loss->setPoints(m_live.loss().points());
     m_loss->setDots(m_live.evalLoss().points());
     m_memory->setPoints(m_live.memory().points());
+    m_mfu->setPoints(m_live.mfu().points());
 }
 
 void RunsPage::ask(const HostKeyQuestion& question)

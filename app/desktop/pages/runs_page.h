@@ -10,12 +10,13 @@
 #include <array>
 #include <filesystem>
 
-class QTableView;
-
 namespace fourfold::ui {
 
+class Banner;
 class FigureCard;
+class FigureStrip;
 class LineChart;
+class RunDetails;
 class RunForm;
 
 class RunsPage : public QWidget {
@@ -23,17 +24,21 @@ class RunsPage : public QWidget {
 public:
     // All outlive the page.
     RunsPage(PlanDocument& document, RunController& controller, LiveRun& live, QWidget* parent = nullptr);
+    void setDocument(PlanDocument& document); // the plan that the assistant runs; lives until the next call
     // Instead of the trainer beside this program and the user's history.
     void setTrainer(const std::filesystem::path& trainer) { m_trainer = trainer; }
     void setHistoryFile(const std::filesystem::path& file) { m_history = file; }
     [[nodiscard]] RunForm& form() { return *m_form; }
     [[nodiscard]] LineChart& throughputChart() { return *m_throughput; }
-    [[nodiscard]] const std::array<FigureCard*, 5>& figures() const { return m_figures; }
+    [[nodiscard]] const std::array<FigureCard*, 5>& figures() const;
+    [[nodiscard]] RunDetails& details() { return *m_details; }
+    // Catches up with a run of the history that goes on by itself.
+    void follow(const QString& runId);
 
 private:
     QWidget* makeLive();
-    QWidget* makeLog();
     void start(const RunSetup& setup, const QString& title);
+    void showLink();
     void showFigures();
     void showPoints();
     void ask(const HostKeyQuestion& question);
@@ -42,10 +47,10 @@ private:
     LiveRun& m_live;
     std::filesystem::path m_trainer, m_history;
     RunForm* m_form;
-    std::array<FigureCard*, 5> m_figures{};
-    LineChart *m_throughput, *m_loss, *m_memory;
-    QTableView* m_log;
-    bool m_followLog = true; // the log shows its newest line
+    Banner* m_banner;
+    FigureStrip* m_figures;
+    LineChart *m_throughput, *m_loss, *m_memory, *m_mfu;
+    RunDetails* m_details;
 };
 
 } // namespace fourfold::ui

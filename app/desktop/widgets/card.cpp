@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/card.h"
 
+#include "app/desktop/card_export.h"
+#include "app/desktop/zoom.h"
+
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
 
 #include <cmath>
@@ -8,7 +13,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kHeaderHeight = 36;
+constexpr int kHeaderHeight = 36; // lengths at 100 % zoom
 constexpr double kStaleOpacity = 0.38;
 } // namespace
 
@@ -48,9 +53,40 @@ void Card::setEmptyText(const QString& text)
     update();
 }
 
+int Card::margin()
+{
+    return px(14);
+}
+
 QRect Card::bodyArea() const
 {
-    return {kMargin, kHeaderHeight, width() - 2 * kMargin, height() - kHeaderHeight - 10};
+    return {margin(), px(kHeaderHeight), width() - 2 * margin(), height() - px(kHeaderHeight) - px(10)};
+}
+
+void Card::setHeaderReserve(int pixels)
+{
+    m_headerReserve = pixels;
+    update();
+}
+
+void Card::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu;
+    addExports(menu, *this);
+    if (!menu.isEmpty())
+        menu.exec(event->globalPos());
+}
+
+void Card::focusInEvent(QFocusEvent* event)
+{
+    QWidget::focusInEvent(event);
+    update(); // the ring
+}
+
+void Card::focusOutEvent(QFocusEvent* event)
+{
+    QWidget::focusOutEvent(event);
+    update();
 }
 
 void Card::paintBody(QPainter&, const QRect&, const Theme&) { }
@@ -60,7 +96,8 @@ void Card::paintEvent(QPaintEvent*)
     const Theme& theme = themeOf(this);
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(theme.line);
+    const bool ring = hasFocus() && focusPolicy() != Qt::NoFocus;
+    painter.setPen(QPen(ring ? theme.accent : theme.line, ring ? 2 : 1));
     painter.setBrush(theme.panel);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
     paintHeader(painter, theme);
@@ -83,12 +120,12 @@ void Card::paintHeader(QPainter& painter, const Theme& theme) const
     painter.setPen(theme.text);
     painter.setFont(scaledFont(0.5, QFont::DemiBold));
     const int titleWidth = painter.fontMetrics().horizontalAdvance(m_title);
-    const QRect line(kMargin, 8, width() - 2 * kMargin, 20);
+    const QRect line(margin(), px(8), width() - 2 * margin() - m_headerReserve, px(20));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
     const QString text = m_stale ? tr("for the last valid plan") : m_subtitle;
     painter.setPen(m_stale ? theme.warning : theme.muted);
     painter.setFont(scaledFont(-0.5));
-    const QRect rest = line.adjusted(titleWidth + 10, 0, 0, 0);
+    const QRect rest = line.adjusted(titleWidth + px(10), 0, 0, 0);
     painter.drawText(
         rest, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(text, Qt::ElideRight, rest.width()));
 }
@@ -119,11 +156,11 @@ void Card::fillShape(QPainter& painter, const QRectF& shape, const QColor& color
 int Card::drawLegend(
     QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill, const Theme& theme)
 {
-    fillShape(painter, QRectF(x, baseline - 9, 11, 11), color, fill, theme);
+    fillShape(painter, QRectF(x, baseline - px(9), px(11), px(11)), color, fill, theme);
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5));
-    painter.drawText(x + 16, baseline, text);
-    return x + 16 + painter.fontMetrics().horizontalAdvance(text) + 16;
+    painter.drawText(x + px(16), baseline, text);
+    return x + px(16) + painter.fontMetrics().horizontalAdvance(text) + px(16);
 }
 
 double axisStep(double limit, int most)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/theme.h"
+#include "core/report/table/table.h"
 
 #include <QWidget>
 
@@ -29,7 +30,14 @@ public:
     static int drawLegend(QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill,
         const Theme& theme);
 
-    static constexpr int kMargin = 14;
+    // What the card shows, as a table: for "Show as table", for exports and for who cannot see the picture. A table
+    // without columns means that the card has none.
+    [[nodiscard]] virtual Table table() const { return {}; }
+    [[nodiscard]] QString title() const { return m_title; }
+    // Where the title may not write because something else stands there (a switch), from the right, in pixels.
+    void setHeaderReserve(int pixels);
+
+    static int margin(); // between the frame and what is inside
 
 protected:
     // Paints the body inside `area`. Not called while isEmpty().
@@ -37,11 +45,15 @@ protected:
     [[nodiscard]] virtual bool isEmpty() const { return false; }
     [[nodiscard]] QRect bodyArea() const;
     void paintEvent(QPaintEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     void paintHeader(QPainter& painter, const Theme& theme) const;
 
     QString m_title, m_subtitle, m_emptyText;
+    int m_headerReserve = 0;
     bool m_stale = false;
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/figure_card.h"
 
+#include "app/desktop/zoom.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 
 namespace fourfold::ui {
@@ -18,8 +22,8 @@ QColor meterColor(Tone tone, const Theme& theme)
 FigureCard::FigureCard(QWidget* parent)
     : Card({}, parent)
 {
-    setFixedHeight(kHeight);
-    setMinimumWidth(150);
+    fixHeight(this, kHeight);
+    limitWidth(this, 150);
 }
 
 void FigureCard::show(const Figure& figure)
@@ -32,33 +36,54 @@ void FigureCard::show(const Figure& figure)
     update();
 }
 
+void FigureCard::setOpens(bool opens)
+{
+    m_opens = opens;
+    setFocusPolicy(opens ? Qt::StrongFocus : Qt::NoFocus);
+    setCursor(opens ? Qt::PointingHandCursor : Qt::ArrowCursor);
+}
+
+void FigureCard::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (m_opens && event->button() == Qt::LeftButton && rect().contains(event->position().toPoint()))
+        emit activated();
+}
+
+void FigureCard::keyPressEvent(QKeyEvent* event)
+{
+    if (m_opens && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space))
+        emit activated();
+    else
+        Card::keyPressEvent(event);
+}
+
 void FigureCard::paintEvent(QPaintEvent* event)
 {
     Card::paintEvent(event);
     const Theme& theme = themeOf(this);
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const int textWidth = width() - 2 * kMargin;
+    const int textWidth = width() - 2 * margin();
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    painter.drawText(QRect(kMargin, 9, textWidth, 18), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
+    painter.drawText(QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
 
     painter.setOpacity(isStale() ? kStaleOpacity : 1);
     painter.setPen(theme.text);
     painter.setFont(scaledFont(9, QFont::DemiBold));
-    const int baseline = 54;
-    painter.drawText(kMargin, baseline, m_figure.value);
+    const int baseline = px(54);
+    painter.drawText(margin(), baseline, m_figure.value);
     const int numberWidth = painter.fontMetrics().horizontalAdvance(m_figure.value);
     painter.setFont(scaledFont(0));
     painter.setPen(theme.muted);
-    const int unitLeft = kMargin + numberWidth + 6;
-    const int unitRoom = width() - unitLeft - 8;
+    const int unitLeft = margin() + numberWidth + px(6);
+    const int unitRoom = width() - unitLeft - px(8);
     const bool tooLong = painter.fontMetrics().horizontalAdvance(m_figure.unit) > unitRoom;
     painter.drawText(unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
 
     if (m_figure.fraction >= 0) {
-        QRectF meter(kMargin, 63, textWidth, 5);
+        QRectF meter(margin(), px(63), textWidth, px(5));
         painter.setPen(Qt::NoPen);
         painter.setBrush(theme.grid);
         painter.drawRoundedRect(meter, 2.5, 2.5);
@@ -70,7 +95,7 @@ void FigureCard::paintEvent(QPaintEvent* event)
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
     const auto note = [&](int top, const QString& text) {
-        painter.drawText(QRect(kMargin, top, textWidth + 4, 16), Qt::AlignVCenter | Qt::AlignLeft,
+        painter.drawText(QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft,
             painter.fontMetrics().elidedText(text, Qt::ElideRight, textWidth + 4));
     };
     note(73, m_figure.basis);

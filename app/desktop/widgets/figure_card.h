@@ -15,12 +15,20 @@ public:
     void show(const Figure& figure);
     using Card::show;
     [[nodiscard]] const Figure& figure() const { return m_figure; }
+    // Whether a click or Enter opens something: the pointer and the focus ring say so.
+    void setOpens(bool opens);
+
+signals:
+    void activated();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     Figure m_figure;
+    bool m_opens = false;
 };
 
 } // namespace fourfold::ui

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/line_chart.h"
 
-#include <QChart>
-#include <QChartView>
-#include <QEvent>
-#include <QGraphicsLayout>
-#include <QLegend>
-#include <QLineSeries>
+#include "app/desktop/zoom.h"
+#include "app/models/text.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
-#include <QScatterSeries>
-#include <QValueAxis>
+#include <QPainterPath>
 
 #include <algorithm>
 #include <cmath>
@@ -17,68 +15,58 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendHeight = 18;
+constexpr int kLegendHeight = 22;
+constexpr int kXLabelHeight = 18;
 
-QString axisFormat(double step)
+int decimalsFor(double step)
 {
-    return QStringLiteral("%.%1f").arg(std::clamp(int(std::ceil(-std::log10(step) - 1e-9)), 0, 6));
+    return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
+}
+
+// The point at or before `x`; null when there is none.
+const QPointF* pointAt(const QList<QPointF>& points, double x)
+{
+    const auto after = std::upper_bound(
+        points.begin(), points.end(), x, [](double value, const QPointF& point) { return value < point.x(); });
+    return after == points.begin() ? nullptr : &*(after - 1);
 }
 } // namespace
 
 LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::*color, QWidget* parent)
     : Card(title, parent)
+    , m_xTitle(xTitle.isEmpty() ? tr("step") : xTitle)
     , m_color(color)
-    , m_chart(new QChart)
-    , m_view(new QChartView(m_chart, this))
-    , m_line(new QLineSeries(m_chart))
-    , m_levelLine(new QLineSeries(m_chart))
-    , m_dots(new QScatterSeries(m_chart))
-    , m_x(new QValueAxis(m_chart))
-    , m_y(new QValueAxis(m_chart))
 {
-    m_chart->setBackgroundVisible(false);
-    m_chart->setAnimationOptions(QChart::NoAnimation);
-    m_chart->legend()->hide();
-    m_chart->setMargins({0, 0, 0, 0});
-    m_chart->layout()->setContentsMargins(0, 0, 0, 0);
-    m_chart->addAxis(m_x, Qt::AlignBottom);
-    m_chart->addAxis(m_y, Qt::AlignLeft);
-    for (QXYSeries* series :
-        {static_cast<QXYSeries*>(m_levelLine), static_cast<QXYSeries*>(m_line), static_cast<QXYSeries*>(m_dots)}) {
-        m_chart->addSeries(series);
-        series->attachAxis(m_x);
-        series->attachAxis(m_y);
-    }
-    m_x->setTitleText(xTitle);
-    m_view->setRenderHint(QPainter::Antialiasing);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setAttribute(Qt::WA_TransparentForMouseEvents);
-    m_view->setFocusPolicy(Qt::NoFocus);
-    m_view->setBackgroundBrush(Qt::NoBrush);
-    m_view->viewport()->setAutoFillBackground(false);
-    m_view->setStyleSheet(QStringLiteral("background: transparent"));
-    m_dots->setMarkerSize(7);
-    applyTheme();
-    fitAxes();
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
 }
 
 void LineChart::setPoints(const QList<QPointF>& points)
 {
-    m_line->replace(points);
-    fitAxes();
+    m_points = points;
+    describe();
+    update();
 }
 
 void LineChart::setDots(const QList<QPointF>& points)
 {
-    m_dots->replace(points);
-    fitAxes();
+    m_dots = points;
+    update();
+}
+
+void LineChart::setBand(const QList<QPointF>& low, const QList<QPointF>& high, const QString& name)
+{
+    m_low = low;
+    m_high = high;
+    m_bandName = name;
+    update();
 }
 
 void LineChart::setLevel(std::optional<double> level, const QString& name)
 {
     m_level = level;
     m_levelName = name;
-    fitAxes();
+    update();
 }
 
 void LineChart::setNames(const QString& line, const QString& dots)
@@ -91,26 +79,41 @@ void LineChart::setNames(const QString& line, const QString& dots)
 void LineChart::setMinimumX(double last)
 {
     m_minimumX = std::max(1.0, last);
-    fitAxes();
+    update();
 }
 
-qsizetype LineChart::pointCount() const
+void LineChart::setCursor(std::optional<double> x)
 {
-    return m_line->count();
+    if (m_cursor == x)
+        return;
+    m_cursor = x;
+    update();
 }
 
-bool LineChart::isEmpty() const
+void LineChart::describe()
 {
-    return m_line->count() == 0 && m_dots->count() == 0;
+    if (m_points.isEmpty()) {
+        setAccessibleDescription({});
+        return;
+    }
+    setAccessibleDescription(
+        tr("%1 points; last: %2 %3, value %4")
+            .arg(m_points.size())
+            .arg(m_xTitle, grouped(m_points.constLast().x()), QString::number(m_points.constLast().y(), 'g', 4)));
+}
+
+QPointF LineChart::Axes::at(const QPointF& value) const
+{
+    return {plot.left() + value.x() / right * plot.width(),
+        plot.bottom() - (value.y() - bottom) / (top - bottom) * plot.height()};
 }
 
 // Ranges with round ticks around everything on show; a flat line stays in the middle instead of filling the height.
-void LineChart::fitAxes()
+LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics) const
 {
-    m_view->setVisible(!isEmpty());
     double low = INFINITY, high = -INFINITY, right = m_minimumX;
-    for (const QXYSeries* series : {static_cast<const QXYSeries*>(m_line), static_cast<const QXYSeries*>(m_dots)}) {
-        for (const QPointF& point : series->points()) {
+    for (const QList<QPointF>* points : {&m_points, &m_dots, &m_low, &m_high}) {
+        for (const QPointF& point : *points) {
             low = std::min(low, point.y());
             high = std::max(high, point.y());
             right = std::max(right, point.x());
@@ -119,76 +122,219 @@ void LineChart::fitAxes()
     if (m_level) {
         low = std::min(low, *m_level);
         high = std::max(high, *m_level);
-        m_levelLine->replace(QList<QPointF>{{0, *m_level}, {right, *m_level}});
-    } else {
-        m_levelLine->clear();
     }
-    update();
-    if (!(high >= low))
-        return;
+    Axes axes;
+    axes.plot = QRectF(area.adjusted(0, px(kLegendHeight), -px(4), -px(kXLabelHeight)));
     const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
     const double bottom = low >= 0 && low < (high - low) * 1.5 ? 0 : low - room;
-    const double step = axisStep(high + room - bottom, std::max(3, m_view->height() / 32));
-    m_y->setRange(std::floor(bottom / step + 1e-9) * step, (std::ceil((high + room) / step - 1e-9) + 1e-6) * step);
-    m_y->setTickType(QValueAxis::TicksDynamic);
-    m_y->setTickAnchor(0);
-    m_y->setTickInterval(step);
-    m_y->setLabelFormat(axisFormat(step));
-    const double xStep = std::max(1.0, axisStep(right, std::max(2, m_view->width() / 70)));
-    m_x->setRange(0, right * 1.01); // room for a dot at the end
-    m_x->setTickType(QValueAxis::TicksDynamic);
-    m_x->setTickAnchor(0);
-    m_x->setTickInterval(xStep);
-    m_x->setLabelFormat(QStringLiteral("%.0f"));
+    axes.yStep = axisStep(high + room - bottom, std::max(3, static_cast<int>(axes.plot.height()) / px(32)));
+    axes.bottom = std::floor(bottom / axes.yStep + 1e-9) * axes.yStep;
+    axes.top = std::ceil((high + room) / axes.yStep - 1e-9) * axes.yStep;
+    if (!(axes.top > axes.bottom))
+        axes.top = axes.bottom + axes.yStep;
+    int widest = 0;
+    for (double y = axes.bottom; y <= axes.top + axes.yStep / 2; y += axes.yStep)
+        widest = std::max(widest, metrics.horizontalAdvance(grouped(y, decimalsFor(axes.yStep))));
+    axes.plot.setLeft(axes.plot.left() + widest + px(8));
+    axes.right = right * 1.01; // room for a dot at the end
+    axes.xStep = std::max(1.0, axisStep(right, std::max(2, static_cast<int>(axes.plot.width()) / px(70))));
+    return axes;
 }
 
-void LineChart::applyTheme()
+void LineChart::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
 {
-    const Theme& theme = themeOf(this);
-    m_line->setPen(QPen(theme.*m_color, 2));
-    m_levelLine->setPen(QPen(theme.muted, 1.5, Qt::DashLine));
-    m_dots->setColor(theme.activations);
-    m_dots->setBorderColor(theme.dark ? theme.activations.lighter(125) : theme.activations.darker(150));
-    for (QValueAxis* axis : {m_x, m_y}) {
-        axis->setLabelsColor(theme.muted);
-        axis->setLabelsFont(scaledFont(-1.25));
-        axis->setTitleFont(scaledFont(-1.25));
-        axis->setTitleBrush(theme.muted);
-        axis->setLinePen(QPen(theme.line, 1));
-        axis->setGridLinePen(QPen(theme.grid, 1));
+    const int rowHeight = px(16);
+    for (double index = 0; axes.bottom + index * axes.yStep <= axes.top + axes.yStep / 2; ++index) {
+        const double value = axes.bottom + index * axes.yStep;
+        const double y = std::round(axes.at({0, value}).y());
+        painter.setPen(theme.grid);
+        painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+        painter.setPen(theme.muted);
+        painter.drawText(QRectF(0, y - rowHeight / 2.0, axes.plot.left() - px(6), rowHeight),
+            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimalsFor(axes.yStep)));
     }
-    m_x->setGridLineVisible(false);
+    painter.setPen(theme.line);
+    painter.drawLine(axes.plot.bottomLeft(), axes.plot.bottomRight());
+    painter.setPen(theme.muted);
+    for (double x = 0; x <= axes.right; x += axes.xStep) {
+        const double place = axes.at({x, 0}).x();
+        painter.drawText(
+            QRectF(place - px(40), axes.plot.bottom() + px(2), px(80), rowHeight), Qt::AlignCenter, grouped(x));
+    }
+}
+
+void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    if (m_low.size() < 2 || m_high.size() < 2)
+        return;
+    QPolygonF band;
+    for (const QPointF& point : m_low)
+        band << axes.at(point);
+    for (auto point = m_high.crbegin(); point != m_high.crend(); ++point)
+        band << axes.at(*point);
+    QColor fill = theme.*m_color;
+    fill.setAlpha(60);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(fill);
+    painter.drawPolygon(band);
 }
 
 void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
 {
-    const int baseline = area.top() + 6;
+    paintLegend(painter, area, theme);
+    painter.setFont(scaledFont(-1.25));
+    const Axes axes = axesIn(area, painter.fontMetrics());
+    m_plot = axes.plot;
+    m_right = axes.right;
+    if (axes.plot.width() < 20 || axes.plot.height() < 20)
+        return;
+    paintAxes(painter, axes, theme);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintBand(painter, axes, theme);
+    if (m_level) {
+        painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
+        painter.drawLine(axes.at({0, *m_level}), axes.at({axes.right, *m_level}));
+    }
+    QPolygonF line;
+    line.reserve(m_points.size());
+    for (const QPointF& point : m_points)
+        line << axes.at(point);
+    painter.setPen(QPen(theme.*m_color, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(Qt::NoBrush);
+    if (line.size() == 1)
+        painter.drawEllipse(line.front(), 1.5, 1.5);
+    else
+        painter.drawPolyline(line);
+    painter.setPen(QPen(theme.dark ? theme.activations.lighter(125) : theme.activations.darker(150), 1));
+    painter.setBrush(theme.activations);
+    for (const QPointF& point : m_dots)
+        painter.drawEllipse(axes.at(point), px(3.5), px(3.5));
+    paintCursor(painter, axes, theme);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+// Values at the cursor, in a small box beside the line that marks the place.
+void LineChart::paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    if (!m_cursor || *m_cursor < 0 || *m_cursor > axes.right)
+        return;
+    const QPointF* point = pointAt(m_points, *m_cursor);
+    if (!point)
+        return;
+    const int decimals = decimalsFor(axes.yStep) + 1;
+    QStringList lines{tr("%1 %2").arg(m_xTitle, grouped(point->x())), grouped(point->y(), decimals)};
+    const QPointF *low = pointAt(m_low, *m_cursor), *high = pointAt(m_high, *m_cursor);
+    if (low && high)
+        lines << tr("%1 to %2").arg(grouped(low->y(), decimals), grouped(high->y(), decimals));
+    if (const QPointF* dot = pointAt(m_dots, *m_cursor))
+        lines << QStringLiteral("%1 %2").arg(m_dotsName, grouped(dot->y(), decimals));
+    const QPointF place = axes.at(*point);
+    painter.setPen(QPen(theme.muted, 1));
+    painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
+    painter.setBrush(theme.*m_color);
+    painter.drawEllipse(place, px(3), px(3));
+    painter.setFont(scaledFont(-1));
+    int widest = 0;
+    for (const QString& text : lines)
+        widest = std::max(widest, painter.fontMetrics().horizontalAdvance(text));
+    QRectF box(place.x() + px(8), axes.plot.top(), widest + px(12), px(16) * int(lines.size()) + px(6));
+    if (box.right() > axes.plot.right())
+        box.moveRight(place.x() - px(8));
+    painter.setPen(theme.line);
+    painter.setBrush(theme.panel);
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setPen(theme.text);
+    painter.drawText(box.adjusted(px(6), px(3), 0, 0), Qt::AlignLeft | Qt::AlignTop, lines.join(QLatin1Char('\n')));
+}
+
+void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
+{
+    const int baseline = area.top() + px(8);
     int x = area.left();
     if (!m_lineName.isEmpty())
         x = drawLegend(painter, x, baseline, theme.*m_color, m_lineName, Fill::solid, theme);
-    if (m_dots->count() > 0 && !m_dotsName.isEmpty())
+    if (!m_low.isEmpty() && !m_bandName.isEmpty()) {
+        QColor band = theme.*m_color;
+        band.setAlpha(60);
+        painter.fillRect(QRectF(x, baseline - px(9), px(11), px(11)), band);
+        painter.setPen(theme.muted);
+        painter.drawText(x + px(16), baseline, m_bandName);
+        x += px(32) + painter.fontMetrics().horizontalAdvance(m_bandName);
+    }
+    if (!m_dots.isEmpty() && !m_dotsName.isEmpty())
         x = drawLegend(painter, x, baseline, theme.activations, m_dotsName, Fill::solid, theme);
     if (!m_level || m_levelName.isEmpty())
         return;
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
-    painter.drawLine(x, baseline - 4, x + 18, baseline - 4);
+    painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5));
-    painter.drawText(x + 24, baseline, m_levelName);
+    painter.drawText(x + px(24), baseline, m_levelName);
 }
 
-void LineChart::resizeEvent(QResizeEvent* event)
+void LineChart::mouseMoveEvent(QMouseEvent* event)
 {
-    Card::resizeEvent(event);
-    m_view->setGeometry(bodyArea().adjusted(-6, kLegendHeight - 4, 6, 6));
-    fitAxes();
+    std::optional<double> x;
+    if (m_plot.contains(event->position()))
+        x = (event->position().x() - m_plot.left()) / m_plot.width() * m_right;
+    setCursor(x);
+    emit cursorMoved(x);
 }
 
-void LineChart::changeEvent(QEvent* event)
+void LineChart::leaveEvent(QEvent* event)
 {
-    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
-        applyTheme();
-    Card::changeEvent(event);
+    Card::leaveEvent(event);
+    setCursor({});
+    emit cursorMoved({});
+}
+
+void LineChart::keyPressEvent(QKeyEvent* event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0 || m_points.isEmpty()) {
+        Card::keyPressEvent(event);
+        return;
+    }
+    const QPointF* at = m_cursor ? pointAt(m_points, *m_cursor) : nullptr;
+    const qsizetype index = at ? at - m_points.constData() : (step > 0 ? -1 : m_points.size());
+    const double x = m_points[std::clamp<qsizetype>(index + step, 0, m_points.size() - 1)].x();
+    setCursor(x);
+    emit cursorMoved(x);
+}
+
+Table LineChart::table() const
+{
+    Table table;
+    const auto name = [](const QString& text, const char* otherwise) {
+        return text.isEmpty() ? std::string(otherwise) : text.toStdString();
+    };
+    table.columns = {{m_xTitle.toStdString(), {}}, {name(m_lineName, "value"), {}, -5}};
+    const bool band = m_low.size() == m_points.size() && m_high.size() == m_points.size() && !m_low.isEmpty();
+    if (band) {
+        table.columns.push_back({"least", {}, -5});
+        table.columns.push_back({"most", {}, -5});
+    }
+    if (!m_dots.isEmpty())
+        table.columns.push_back({name(m_dotsName, "second"), {}, -5});
+    if (m_level)
+        table.columns.push_back({name(m_levelName, "level"), {}, -5});
+    const auto add = [&](double x, const Cell& value, qsizetype index, const Cell& dot) {
+        std::vector<Cell> row{static_cast<std::int64_t>(std::llround(x)), value};
+        if (band) {
+            row.emplace_back(index >= 0 ? Cell(m_low[index].y()) : Cell());
+            row.emplace_back(index >= 0 ? Cell(m_high[index].y()) : Cell());
+        }
+        if (!m_dots.isEmpty())
+            row.push_back(dot);
+        if (m_level)
+            row.emplace_back(*m_level);
+        table.rows.push_back(std::move(row));
+    };
+    for (qsizetype i = 0; i < m_points.size(); ++i)
+        add(m_points[i].x(), m_points[i].y(), i, {});
+    for (const QPointF& dot : m_dots)
+        add(dot.x(), {}, -1, dot.y());
+    return table;
 }
 
 } // namespace fourfold::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/memory_bars.h"
 
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QHelpEvent>
@@ -58,13 +59,13 @@ MemoryBars::Axis MemoryBars::axis(int plotHeight) const
     const double usable = m_model.limits().usable;
     const bool onScale = usable > 0 && tallest * 5 >= usable;
     const double needed = std::max({tallest, m_model.limits().device, onScale ? usable : 0, 1e-6});
-    const double headroom = std::min(0.5, kHeadroom / std::max(1.0, double(plotHeight)));
+    const double headroom = std::min(0.5, px(kHeadroom) / std::max(1.0, double(plotHeight)));
     return {needed / (1 - headroom), onScale};
 }
 
 QRect MemoryBars::plotArea(const QRect& body) const
 {
-    return body.adjusted(kAxisWidth, 34, 0, -20);
+    return body.adjusted(px(kAxisWidth), px(34), 0, -px(20));
 }
 
 void MemoryBars::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -85,24 +86,24 @@ void MemoryBars::paintLegend(QPainter& painter, const QRect& area, const Theme& 
     int x = area.left();
     for (const Layer& layer : kLayers) {
         const QString name = m_model.headerData(layer.column, Qt::Horizontal, Qt::DisplayRole).toString();
-        x = drawLegend(painter, x, area.top() + 10, theme.*layer.color, name, layer.fill, theme);
+        x = drawLegend(painter, x, area.top() + px(10), theme.*layer.color, name, layer.fill, theme);
     }
     const int fullest = m_model.fullestStage();
     if (m_model.limits().device <= m_model.value(fullest, StageMemoryModel::total))
         return;
     const QString text = tr("Context");
-    if (x + 16 + painter.fontMetrics().horizontalAdvance(text) > area.right())
+    if (x + px(16) + painter.fontMetrics().horizontalAdvance(text) > area.right())
         return;
     painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
     painter.setBrush(Qt::NoBrush);
-    painter.drawRect(QRect(x, area.top() + 1, 10, 10));
+    painter.drawRect(QRect(x, area.top() + px(1), px(10), px(10)));
     painter.setPen(theme.muted);
-    painter.drawText(x + 16, area.top() + 10, text);
+    painter.drawText(x + px(16), area.top() + px(10), text);
 }
 
 void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const
 {
-    const double step = axisStep(axis.top, std::max(2, plot.height() / 36));
+    const double step = axisStep(axis.top, std::max(2, plot.height() / px(36)));
     const int decimals = step >= 1 ? 0 : step >= 0.1 ? 1 : step >= 0.01 ? 2 : 3;
     painter.setFont(scaledFont(-1));
     for (double value = 0; value <= axis.top * (1 + 1e-9); value += step) {
@@ -110,8 +111,8 @@ void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axi
         painter.setPen(theme.grid);
         painter.drawLine(plot.left(), y, plot.right(), y);
         painter.setPen(theme.muted);
-        painter.drawText(QRect(plot.left() - kAxisWidth, y - 8, kAxisWidth - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
-            grouped(value, decimals));
+        painter.drawText(QRect(plot.left() - px(kAxisWidth), y - px(8), px(kAxisWidth - 8), px(16)),
+            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimals));
     }
 }
 
@@ -119,7 +120,7 @@ void MemoryBars::paintStage(QPainter& painter, const QRect& plot, const Axis& ax
 {
     const double slot = double(plot.width()) / m_model.rowCount();
     const int left = qRound(plot.left() + stage * slot + slot * 0.19);
-    const int width = std::max(1, std::min(84, qRound(slot * 0.62)));
+    const int width = std::max(1, std::min(px(84), qRound(slot * 0.62)));
     const int x = left + (qRound(slot * 0.62) - width) / 2;
     double level = 0;
     int bottom = plot.bottom();
@@ -160,7 +161,7 @@ void MemoryBars::paintStageText(
     if (numberWidth < slot || fullest) {
         const double middle = plot.left() + (stage + 0.5) * slot;
         const int bottom = plot.bottom() - qRound(plot.height() * top / axis.top);
-        const QRectF place(middle - numberWidth / 2.0, bottom - 19, numberWidth, 16);
+        const QRectF place(middle - numberWidth / 2.0, bottom - px(19), numberWidth, px(16));
         painter.fillRect(place, theme.panel); // the limit's line may run here
         painter.setPen(theme.text);
         painter.drawText(place, Qt::AlignCenter, number);
@@ -169,8 +170,8 @@ void MemoryBars::paintStageText(
     const double nameWidth = painter.fontMetrics().horizontalAdvance(QStringLiteral("P99")) + 6;
     if (stage % std::max(1, qRound(std::ceil(nameWidth / slot))) == 0) {
         painter.setPen(theme.muted);
-        painter.drawText(QRectF(plot.left() + stage * slot - 20, plot.bottom() + 5, slot + 40, 16), Qt::AlignCenter,
-            QStringLiteral("P%1").arg(stage));
+        painter.drawText(QRectF(plot.left() + stage * slot - 20, plot.bottom() + px(5), slot + 40, px(16)),
+            Qt::AlignCenter, QStringLiteral("P%1").arg(stage));
     }
 }
 
@@ -182,7 +183,7 @@ void MemoryBars::paintLimit(QPainter& painter, const QRect& plot, const Axis& ax
     const QString text = axis.limitOnScale ? tr("%1 GiB usable, %2") : tr("%1 GiB usable, %2: above this scale \u2191");
     painter.setFont(scaledFont(-1, QFont::Medium));
     painter.setPen(axis.limitOnScale ? theme.bad : theme.muted);
-    painter.drawText(QRect(plot.left(), plot.top() - 2, plot.width(), 16), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRect(plot.left(), plot.top() - px(2), plot.width(), px(16)), Qt::AlignRight | Qt::AlignVCenter,
         text.arg(gib(usable), m_model.limits().gpu));
     if (!axis.limitOnScale)
         return;
@@ -210,6 +211,24 @@ QString MemoryBars::describe(int stage) const
     return tr("Stage %1: %2 GiB (%3)")
         .arg(stage)
         .arg(gib(m_model.value(stage, StageMemoryModel::total)), parts.join(QStringLiteral(", ")));
+}
+
+Table MemoryBars::table() const
+{
+    Table table;
+    table.columns = {{"stage", "Stage"}};
+    for (int column = StageMemoryModel::weights; column < StageMemoryModel::columns; ++column) {
+        const QString name = m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        table.columns.push_back({name.toLower().replace(QLatin1Char(' '), QLatin1Char('_')).toStdString() + "_gib",
+            tr("%1 GiB").arg(name).toStdString(), 3});
+    }
+    for (int stage = 0; stage < m_model.rowCount(); ++stage) {
+        std::vector<Cell> row{std::int64_t(stage)};
+        for (int column = StageMemoryModel::weights; column < StageMemoryModel::columns; ++column)
+            row.emplace_back(m_model.value(stage, static_cast<StageMemoryModel::Column>(column)));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
 }
 
 void MemoryBars::mousePressEvent(QMouseEvent* event)

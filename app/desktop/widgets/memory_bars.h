@@ -18,6 +18,7 @@ public:
     // Stage under a point of the widget, -1 outside.
     [[nodiscard]] int stageAt(const QPoint& point) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return {300, 190}; }
+    [[nodiscard]] Table table() const override;
 
 signals:
     void stageClicked(int stage);

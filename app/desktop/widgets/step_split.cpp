@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/step_split.h"
 
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 
@@ -47,6 +50,7 @@ StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
     : Card(tr("Step time"), parent)
     , m_model(model)
 {
+    setFocusPolicy(Qt::StrongFocus);
     setEmptyText(tr("The parts of the step appear here as soon as the plan is valid."));
     connect(&model, &QAbstractItemModel::modelReset, this, [this] {
         QStringList parts;
@@ -62,38 +66,43 @@ StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
 
 QRect StepSplit::rowsArea(const QRect& area) const
 {
-    return area.adjusted(0, kLegendHeight, 0, 0);
+    return area.adjusted(0, px(kLegendHeight), 0, 0);
 }
 
 void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
 {
-    const int baseline = area.top() + 10;
+    const int baseline = area.top() + px(10);
     const int next = drawLegend(painter, area.left(), baseline, theme.communication, tr("Exposed"), Fill::solid, theme);
     QColor pale = theme.communication;
     pale.setAlpha(kHiddenAlpha);
-    painter.fillRect(QRectF(next, baseline - 9, 11, 11), pale);
+    painter.fillRect(QRectF(next, baseline - px(9), px(11), px(11)), pale);
     painter.setPen(theme.muted);
-    painter.drawText(next + 16, baseline, tr("Hidden behind compute"));
+    painter.drawText(next + px(16), baseline, tr("Hidden behind compute"));
 
     double longest = 0;
     for (const TimePartsModel::Row& row : m_model.rows())
         longest = std::max(longest, row.exposed_s + row.hidden_s);
     const QRect rows = rowsArea(area);
-    const double lineHeight = std::min(30.0, double(rows.height()) / (m_model.rowCount() + 1));
-    const double scale = std::max(10, rows.width() - kNameWidth - kShareWidth - kTimeWidth) / std::max(longest, 1e-12);
+    const double lineHeight = std::min(double(px(30)), double(rows.height()) / (m_model.rowCount() + 1));
+    const double scale
+        = std::max(10, rows.width() - px(kNameWidth + kShareWidth + kTimeWidth)) / std::max(longest, 1e-12);
     double y = rows.top();
     for (const TimePartsModel::Row& row : m_model.rows()) {
-        paintRow(painter, QRectF(rows.left(), y, rows.width(), lineHeight), row, scale, theme);
+        const QRectF line(rows.left(), y, rows.width(), lineHeight);
+        if (&row - m_model.rows().data() == m_selected)
+            painter.fillRect(line.adjusted(-px(4), 1, px(4), -1), theme.grid);
+        paintRow(painter, line, row, scale, theme);
         y += lineHeight;
     }
     painter.setPen(theme.grid);
     painter.drawLine(rows.left(), qRound(y), rows.right(), qRound(y));
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25, QFont::DemiBold));
-    const QRectF line(rows.left(), y, rows.width(), lineHeight);
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
-    painter.drawText(line.adjusted(kNameWidth, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
-    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
+    const QRectF total(rows.left(), y, rows.width(), lineHeight);
+    painter.drawText(total, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
+    painter.drawText(
+        total.adjusted(px(kNameWidth), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
+    painter.drawText(total, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
 }
 
 void StepSplit::paintRow(
@@ -103,8 +112,8 @@ void StepSplit::paintRow(
     painter.setFont(scaledFont(-0.25));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
     const Look look = lookOf(row.part, theme);
-    const double barHeight = std::max(4.0, std::min(16.0, line.height() - 7));
-    const QRectF bar(line.left() + kNameWidth, std::round(line.center().y() - barHeight / 2),
+    const double barHeight = std::max(4.0, std::min(double(px(16)), line.height() - px(7)));
+    const QRectF bar(line.left() + px(kNameWidth), std::round(line.center().y() - barHeight / 2),
         std::max(row.exposed_s > 0 ? 1.0 : 0.0, std::round(row.exposed_s * scale)), std::round(barHeight));
     fillShape(painter, bar, look.color, look.fill, theme);
     double right = bar.right();
@@ -117,10 +126,22 @@ void StepSplit::paintRow(
         right = hidden.right();
     }
     painter.setPen(theme.muted);
-    painter.drawText(QRectF(right + 8, line.top(), kTimeWidth + 20, line.height()), Qt::AlignLeft | Qt::AlignVCenter,
-        duration(row.exposed_s));
+    painter.drawText(QRectF(right + px(8), line.top(), px(kTimeWidth + 20), line.height()),
+        Qt::AlignLeft | Qt::AlignVCenter, duration(row.exposed_s));
     const double share = m_model.total() > 0 ? row.exposed_s / m_model.total() : 0;
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(share)));
+}
+
+Table StepSplit::table() const
+{
+    Table table;
+    table.columns = {{"part", "Part"}, {"exposed_s", "Exposed s", 4}, {"hidden_s", "Hidden behind compute s", 4},
+        {"share", "Share", 1, 100, " %"}};
+    for (const TimePartsModel::Row& row : m_model.rows()) {
+        table.rows.push_back({TimePartsModel::label(row.part).toStdString(), row.exposed_s, row.hidden_s,
+            m_model.total() > 0 ? row.exposed_s / m_model.total() : 0.0});
+    }
+    return table;
 }
 
 bool StepSplit::event(QEvent* event)
@@ -128,19 +149,67 @@ bool StepSplit::event(QEvent* event)
     if (event->type() != QEvent::ToolTip)
         return Card::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QRect rows = rowsArea(bodyArea());
-    const double lineHeight = std::min(30.0, double(rows.height()) / (m_model.rowCount() + 1));
-    const int index = static_cast<int>((help->pos().y() - rows.top()) / lineHeight);
-    if (help->pos().y() >= rows.top() && index < m_model.rowCount()) {
+    if (const int index = rowAt(help->pos()); index >= 0) {
         const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
         QToolTip::showText(help->globalPos(),
-            tr("%1: %2 exposed, %3 hidden behind compute")
+            tr("%1: %2 exposed, %3 hidden behind compute\nDouble click or Enter opens the derivation")
                 .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s)),
             this);
     } else {
         QToolTip::hideText();
     }
     return true;
+}
+
+int StepSplit::rowAt(const QPoint& point) const
+{
+    const QRect rows = rowsArea(bodyArea());
+    const double lineHeight = std::min(double(px(30)), double(rows.height()) / (m_model.rowCount() + 1));
+    const int index = static_cast<int>((point.y() - rows.top()) / std::max(1.0, lineHeight));
+    return point.y() >= rows.top() && index < m_model.rowCount() ? index : -1;
+}
+
+void StepSplit::setSelected(int row)
+{
+    m_selected = row;
+    update();
+}
+
+void StepSplit::activate()
+{
+    if (m_selected >= 0 && m_selected < m_model.rowCount())
+        emit partActivated(fromUtf8(name(m_model.rows()[static_cast<std::size_t>(m_selected)].part)));
+}
+
+void StepSplit::mousePressEvent(QMouseEvent* event)
+{
+    Card::mousePressEvent(event);
+    setSelected(rowAt(event->position().toPoint()));
+}
+
+void StepSplit::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    setSelected(rowAt(event->position().toPoint()));
+    activate();
+}
+
+void StepSplit::keyPressEvent(QKeyEvent* event)
+{
+    const int last = m_model.rowCount() - 1;
+    switch (event->key()) {
+    case Qt::Key_Up:
+        setSelected(std::clamp(m_selected - 1, 0, std::max(0, last)));
+        break;
+    case Qt::Key_Down:
+        setSelected(std::clamp(m_selected + 1, 0, std::max(0, last)));
+        break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        activate();
+        break;
+    default:
+        Card::keyPressEvent(event);
+    }
 }
 
 } // namespace fourfold::ui

@@ -13,18 +13,29 @@ public:
     // `model` outlives the widget.
     explicit StepSplit(const TimePartsModel& model, QWidget* parent = nullptr);
     [[nodiscard]] QSize minimumSizeHint() const override { return {280, 190}; }
+    [[nodiscard]] Table table() const override;
+    void setSelected(int row); // of the model; -1 = none
+
+signals:
+    void partActivated(const QString& part); // double click or Enter; as the engine names it
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
     bool event(QEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    [[nodiscard]] int rowAt(const QPoint& point) const; // -1 = none
+    void activate();
     [[nodiscard]] QRect rowsArea(const QRect& area) const;
     void paintRow(
         QPainter& painter, const QRectF& line, const TimePartsModel::Row& row, double scale, const Theme& theme) const;
 
     const TimePartsModel& m_model;
+    int m_selected = -1;
 };
 
 } // namespace fourfold::ui

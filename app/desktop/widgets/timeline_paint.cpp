@@ -2,6 +2,7 @@
 // How the timeline looks; what it does is in timeline_view.cpp.
 #include "app/desktop/widgets/timeline_raster.h"
 #include "app/desktop/widgets/timeline_view.h"
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QPainter>
@@ -64,6 +65,8 @@ void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& 
         painter.drawRect(QRect(at.rows.left() - 2, at.rows.top() - 2, at.rows.width() + 3, height + 3 - at.gap));
     }
     painter.setOpacity(1);
+    if (m_measured)
+        paintMeasure(painter, at, theme);
     if (m_hovered && m_drag == Drag::none)
         paintTip(painter, theme);
 }
@@ -71,7 +74,7 @@ void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& 
 void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
     int x = area.left();
-    const int baseline = area.top() + 10;
+    const int baseline = area.top() + px(10);
     for (const LegendEntry& entry : kLegend) {
         if (m_scene.has(entry.kind))
             x = drawLegend(painter, x, baseline, timelineColor(entry.kind, theme), tr(entry.text), entry.fill, theme);
@@ -79,14 +82,15 @@ void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme
     x = drawLegend(painter, x, baseline, theme.idle, tr("Idle"), Fill::solid, theme);
     painter.setFont(scaledFont(-1));
     painter.setPen(theme.muted);
-    const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   arrows select");
+    const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   Shift+drag measures");
     if (painter.fontMetrics().horizontalAdvance(keys) < area.right() - x)
-        painter.drawText(QRect(x, area.top() - 2, area.right() - x, 16), Qt::AlignRight | Qt::AlignVCenter, keys);
+        painter.drawText(
+            QRect(x, area.top() - px(2), area.right() - x, px(16)), Qt::AlignRight | Qt::AlignVCenter, keys);
 }
 
 void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme& theme) const
 {
-    const double step = axisStep(m_window.span(), std::max(2, at.rows.width() / 90));
+    const double step = axisStep(m_window.span(), std::max(2, at.rows.width() / px(90)));
     const double scale = m_window.end() >= 0.9995 ? 1 : m_window.end() >= 0.9995e-3 ? 1e3 : 1e6;
     const QString unit = scale == 1 ? QStringLiteral("s")
         : scale == 1e3              ? QStringLiteral("ms")
@@ -102,20 +106,20 @@ void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme&
         if (x + 4 + painter.fontMetrics().horizontalAdvance(text) > at.rows.right() + 8)
             continue;
         painter.setPen(theme.muted);
-        painter.drawText(QRect(x + 4, at.rows.top() - 19, 100, 15), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(QRect(x + 4, at.rows.top() - px(19), px(100), px(15)), Qt::AlignLeft | Qt::AlignVCenter, text);
     }
 }
 
 void TimelineView::paintNames(QPainter& painter, const Geometry& at, const Theme& theme) const
 {
-    const int every = std::max(1, static_cast<int>(std::ceil(13 / at.rowHeight)));
+    const int every = std::max(1, static_cast<int>(std::ceil(px(13) / at.rowHeight)));
     for (int row = 0; row < m_scene.rows(); row += every) {
         const bool marked = row == m_selectedStage;
         painter.setPen(marked ? theme.accentText : theme.text);
         painter.setFont(scaledFont(-0.25, marked ? QFont::DemiBold : QFont::Normal));
-        const double height = std::max(13.0, at.rowHeight - at.gap);
+        const double height = std::max(double(px(13)), at.rowHeight - at.gap);
         painter.drawText(
-            QRectF(at.rows.left() - kNamesWidth, at.rows.top() + row * at.rowHeight, kNamesWidth - 4, height),
+            QRectF(at.rows.left() - namesWidth(), at.rows.top() + row * at.rowHeight, namesWidth() - 4, height),
             Qt::AlignLeft | Qt::AlignVCenter, tr("Stage %1").arg(row));
     }
 }
@@ -194,7 +198,7 @@ void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Th
     if (m_overviewImage.isNull() || m_overviewImage.size() != inner * devicePixelRatioF()) {
         const double rowHeight = double(inner.height()) / m_scene.rows();
         m_overviewImage = rasterTimeline(
-            m_scene, 0, m_scene.length(), inner, rowHeight, rowHeight >= 4 ? 1 : 0, devicePixelRatioF(), theme);
+            m_scene, 0, m_window.length(), inner, rowHeight, rowHeight >= 4 ? 1 : 0, devicePixelRatioF(), theme);
     }
     painter.drawImage(at.overview.left(), at.overview.top() + 2, m_overviewImage);
     painter.setPen(theme.line);
@@ -210,8 +214,32 @@ void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Th
         QRectF(left, at.overview.top(), std::max(3.0, m_window.span() * perSecond - 1), at.overview.height() - 1));
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
-    painter.drawText(QRect(at.rows.left() - kNamesWidth, at.overview.top(), kNamesWidth, at.overview.height()),
+    painter.drawText(QRect(at.rows.left() - namesWidth(), at.overview.top(), namesWidth(), at.overview.height()),
         Qt::AlignLeft | Qt::AlignVCenter, tr("Overview"));
+}
+
+void TimelineView::paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const
+{
+    const double left = std::clamp(xAt(m_measured->first), double(at.rows.left()), double(at.rows.right()));
+    const double right = std::clamp(xAt(m_measured->second), double(at.rows.left()), double(at.rows.right()));
+    if (right - left < 1)
+        return;
+    const double height = at.rowHeight * m_scene.rows();
+    QColor veil = theme.accent;
+    veil.setAlpha(45);
+    painter.fillRect(QRectF(left, at.rows.top(), right - left, height), veil);
+    painter.setPen(QPen(theme.accentText, 1));
+    for (const double x : {left, right})
+        painter.drawLine(QPointF(x, at.rows.top() - px(4)), QPointF(x, at.rows.top() + height));
+    const QString text = duration(m_measured->second - m_measured->first);
+    painter.setFont(scaledFont(-0.25, QFont::DemiBold));
+    const double width = painter.fontMetrics().horizontalAdvance(text) + px(12);
+    QRectF label((left + right - width) / 2, at.rows.top() + px(2), width, px(18));
+    label.moveLeft(std::clamp(label.left(), double(at.rows.left()), double(at.rows.right()) - width));
+    painter.setPen(theme.accentText);
+    painter.setBrush(theme.panel);
+    painter.drawRoundedRect(label, 3, 3);
+    painter.drawText(label, Qt::AlignCenter, text);
 }
 
 void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
@@ -222,7 +250,7 @@ void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
     int widest = QFontMetrics(bold).horizontalAdvance(lines.front());
     for (const QString& line : lines.mid(1))
         widest = std::max(widest, QFontMetrics(plain).horizontalAdvance(line));
-    QRect tip(0, 0, widest + 22, 14 + 18 * static_cast<int>(lines.size()));
+    QRect tip(0, 0, widest + px(22), px(14) + px(18) * static_cast<int>(lines.size()));
     tip.moveTopLeft(m_pointer.toPoint() + QPoint(16, 18));
     if (tip.right() > width() - 4)
         tip.moveRight(static_cast<int>(m_pointer.x()) - 12);
@@ -235,12 +263,12 @@ void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
     painter.setPen(theme.muted);
     painter.setBrush(theme.panel);
     painter.drawRoundedRect(QRectF(tip).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
-    int y = tip.top() + 7;
+    int y = tip.top() + px(7);
     for (int i = 0; i < lines.size(); ++i) {
         painter.setPen(i == 0 ? theme.text : theme.muted);
         painter.setFont(i == 0 ? bold : plain);
-        painter.drawText(QRect(tip.left() + 11, y, widest + 4, 18), Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
-        y += 18;
+        painter.drawText(QRect(tip.left() + px(11), y, widest + 4, px(18)), Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
+        y += px(18);
     }
 }
 

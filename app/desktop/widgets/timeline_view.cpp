@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/timeline_view.h"
 
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
-
-#include <QGuiApplication>
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QWheelEvent>
 
 #include <algorithm>
 #include <cmath>
@@ -19,32 +15,7 @@ constexpr int kAxisHeight = 18;
 constexpr int kOverviewHeight = 26;
 constexpr int kOverviewGap = 10;
 constexpr double kTallestRow = 40;
-constexpr double kZoomStep = 1.25;
-constexpr double kPanStep = 0.2;
 constexpr double kHoverSlack = 2; // pixels
-
-// The key at the place where W, A, S, D lie on a US keyboard, so that other layouts keep the cross shape.
-// X11 and Wayland report evdev codes plus eight; elsewhere, and for synthetic events, the letter counts.
-int keyByPosition(const QKeyEvent& event)
-{
-    static const bool evdev = QGuiApplication::platformName() == QLatin1String("xcb")
-        || QGuiApplication::platformName() == QLatin1String("wayland");
-    if (evdev) {
-        switch (event.nativeScanCode()) {
-        case 25:
-            return Qt::Key_W;
-        case 38:
-            return Qt::Key_A;
-        case 39:
-            return Qt::Key_S;
-        case 40:
-            return Qt::Key_D;
-        default:
-            break;
-        }
-    }
-    return event.key();
-}
 } // namespace
 
 TimelineView::TimelineView(QWidget* parent)
@@ -55,16 +26,15 @@ TimelineView::TimelineView(QWidget* parent)
     setEmptyText(tr("The timeline of a step appears here as soon as the plan is valid."));
 }
 
-void TimelineView::showTimeline(TimelineScene scene, const QString& summary)
+void TimelineView::showTimeline(TimelineScene scene, const QString& summary, double axisLength)
 {
     m_scene = std::move(scene);
     m_summary = summary;
     m_hovered.reset();
     m_selected.reset();
+    m_measured.reset();
     m_overviewImage = {};
-    m_window.setLength(m_scene.length());
-    const double rows = std::max(1, m_scene.rows()) * kTallestRow;
-    setMaximumHeight(46 + kLegendHeight + kAxisHeight + static_cast<int>(rows) + kOverviewGap + kOverviewHeight);
+    m_window.setLength(std::max(m_scene.length(), axisLength));
     setAccessibleDescription(summary);
     windowChanged();
 }
@@ -75,14 +45,22 @@ void TimelineView::setSelectedStage(int stage)
     update();
 }
 
+int TimelineView::namesWidth()
+{
+    return px(62);
+}
+
 TimelineView::Geometry TimelineView::geometryNow() const
 {
     Geometry at;
     const QRect body = bodyArea();
-    at.rows = body.adjusted(kNamesWidth, kLegendHeight + kAxisHeight, 0, -kOverviewHeight - kOverviewGap);
-    at.overview = QRect(at.rows.left(), body.bottom() - kOverviewHeight + 1, at.rows.width(), kOverviewHeight);
-    at.rowHeight = std::min(kTallestRow, double(at.rows.height()) / std::max(1, m_scene.rows()));
+    at.rows = body.adjusted(namesWidth(), px(kLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
+    at.rowHeight = std::min(double(px(kTallestRow)), double(at.rows.height()) / std::max(1, m_scene.rows()));
     at.gap = at.rowHeight >= 14 ? 4 : at.rowHeight >= 6 ? 1 : 0;
+    // Right under the rows: few stages do not fill a tall window.
+    const int rowsEnd = at.rows.top() + static_cast<int>(std::ceil(at.rowHeight * std::max(1, m_scene.rows())));
+    const int top = std::min(body.bottom() - px(kOverviewHeight) + 1, rowsEnd + px(kOverviewGap));
+    at.overview = QRect(at.rows.left(), top, at.rows.width(), px(kOverviewHeight));
     return at;
 }
 
@@ -124,6 +102,7 @@ QRectF TimelineView::barRect(const BarRef& ref) const
 void TimelineView::windowChanged()
 {
     m_rowsImage = {};
+    emit windowMoved(m_window.begin(), m_window.end());
     if (isEmpty()) {
         setSubtitle({});
     } else if (m_window.isFit()) {
@@ -176,140 +155,32 @@ QStringList TimelineView::describe(const BarRef& ref) const
     return lines;
 }
 
-void TimelineView::wheelEvent(QWheelEvent* event)
+Table TimelineView::table() const
 {
-    if (isEmpty() || !geometryNow().rows.contains(event->position().toPoint())) {
-        event->ignore();
-        return;
-    }
-    const QPoint delta = event->angleDelta();
-    if (event->modifiers() & Qt::ShiftModifier || std::abs(delta.x()) > std::abs(delta.y()))
-        m_window.pan(-kPanStep * (delta.x() != 0 ? delta.x() : delta.y()) / 120.0);
-    else
-        m_window.zoom(timeAt(event->position().x()), std::pow(kZoomStep, delta.y() / 120.0));
-    m_hovered = barAt(event->position());
-    windowChanged();
-    event->accept();
-}
-
-void TimelineView::mousePressEvent(QMouseEvent* event)
-{
-    if (isEmpty() || event->button() != Qt::LeftButton)
-        return;
-    const Geometry at = geometryNow();
-    m_dragStart = event->position();
-    m_dragBegin = m_window.begin();
-    m_moved = false;
-    if (at.overview.contains(event->position().toPoint())) {
-        m_drag = Drag::overview;
-        moveOverviewTo(event->position().x());
-    } else if (at.rows.contains(event->position().toPoint())) {
-        m_drag = Drag::rows;
-    }
-}
-
-void TimelineView::mouseMoveEvent(QMouseEvent* event)
-{
-    m_pointer = event->position();
-    if (m_drag == Drag::overview) {
-        moveOverviewTo(event->position().x());
-        return;
-    }
-    if (m_drag == Drag::rows) {
-        const double pixels = event->position().x() - m_dragStart.x();
-        m_moved = m_moved || std::abs(pixels) > 3;
-        if (m_moved) {
-            m_window.moveTo(m_dragBegin - pixels / std::max(1, geometryNow().rows.width()) * m_window.span());
-            m_hovered.reset();
-            windowChanged();
+    Table table;
+    table.columns = {{"stage", "Stage"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"}, {"chunk", "Chunk"},
+        {"start_s", "Start s", 6}, {"length_s", "Length s", 6}};
+    for (int row = 0; row < m_scene.rows(); ++row) {
+        for (const TimelineBar& bar : m_scene.row(row)) {
+            table.rows.push_back({std::int64_t(row), std::string(name(bar.kind)),
+                bar.microBatch >= 0 ? Cell(std::int64_t(bar.microBatch)) : Cell(), std::int64_t(bar.chunk), bar.start_s,
+                bar.end_s - bar.start_s});
         }
-        return;
     }
-    m_hovered = barAt(event->position());
-    update();
+    return table;
 }
 
-void TimelineView::mouseReleaseEvent(QMouseEvent* event)
+void TimelineView::linkWindow(TimelineView& other)
 {
-    if (m_drag == Drag::rows && !m_moved)
-        select(barAt(event->position()));
-    m_drag = Drag::none;
+    connect(this, &TimelineView::windowMoved, &other, &TimelineView::followWindow);
+    connect(&other, &TimelineView::windowMoved, this, &TimelineView::followWindow);
 }
 
-void TimelineView::mouseDoubleClickEvent(QMouseEvent* event)
+void TimelineView::followWindow(double begin, double end)
 {
-    if (const std::optional<BarRef> bar = barAt(event->position()))
-        zoomTo(*bar);
-}
-
-void TimelineView::moveOverviewTo(double x)
-{
-    const QRect overview = geometryNow().overview;
-    const double time = (x - overview.left()) / std::max(1, overview.width()) * m_window.length();
-    m_window.moveTo(time - m_window.span() / 2);
-    windowChanged();
-}
-
-void TimelineView::leaveEvent(QEvent*)
-{
-    m_hovered.reset();
-    update();
-}
-
-void TimelineView::keyPressEvent(QKeyEvent* event)
-{
-    if (isEmpty() || (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier))) {
-        Card::keyPressEvent(event);
+    if (begin == m_window.begin() && end == m_window.end())
         return;
-    }
-    const bool pointerInside = geometryNow().rows.contains(m_pointer.toPoint()) && underMouse();
-    const double at = pointerInside ? timeAt(m_pointer.x()) : (m_window.begin() + m_window.end()) / 2;
-    const BarRef from = m_selected.value_or(m_hovered.value_or(BarRef{0, 0}));
-    const bool canMove = from.row >= 0 && from.row < m_scene.rows() && !m_scene.row(from.row).empty();
-    switch (keyByPosition(*event)) {
-    case Qt::Key_W:
-        m_window.zoom(at, kZoomStep);
-        break;
-    case Qt::Key_S:
-        m_window.zoom(at, 1 / kZoomStep);
-        break;
-    case Qt::Key_A:
-        m_window.pan(-kPanStep);
-        break;
-    case Qt::Key_D:
-        m_window.pan(kPanStep);
-        break;
-    case Qt::Key_F:
-        m_window.fit();
-        break;
-    case Qt::Key_Backspace:
-        m_window.back();
-        break;
-    case Qt::Key_Z:
-        if (m_selected)
-            zoomTo(*m_selected);
-        break;
-    case Qt::Key_Left:
-    case Qt::Key_Right:
-        if (canMove)
-            select(m_selected ? m_scene.along(from, event->key() == Qt::Key_Left ? -1 : 1) : from);
-        break;
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-        if (canMove)
-            select(m_selected ? m_scene.across(from, event->key() == Qt::Key_Up ? -1 : 1) : from);
-        break;
-    case Qt::Key_Escape:
-        if (!m_selected) {
-            Card::keyPressEvent(event);
-            return;
-        }
-        select({});
-        break;
-    default:
-        Card::keyPressEvent(event);
-        return;
-    }
+    m_window.follow(begin, end);
     windowChanged();
 }
 

@@ -2,7 +2,8 @@
 // The pipeline timeline of one training step: one row a stage, zoom at the pointer, hover and selection of bars, an
 // overview strip of the whole step.
 // Keys by their position on the keyboard: W/S zoom, A/D pan; F fits, Z zooms to the selected bar, Backspace goes back;
-// arrows move between bars (left and right in time, up and down over stages).
+// arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time,
+// which Z then zooms to; Escape takes the measure away.
 #pragma once
 
 #include "app/desktop/widgets/card.h"
@@ -19,8 +20,13 @@ class TimelineView : public Card {
 public:
     explicit TimelineView(QWidget* parent = nullptr);
 
-    // `summary` names schedule, stages and micro-batches for the subtitle.
-    void showTimeline(TimelineScene scene, const QString& summary);
+    // `summary` names schedule, stages and micro-batches for the subtitle. The time axis reaches to `axisLength` where
+    // that is longer than the scene, for two timelines on one axis.
+    void showTimeline(TimelineScene scene, const QString& summary, double axisLength = 0);
+    // Both views show the same part of the axis from now on.
+    void linkWindow(TimelineView& other);
+    // What was measured by dragging with Shift, begin before end; empty = nothing.
+    [[nodiscard]] std::optional<std::pair<double, double>> measured() const { return m_measured; }
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
     [[nodiscard]] const TimelineWindow& window() const { return m_window; }
     void setSelectedStage(int stage);
@@ -32,9 +38,11 @@ public:
     // Where a bar is drawn, clipped to the part on show; empty when it is outside.
     [[nodiscard]] QRectF barRect(const BarRef& ref) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return {400, 170}; }
+    [[nodiscard]] Table table() const override;
 
 signals:
     void stageClicked(int stage);
+    void windowMoved(double begin, double end);
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
@@ -53,13 +61,15 @@ private:
         double rowHeight = 0;
         int gap = 0;
     };
-    enum class Drag { none, rows, overview };
-    static constexpr int kNamesWidth = 62; // pixels for the names of the stages
+    enum class Drag { none, rows, overview, measure };
+    static int namesWidth(); // pixels for the names of the stages
 
     [[nodiscard]] Geometry geometryNow() const;
     [[nodiscard]] double timeAt(double x) const;
     [[nodiscard]] double xAt(double time) const;
     void windowChanged();
+    void followWindow(double begin, double end);
+    void zoomToSelection();
     void moveOverviewTo(double x);
     void select(std::optional<BarRef> bar);
     void zoomTo(const BarRef& bar);
@@ -72,6 +82,7 @@ private:
     void paintNumbers(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintOutlines(QPainter& painter, const Theme& theme) const;
     void paintOverview(QPainter& painter, const Geometry& at, const Theme& theme);
+    void paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintTip(QPainter& painter, const Theme& theme) const;
 
     TimelineScene m_scene;
@@ -83,6 +94,7 @@ private:
     Drag m_drag = Drag::none;
     QPointF m_dragStart;
     double m_dragBegin = 0;
+    std::optional<std::pair<double, double>> m_measured;
     bool m_moved = false;
     QImage m_rowsImage, m_overviewImage;
     bool m_rasterIsDark = false;

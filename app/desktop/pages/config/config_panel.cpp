@@ -6,6 +6,7 @@
 #include "app/desktop/pages/config/layout_section.h"
 #include "app/desktop/pages/config/model_section.h"
 #include "app/desktop/theme.h"
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QEvent>
@@ -19,7 +20,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPanelWidth = 368;
+constexpr int kPanelWidth = 340; // at least
 
 QLabel* makeLine(const char* role)
 {
@@ -51,7 +52,8 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     , m_otherReasons(makeLine("bad"))
     , m_unknownKeys(makeLine("warning"))
 {
-    setFixedWidth(kPanelWidth);
+    limitWidth(this, kPanelWidth);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     setProperty("role", "panel");
     setAttribute(Qt::WA_StyledBackground);
     auto* title = new QLabel(tr("Configuration"));
@@ -75,8 +77,8 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     column->addWidget(m_unknownKeys);
     column->addStretch();
     m_verdict->setObjectName(QStringLiteral("verdict"));
-    m_otherReasons->setFont(scaledFont(-0.5));
-    m_unknownKeys->setFont(scaledFont(-0.5));
+    useFont(m_otherReasons, -0.5);
+    useFont(m_unknownKeys, -0.5);
 
     auto* scroll = new QScrollArea;
     scroll->setWidget(body);

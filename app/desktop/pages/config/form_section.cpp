@@ -2,9 +2,9 @@
 #include "app/desktop/pages/config/form_section.h"
 
 #include "app/desktop/pages/config/reason_row.h"
-#include "app/desktop/theme.h"
 #include "app/desktop/widgets/elided_combo_box.h"
 #include "app/desktop/widgets/invalid_frame.h"
+#include "app/desktop/zoom.h"
 #include "app/models/choices.h"
 #include "app/models/text.h"
 
@@ -36,7 +36,7 @@ FormSection::FormSection(const QString& title, PlanDocument& document, QWidget* 
     column->setSpacing(6);
     auto* header = new QHBoxLayout;
     auto* heading = new QLabel(title);
-    heading->setFont(scaledFont(0.25, QFont::DemiBold));
+    useFont(heading, 0.25, QFont::DemiBold);
     header->addWidget(heading);
     header->addStretch();
     header->addWidget(m_fact);
@@ -58,7 +58,7 @@ void FormSection::setFact(const QString& fact)
 QLabel* FormSection::makeNote()
 {
     auto* note = new QLabel;
-    note->setFont(scaledFont(-0.5));
+    useFont(note, -0.5);
     note->setProperty("role", "muted");
     note->setMinimumWidth(1);
     return note;
@@ -127,7 +127,7 @@ QSpinBox* FormSection::addSpinBox(const std::string& path, const QString& name, 
     box->setAccessibleName(name);
     box->setObjectName(fromUtf8(path));
     box->setGroupSeparatorShown(true);
-    box->setMinimumWidth(64);
+    limitWidth(box, 64);
     connect(box, &QSpinBox::valueChanged, this,
         [this, path, name](int value) { m_document.setValue(path, value, tr("Change %1").arg(name)); });
     return box;

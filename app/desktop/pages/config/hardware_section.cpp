@@ -2,6 +2,7 @@
 #include "app/desktop/pages/config/hardware_section.h"
 
 #include "app/desktop/widgets/degree_spin_box.h"
+#include "app/desktop/zoom.h"
 #include "app/models/plan_edits.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
@@ -85,7 +86,7 @@ QDoubleSpinBox* HardwareSection::bandwidthBox(const QString& name)
     box->setGroupSeparatorShown(true);
     box->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     box->setSuffix(tr(" GB/s"));
-    box->setFixedWidth(112);
+    fixWidth(box, 112);
     box->setToolTip(tr("Per GPU and direction"));
     return box;
 }

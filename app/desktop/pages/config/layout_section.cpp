@@ -2,6 +2,7 @@
 #include "app/desktop/pages/config/layout_section.h"
 
 #include "app/desktop/widgets/degree_spin_box.h"
+#include "app/desktop/zoom.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
@@ -47,7 +48,7 @@ DegreeSpinBox* LayoutSection::addDegree(
 {
     auto* box = new DegreeSpinBox;
     addSpinBox(path, name, box);
-    box->setFixedWidth(72);
+    fixWidth(box, 72);
     addRow(label, {{box, path}}, note);
     return box;
 }

@@ -3,6 +3,7 @@
 
 #include "app/desktop/icons.h"
 #include "app/desktop/widgets/degree_spin_box.h"
+#include "app/desktop/zoom.h"
 #include "app/models/plan_edits.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
@@ -74,7 +75,7 @@ QSpinBox* ModelSection::shapeBox(const QString& name)
     box->setAccessibleName(name);
     box->setRange(1, 4096);
     box->setGroupSeparatorShown(true);
-    box->setMinimumWidth(64);
+    limitWidth(box, 64);
     return box;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/reason_row.h"
 
-#include "app/desktop/theme.h"
+#include "app/desktop/zoom.h"
 #include "app/models/choices.h"
 #include "app/models/text.h"
 
@@ -33,7 +33,7 @@ ReasonRow::ReasonRow(QWidget* parent)
     line->setContentsMargins(0, 0, 0, 2);
     line->setSpacing(8);
     m_message->setWordWrap(true);
-    m_message->setFont(scaledFont(-0.5));
+    useFont(m_message, -0.5);
     m_message->setProperty("role", "bad");
     m_use->setProperty("small", true);
     m_use->setObjectName(QStringLiteral("useNearest"));

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pictures and tables out of the window: files, the clipboard, and the table behind a picture.
+#pragma once
+
+#include "core/report/table/table.h"
+
+#include <QSize>
+#include <QString>
+
+#include <functional>
+
+class QMenu;
+class QWidget;
+
+namespace fourfold::ui {
+
+class Card;
+
+// Draws a widget at `size` (logical pixels) into .png (at twice the pixels), .svg or .pdf, as the ending says. The file
+// is written as a whole or not at all; a widget that draws nothing is a Problem.
+Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file);
+// Writes a table by the ending: .csv, .md, .tex, .json or .txt.
+Expected<void> writeTable(const Table& table, const QString& file);
+// The table as text for spreadsheets (tab-separated) and as HTML.
+void copyTable(const Table& table);
+
+// Entries "Show as table", "Copy table", "Export picture", "Export table" for what the card has.
+void addExports(QMenu& menu, Card& card);
+// Entries for a table alone. `table` is asked when an entry is chosen.
+void addTableExports(QMenu& menu, QWidget* parent, const QString& title, std::function<Table()> table);
+
+// Dialogs.
+void showAsTable(QWidget* parent, const QString& title, const Table& table);
+bool askExportPicture(QWidget& widget, const QString& title); // size and format, then the file
+bool askExportTable(QWidget* parent, const QString& title, const Table& table, const QString& ending);
+
+} // namespace fourfold::ui

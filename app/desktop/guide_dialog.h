@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The user's guide: the Markdown files of resources/guide, a chapter each.
+#pragma once
+
+#include <QDialog>
+
+class QListWidget;
+class QTextBrowser;
+
+namespace fourfold::ui {
+
+class GuideDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit GuideDialog(QWidget* parent);
+    [[nodiscard]] int chapters() const;
+    void showChapter(int index);
+
+private:
+    QListWidget* m_chapters;
+    QTextBrowser* m_text;
+    QStringList m_files;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sizes that the user dragged: splitters and table columns, by object name. Saved in the session; one call puts
+// everything back to where the design has it.
+#pragma once
+
+#include <QMap>
+#include <QSplitter>
+#include <QVariant>
+
+namespace fourfold::ui {
+
+// A splitter whose parts cannot be dragged away. `shares` are the sizes at the beginning, in any unit.
+QSplitter* makeSplitter(
+    const QString& name, Qt::Orientation orientation, const QList<QWidget*>& parts, const QList<int>& shares);
+
+using LayoutState = QMap<QString, QVariant>;
+LayoutState layoutOf(const QWidget* window);
+// Names that the window does not know are left alone.
+void applyLayout(QWidget* window, const LayoutState& state);
+// Splitters back to their shares, table columns to the widths that DataTable::setWidths() gave.
+void resetLayout(QWidget* window);
+
+} // namespace fourfold::ui

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/compare_charts.h"
+
+#include "app/desktop/layout_state.h"
+#include "app/desktop/widgets/card_stack.h"
+#include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/scaling.h"
+#include "app/models/text.h"
+#include "app/models/time_parts_model.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kScalingPoints = 7;
+constexpr std::size_t kMostScalingCurves = 6; // as many as looks that can be told apart
+const double kNone = std::numeric_limits<double>::quiet_NaN();
+
+const StageMemory* fullest(const Prediction& prediction)
+{
+    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
+        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
+    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
+}
+
+template <typename Get>
+std::vector<double> valuesOf(const std::vector<CompareEntry>& entries, Get get)
+{
+    std::vector<double> values;
+    for (const CompareEntry& entry : entries)
+        values.push_back(get(entry).value_or(kNone));
+    return values;
+}
+
+// The look of a part of the step, as on the Plan page; neighbours in the stack differ.
+BarSet lookOf(Part part)
+{
+    switch (part) {
+    case Part::compute:
+        return {{}, &Theme::forward, Card::Fill::solid, {}};
+    case Part::recompute:
+        return {{}, &Theme::gradients, Card::Fill::dotted, {}};
+    case Part::tp:
+        return {{}, &Theme::communication, Card::Fill::solid, {}};
+    case Part::cp:
+        return {{}, &Theme::communication, Card::Fill::hatched, {}};
+    case Part::pp:
+        return {{}, &Theme::activations, Card::Fill::solid, {}};
+    case Part::dp:
+        return {{}, &Theme::communication, Card::Fill::dotted, {}};
+    case Part::ep:
+        return {{}, &Theme::activations, Card::Fill::hatched, {}};
+    case Part::bubble:
+        return {{}, &Theme::muted, Card::Fill::outlined, {}};
+    case Part::optimizer:
+        return {{}, &Theme::optimizer, Card::Fill::solid, {}};
+    case Part::other:
+        return {{}, &Theme::muted, Card::Fill::solid, {}};
+    }
+    return {};
+}
+} // namespace
+
+CompareCharts::CompareCharts(const Presets& presets, QWidget* parent)
+    : QWidget(parent)
+    , m_presets(presets)
+    , m_memory(new ComparisonChart(tr("Memory"), tr("predicted, fullest stage, by what it holds")))
+    , m_throughput(new ComparisonChart(tr("Throughput"), tr("tokens/s per GPU")))
+    , m_utilisation(new ComparisonChart(tr("MFU"), tr("of the dense peak")))
+    , m_time(new ComparisonChart(tr("Step time"), tr("exposed parts; they add up to the step")))
+    , m_scaling(new ComparisonChart(tr("Scaling"), tr("same TP, CP and PP; DP takes up the rest")))
+{
+    m_left = new CardStack({{m_throughput, tr("TPS/GPU")}, {m_utilisation, tr("MFU")}, {m_scaling, tr("Scaling")}});
+    m_right = new CardStack({{m_time, tr("Step time")}, {m_memory, tr("Memory")}});
+    QSplitter* charts = makeSplitter(QStringLiteral("compare.charts"), Qt::Horizontal, {m_left, m_right}, {1, 1});
+    QSplitter* rows = makeSplitter(QStringLiteral("compare.when"), Qt::Vertical, {charts, makeTimelines()}, {11, 9});
+    for (QSplitter* splitter : {charts, rows}) {
+        splitter->setHandleWidth(10);
+        splitter->setProperty("gap", true);
+    }
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 12, 12, 12);
+    column->addWidget(rows);
+    connect(m_left, &CardStack::currentChanged, this, &CompareCharts::startScaling);
+}
+
+CompareCharts::~CompareCharts() = default;
+
+QWidget* CompareCharts::makeTimelines()
+{
+    auto* both = new QWidget;
+    auto* row = new QHBoxLayout(both);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    for (int i = 0; i < 2; ++i) {
+        auto* view = new TimelineView;
+        auto* choice = new QComboBox;
+        choice->setObjectName(QStringLiteral("compareTimeline%1").arg(i));
+        choice->setAccessibleName(i == 0 ? tr("Upper timeline") : tr("Lower timeline"));
+        choice->setMinimumContentsLength(10);
+        choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        connect(choice, &QComboBox::currentIndexChanged, this, &CompareCharts::showTimelines);
+        m_timelines.push_back(view);
+        m_choices.push_back(choice);
+    }
+    auto* picks = new QVBoxLayout;
+    auto* heading = new QLabel(tr("Timelines on one axis"));
+    heading->setProperty("role", "heading");
+    heading->setWordWrap(true);
+    picks->addWidget(heading);
+    for (QComboBox* choice : m_choices)
+        picks->addWidget(choice);
+    picks->addStretch();
+    auto* side = new QWidget;
+    side->setLayout(picks);
+    side->setMaximumWidth(190);
+    auto* views = new QVBoxLayout;
+    views->setSpacing(10);
+    for (TimelineView* view : m_timelines)
+        views->addWidget(view, 1);
+    row->addWidget(side);
+    row->addLayout(views, 1);
+    m_timelines[0]->linkWindow(*m_timelines[1]);
+    return both;
+}
+
+void CompareCharts::show(const std::vector<CompareEntry>& entries)
+{
+    m_entries = entries;
+    ++m_serial;
+    showBars();
+    for (std::size_t i = 0; i < m_choices.size(); ++i) {
+        const QSignalBlocker blocker(m_choices[i]);
+        const int before = m_choices[i]->currentIndex();
+        m_choices[i]->clear();
+        for (const CompareEntry& entry : entries)
+            m_choices[i]->addItem(entry.name);
+        const int last = m_choices[i]->count() - 1;
+        m_choices[i]->setCurrentIndex(std::min(before >= 0 ? before : static_cast<int>(i), last));
+    }
+    showTimelines();
+    startScaling();
+}
+
+void CompareCharts::showBars()
+{
+    QStringList names;
+    for (const CompareEntry& entry : m_entries)
+        names << entry.name;
+    const auto predicted = [](auto member) {
+        return [member](const CompareEntry& entry) {
+            return entry.prediction ? (*entry.prediction).*member : std::optional<double>();
+        };
+    };
+    const std::vector<double> measured = valuesOf(m_entries, [](const CompareEntry& e) { return e.tps_per_gpu; });
+    std::vector<BarSet> throughput{{tr("Predicted"), &Theme::forward, Card::Fill::solid,
+        valuesOf(m_entries, predicted(&Prediction::tps_per_gpu))}};
+    if (std::any_of(measured.begin(), measured.end(), [](double value) { return std::isfinite(value); }))
+        throughput.push_back({tr("Measured"), &Theme::activations, Card::Fill::hatched, measured});
+    m_throughput->showBars(names, std::move(throughput), false, tr("tokens/s per GPU"));
+    m_utilisation->showBars(names,
+        {{tr("Predicted MFU"), &Theme::forward, Card::Fill::solid,
+            valuesOf(m_entries,
+                [](const CompareEntry& entry) -> std::optional<double> {
+                    if (!entry.prediction)
+                        return {};
+                    const std::optional<double> mfu
+                        = entry.prediction->mfu ? entry.prediction->mfu : entry.prediction->mfu_bf16_peak;
+                    return mfu ? std::optional<double>(*mfu * 100) : std::nullopt;
+                })}},
+        false, tr("%"));
+    std::vector<BarSet> memory;
+    const auto add = [&](const QString& name, QColor Theme::*color, Card::Fill fill, double StageMemory::*member) {
+        memory.push_back({name, color, fill, valuesOf(m_entries, [member](const CompareEntry& entry) {
+                              const StageMemory* stage = entry.prediction ? fullest(*entry.prediction) : nullptr;
+                              return stage ? std::optional<double>(stage->*member) : std::nullopt;
+                          })});
+    };
+    add(tr("Weights"), &Theme::weights, Card::Fill::solid, &StageMemory::weights);
+    add(tr("Gradients"), &Theme::gradients, Card::Fill::dotted, &StageMemory::gradients);
+    add(tr("Optimizer"), &Theme::optimizer, Card::Fill::solid, &StageMemory::optimizer);
+    add(tr("Activations"), &Theme::activations, Card::Fill::solid, &StageMemory::activations);
+    add(tr("Buffers"), &Theme::buffers, Card::Fill::hatched, &StageMemory::other);
+    m_memory->showBars(names, std::move(memory), true, tr("GiB per GPU"));
+    std::vector<BarSet> time;
+    for (int index = 0; index < kParts; ++index) {
+        const Part part = static_cast<Part>(index);
+        BarSet set = lookOf(part);
+        set.name = TimePartsModel::label(part);
+        set.values = valuesOf(m_entries, [part](const CompareEntry& entry) {
+            return entry.prediction && entry.prediction->step_time_s
+                ? std::optional<double>(entry.prediction->time_by_part[part])
+                : std::nullopt;
+        });
+        if (std::any_of(set.values.begin(), set.values.end(), [](double value) { return value > 0; }))
+            time.push_back(std::move(set));
+    }
+    m_time->showBars(names, std::move(time), true, tr("seconds"));
+}
+
+// Predictions at other sizes, on a thread of their own; only while the chart is on show.
+void CompareCharts::startScaling()
+{
+    if (m_left->current() != 2 || m_entries.empty())
+        return;
+    struct Wanted {
+        QString name;
+        ResolvedPlan plan;
+    };
+    std::vector<Wanted> wanted;
+    std::vector<CurveSeries> measured;
+    QMap<QString, QList<QPointF>> published; // by the table that the rows are of
+    for (const CompareEntry& entry : m_entries) {
+        if (entry.kind == EntryKind::published && entry.plan() && entry.tps_per_gpu) {
+            published[entry.id.section(QLatin1Char(':'), 0, 0)] << QPointF(entry.plan()->gpus, *entry.tps_per_gpu);
+        } else if (entry.plan() && wanted.size() < kMostScalingCurves) {
+            wanted.push_back({entry.name, *entry.plan()});
+            if (entry.tps_per_gpu)
+                measured.push_back(
+                    {tr("%1, measured").arg(entry.name), {QPointF(entry.plan()->gpus, *entry.tps_per_gpu)}, true});
+        }
+    }
+    for (auto table = published.begin(); table != published.end(); ++table) {
+        std::sort(table->begin(), table->end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
+        measured.push_back({tr("%1, published").arg(table.key()), *table, true});
+    }
+    // The old thread is asked to stop and joined by the assignment; it looks at its token between two predictions.
+    m_scalingThread = std::jthread([this, serial = m_serial, wanted = std::move(wanted),
+                                       measured = std::move(measured)](const std::stop_token& stop) mutable {
+        std::vector<CurveSeries> curves;
+        for (const Wanted& plan : wanted) {
+            CurveSeries curve{plan.name, {}, false};
+            for (const ScalingPoint& point : scalingOf(plan.plan, m_presets, kScalingPoints, stop))
+                curve.points << QPointF(point.gpus, point.tps_per_gpu);
+            if (!curve.points.isEmpty())
+                curves.push_back(std::move(curve));
+        }
+        if (stop.stop_requested())
+            return;
+        curves.insert(curves.end(), measured.begin(), measured.end());
+        QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
+            if (serial != m_serial)
+                return;
+            m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
+            emit scalingReady();
+        });
+    });
+}
+
+void CompareCharts::showTimelines()
+{
+    double longest = 0;
+    std::vector<const CompareEntry*> chosen;
+    for (const QComboBox* choice : m_choices) {
+        const int index = choice->currentIndex();
+        const bool has = index >= 0 && index < static_cast<int>(m_entries.size());
+        chosen.push_back(has ? &m_entries[static_cast<std::size_t>(index)] : nullptr);
+        if (chosen.back() && chosen.back()->prediction)
+            longest = std::max(longest, chosen.back()->prediction->timeline.length_s);
+    }
+    for (std::size_t i = 0; i < m_timelines.size(); ++i) {
+        const CompareEntry* entry = chosen[i];
+        m_timelines[i]->setTitle(entry ? entry->name : tr("Pipeline timeline"));
+        if (entry && entry->prediction)
+            m_timelines[i]->showTimeline(TimelineScene(entry->prediction->timeline), tr("predicted"), longest);
+        else
+            m_timelines[i]->showTimeline(TimelineScene(), {}, longest);
+        m_timelines[i]->setEmptyText(tr("No timeline is stored for this entry."));
+    }
+}
+
+} // namespace fourfold::ui

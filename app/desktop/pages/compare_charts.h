@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pictures of a comparison: memory, throughput, MFU, step time, scaling over GPUs, and timelines on one axis.
+#pragma once
+
+#include "app/models/compare_entry.h"
+#include "core/plan/presets.h"
+
+#include <QWidget>
+
+#include <thread>
+#include <vector>
+
+class QComboBox;
+
+namespace fourfold::ui {
+
+class CardStack;
+class ComparisonChart;
+class TimelineView;
+
+class CompareCharts : public QWidget {
+    Q_OBJECT
+public:
+    // `presets` outlives the widget.
+    explicit CompareCharts(const Presets& presets, QWidget* parent = nullptr);
+    ~CompareCharts() override;
+    void show(const std::vector<CompareEntry>& entries);
+    using QWidget::show;
+    [[nodiscard]] ComparisonChart& memory() { return *m_memory; }
+    [[nodiscard]] ComparisonChart& scaling() { return *m_scaling; }
+    [[nodiscard]] const std::vector<TimelineView*>& timelines() const { return m_timelines; }
+
+signals:
+    void scalingReady();
+
+private:
+    QWidget* makeTimelines();
+    void showBars();
+    void startScaling();
+    void showTimelines();
+
+    const Presets& m_presets;
+    std::vector<CompareEntry> m_entries;
+    ComparisonChart *m_memory, *m_throughput, *m_utilisation, *m_time, *m_scaling;
+    CardStack *m_left, *m_right;
+    std::vector<TimelineView*> m_timelines; // two, one axis
+    std::vector<QComboBox*> m_choices; // which entry each shows
+    quint64 m_serial = 0; // of the comparison that the scaling belongs to
+    std::jthread m_scalingThread;
+};
+
+} // namespace fourfold::ui

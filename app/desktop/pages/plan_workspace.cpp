@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/plan_workspace.h"
+
+#include "app/desktop/layout_state.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/models/text.h"
+
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+namespace fourfold::ui {
+
+PlanWorkspace::PlanWorkspace(PlanTabs& plans, QWidget* parent)
+    : QWidget(parent)
+    , m_plans(plans)
+    , m_tabs(new QTabBar)
+    , m_pages(new QStackedWidget)
+{
+    m_tabs->setObjectName(QStringLiteral("planTabs"));
+    m_tabs->setAccessibleName(tr("Open plans"));
+    m_tabs->setAutoHide(true);
+    m_tabs->setTabsClosable(true);
+    m_tabs->setMovable(true);
+    m_tabs->setExpanding(false);
+    m_tabs->setDrawBase(false);
+    m_tabs->setElideMode(Qt::ElideMiddle);
+    m_tabs->setUsesScrollButtons(true);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_tabs);
+    column->addWidget(m_pages, 1);
+
+    for (int i = 0; i < plans.count(); ++i)
+        insert(i);
+    connect(&plans, &PlanTabs::added, this, &PlanWorkspace::insert);
+    connect(&plans, &PlanTabs::removed, this, [this](int index) {
+        QWidget* page = m_pages->widget(index);
+        m_pages->removeWidget(page);
+        delete page; // at once: its document is gone
+        const QSignalBlocker blocker(m_tabs);
+        m_tabs->removeTab(index);
+        showCurrent();
+    });
+    connect(&plans, &PlanTabs::titleChanged, this, &PlanWorkspace::showTitle);
+    connect(&plans, &PlanTabs::currentChanged, this, &PlanWorkspace::showCurrent);
+    connect(m_tabs, &QTabBar::currentChanged, &plans, &PlanTabs::setCurrent);
+    connect(m_tabs, &QTabBar::tabCloseRequested, this, &PlanWorkspace::closeRequested);
+    connect(m_tabs, &QTabBar::tabMoved, this, [this](int from, int to) {
+        QWidget* page = m_pages->widget(from);
+        m_pages->removeWidget(page);
+        m_pages->insertWidget(to, page);
+        m_plans.move(from, to);
+        showCurrent();
+    });
+    showCurrent();
+}
+
+PlanPage& PlanWorkspace::current() const
+{
+    return *static_cast<PlanPage*>(m_pages->widget(m_plans.currentIndex()));
+}
+
+void PlanWorkspace::insert(int index)
+{
+    auto* page = new PlanPage(m_plans.document(index));
+    connect(page, &PlanPage::importRequested, this, &PlanWorkspace::importRequested);
+    if (m_pages->count() > 0) // a new tab looks like the one it was opened from
+        applyLayout(page, layoutOf(m_pages->currentWidget()));
+    m_pages->insertWidget(index, page);
+    const QSignalBlocker blocker(m_tabs);
+    m_tabs->insertTab(index, QString());
+    showTitle(index);
+}
+
+void PlanWorkspace::showTitle(int index)
+{
+    const PlanDocument& document = m_plans.document(index);
+    // An ampersand would be taken for a mnemonic.
+    const QString title = document.title().replace(QLatin1Char('&'), QStringLiteral("&&"));
+    m_tabs->setTabText(index, document.isDirty() ? QStringLiteral("%1 \u2022").arg(title) : title);
+    m_tabs->setTabToolTip(index, fromUtf8(document.file().string()));
+}
+
+void PlanWorkspace::showCurrent()
+{
+    const int index = m_plans.currentIndex();
+    if (index >= m_pages->count())
+        return; // between two signals of one change
+    m_pages->setCurrentIndex(index);
+    const QSignalBlocker blocker(m_tabs);
+    m_tabs->setCurrentIndex(index);
+}
+
+} // namespace fourfold::ui

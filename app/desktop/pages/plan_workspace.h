@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plan mode: the open plans as tabs, one page each. With a single plan there is no tab bar.
+#pragma once
+
+#include "app/models/plan_tabs.h"
+
+#include <QWidget>
+
+class QStackedWidget;
+class QTabBar;
+
+namespace fourfold::ui {
+
+class PlanPage;
+
+class PlanWorkspace : public QWidget {
+    Q_OBJECT
+public:
+    // `plans` outlives the workspace.
+    explicit PlanWorkspace(PlanTabs& plans, QWidget* parent = nullptr);
+    [[nodiscard]] PlanPage& current() const;
+    [[nodiscard]] QTabBar& tabs() const { return *m_tabs; }
+
+signals:
+    void importRequested();
+    void closeRequested(int index);
+
+private:
+    void insert(int index);
+    void showTitle(int index);
+    void showCurrent();
+
+    PlanTabs& m_plans;
+    QTabBar* m_tabs;
+    QStackedWidget* m_pages;
+};
+
+} // namespace fourfold::ui

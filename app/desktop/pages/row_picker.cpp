@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/row_picker.h"
+
+#include "app/desktop/zoom.h"
+#include "app/models/plan_facts.h"
+#include "app/models/text.h"
+
+#include <QDialogButtonBox>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
+    : QDialog(parent)
+    , m_list(new QListWidget)
+{
+    setObjectName(QStringLiteral("rowPicker"));
+    setWindowTitle(tr("Rows of %1").arg(fromUtf8(table.name)));
+    resize(px(680), px(480));
+    auto* words = new QLineEdit;
+    words->setPlaceholderText(tr("Filter by words: model, GPUs, layout"));
+    words->setAccessibleName(tr("Filter"));
+    words->setClearButtonEnabled(true);
+    m_list->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_list->setAccessibleName(tr("Measured rows"));
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const MeasuredRow& row = table.rows[i];
+        if (!row.ran() || row.plan.gpus == 0)
+            continue; // nothing to compare with
+        auto* item = new QListWidgetItem(
+            tr("%1  %2, %3, %4: %5 tokens/s per GPU")
+                .arg(fromUtf8(row.row), fromUtf8(row.plan.model.name), gpusFact(row.plan), layoutLine(row.plan.layout),
+                    row.tps_per_gpu ? grouped(*row.tps_per_gpu, 1) : tr("?")));
+        item->setData(Qt::UserRole, QVariant::fromValue<qulonglong>(i));
+        m_list->addItem(item);
+    }
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
+    m_take = buttons->addButton(tr("Compare"), QDialogButtonBox::AcceptRole);
+    m_take->setEnabled(false);
+    connect(m_list, &QListWidget::itemSelectionChanged, this,
+        [this] { m_take->setEnabled(!m_list->selectedItems().isEmpty()); });
+    connect(m_list, &QListWidget::itemDoubleClicked, this, &QDialog::accept);
+    connect(words, &QLineEdit::textChanged, this, &RowPicker::filter);
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto* column = new QVBoxLayout(this);
+    column->addWidget(words);
+    column->addWidget(m_list, 1);
+    column->addWidget(buttons);
+    words->setFocus();
+}
+
+void RowPicker::filter(const QString& text)
+{
+    const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    for (int row = 0; row < m_list->count(); ++row) {
+        QListWidgetItem* item = m_list->item(row);
+        const bool has = std::all_of(words.begin(), words.end(),
+            [&](const QString& word) { return item->text().contains(word, Qt::CaseInsensitive); });
+        item->setHidden(!has);
+        if (!has)
+            item->setSelected(false);
+    }
+}
+
+std::vector<std::size_t> RowPicker::chosen() const
+{
+    std::vector<std::size_t> rows;
+    for (const QListWidgetItem* item : m_list->selectedItems())
+        rows.push_back(item->data(Qt::UserRole).toULongLong());
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+} // namespace fourfold::ui

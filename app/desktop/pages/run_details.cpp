@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/run_details.h"
+
+#include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/run_folder.h"
+#include "app/models/text.h"
+
+#include <QComboBox>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kOutputMilliseconds = 1500;
+
+QPlainTextEdit* makeText(const QString& name)
+{
+    auto* text = new QPlainTextEdit;
+    text->setReadOnly(true);
+    text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    text->setFrameShape(QFrame::NoFrame);
+    text->setAccessibleName(name);
+    return text;
+}
+
+QLabel* makeMuted(const QString& text)
+{
+    auto* label = new QLabel(text);
+    label->setProperty("role", "muted");
+    return label;
+}
+} // namespace
+
+RunDetails::RunDetails(LiveRun& live, QWidget* parent)
+    : QWidget(parent)
+    , m_live(live)
+    , m_tabs(new QTabBar)
+    , m_pages(new QStackedWidget)
+    , m_log(new DataTable)
+    , m_rank(new QComboBox)
+    , m_output(makeText(tr("Output of the rank")))
+    , m_failureLog(makeText(tr("Last lines of the rank that failed")))
+    , m_predicted(new TimelineView)
+    , m_measured(new TimelineView)
+    , m_failureFacts(new QLabel)
+{
+    m_tabs->setObjectName(QStringLiteral("cardSwitch"));
+    m_tabs->setAccessibleName(tr("About the run"));
+    m_tabs->setDrawBase(false);
+    m_tabs->setExpanding(false);
+    for (const QString& name : {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Failure")})
+        m_tabs->addTab(name);
+    for (QWidget* page : {makeEvents(), makeOutput(), makeTrace(), makeFailure()})
+        m_pages->addWidget(page);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addWidget(m_tabs, 0, Qt::AlignLeft);
+    column->addWidget(m_pages, 1);
+    connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
+        m_pages->setCurrentIndex(index);
+        showOutput();
+    });
+    m_outputTimer.setInterval(kOutputMilliseconds);
+    connect(&m_outputTimer, &QTimer::timeout, this, &RunDetails::showOutput);
+    m_outputTimer.start();
+    connect(m_rank, &QComboBox::currentIndexChanged, this, &RunDetails::showOutput);
+    connect(&live, &LiveRun::traceArrived, this, &RunDetails::showTrace);
+    connect(&live, &LiveRun::changed, this, &RunDetails::showFailure);
+    showTrace();
+    showFailure();
+}
+
+void RunDetails::showTab(Tab tab)
+{
+    m_tabs->setCurrentIndex(tab);
+}
+
+QString RunDetails::failureText() const
+{
+    return m_tabs->isTabVisible(failure) ? m_failureFacts->text() : QString();
+}
+
+QWidget* RunDetails::makeEvents()
+{
+    auto* frame = new QFrame;
+    frame->setProperty("role", "frame");
+    m_log->setModel(&m_live.log());
+    m_log->setItemDelegate(new LevelDelegate(RunLogModel::LevelRole, m_log));
+    m_log->setAccessibleName(tr("Log of the run"));
+    m_log->setObjectName(QStringLiteral("runLog"));
+    m_log->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_log->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_log->setWidths({84, 120});
+    auto* column = new QVBoxLayout(frame);
+    column->setContentsMargins(1, 1, 1, 1);
+    column->addWidget(m_log);
+    connect(m_log->verticalScrollBar(), &QScrollBar::valueChanged, this,
+        [this](int value) { m_followLog = value >= m_log->verticalScrollBar()->maximum(); });
+    connect(m_log->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int maximum) {
+        if (m_followLog) // somebody who scrolled up wants to read there
+            m_log->verticalScrollBar()->setValue(maximum);
+    });
+    return frame;
+}
+
+QWidget* RunDetails::makeOutput()
+{
+    m_rank->setAccessibleName(tr("Rank"));
+    m_rank->setObjectName(QStringLiteral("outputRank"));
+    m_output->setObjectName(QStringLiteral("rankOutput"));
+    m_output->setPlaceholderText(tr("What a rank prints appears here as soon as it is on this computer."));
+    auto* frame = new QFrame;
+    frame->setProperty("role", "frame");
+    auto* column = new QVBoxLayout(frame);
+    column->setContentsMargins(8, 6, 8, 6);
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(makeMuted(tr("Rank")));
+    bar->addWidget(m_rank);
+    bar->addStretch();
+    column->addLayout(bar);
+    column->addWidget(m_output, 1);
+    return frame;
+}
+
+QWidget* RunDetails::makeTrace()
+{
+    m_predicted->setTitle(tr("Predicted"));
+    m_measured->setTitle(tr("Measured"));
+    m_measured->setEmptyText(tr("The trainer measures one step after the warm-up; it appears here."));
+    m_predicted->setEmptyText(tr("The same step as predicted."));
+    m_predicted->linkWindow(*m_measured);
+    auto* both = new QWidget;
+    auto* row = new QHBoxLayout(both);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    row->addWidget(m_predicted, 1);
+    row->addWidget(m_measured, 1);
+    return both;
+}
+
+QWidget* RunDetails::makeFailure()
+{
+    m_failureFacts->setWordWrap(true);
+    m_failureFacts->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_failureFacts->setObjectName(QStringLiteral("failureFacts"));
+    auto* frame = new QFrame;
+    frame->setProperty("role", "frame");
+    auto* column = new QVBoxLayout(frame);
+    column->setContentsMargins(12, 8, 12, 8);
+    column->addWidget(m_failureFacts);
+    column->addWidget(m_failureLog, 1);
+    return frame;
+}
+
+void RunDetails::showOutput()
+{
+    if (m_tabs->currentIndex() != output || !isVisible() || m_live.folder().isEmpty())
+        return;
+    const std::vector<RankLog> logs = rankLogs(m_live.folder().toStdString());
+    if (m_rank->count() != static_cast<int>(logs.size())) {
+        const QSignalBlocker blocker(m_rank);
+        const int before = std::max(0, m_rank->currentIndex());
+        m_rank->clear();
+        for (const RankLog& log : logs)
+            m_rank->addItem(QString::number(log.rank));
+        m_rank->setCurrentIndex(std::min(before, m_rank->count() - 1));
+    }
+    const int index = m_rank->currentIndex();
+    if (index < 0 || index >= static_cast<int>(logs.size()))
+        return;
+    const QString text = fromUtf8(tailOf(logs[static_cast<std::size_t>(index)].file));
+    if (text == m_output->toPlainText())
+        return;
+    QScrollBar* bar = m_output->verticalScrollBar();
+    const bool atEnd = bar->value() >= bar->maximum();
+    const int place = bar->value();
+    m_output->setPlainText(text);
+    bar->setValue(atEnd ? bar->maximum() : place);
+}
+
+void RunDetails::showTrace()
+{
+    const double longest = std::max(
+        m_live.trace() ? m_live.trace()->length_s : 0, m_live.predictedTrace() ? m_live.predictedTrace()->length_s : 0);
+    m_measured->showTimeline(m_live.trace() ? TimelineScene(*m_live.trace()) : TimelineScene(),
+        tr("step %1").arg(m_live.traceStep()), longest);
+    m_predicted->showTimeline(
+        m_live.predictedTrace() ? TimelineScene(*m_live.predictedTrace()) : TimelineScene(), tr("as planned"), longest);
+}
+
+void RunDetails::showFailure()
+{
+    const std::optional<RunFailure>& failure = m_live.failure();
+    const bool was = m_tabs->isTabVisible(RunDetails::failure);
+    m_tabs->setTabVisible(RunDetails::failure, failure.has_value());
+    if (!failure)
+        return;
+    QStringList lines;
+    const QString who = failure->rank ? tr("Rank %1 failed first").arg(*failure->rank) : tr("A rank failed");
+    lines << QStringLiteral("<b>%1</b>")
+                 .arg((failure->host.isEmpty() ? who : tr("%1, on %2").arg(who, failure->host)).toHtmlEscaped());
+    if (!failure->mesh.isEmpty())
+        lines << tr("Place in the mesh: %1").arg(failure->mesh.toHtmlEscaped());
+    lines << failure->message.toHtmlEscaped();
+    if (!failure->collective.isEmpty())
+        lines << tr("Last collective: %1").arg(failure->collective.toHtmlEscaped());
+    m_failureFacts->setText(lines.join(QStringLiteral("<br>")));
+    m_failureLog->setPlainText(failure->log);
+    m_failureLog->setVisible(!failure->log.isEmpty());
+    if (!was)
+        showTab(RunDetails::failure);
+}
+
+} // namespace fourfold::ui

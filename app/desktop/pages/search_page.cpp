@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/search_page.h"
+
+#include "app/desktop/card_export.h"
+#include "app/desktop/dialogs.h"
+#include "app/desktop/layout_state.h"
+#include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/expression_edit.h"
+#include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/pareto_scatter.h"
+#include "app/desktop/zoom.h"
+#include "app/models/plan_edits.h"
+#include "app/models/plan_facts.h"
+#include "app/models/search_words.h"
+#include "app/models/text.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kMostExported = 100'000;
+const QList<int> kWidths{28, 62, 46, 46, 46, 62, 46, 46, 54, 118, 150, 92, 92, 104, 64, 74};
+
+QLabel* makeNote(const char* role)
+{
+    auto* label = new QLabel;
+    label->setProperty("role", role);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+} // namespace
+
+SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
+    : QWidget(parent)
+    , m_plans(plans)
+    , m_objective(new QComboBox)
+    , m_gpus(new QSpinBox)
+    , m_upTo(new QCheckBox(tr("and fewer")))
+    , m_constraint(new ExpressionEdit(tr("Constraint")))
+    , m_filter(new ExpressionEdit(tr("Filter")))
+    , m_constraintError(makeNote("bad"))
+    , m_filterError(makeNote("bad"))
+    , m_question(makeNote("muted"))
+    , m_state(makeNote("muted"))
+    , m_progress(new QProgressBar)
+    , m_start(new QPushButton(tr("Search")))
+    , m_apply(new QPushButton(tr("Apply to plan")))
+    , m_pin(new QPushButton(tr("Pin")))
+    , m_compare(new QPushButton(tr("Compare pinned")))
+    , m_paretoOnly(new QCheckBox(tr("Pareto front only")))
+    , m_table(new DataTable)
+    , m_scatter(new ParetoScatter(m_results))
+{
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(makeQuestion());
+    auto* chart = new QWidget;
+    auto* around = new QVBoxLayout(chart);
+    around->setContentsMargins(12, 12, 12, 12);
+    around->addWidget(m_scatter);
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {68, 32});
+    column->addWidget(split, 1);
+    connectParts();
+    showState();
+}
+
+QWidget* SearchPage::makeQuestion()
+{
+    for (const auto& [field, words] : objectiveChoices())
+        m_objective->addItem(words, field);
+    m_objective->setObjectName(QStringLiteral("objective"));
+    m_objective->setAccessibleName(tr("Objective"));
+    m_gpus->setRange(1, 1 << 20);
+    m_gpus->setGroupSeparatorShown(true);
+    m_gpus->setObjectName(QStringLiteral("searchGpus"));
+    m_gpus->setAccessibleName(tr("GPUs to search for"));
+    fixWidth(m_gpus, 100);
+    m_upTo->setObjectName(QStringLiteral("searchUpTo"));
+    m_upTo->setAccessibleName(tr("Also fewer GPUs"));
+    m_upTo->setToolTip(tr("Also every number of whole nodes below it"));
+    m_constraint->setObjectName(QStringLiteral("constraint"));
+    m_constraint->setPlaceholderText(tr("for example: tp <= 8 and memory_gib < 70 and recompute != full"));
+    m_start->setProperty("primary", true);
+    m_start->setObjectName(QStringLiteral("search"));
+    m_progress->setTextVisible(false);
+    m_progress->setRange(0, 1000);
+    m_progress->setAccessibleName(tr("Progress of the search"));
+    fixHeight(m_progress, 6);
+    m_constraintError->setWordWrap(true);
+
+    auto* panel = new QWidget;
+    panel->setProperty("role", "panel");
+    panel->setAttribute(Qt::WA_StyledBackground);
+    auto* grid = new QGridLayout(panel);
+    grid->setContentsMargins(12, 10, 12, 8);
+    grid->setHorizontalSpacing(10);
+    grid->setVerticalSpacing(6);
+    const auto label = [](const QString& text, QWidget* field) {
+        auto* name = new QLabel(text);
+        name->setBuddy(field);
+        return name;
+    };
+    auto* first = new QHBoxLayout;
+    first->setSpacing(10);
+    first->addWidget(label(tr("Best by"), m_objective));
+    first->addWidget(m_objective);
+    first->addSpacing(8);
+    first->addWidget(label(tr("on GPUs"), m_gpus));
+    first->addWidget(m_gpus);
+    first->addWidget(m_upTo);
+    first->addSpacing(8);
+    first->addWidget(label(tr("where"), m_constraint));
+    first->addWidget(m_constraint, 1);
+    first->addWidget(m_start);
+    grid->addLayout(first, 0, 0);
+    grid->addWidget(m_constraintError, 1, 0);
+    auto* second = new QHBoxLayout;
+    second->addWidget(m_question, 1);
+    second->addWidget(m_state);
+    grid->addLayout(second, 2, 0);
+    grid->addWidget(m_progress, 3, 0);
+    return panel;
+}
+
+QWidget* SearchPage::makeResults()
+{
+    m_filter->setObjectName(QStringLiteral("resultFilter"));
+    m_filter->setPlaceholderText(tr("Filter the results: memory_gib < 60 and tp == 8"));
+    m_paretoOnly->setObjectName(QStringLiteral("paretoOnly"));
+    m_paretoOnly->setAccessibleName(m_paretoOnly->text());
+    for (QPushButton* button : {m_apply, m_pin, m_compare})
+        button->setProperty("plain", true);
+    m_apply->setObjectName(QStringLiteral("applyLayout"));
+    m_apply->setToolTip(tr("Put this layout into the plan (Enter); it can be undone"));
+    m_pin->setToolTip(tr("Keep this row for comparing (P)"));
+    auto* exports = new QPushButton(tr("Export\u2026"));
+    exports->setProperty("plain", true);
+    auto* menu = new QMenu(exports);
+    addTableExports(*menu, this, tr("Search results"), [this] { return m_results.table(kMostExported); });
+    exports->setMenu(menu);
+    auto* bar = new QHBoxLayout;
+    bar->setContentsMargins(12, 8, 12, 4);
+    bar->setSpacing(8);
+    bar->addWidget(m_filter, 1);
+    bar->addWidget(m_paretoOnly);
+    for (QPushButton* button : {m_apply, m_pin, m_compare, exports})
+        bar->addWidget(button);
+    m_filterError->setContentsMargins(12, 0, 12, 4);
+
+    m_table->setModel(&m_results);
+    m_table->setObjectName(QStringLiteral("results"));
+    m_table->setAccessibleName(tr("Found layouts"));
+    m_table->setAlternatingRowColors(true);
+    m_table->setItemDelegate(new LevelDelegate(ResultsModel::LevelRole, m_table));
+    m_table->setSortingEnabled(true);
+    m_table->horizontalHeader()->setSortIndicator(ResultsModel::throughput, Qt::DescendingOrder);
+    m_table->setWidths(kWidths);
+    auto* panel = new QWidget;
+    panel->setProperty("role", "panel");
+    panel->setAttribute(Qt::WA_StyledBackground);
+    auto* column = new QVBoxLayout(panel);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(bar);
+    column->addWidget(m_filterError);
+    column->addWidget(m_table, 1);
+    return panel;
+}
+
+void SearchPage::connectParts()
+{
+    connect(m_start, &QPushButton::clicked, this, [this] {
+        if (m_service.isRunning())
+            m_service.cancel();
+        else
+            start();
+        showState();
+    });
+    connect(m_constraint, &QLineEdit::returnPressed, this, &SearchPage::start);
+    connect(m_constraint, &ExpressionEdit::expressionChanged, this, &SearchPage::showState);
+    connect(m_filter, &ExpressionEdit::expressionChanged, this, [this] {
+        if (m_filter->error().isEmpty())
+            m_results.setFilter(m_filter->expression());
+        showState();
+    });
+    connect(m_paretoOnly, &QCheckBox::toggled, &m_results, &ResultsModel::setParetoOnly);
+    connect(&m_service, &SearchService::found, this, [this](const std::vector<ResultRow>& rows) {
+        m_results.append(rows);
+        showState();
+    });
+    connect(&m_service, &SearchService::progressed, this, &SearchPage::showProgress);
+    connect(&m_service, &SearchService::finished, this, &SearchPage::showOutcome);
+    connect(&m_results, &QAbstractItemModel::modelReset, this, [this] {
+        const int row = m_selected < m_results.all().size() ? m_results.rowOf(m_selected) : -1;
+        if (row >= 0)
+            m_table->setCurrentIndex(m_results.index(row, 0));
+        m_scatter->setSelected(row);
+        showState();
+    });
+    connect(&m_results, &ResultsModel::pinsChanged, this, &SearchPage::showState);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+        if (index.isValid())
+            m_selected = m_results.idOf(index.row());
+        m_scatter->setSelected(index.isValid() ? index.row() : -1);
+        showState();
+    });
+    connect(m_scatter, &ParetoScatter::rowClicked, this, &SearchPage::select);
+    connect(m_table, &QAbstractItemView::activated, this, &SearchPage::applySelected);
+    connect(m_apply, &QPushButton::clicked, this, &SearchPage::applySelected);
+    const auto pin = [this] {
+        if (m_table->currentIndex().isValid())
+            m_results.togglePin(m_table->currentIndex().row());
+    };
+    connect(m_pin, &QPushButton::clicked, this, pin);
+    connect(m_compare, &QPushButton::clicked, this, &SearchPage::comparePinned);
+    auto* pinKey = new QShortcut(QKeySequence(Qt::Key_P), m_table);
+    pinKey->setContext(Qt::WidgetShortcut);
+    connect(pinKey, &QShortcut::activated, this, pin);
+    auto* compareKey = new QShortcut(QKeySequence(Qt::Key_C), m_table);
+    compareKey->setContext(Qt::WidgetShortcut);
+    connect(compareKey, &QShortcut::activated, this, &SearchPage::comparePinned);
+    auto* startKey = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
+    startKey->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(startKey, &QShortcut::activated, this, &SearchPage::start);
+    connect(&m_plans, &PlanTabs::currentChanged, this, &SearchPage::showPlan);
+    connect(&m_plans, &PlanTabs::edited, this, &SearchPage::showPlan);
+}
+
+void SearchPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    showPlan();
+}
+
+void SearchPage::focusFilter()
+{
+    m_filter->setFocus();
+    m_filter->selectAll();
+}
+
+void SearchPage::showPlan()
+{
+    if (!isVisible())
+        return;
+    const PlanDocument& document = m_plans.current();
+    const std::optional<ResolvedPlan>& plan = document.lastResolved();
+    if (plan) {
+        if (m_asked != &document)
+            m_gpus->setValue(plan->gpus);
+        m_asked = &document;
+        m_question->setText(
+            tr("%1 on %2, %3 sequences of %4 tokens, %5")
+                .arg(fromUtf8(plan->model.name), fromUtf8(plan->cluster.name), grouped(plan->training.global_batch),
+                    grouped(double(plan->training.seq_len)), fromUtf8(plan->stack.name)));
+    }
+    const std::shared_ptr<const Prediction>& prediction = document.prediction();
+    m_results.setPlanThroughput(prediction ? prediction->tps_per_gpu : std::nullopt);
+    showState();
+}
+
+std::vector<int> SearchPage::gpuCounts(const ResolvedPlan& plan) const
+{
+    return m_upTo->isChecked() ? gpu_counts(plan.cluster, m_gpus->value()) : std::vector<int>{m_gpus->value()};
+}
+
+void SearchPage::start()
+{
+    if (m_service.isRunning())
+        return;
+    const std::optional<ResolvedPlan>& plan = m_plans.current().resolved();
+    if (!plan || !m_constraint->error().isEmpty())
+        return; // the page says why
+    const Expected<Objective> objective
+        = parse_objective(m_objective->currentData().toString().toStdString(), "objective");
+    if (!objective) {
+        showProblem(window(), tr("The search cannot start"), objective.error());
+        return;
+    }
+    SearchRequest request;
+    request.plan = *plan;
+    request.space = default_space(*plan, gpuCounts(*plan));
+    if (m_constraint->expression())
+        request.constraints.push_back(*m_constraint->expression());
+    request.objective = *objective;
+    request.budget.tokens = chinchilla_tokens(plan->model);
+    m_results.clear();
+    m_selected = static_cast<std::size_t>(-1);
+    m_progress->setValue(0);
+    m_state->setText(tr("Searching\u2026"));
+    m_service.start(std::move(request));
+    showState();
+}
+
+void SearchPage::showProgress(double share, const SearchCounts& counts)
+{
+    m_progress->setValue(static_cast<int>(share * 1000));
+    m_state->setText(searchProgressText(counts));
+}
+
+void SearchPage::showOutcome(const SearchResult& result)
+{
+    m_progress->setValue(1000);
+    m_results.setPareto(result.pareto);
+    m_state->setText(searchOutcomeText(result));
+    if (m_selected >= m_results.all().size() && m_results.rowCount() > 0)
+        select(0);
+    emit message(searchOutcomeText(result));
+    showState();
+}
+
+void SearchPage::select(int row)
+{
+    m_table->setCurrentIndex(m_results.index(row, 0));
+    m_table->scrollTo(m_results.index(row, 0));
+    m_table->setFocus();
+}
+
+void SearchPage::showState()
+{
+    const PlanDocument& document = m_plans.current();
+    const bool running = m_service.isRunning();
+    QString refusal = m_constraint->error();
+    if (refusal.isEmpty() && !document.resolved())
+        refusal = document.problem() ? fromUtf8(document.problem()->line()) : tr("There is no plan to search from");
+    m_constraintError->setText(refusal);
+    m_constraintError->setVisible(!refusal.isEmpty());
+    m_filterError->setText(m_filter->error());
+    m_filterError->setVisible(!m_filter->error().isEmpty());
+    m_start->setText(running ? tr("Cancel") : tr("Search"));
+    m_start->setToolTip(running ? tr("What was found stays") : tr("Search (Ctrl+Enter)"));
+    m_start->setEnabled(running || refusal.isEmpty());
+    const bool chosen = m_table->currentIndex().isValid();
+    m_apply->setEnabled(chosen);
+    m_pin->setEnabled(chosen);
+    const auto pins = m_results.pinned().size();
+    m_compare->setEnabled(pins > 0);
+    m_compare->setText(pins > 0 ? tr("Compare %1 pinned").arg(pins) : tr("Compare pinned"));
+}
+
+bool SearchPage::applySelected()
+{
+    const QModelIndex at = m_table->currentIndex();
+    if (!at.isValid())
+        return false;
+    PlanDocument& document = m_plans.current();
+    const ResolvedPlan found = plan_of(m_results.row(at.row()).found, m_service.request());
+    document.apply(tr("Apply layout"), {}, withLayout(document.plan(), found));
+    emit message(tr("%1 is in the plan; undo takes it back").arg(layoutLine(found.layout)));
+    emit applied();
+    return true;
+}
+
+void SearchPage::comparePinned()
+{
+    std::vector<ResolvedPlan> plans;
+    for (const std::size_t id : m_results.pinned())
+        plans.push_back(plan_of(m_results.all()[id].found, m_service.request()));
+    if (!plans.empty())
+        emit compareRequested(plans);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Search mode: every layout that the current plan's model, cluster and batch allow, best first.
+#pragma once
+
+#include "app/models/plan_tabs.h"
+#include "app/models/search_service.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QSpinBox;
+
+namespace fourfold::ui {
+
+class DataTable;
+class ExpressionEdit;
+class ParetoScatter;
+
+class SearchPage : public QWidget {
+    Q_OBJECT
+public:
+    // `plans` outlives the page.
+    explicit SearchPage(PlanTabs& plans, QWidget* parent = nullptr);
+    // Starts a search of the current plan, or says why it cannot.
+    void start();
+    void focusFilter();
+    [[nodiscard]] ResultsModel& results() { return m_results; }
+    [[nodiscard]] SearchService& service() { return m_service; }
+    // Puts the chosen row's layout into the current plan, as one step that can be undone.
+    bool applySelected();
+
+signals:
+    void applied(); // the plan has another layout
+    void compareRequested(const std::vector<fourfold::ResolvedPlan>& plans);
+    void message(const QString& text); // for the status bar
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* makeQuestion();
+    QWidget* makeResults();
+    void connectParts();
+    void showPlan();
+    void showState();
+    void showProgress(double share, const SearchCounts& counts);
+    void showOutcome(const SearchResult& result);
+    void select(int row);
+    void comparePinned();
+    [[nodiscard]] std::vector<int> gpuCounts(const ResolvedPlan& plan) const;
+
+    PlanTabs& m_plans;
+    SearchService m_service;
+    ResultsModel m_results;
+    QComboBox* m_objective;
+    QSpinBox* m_gpus;
+    QCheckBox* m_upTo;
+    ExpressionEdit *m_constraint, *m_filter;
+    QLabel *m_constraintError, *m_filterError, *m_question, *m_state;
+    QProgressBar* m_progress;
+    QPushButton *m_start, *m_apply, *m_pin, *m_compare;
+    QCheckBox* m_paretoOnly;
+    DataTable* m_table;
+    ParetoScatter* m_scatter;
+    std::size_t m_selected = static_cast<std::size_t>(-1); // id of the row, kept over sorting and filtering
+    const PlanDocument* m_asked = nullptr; // identity only: whose number of GPUs is in the field
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/plan_files.h"
+
+#include "app/desktop/dialogs.h"
+#include "app/models/plan_edits.h"
+#include "app/models/text.h"
+
+#include <QFileDialog>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr const char* kStartPlan = "this-computer"; // preset that trains on any computer
+const QString kPlanFilter = QStringLiteral("*.plan.json *.fourfold.json *.json");
+
+std::filesystem::path pathOf(const QString& file)
+{
+    return file.toStdString();
+}
+
+QString absoluteText(const std::filesystem::path& file)
+{
+    return file.empty() ? QString() : fromUtf8(std::filesystem::absolute(file).string());
+}
+
+// A preset plan becomes an untitled plan of the user's own.
+Expected<Plan> presetPlan(const Presets& presets, const std::string& id)
+{
+    FOURFOLD_TRY(const std::filesystem::path file, presets.file("plans", id));
+    FOURFOLD_TRY(Plan plan, read_plan(file));
+    plan.where.clear();
+    return plan;
+}
+} // namespace
+
+PlanFiles::PlanFiles(PlanTabs& plans, Session& session, QWidget* window)
+    : QObject(window)
+    , m_plans(plans)
+    , m_session(session)
+    , m_window(window)
+{
+}
+
+void PlanFiles::openSession()
+{
+    const QStringList files = m_session.openPlans;
+    int shown = -1;
+    for (int i = 0; i < files.size(); ++i) {
+        // A file that is gone or broken since is no reason to bother somebody who only started the program.
+        if (!read_plan(pathOf(files[i])) || !m_plans.unused().open(pathOf(files[i])))
+            continue;
+        if (i == m_session.currentPlan)
+            shown = m_plans.currentIndex();
+    }
+    if (shown >= 0)
+        m_plans.setCurrent(shown);
+    if (m_plans.count() == 1 && m_plans.current().plan().document.is_null())
+        newPlan();
+}
+
+int PlanFiles::restore(const std::vector<PlanJournal::Entry>& entries)
+{
+    int restored = 0;
+    for (const PlanJournal::Entry& entry : entries) {
+        const int open = entry.file.empty() ? -1 : m_plans.indexOf(entry.file);
+        if (open >= 0) {
+            m_plans.setCurrent(open);
+        } else {
+            PlanDocument& document = m_plans.unused();
+            if (entry.file.empty() || !document.open(entry.file)) {
+                if (Expected<Plan> plan = plan_from_json(entry.plan, {}))
+                    document.reset(*std::move(plan));
+            }
+        }
+        PlanDocument& document = m_plans.current();
+        if (document.file().empty()) {
+            document.markUnsaved();
+            ++restored;
+        } else if (document.plan().document != entry.plan) {
+            document.apply(tr("Restore unsaved changes"), {}, plan_from_json(entry.plan, document.plan().where));
+            ++restored;
+        }
+    }
+    return restored;
+}
+
+void PlanFiles::rememberSession()
+{
+    m_session.openPlans.clear();
+    m_session.currentPlan = 0;
+    for (int i = 0; i < m_plans.count(); ++i) {
+        const QString file = absoluteText(m_plans.document(i).file());
+        if (file.isEmpty())
+            continue;
+        if (i == m_plans.currentIndex())
+            m_session.currentPlan = static_cast<int>(m_session.openPlans.size());
+        m_session.openPlans << file;
+    }
+}
+
+void PlanFiles::newPlan()
+{
+    Expected<Plan> plan = presetPlan(m_plans.presets(), kStartPlan);
+    if (!plan)
+        plan = plan_from_json(
+            {{"fourfold_plan", 1}, {"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}}, {});
+    showUntitled(std::move(plan), tr("No new plan can be made"));
+}
+
+void PlanFiles::duplicate()
+{
+    Plan plan = m_plans.current().plan();
+    plan.where.clear();
+    const Json name = valueAt(plan.document, "name");
+    const std::string title = name.is_string() ? name.get<std::string>() : m_plans.current().title().toStdString();
+    plan.document["name"] = tr("%1, copy").arg(fromUtf8(title)).toStdString();
+    PlanDocument& copy = m_plans.add();
+    copy.reset(std::move(plan));
+    copy.markUnsaved();
+    m_plans.setCurrent(m_plans.indexOf(copy));
+}
+
+void PlanFiles::openExample(const QString& id)
+{
+    showUntitled(presetPlan(m_plans.presets(), id.toStdString()), tr("The example cannot be opened"));
+}
+
+bool PlanFiles::openDocument(Json document, const QString& what)
+{
+    Expected<Plan> plan = plan_from_json(std::move(document), {});
+    const bool usable = plan.has_value();
+    showUntitled(std::move(plan), tr("%1 cannot be opened").arg(what));
+    return usable;
+}
+
+void PlanFiles::showUntitled(Expected<Plan> plan, const QString& problemTitle)
+{
+    if (plan)
+        m_plans.unused().reset(*std::move(plan));
+    else
+        showProblem(m_window, problemTitle, plan.error());
+}
+
+bool PlanFiles::open(const std::filesystem::path& file)
+{
+    if (const int index = m_plans.indexOf(file); index >= 0) {
+        m_plans.setCurrent(index);
+        return true;
+    }
+    // Read before a tab is made: an unusable file leaves no trace.
+    if (const Expected<Plan> readable = read_plan(file); !readable) {
+        showProblem(m_window, tr("The plan cannot be opened"), readable.error());
+        return false;
+    }
+    if (const Expected<void> opened = m_plans.unused().open(file); !opened) {
+        showProblem(m_window, tr("The plan cannot be opened"), opened.error());
+        return false;
+    }
+    remember();
+    return true;
+}
+
+bool PlanFiles::save()
+{
+    const std::filesystem::path file = m_plans.current().file();
+    return file.empty() ? askSaveAs() : saveAs(file);
+}
+
+bool PlanFiles::saveAs(const std::filesystem::path& file)
+{
+    if (const Expected<void> saved = m_plans.current().save(file); !saved) {
+        showProblem(m_window, tr("The plan was not saved"), saved.error());
+        return false;
+    }
+    remember();
+    emit message(tr("Saved to %1").arg(fromUtf8(file.string())));
+    return true;
+}
+
+bool PlanFiles::importModel(const std::filesystem::path& config)
+{
+    PlanDocument& document = m_plans.current();
+    Expected<Plan> plan = withHuggingFaceConfig(document.plan(), config);
+    if (!plan) {
+        showProblem(m_window, tr("The model cannot be imported"), plan.error());
+        return false;
+    }
+    document.apply(tr("Import model"), {}, std::move(plan));
+    emit message(tr("Model taken from %1").arg(fromUtf8(config.string())));
+    return true;
+}
+
+bool PlanFiles::mayLose(int index)
+{
+    if (!m_plans.document(index).isDirty())
+        return true;
+    m_plans.setCurrent(index); // the question is about what is on show
+    switch (askToSave(m_window, m_plans.current().title())) {
+    case SaveAnswer::save:
+        return save();
+    case SaveAnswer::discard:
+        return true;
+    case SaveAnswer::cancel:
+        break;
+    }
+    return false;
+}
+
+bool PlanFiles::close(int index)
+{
+    if (!mayLose(index))
+        return false;
+    m_plans.close(index);
+    if (m_plans.count() == 1 && m_plans.current().plan().document.is_null())
+        newPlan();
+    return true;
+}
+
+bool PlanFiles::mayCloseAll()
+{
+    for (int i = 0; i < m_plans.count(); ++i) {
+        if (!mayLose(i))
+            return false;
+    }
+    return true;
+}
+
+void PlanFiles::askOpen()
+{
+    const QString folder = QFileInfo(m_session.recentPlans.value(0)).path();
+    const QStringList files
+        = QFileDialog::getOpenFileNames(m_window, tr("Open plans"), folder, tr("Plans (%1)").arg(kPlanFilter));
+    for (const QString& file : files) {
+        if (!open(pathOf(file)))
+            return;
+    }
+}
+
+bool PlanFiles::askSaveAs()
+{
+    QString suggestion = fromUtf8(m_plans.current().file().string());
+    if (suggestion.isEmpty())
+        suggestion
+            = m_plans.current().title().replace(QLatin1Char('/'), QLatin1Char('-')) + QStringLiteral(".plan.json");
+    QString file
+        = QFileDialog::getSaveFileName(m_window, tr("Save plan"), suggestion, tr("Plans (%1)").arg(kPlanFilter));
+    if (file.isEmpty())
+        return false;
+    if (!file.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
+        file += QStringLiteral(".plan.json");
+    return saveAs(pathOf(file));
+}
+
+void PlanFiles::askImport()
+{
+    const QString file
+        = QFileDialog::getOpenFileName(m_window, tr("Import a Hugging Face model"), {}, tr("config.json (*.json)"));
+    if (!file.isEmpty())
+        importModel(pathOf(file));
+}
+
+void PlanFiles::remember()
+{
+    m_session.addRecent(absoluteText(m_plans.current().file()));
+    emit recentChanged();
+}
+
+} // namespace fourfold::ui

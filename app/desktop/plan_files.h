@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Opening, saving, importing and closing plans: the questions to the user and what follows from the answers.
+#pragma once
+
+#include "app/desktop/session.h"
+#include "app/models/plan_journal.h"
+#include "app/models/plan_tabs.h"
+
+#include <filesystem>
+
+namespace fourfold::ui {
+
+class PlanFiles : public QObject {
+    Q_OBJECT
+public:
+    // All outlive this; `window` is the parent of dialogs.
+    PlanFiles(PlanTabs& plans, Session& session, QWidget* window);
+
+    // The plans of the session; without any, the example that runs on this computer.
+    void openSession();
+    // Plans of a program that died, as tabs with unsaved changes. Returns how many.
+    int restore(const std::vector<PlanJournal::Entry>& entries);
+    void rememberSession(); // into the session, for its save()
+
+    void newPlan(); // the example that runs on this computer, in a tab of its own
+    void duplicate(); // the current plan as an untitled one
+    void openExample(const QString& id);
+    // False: the file is unusable, which was said. A plan that is open already is shown.
+    bool open(const std::filesystem::path& file);
+    bool openDocument(Json document, const QString& what); // an untitled plan from elsewhere
+    bool save();
+    bool saveAs(const std::filesystem::path& file);
+    bool importModel(const std::filesystem::path& config);
+    bool close(int index); // asks before changes are lost
+    bool mayCloseAll();
+
+    void askOpen();
+    bool askSaveAs();
+    void askImport();
+
+signals:
+    void message(const QString& text); // for the status bar
+    void recentChanged();
+
+private:
+    bool mayLose(int index);
+    void showUntitled(Expected<Plan> plan, const QString& problemTitle);
+    void remember();
+
+    PlanTabs& m_plans;
+    Session& m_session;
+    QWidget* m_window;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/report_export.h"
+
+#include "app/desktop/sized_for.h"
+#include "app/desktop/theme.h"
+#include "app/models/text.h"
+#include "core/base/json.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QPageSize>
+#include <QPainter>
+#include <QPdfWriter>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kDotsPerInch = 96;
+constexpr int kWidth = 760; // between the margins of A4 at this resolution, less rounding
+constexpr double kMargin = 16; // millimetres at each side
+constexpr int kGap = 10;
+constexpr int kLineHeight = 16;
+
+int paintHead(QPainter& painter, const ReportPage& page)
+{
+    const Theme& theme = lightTheme();
+    painter.setPen(theme.text);
+    QFont bold = scaledFont(4, QFont::DemiBold);
+    painter.setFont(bold);
+    painter.drawText(QRect(0, 0, kWidth, 26), Qt::AlignLeft | Qt::AlignVCenter,
+        painter.fontMetrics().elidedText(page.title, Qt::ElideRight, kWidth));
+    painter.setFont(scaledFont(-0.5));
+    painter.setPen(theme.muted);
+    int y = 30;
+    for (const QString& line : page.lines) {
+        painter.drawText(QRect(0, y, kWidth, kLineHeight), Qt::AlignLeft | Qt::AlignVCenter,
+            painter.fontMetrics().elidedText(line, Qt::ElideRight, kWidth));
+        y += kLineHeight;
+    }
+    return y + kGap;
+}
+} // namespace
+
+Expected<void> writeReport(const ReportPage& page, const QString& file)
+{
+    if (page.parts.empty())
+        return Problem{
+            ProblemCode::failed, "there is nothing to report", "wait until the plan has an answer", file.toStdString()};
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    {
+        QPdfWriter pdf(&buffer);
+        pdf.setResolution(kDotsPerInch);
+        pdf.setPageSize(QPageSize(QPageSize::A4));
+        pdf.setPageMargins({kMargin, kMargin, kMargin, kMargin}, QPageLayout::Millimeter);
+        pdf.setTitle(page.title);
+        pdf.setCreator(QStringLiteral("Fourfold %1").arg(QCoreApplication::applicationVersion()));
+        QPainter painter(&pdf);
+        const double scale = pdf.width() / double(kWidth);
+        painter.scale(scale, scale);
+        int y = paintHead(painter, page);
+        int needed = -kGap;
+        for (const ReportPart& part : page.parts)
+            needed += part.height + kGap;
+        const double room = pdf.height() / scale - y;
+        const double share = std::min(1.0, room / std::max(1, needed));
+        for (const ReportPart& part : page.parts) {
+            const QSize size(kWidth, static_cast<int>(part.height * share));
+            const SizedFor sized(*part.widget, size);
+            painter.save();
+            painter.translate(0, y);
+            part.widget->render(&painter, {}, {}, QWidget::DrawChildren);
+            painter.restore();
+            y += size.height() + static_cast<int>(kGap * share);
+        }
+    }
+    return write_file_atomically(file.toStdString(), bytes.toStdString());
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One page of A4 about a plan or a comparison, as PDF.
+#pragma once
+
+#include "core/base/expected.h"
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <vector>
+
+class QWidget;
+
+namespace fourfold::ui {
+
+struct ReportPart {
+    QWidget* widget = nullptr; // drawn as it is, at the width of the page
+    int height = 0; // logical pixels of a page that is 760 wide
+};
+struct ReportPage {
+    QString title;
+    QStringList lines; // what it is about: model, cluster, layout, date
+    std::vector<ReportPart> parts; // from the top; shrunk together when the page is full
+};
+
+// Written as a whole or not at all.
+Expected<void> writeReport(const ReportPage& page, const QString& file);
+
+} // namespace fourfold::ui

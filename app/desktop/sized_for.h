@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A widget at another size for as long as it is drawn into a file.
+#pragma once
+
+#include <QWidget>
+
+namespace fourfold::ui {
+
+// Gives the widget another size while it is drawn, and its own afterwards.
+class SizedFor {
+public:
+    SizedFor(QWidget& widget, const QSize& size)
+        : m_widget(widget)
+        , m_before(widget.size())
+        , m_least(widget.minimumSize())
+        , m_most(widget.maximumSize())
+    {
+        widget.setUpdatesEnabled(false);
+        widget.setMinimumSize(0, 0);
+        widget.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX);
+        widget.resize(size);
+    }
+    ~SizedFor()
+    {
+        m_widget.setMinimumSize(m_least);
+        m_widget.setMaximumSize(m_most);
+        m_widget.resize(m_before);
+        m_widget.setUpdatesEnabled(true);
+    }
+    SizedFor(const SizedFor&) = delete;
+    SizedFor& operator=(const SizedFor&) = delete;
+
+private:
+    QWidget& m_widget;
+    QSize m_before, m_least, m_most;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A line over the page that says something the user should know and may act on; it stays until it is closed or no
+// longer true.
+#pragma once
+
+#include <QFrame>
+
+#include <functional>
+
+class QHBoxLayout;
+class QLabel;
+class QPushButton;
+
+namespace fourfold::ui {
+
+enum class Tone;
+
+class Banner : public QFrame {
+    Q_OBJECT
+public:
+    explicit Banner(QWidget* parent = nullptr); // hidden
+
+    struct Action {
+        QString text;
+        std::function<void()> run;
+    };
+    // Replaces what it said before. Every action also closes the banner.
+    void say(Tone tone, const QString& text, const std::vector<Action>& actions = {}, bool closable = true);
+    [[nodiscard]] QString text() const;
+
+private:
+    QLabel* m_text;
+    QHBoxLayout* m_row;
+    QPushButton* m_close;
+    std::vector<QPushButton*> m_buttons;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bars side by side or stacked, or lines over the number of GPUs (Qt Charts), with the table behind them.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+
+#include <QPointF>
+#include <QStringList>
+
+#include <vector>
+
+class QChart;
+class QChartView;
+
+namespace fourfold::ui {
+
+struct BarSet {
+    QString name;
+    QColor Theme::*color;
+    Card::Fill fill = Card::Fill::solid;
+    std::vector<double> values; // one a category; NaN = none
+};
+struct CurveSeries {
+    QString name;
+    QList<QPointF> points; // by x
+    bool measured = false; // dots instead of a line
+};
+
+class ComparisonChart : public Card {
+    Q_OBJECT
+public:
+    ComparisonChart(const QString& title, const QString& subtitle, QWidget* parent = nullptr);
+
+    void showBars(const QStringList& categories, std::vector<BarSet> sets, bool stacked, const QString& unit);
+    // Lines over a logarithmic axis of GPUs.
+    void showCurves(std::vector<CurveSeries> curves, const QString& xName, const QString& unit);
+    [[nodiscard]] QSize minimumSizeHint() const override { return {320, 200}; }
+    [[nodiscard]] Table table() const override;
+    [[nodiscard]] int seriesCount() const;
+
+protected:
+    [[nodiscard]] bool isEmpty() const override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void rebuild();
+    void buildBars();
+    void buildCurves();
+    void style();
+
+    QChart* m_chart;
+    QChartView* m_view;
+    QStringList m_categories;
+    std::vector<BarSet> m_sets;
+    std::vector<CurveSeries> m_curves;
+    QString m_unit, m_xName;
+    bool m_stacked = false;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/data_table.h"
+
+#include "app/desktop/zoom.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QHeaderView>
+#include <QKeyEvent>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+DataTable::DataTable(QWidget* parent)
+    : QTableView(parent)
+{
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::SingleSelection);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setShowGrid(false);
+    setWordWrap(false);
+    setFrameShape(QFrame::NoFrame);
+    setTabKeyNavigation(false); // Tab leaves the table: the keyboard path goes through the window
+    verticalHeader()->hide();
+    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setStretchLastSection(true);
+    fitRows();
+}
+
+void DataTable::setWidths(const QList<int>& widths)
+{
+    m_widths = widths;
+    resetWidths();
+}
+
+void DataTable::resetWidths()
+{
+    for (int i = 0; i < m_widths.size(); ++i)
+        setColumnWidth(i, px(m_widths[i]));
+}
+
+void DataTable::fitRows()
+{
+    verticalHeader()->setMinimumSectionSize(8);
+    verticalHeader()->setDefaultSectionSize(std::max(px(24), fontMetrics().height() + px(8)));
+}
+
+QString DataTable::selectionAsText() const
+{
+    if (!model())
+        return {};
+    QModelIndexList rows = selectionModel()->selectedRows();
+    std::sort(rows.begin(), rows.end());
+    QStringList lines, cells;
+    const int columns = model()->columnCount();
+    for (int column = 0; column < columns; ++column)
+        cells << model()->headerData(column, Qt::Horizontal).toString();
+    lines << cells.join(QLatin1Char('\t'));
+    const int count = rows.isEmpty() ? model()->rowCount() : static_cast<int>(rows.size());
+    for (int i = 0; i < count; ++i) {
+        cells.clear();
+        for (int column = 0; column < columns; ++column)
+            cells << model()->index(rows.isEmpty() ? i : rows[i].row(), column).data().toString();
+        lines << cells.join(QLatin1Char('\t'));
+    }
+    return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+void DataTable::keyPressEvent(QKeyEvent* event)
+{
+    if (event->matches(QKeySequence::Copy)) {
+        QApplication::clipboard()->setText(selectionAsText());
+        event->accept();
+        return;
+    }
+    QTableView::keyPressEvent(event);
+}
+
+void DataTable::changeEvent(QEvent* event)
+{
+    QTableView::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        fitRows();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/expression_edit.h"
+
+#include "app/desktop/theme.h"
+#include "app/models/text.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QStringListModel>
+
+namespace fourfold::ui {
+
+ExpressionEdit::ExpressionEdit(const QString& name, QWidget* parent)
+    : QLineEdit(parent)
+    , m_words(new QStringListModel(this))
+    , m_completer(new QCompleter(m_words, this))
+{
+    setAccessibleName(name);
+    setClearButtonEnabled(true);
+    m_completer->setWidget(this);
+    m_completer->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
+    connect(m_completer, qOverload<const QString&>(&QCompleter::activated), this, &ExpressionEdit::take);
+    connect(this, &QLineEdit::textEdited, this, &ExpressionEdit::complete);
+    connect(this, &QLineEdit::textChanged, this, &ExpressionEdit::parse);
+}
+
+void ExpressionEdit::parse()
+{
+    m_expression.reset();
+    m_error.clear();
+    const std::string text = this->text().toStdString();
+    if (!this->text().trimmed().isEmpty()) {
+        ExpressionError error;
+        Expected<Expression> parsed
+            = parse_expression(text, ValueKind::truth, plan_field_set(), accessibleName().toStdString(), &error);
+        if (parsed) {
+            m_expression = *std::move(parsed);
+        } else {
+            m_error = fromUtf8(error.message);
+            if (!error.hint.empty())
+                m_error += QStringLiteral("; ") + fromUtf8(error.hint);
+        }
+    }
+    setToolTip(m_error);
+    setAccessibleDescription(m_error);
+    update();
+    emit expressionChanged();
+}
+
+void ExpressionEdit::complete()
+{
+    const QString before = text().left(cursorPosition());
+    const Completions completions = complete_expression(text().toStdString(), before.toUtf8().size(), plan_field_set());
+    m_replaceFrom = QString::fromUtf8(text().toUtf8().left(static_cast<qsizetype>(completions.begin))).size();
+    QStringList words;
+    for (const std::string& word : completions.words)
+        words << fromUtf8(word);
+    const QString typed = before.mid(static_cast<qsizetype>(m_replaceFrom));
+    if (typed.isEmpty() || words.isEmpty() || (words.size() == 1 && words.front() == typed)) {
+        m_completer->popup()->hide();
+        return;
+    }
+    m_words->setStringList(words);
+    QRect place = cursorRect();
+    place.setWidth(std::max(160, m_completer->popup()->sizeHintForColumn(0) + 30));
+    m_completer->complete(place);
+}
+
+void ExpressionEdit::take(const QString& word)
+{
+    const int end = cursorPosition();
+    const auto begin = static_cast<int>(m_replaceFrom);
+    setText(text().left(begin) + word + text().mid(end));
+    setCursorPosition(begin + static_cast<int>(word.size()));
+}
+
+void ExpressionEdit::keyPressEvent(QKeyEvent* event)
+{
+    if (m_completer->popup()->isVisible()) {
+        switch (event->key()) {
+        case Qt::Key_Enter:
+        case Qt::Key_Return:
+        case Qt::Key_Escape:
+        case Qt::Key_Tab:
+            event->ignore(); // the popup's
+            return;
+        default:
+            break;
+        }
+    }
+    QLineEdit::keyPressEvent(event);
+}
+
+void ExpressionEdit::focusOutEvent(QFocusEvent* event)
+{
+    QLineEdit::focusOutEvent(event);
+    update();
+}
+
+void ExpressionEdit::paintEvent(QPaintEvent* event)
+{
+    QLineEdit::paintEvent(event);
+    if (m_error.isEmpty())
+        return;
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(themeOf(this).bad, 2));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 3, 3);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A line for an expression over the fields of a plan, with completion as it is typed and the error in words.
+#pragma once
+
+#include "app/models/search_headers.h"
+
+#include <QLineEdit>
+
+#include <optional>
+
+class QCompleter;
+class QStringListModel;
+
+namespace fourfold::ui {
+
+class ExpressionEdit : public QLineEdit {
+    Q_OBJECT
+public:
+    explicit ExpressionEdit(const QString& name, QWidget* parent = nullptr);
+    // Empty text and text with an error have none.
+    [[nodiscard]] const std::optional<Expression>& expression() const { return m_expression; }
+    [[nodiscard]] QString error() const { return m_error; } // empty: none
+
+signals:
+    void expressionChanged(); // expression() or error()
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void parse();
+    void complete();
+    void take(const QString& word);
+
+    std::optional<Expression> m_expression;
+    QString m_error;
+    std::size_t m_replaceFrom = 0; // in UTF-16 units: what a completion replaces begins here
+    QStringListModel* m_words;
+    QCompleter* m_completer;
+};
+
+} // namespace fourfold::ui

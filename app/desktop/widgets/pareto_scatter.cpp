@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/pareto_scatter.h"
+
+#include "app/desktop/zoom.h"
+#include "app/models/text.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr double kReach = 8; // pixels around a point that belong to it
+
+double memoryOf(const ResultRow& row)
+{
+    return row.values[slot(PlanField::memory_gib)];
+}
+
+double throughputOf(const ResultRow& row)
+{
+    return row.values[slot(PlanField::tps_per_gpu)];
+}
+} // namespace
+
+ParetoScatter::ParetoScatter(const ResultsModel& model, QWidget* parent)
+    : Card(tr("Memory and throughput"), parent)
+    , m_model(model)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setEmptyText(tr("Found layouts appear here as points."));
+    connect(&model, &QAbstractItemModel::modelReset, this, &ParetoScatter::modelChanged);
+}
+
+void ParetoScatter::modelChanged()
+{
+    m_mostMemory = m_mostThroughput = 0;
+    int front = 0;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        m_mostMemory = std::max(m_mostMemory, memoryOf(m_model.row(row)));
+        m_mostThroughput = std::max(m_mostThroughput, throughputOf(m_model.row(row)));
+        front += m_model.isPareto(m_model.idOf(row)) ? 1 : 0;
+    }
+    m_selected = -1;
+    m_points = {};
+    setSubtitle(isEmpty()
+            ? QString()
+            : tr("%1, %2 on the Pareto front").arg(counted(m_model.rowCount(), tr("layout")), grouped(front)));
+    setAccessibleDescription(subtitle());
+    update();
+}
+
+void ParetoScatter::setSelected(int row)
+{
+    if (m_selected == row)
+        return;
+    m_selected = row;
+    update();
+}
+
+ParetoScatter::Axes ParetoScatter::axesIn(const QRect& area) const
+{
+    Axes axes;
+    axes.plot = QRectF(area.adjusted(px(52), px(24), -px(8), -px(36)));
+    axes.right = std::max(1e-9, m_mostMemory * 1.04);
+    axes.top = std::max(1e-9, m_mostThroughput * 1.06);
+    return axes;
+}
+
+QPointF ParetoScatter::at(const Axes& axes, int row) const
+{
+    const ResultRow& found = m_model.row(row);
+    return {axes.plot.left() + memoryOf(found) / axes.right * axes.plot.width(),
+        axes.plot.bottom() - throughputOf(found) / axes.top * axes.plot.height()};
+}
+
+QPointF ParetoScatter::placeOf(int row) const
+{
+    return at(axesIn(bodyArea()), row);
+}
+
+int ParetoScatter::rowAt(const QPointF& point) const
+{
+    const Axes axes = axesIn(bodyArea());
+    int nearest = -1;
+    double best = kReach * kReach;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const QPointF away = at(axes, row) - point;
+        const double distance = QPointF::dotProduct(away, away);
+        if (distance < best) {
+            best = distance;
+            nearest = row;
+        }
+    }
+    return nearest;
+}
+
+void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    const Axes axes = axesIn(area);
+    if (axes.plot.width() < 20 || axes.plot.height() < 20)
+        return;
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int baseline = area.top() + px(10);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.muted);
+    painter.drawEllipse(QPointF(area.left() + px(5), baseline - px(4)), px(2.5), px(2.5));
+    painter.setFont(scaledFont(-0.5));
+    painter.setPen(theme.muted);
+    const QString one = tr("Layout"), two = tr("Pareto front: none is better in everything");
+    painter.drawText(area.left() + px(16), baseline, one);
+    const int next = area.left() + px(34) + painter.fontMetrics().horizontalAdvance(one);
+    painter.setPen(QPen(theme.bad, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawEllipse(QPointF(next + px(5), baseline - px(4)), px(4), px(4));
+    painter.setPen(theme.muted);
+    painter.drawText(next + px(16), baseline, two);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    paintAxes(painter, axes, theme);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintPoints(painter, axes, theme);
+    if (m_selected >= 0 && m_selected < m_model.rowCount()) {
+        painter.setPen(QPen(theme.text, 2));
+        painter.setBrush(theme.accent);
+        painter.drawEllipse(at(axes, m_selected), px(5.5), px(5.5));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void ParetoScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    painter.setFont(scaledFont(-1));
+    const double yStep = axisStep(axes.top, std::max(2, static_cast<int>(axes.plot.height()) / px(40)));
+    for (double value = 0; value <= axes.top; value += yStep) {
+        const double y = std::round(axes.plot.bottom() - value / axes.top * axes.plot.height());
+        painter.setPen(theme.grid);
+        painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+        painter.setPen(theme.muted);
+        painter.drawText(QRectF(axes.plot.left() - px(60), y - px(8), px(54), px(16)),
+            Qt::AlignRight | Qt::AlignVCenter, grouped(value, yStep < 1 ? 2 : 0));
+    }
+    const double xStep = axisStep(axes.right, std::max(2, static_cast<int>(axes.plot.width()) / px(70)));
+    for (double value = 0; value <= axes.right; value += xStep) {
+        const double x = axes.plot.left() + value / axes.right * axes.plot.width();
+        painter.drawText(QRectF(x - px(40), axes.plot.bottom() + px(2), px(80), px(15)), Qt::AlignCenter,
+            grouped(value, xStep < 1 ? 2 : 0));
+    }
+    painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + px(17), axes.plot.width(), px(16)), Qt::AlignCenter,
+        tr("Memory, GiB per GPU (up: tokens/s per GPU)"));
+}
+
+void ParetoScatter::paintPoints(QPainter& painter, const Axes& axes, const Theme& theme)
+{
+    const auto ring = [&](QPainter& on) {
+        on.setPen(QPen(theme.bad, 2));
+        on.setBrush(Qt::NoBrush);
+        for (int row = 0; row < m_model.rowCount(); ++row) {
+            if (m_model.isPareto(m_model.idOf(row)))
+                on.drawEllipse(at(axes, row), px(4), px(4));
+        }
+    };
+    const auto dots = [&](QPainter& on) {
+        QColor color = theme.muted;
+        color.setAlpha(m_model.rowCount() > 2000 ? 90 : 200);
+        on.setPen(Qt::NoPen);
+        on.setBrush(color);
+        for (int row = 0; row < m_model.rowCount(); ++row) {
+            const QPointF place = at(axes, row);
+            if (m_model.rowCount() > 5000)
+                on.fillRect(QRectF(place.x() - 1, place.y() - 1, 2, 2), color);
+            else
+                on.drawEllipse(place, px(2.5), px(2.5));
+        }
+    };
+    // The cache has the pixels of a screen; a file is drawn anew, as vectors.
+    const bool onScreen = painter.device() == this || painter.paintEngine()->type() == QPaintEngine::Raster;
+    if (!onScreen) {
+        dots(painter);
+        ring(painter);
+        return;
+    }
+    const double ratio = devicePixelRatioF();
+    if (m_points.isNull() || m_points.size() != size() * ratio || m_pointsAreDark != theme.dark) {
+        m_points = QImage(size() * ratio, QImage::Format_ARGB32_Premultiplied);
+        m_points.setDevicePixelRatio(ratio);
+        m_points.fill(Qt::transparent);
+        m_pointsAreDark = theme.dark;
+        QPainter on(&m_points);
+        on.setRenderHint(QPainter::Antialiasing);
+        dots(on);
+        ring(on);
+    }
+    painter.drawImage(0, 0, m_points);
+}
+
+void ParetoScatter::mousePressEvent(QMouseEvent* event)
+{
+    Card::mousePressEvent(event);
+    if (const int row = rowAt(event->position()); row >= 0)
+        emit rowClicked(row);
+}
+
+void ParetoScatter::keyPressEvent(QKeyEvent* event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0 || isEmpty()) {
+        Card::keyPressEvent(event);
+        return;
+    }
+    // To the neighbour in memory.
+    const double from = m_selected >= 0 ? memoryOf(m_model.row(m_selected)) : (step > 0 ? -1 : INFINITY);
+    int best = -1;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const double away = (memoryOf(m_model.row(row)) - from) * step;
+        if (away > 0 && (best < 0 || away < (memoryOf(m_model.row(best)) - from) * step))
+            best = row;
+    }
+    if (best >= 0)
+        emit rowClicked(best);
+}
+
+bool ParetoScatter::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int row = isEmpty() ? -1 : rowAt(help->pos());
+    if (row < 0) {
+        QToolTip::hideText();
+        return true;
+    }
+    QStringList lines;
+    for (int column = ResultsModel::gpus; column < ResultsModel::columns; ++column)
+        lines << QStringLiteral("%1 %2").arg(
+            m_model.headerData(column, Qt::Horizontal).toString(), m_model.index(row, column).data().toString());
+    QToolTip::showText(help->globalPos(), lines.join(QLatin1Char('\n')), this);
+    return true;
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Found layouts as points: memory across, throughput up, the Pareto front as rings; linked to the table by the row.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+#include "app/models/results_model.h"
+
+#include <QImage>
+
+namespace fourfold::ui {
+
+class ParetoScatter : public Card {
+    Q_OBJECT
+public:
+    // `model` outlives the widget. Shows the rows that the model shows.
+    explicit ParetoScatter(const ResultsModel& model, QWidget* parent = nullptr);
+    void setSelected(int row); // of the model; -1 = none
+    [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
+    [[nodiscard]] QPointF placeOf(int row) const;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {260, 200}; }
+    [[nodiscard]] Table table() const override { return m_model.table(kMostTableRows); }
+
+signals:
+    void rowClicked(int row);
+
+protected:
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
+    [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    static constexpr int kMostTableRows = 100'000;
+    struct Axes {
+        QRectF plot;
+        double right = 1, top = 1; // GiB, tokens/s per GPU
+    };
+    void modelChanged();
+    [[nodiscard]] Axes axesIn(const QRect& area) const;
+    [[nodiscard]] QPointF at(const Axes& axes, int row) const;
+    void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    void paintPoints(QPainter& painter, const Axes& axes, const Theme& theme);
+
+    const ResultsModel& m_model;
+    double m_mostMemory = 0, m_mostThroughput = 0;
+    int m_selected = -1;
+    QImage m_points; // drawn once: a hundred thousand points take longer than a frame
+    bool m_pointsAreDark = false;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/zoom.h"
+
+#include "app/desktop/theme.h"
+
+#include <QApplication>
+#include <QVariant>
+#include <QWidget>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr const char* kZoom = "fourfoldZoom"; // on the application
+constexpr const char* kFixedWidth = "fourfoldFixedWidth"; // on widgets: lengths at 100 %
+constexpr const char* kFixedHeight = "fourfoldFixedHeight";
+constexpr const char* kLeastWidth = "fourfoldLeastWidth";
+constexpr const char* kPoints = "fourfoldPoints"; // more or fewer than the application's font
+constexpr const char* kWeight = "fourfoldWeight";
+
+void follow(QWidget* widget)
+{
+    if (const QVariant width = widget->property(kFixedWidth); width.isValid())
+        widget->setFixedWidth(px(width.toDouble()));
+    if (const QVariant height = widget->property(kFixedHeight); height.isValid())
+        widget->setFixedHeight(px(height.toDouble()));
+    if (const QVariant width = widget->property(kLeastWidth); width.isValid())
+        widget->setMinimumWidth(px(width.toDouble()));
+    if (const QVariant points = widget->property(kPoints); points.isValid())
+        widget->setFont(scaledFont(points.toDouble(), static_cast<QFont::Weight>(widget->property(kWeight).toInt())));
+}
+} // namespace
+
+int zoom()
+{
+    const QVariant percent = qApp->property(kZoom);
+    return percent.isValid() ? percent.toInt() : 100;
+}
+
+void setZoom(int percent)
+{
+    percent = std::clamp(percent, kLeastZoom, kMostZoom);
+    if (percent == zoom())
+        return;
+    qApp->setProperty(kZoom, percent);
+    QApplication::setFont(baseFont());
+    qApp->setStyleSheet(qApp->styleSheet()); // widgets with a style sheet take the font only when polished again
+    for (QWidget* widget : QApplication::allWidgets())
+        follow(widget);
+}
+
+int px(double length)
+{
+    return static_cast<int>(std::lround(length * zoom() / 100.0));
+}
+
+void fixWidth(QWidget* widget, int length)
+{
+    widget->setProperty(kFixedWidth, length);
+    follow(widget);
+}
+
+void fixHeight(QWidget* widget, int length)
+{
+    widget->setProperty(kFixedHeight, length);
+    follow(widget);
+}
+
+void useFont(QWidget* widget, double points, QFont::Weight weight)
+{
+    widget->setProperty(kPoints, points);
+    widget->setProperty(kWeight, static_cast<int>(weight));
+    follow(widget);
+}
+
+void limitWidth(QWidget* widget, int least)
+{
+    widget->setProperty(kLeastWidth, least);
+    follow(widget);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The figures of a comparison.
+#include "app/models/choices.h"
+#include "app/models/compare_model.h"
+#include "app/models/text.h"
+#include "app/models/time_parts_model.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("Compare", text);
+}
+
+using Value = CompareModel::Value;
+using Metric = CompareModel::Metric;
+
+Value known(const std::optional<double>& value)
+{
+    return value ? Value(*value) : Value();
+}
+
+QString whole(double value)
+{
+    return grouped(value);
+}
+
+QString share(double value)
+{
+    return QStringLiteral("%1 %").arg(percent(value));
+}
+
+// A figure of the plan, where there is one.
+template <typename Get>
+std::function<Value(const CompareEntry&)> ofPlan(Get get)
+{
+    return [get](const CompareEntry& entry) { return entry.plan() ? Value(get(*entry.plan())) : Value(); };
+}
+
+template <typename Get>
+std::function<Value(const CompareEntry&)> ofPrediction(Get get)
+{
+    return [get](const CompareEntry& entry) { return entry.prediction ? known(get(*entry.prediction)) : Value(); };
+}
+
+const StageMemory* fullest(const Prediction& prediction)
+{
+    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
+        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
+    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
+}
+
+void addPlan(std::vector<Metric>& metrics)
+{
+    const QString group = tr("Plan");
+    const auto words = [&](const QString& name, const char* key, auto get) {
+        metrics.push_back({group, name, key, ofPlan(get), whole});
+    };
+    words(tr("Model"), "model", [](const ResolvedPlan& p) { return fromUtf8(p.model.name); });
+    words(tr("Cluster"), "cluster", [](const ResolvedPlan& p) { return fromUtf8(p.cluster.name); });
+    words(tr("GPU"), "gpu", [](const ResolvedPlan& p) { return fromUtf8(p.cluster.gpu.name); });
+    words(tr("GPUs"), "gpus", [](const ResolvedPlan& p) { return double(p.gpus); });
+    words(tr("Software stack"), "stack", [](const ResolvedPlan& p) { return fromUtf8(p.stack.name); });
+    words(tr("TP"), "tp", [](const ResolvedPlan& p) { return double(p.layout.tp); });
+    words(tr("CP"), "cp", [](const ResolvedPlan& p) { return double(p.layout.cp); });
+    words(tr("PP"), "pp", [](const ResolvedPlan& p) { return double(p.layout.pp); });
+    words(tr("DP"), "dp", [](const ResolvedPlan& p) { return double(p.layout.dp); });
+    words(tr("EP"), "ep", [](const ResolvedPlan& p) { return double(p.layout.ep); });
+    words(
+        tr("Virtual stages"), "virtual_stages", [](const ResolvedPlan& p) { return double(p.layout.virtual_stages); });
+    words(tr("Micro-batch"), "micro_batch", [](const ResolvedPlan& p) { return double(p.training.micro_batch); });
+    words(tr("Global batch"), "global_batch", [](const ResolvedPlan& p) { return double(p.training.global_batch); });
+    words(tr("Sequence"), "seq_len", [](const ResolvedPlan& p) { return double(p.training.seq_len); });
+    const auto choice = [&](const QString& name, const char* key, auto get) {
+        words(name, key, [key = std::string("training.") + key, get](const ResolvedPlan& p) {
+            return choiceLabel(key, to_text(get(p.training)));
+        });
+    };
+    choice(tr("Schedule"), "schedule", [](const Training& t) { return t.schedule; });
+    choice(tr("Sharding"), "sharding", [](const Training& t) { return t.sharding; });
+    choice(tr("Recompute"), "recompute", [](const Training& t) { return t.recompute; });
+    choice(tr("Precision"), "precision", [](const Training& t) { return t.precision; });
+}
+
+void addAnswer(std::vector<Metric>& metrics)
+{
+    const QString speed = tr("Predicted");
+    metrics.push_back({speed, tr("Tokens/s per GPU"), "predicted_tps_per_gpu",
+        ofPrediction([](const Prediction& p) { return p.tps_per_gpu; }), throughputText, 1});
+    metrics.push_back({speed, tr("Step time"), "predicted_step_time_s",
+        ofPrediction([](const Prediction& p) { return p.step_time_s; }), duration, -1});
+    metrics.push_back({speed, tr("MFU"), "mfu",
+        ofPrediction([](const Prediction& p) { return p.mfu ? p.mfu : p.mfu_bf16_peak; }), share, 1});
+    metrics.push_back({speed, tr("TFLOP/s per GPU as logged"), "tflops_per_gpu",
+        ofPrediction([](const Prediction& p) { return p.tflops_per_gpu; }),
+        [](double value) { return grouped(value, 1); }, 1});
+    metrics.push_back({speed, tr("Pipeline bubble"), "bubble_fraction", ofPrediction([](const Prediction& p) {
+                           return p.step_time_s ? std::optional<double>(p.bubble_fraction) : std::nullopt;
+                       }),
+        share, -1});
+    const QString memory = tr("Memory of the fullest stage, GiB");
+    metrics.push_back({memory, tr("Peak"), "predicted_memory_gib",
+        ofPrediction([](const Prediction& p) { return p.memory_gib; }), gib, -1});
+    metrics.push_back({memory, tr("On the device"), "memory_device_gib",
+        ofPrediction([](const Prediction& p) { return p.memory_device_gib; }), gib, -1});
+    metrics.push_back({memory, tr("Usable"), "memory_capacity_gib",
+        ofPrediction([](const Prediction& p) { return std::optional<double>(p.memory_capacity_gib); }), gib, 0});
+    const auto part = [&](const QString& name, const char* key, double StageMemory::*member) {
+        metrics.push_back({memory, name, key, ofPrediction([member](const Prediction& p) {
+                               const StageMemory* stage = fullest(p);
+                               return stage ? std::optional<double>(stage->*member) : std::nullopt;
+                           }),
+            gib, -1});
+    };
+    part(tr("Weights"), "weights_gib", &StageMemory::weights);
+    part(tr("Gradients"), "gradients_gib", &StageMemory::gradients);
+    part(tr("Optimizer"), "optimizer_gib", &StageMemory::optimizer);
+    part(tr("Activations"), "activations_gib", &StageMemory::activations);
+    part(tr("Buffers"), "buffers_gib", &StageMemory::other);
+}
+
+void addTime(std::vector<Metric>& metrics)
+{
+    for (int index = 0; index < kParts; ++index) {
+        const Part part = static_cast<Part>(index);
+        metrics.push_back({tr("Exposed step time"), TimePartsModel::label(part), std::string(name(part)) + "_s",
+            ofPrediction([part](const Prediction& p) {
+                return p.step_time_s ? std::optional<double>(p.time_by_part[part]) : std::nullopt;
+            }),
+            duration, -1});
+    }
+}
+
+void addMeasured(std::vector<Metric>& metrics)
+{
+    const QString group = tr("Measured");
+    const auto add = [&](const QString& name, const char* key, std::optional<double> CompareEntry::*member,
+                         std::function<QString(double)> text, int better) {
+        metrics.push_back({group, name, key, [member](const CompareEntry& entry) { return known(entry.*member); },
+            std::move(text), better});
+    };
+    add(tr("Tokens/s per GPU"), "measured_tps_per_gpu", &CompareEntry::tps_per_gpu, throughputText, 1);
+    add(tr("Step time"), "measured_step_time_s", &CompareEntry::step_time_s, duration, -1);
+    add(tr("Memory GiB"), "measured_memory_gib", &CompareEntry::memory_gib, gib, -1);
+    add(
+        tr("Loss"), "loss", &CompareEntry::loss, [](double value) { return grouped(value, 4); }, -1);
+    metrics.push_back({group, tr("Prediction error"), "tps_error",
+        [](const CompareEntry& entry) -> Value {
+            if (!entry.tps_per_gpu || !entry.prediction || !entry.prediction->tps_per_gpu)
+                return {};
+            return *entry.prediction->tps_per_gpu / *entry.tps_per_gpu - 1;
+        },
+        [](double value) { return signedPercent(value); }, 0});
+}
+} // namespace
+
+std::vector<CompareModel::Metric> compareMetrics()
+{
+    std::vector<Metric> metrics;
+    addPlan(metrics);
+    addAnswer(metrics);
+    addTime(metrics);
+    addMeasured(metrics);
+    return metrics;
+}
+
+} // namespace fourfold::ui

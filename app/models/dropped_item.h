@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a file or folder dropped on the window is, judged by what it holds and not by its name.
+#pragma once
+
+#include "core/base/expected.h"
+
+#include <QString>
+
+#include <filesystem>
+
+namespace fourfold::ui {
+
+enum class DroppedKind {
+    plan, // a plan file
+    model, // a Hugging Face config.json, or the folder that holds one
+    run, // a run's folder, or an exported run
+    measurements, // a table of measurements (CSV)
+};
+
+struct DroppedItem {
+    DroppedKind kind = DroppedKind::plan;
+    std::filesystem::path file; // the one to read; a run's folder itself
+};
+// Fails with what was expected instead.
+Expected<DroppedItem> classify(const std::filesystem::path& path);
+// "Open plan x.plan.json": said while the item is over the window.
+QString whatItDoes(const DroppedItem& item);
+
+} // namespace fourfold::ui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a crash would lose: every plan with unsaved changes, written to data_folder()/journal a moment after each edit.
+// A program that ends in order takes its journal away; one that finds a journal without a living owner restores it.
+#pragma once
+
+#include "app/models/plan_tabs.h"
+
+#include <QTimer>
+
+#include <filesystem>
+#include <vector>
+
+namespace fourfold::ui {
+
+class PlanJournal : public QObject {
+    Q_OBJECT
+public:
+    // `folder` is made when the first entry is written. `plans` outlives this.
+    PlanJournal(PlanTabs& plans, std::filesystem::path folder);
+    static std::filesystem::path defaultFolder();
+
+    // A plan as it was when its program died.
+    struct Entry {
+        Json plan;
+        std::filesystem::path file; // where it was opened from; empty: untitled
+    };
+    // Takes over what dead programs left: their journals are removed, the entries are the caller's to show.
+    std::vector<Entry> takeLeftovers();
+    // Writes at once what is waiting.
+    void flush();
+    // The end in order: nothing to restore any more.
+    void discard();
+
+private:
+    [[nodiscard]] std::filesystem::path file() const;
+
+    PlanTabs& m_plans;
+    std::filesystem::path m_folder;
+    QTimer m_timer;
+    std::string m_written;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/results_model.h"
+
+#include "app/models/choices.h"
+#include "app/models/run_log_model.h"
+#include "app/models/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fourfold::ui {
+
+namespace {
+struct ColumnInfo {
+    const char* title;
+    const char* key;
+    std::optional<PlanField> field; // where the value is a field of the plan
+    const char* choice = nullptr; // path of an enumeration, for its words
+};
+const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "GPUs"), "gpus", PlanField::gpus}, {"TP", "tp", PlanField::tp},
+    {"CP", "cp", PlanField::cp}, {"PP", "pp", PlanField::pp}, {"DP", "dp", PlanField::dp}, {"EP", "ep", PlanField::ep},
+    {"VPP", "virtual_stages", PlanField::virtual_stages},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Micro"), "micro_batch", PlanField::micro_batch},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Schedule"), "schedule", PlanField::schedule, "training.schedule"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Sharding"), "sharding", PlanField::sharding, "training.sharding"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Recompute"), "recompute", PlanField::recompute, "training.recompute"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Memory GiB"), "memory_gib", PlanField::memory_gib},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s/GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "MFU %"), "mfu", PlanField::mfu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Step s"), "step_time_s", PlanField::step_time_s},
+    {QT_TRANSLATE_NOOP("ResultsModel", "vs. plan"), "vs_plan", {}}};
+
+QString spelling(const Candidate& candidate, int column)
+{
+    switch (column) {
+    case ResultsModel::schedule:
+        return fromUtf8(to_text(candidate.schedule));
+    case ResultsModel::sharding:
+        return fromUtf8(to_text(candidate.sharding));
+    case ResultsModel::recompute:
+        return fromUtf8(to_text(candidate.recompute));
+    default:
+        return {};
+    }
+}
+} // namespace
+
+void ResultsModel::clear()
+{
+    beginResetModel();
+    m_rows.clear();
+    m_visible.clear();
+    m_pareto.clear();
+    m_pinned.clear();
+    endResetModel();
+    emit pinsChanged();
+}
+
+void ResultsModel::append(std::vector<ResultRow> rows)
+{
+    beginResetModel();
+    m_rows.insert(m_rows.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setPareto(const std::vector<FoundLayout>& front)
+{
+    beginResetModel();
+    m_pareto.clear();
+    for (const FoundLayout& found : front)
+        m_pareto.insert(found.candidate);
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setParetoOnly(bool on)
+{
+    beginResetModel();
+    m_paretoOnly = on;
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setFilter(std::optional<Expression> filter)
+{
+    beginResetModel();
+    m_filter = std::move(filter);
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setPlanThroughput(std::optional<double> tps_per_gpu)
+{
+    m_planThroughput = tps_per_gpu;
+    if (rowCount() > 0)
+        emit dataChanged(index(0, againstPlan), index(rowCount() - 1, againstPlan));
+}
+
+int ResultsModel::rowOf(std::size_t id) const
+{
+    const auto found = std::find(m_visible.begin(), m_visible.end(), static_cast<std::uint32_t>(id));
+    return found == m_visible.end() ? -1 : static_cast<int>(found - m_visible.begin());
+}
+
+double ResultsModel::value(std::size_t id, int column) const
+{
+    const ResultRow& row = m_rows[id];
+    if (column == pin)
+        return m_pinned.contains(id) ? 1 : 0;
+    if (column == againstPlan) {
+        if (!m_planThroughput || *m_planThroughput <= 0)
+            return std::numeric_limits<double>::quiet_NaN();
+        return row.values[slot(PlanField::tps_per_gpu)] / *m_planThroughput - 1;
+    }
+    return row.values[slot(*kColumns[column].field)];
+}
+
+// Keys are gathered once: comparing then touches eight bytes a row.
+void ResultsModel::arrange()
+{
+    m_visible.clear();
+    m_visible.reserve(m_rows.size());
+    for (std::size_t id = 0; id < m_rows.size(); ++id) {
+        if (m_paretoOnly && !isPareto(id))
+            continue;
+        if (!m_filter || m_filter->holds(m_rows[id].values))
+            m_visible.push_back(static_cast<std::uint32_t>(id));
+    }
+    struct Key {
+        double value;
+        std::uint32_t id;
+    };
+    std::vector<Key> keys;
+    keys.reserve(m_visible.size());
+    // What is not known goes to the end in both directions.
+    const bool falling = m_sortOrder == Qt::DescendingOrder;
+    for (const std::uint32_t id : m_visible) {
+        const double at = value(id, m_sortColumn);
+        keys.push_back({std::isnan(at) ? std::numeric_limits<double>::infinity() : falling ? -at : at, id});
+    }
+    std::sort(keys.begin(), keys.end(),
+        [](const Key& a, const Key& b) { return a.value < b.value || (a.value == b.value && a.id < b.id); });
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        m_visible[i] = keys[i].id;
+}
+
+void ResultsModel::sort(int column, Qt::SortOrder order)
+{
+    if (column < 0 || column >= columns)
+        return;
+    beginResetModel();
+    m_sortColumn = column;
+    m_sortOrder = order;
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::togglePin(int row)
+{
+    const std::size_t id = idOf(row);
+    if (!m_pinned.insert(id).second)
+        m_pinned.erase(id);
+    emit dataChanged(index(row, pin), index(row, pin));
+    emit pinsChanged();
+}
+
+int ResultsModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_visible.size());
+}
+
+int ResultsModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : columns;
+}
+
+QString ResultsModel::text(std::size_t id, int column) const
+{
+    if (column == pin)
+        return m_pinned.contains(id) ? QStringLiteral("\u25cf") : isPareto(id) ? QStringLiteral("\u25cb") : QString();
+    if (kColumns[column].choice)
+        return choiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
+    const double at = value(id, column);
+    if (!std::isfinite(at))
+        return unknownText();
+    switch (column) {
+    case memory:
+        return gib(at);
+    case throughput:
+        return throughputText(at);
+    case mfu:
+        return percent(at);
+    case stepTime:
+        return grouped(at, at < 1 ? 4 : 2);
+    case againstPlan:
+        return std::abs(at) < 5e-4 ? tr("as the plan") : signedPercent(at);
+    default:
+        return grouped(at);
+    }
+}
+
+QVariant ResultsModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const std::size_t id = idOf(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return text(id, index.column());
+    case ValueRole:
+        return value(id, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue(Qt::AlignVCenter
+            | (index.column() == pin                  ? Qt::AlignHCenter
+                    : kColumns[index.column()].choice ? Qt::AlignLeft
+                                                      : Qt::AlignRight));
+    case Qt::AccessibleTextRole:
+        if (index.column() == pin)
+            return m_pinned.contains(id) ? tr("pinned") : isPareto(id) ? tr("on the Pareto front") : QString();
+        return {};
+    case LevelRole: {
+        if (index.column() != againstPlan)
+            return {};
+        const double at = value(id, againstPlan);
+        if (!std::isfinite(at) || std::abs(at) < 5e-4)
+            return {};
+        return static_cast<int>(at > 0 ? RunLogModel::Level::good : RunLogModel::Level::error);
+    }
+    default:
+        return {};
+    }
+}
+
+QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= columns)
+        return {};
+    if (role == Qt::DisplayRole)
+        return tr(kColumns[section].title);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(
+            Qt::AlignVCenter | (kColumns[section].choice || section == pin ? Qt::AlignLeft : Qt::AlignRight));
+    return {};
+}
+
+Table ResultsModel::table(int most) const
+{
+    Table table;
+    for (int column = gpus; column < columns; ++column) {
+        const bool whole = column <= microBatch;
+        table.columns.push_back({kColumns[column].key, tr(kColumns[column].title).toStdString(), whole ? 0 : -5});
+    }
+    for (int row = 0; row < std::min(rowCount(), most); ++row) {
+        const std::size_t id = idOf(row);
+        std::vector<Cell> cells;
+        for (int column = gpus; column < columns; ++column) {
+            if (kColumns[column].choice) {
+                cells.emplace_back(spelling(m_rows[id].found.candidate, column).toStdString());
+                continue;
+            }
+            const double at = value(id, column);
+            cells.push_back(!std::isfinite(at) ? Cell()
+                    : column <= microBatch     ? Cell(static_cast<std::int64_t>(std::llround(at)))
+                                               : Cell(at));
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+} // namespace fourfold::ui

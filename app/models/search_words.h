@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A search in words: its objectives, how far it is, what came out and why nothing did.
+#pragma once
+
+#include "app/models/search_headers.h"
+
+#include <QString>
+
+#include <utility>
+#include <vector>
+
+namespace fourfold::ui {
+
+// What parse_objective() takes, with words for people; the first is the usual one.
+std::vector<std::pair<QString, QString>> objectiveChoices();
+
+QString searchProgressText(const SearchCounts& counts);
+// "412 of 3,186 layouts fit; 9 on the front", or why there is none and what stands in the way most.
+QString searchOutcomeText(const SearchResult& result);
+
+} // namespace fourfold::ui

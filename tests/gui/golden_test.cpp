@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Each painted widget against its stored picture, at scale 1 and 2, light and dark. FOURFOLD_WRITE_GOLDEN=1 writes the
+// pictures anew; look at them before they are committed. The figures are made up: a change of the model moves nothing.
+#include "app/desktop/appearance.h"
+#include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/widgets/memory_over_time.h"
+#include "app/desktop/widgets/rank_mesh_view.h"
+#include "app/desktop/widgets/step_split.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "tests/gui/support.h"
+
+#include <QApplication>
+#include <QFontInfo>
+#include <QTest>
+
+#include <memory>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+const QString kFolder = QStringLiteral(FOURFOLD_SOURCE_DIR "/tests/gui/golden/");
+constexpr double kMostDifference = 2.0; // mean over the pixels and channels, of 255
+
+Prediction example()
+{
+    Prediction p;
+    p.memory_capacity_gib = 76;
+    p.memory_gib = 56.7;
+    p.memory_device_gib = 60;
+    p.step_time_s = 8.34;
+    p.tps_per_gpu = 982;
+    p.plan.cluster.gpu.name = "H100";
+    for (int stage = 0; stage < 4; ++stage)
+        p.memory_by_stage.push_back({stage, 8, 4, 3, 38.0 - 8 * stage, 3.7});
+    p.time_by_part[Part::compute] = 5.1;
+    p.time_by_part[Part::tp] = 0.94;
+    p.time_by_part[Part::dp] = 0.31;
+    p.time_by_part[Part::bubble] = 1.7;
+    p.time_by_part[Part::optimizer] = 0.29;
+    p.time_hidden[Part::tp] = 0.4;
+    p.time_hidden[Part::dp] = 0.9;
+    p.timeline.stages = 4;
+    for (int stage = 0; stage < 4; ++stage) {
+        for (int batch = 0; batch < 6; ++batch) {
+            const double forward = 0.1 * (stage + batch), backward = 1.1 + 0.2 * batch - 0.1 * stage;
+            p.timeline.spans.push_back({stage, SpanKind::forward, batch, stage, forward, forward + 0.1});
+            p.timeline.spans.push_back({stage, SpanKind::backward, batch, stage, backward, backward + 0.2});
+        }
+        p.timeline.spans.push_back({stage, SpanKind::gradient_reduce, -1, 0, 2.4, 2.6});
+    }
+    p.timeline.length_s = 2.7;
+    return p;
+}
+
+std::unique_ptr<QWidget> make(const QString& name)
+{
+    static StageMemoryModel memory;
+    static TimePartsModel parts;
+    const Prediction p = example();
+    memory.show(p);
+    parts.show(p);
+    if (name == QLatin1String("memory-bars"))
+        return std::make_unique<MemoryBars>(memory);
+    if (name == QLatin1String("step-split"))
+        return std::make_unique<StepSplit>(parts);
+    if (name == QLatin1String("timeline")) {
+        auto view = std::make_unique<TimelineView>();
+        view->showTimeline(TimelineScene(p.timeline), QStringLiteral("1F1B, 4 stages"));
+        return view;
+    }
+    if (name == QLatin1String("line-chart")) {
+        auto chart = std::make_unique<LineChart>(QStringLiteral("Throughput"), QString(), &Theme::accent);
+        QList<QPointF> line, low, high;
+        for (int i = 1; i <= 40; ++i) {
+            line << QPointF(i, 900 + 60 * ((i * 7) % 5) / 5.0);
+            low << QPointF(i, line.back().y() - 40);
+            high << QPointF(i, line.back().y() + 30);
+        }
+        chart->setNames(QStringLiteral("Measured"));
+        chart->setPoints(line);
+        chart->setBand(low, high, QStringLiteral("Least to most"));
+        chart->setLevel(982, QStringLiteral("Predicted 982"));
+        return chart;
+    }
+    if (name == QLatin1String("memory-over-time")) {
+        auto view = std::make_unique<MemoryOverTime>();
+        MemoryCurve curve;
+        for (int i = 0; i < 20; ++i)
+            curve.points.push_back({i * 0.1, (i + 1) * 0.1, {8, 4, 3, i < 10 ? 3.0 * i : 60.0 - 3 * i, 2}});
+        curve.peak_gib = 44;
+        curve.peak_s = 0.9;
+        view->showCurve(curve, 60, 2);
+        return view;
+    }
+    if (name == QLatin1String("rank-mesh")) {
+        auto view = std::make_unique<RankMeshView>();
+        ResolvedPlan plan;
+        plan.gpus = 16;
+        plan.cluster.gpus_per_node = 8;
+        plan.layout.tp = plan.layout.cp = plan.layout.pp = plan.layout.dp = 2;
+        view->showMesh(RankMesh(plan));
+        return view;
+    }
+    auto card = std::make_unique<FigureCard>();
+    Figure figure;
+    figure.title = QStringLiteral("Peak memory per GPU");
+    figure.value = QStringLiteral("56.7");
+    figure.unit = QStringLiteral("GiB");
+    figure.basis = QStringLiteral("60.0 of 76.0 usable (79 %)");
+    figure.confidence = QStringLiteral("90 %: 51.0 to 63.1");
+    figure.fraction = 0.79;
+    card->show(figure);
+    return card;
+}
+
+QImage drawn(QWidget& widget, int scale)
+{
+    QImage image(widget.size() * scale, QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
+    image.fill(Qt::black);
+    widget.render(&image);
+    return image;
+}
+
+double difference(const QImage& a, const QImage& b)
+{
+    double sum = 0;
+    for (int y = 0; y < a.height(); ++y) {
+        for (int x = 0; x < a.width(); ++x) {
+            const QRgb one = a.pixel(x, y), two = b.pixel(x, y);
+            sum += std::abs(qRed(one) - qRed(two)) + std::abs(qGreen(one) - qGreen(two))
+                + std::abs(qBlue(one) - qBlue(two));
+        }
+    }
+    return sum / (3.0 * a.width() * a.height());
+}
+} // namespace
+
+class GoldenTest : public QObject {
+    Q_OBJECT
+private slots:
+    void looksAsBefore_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("dark");
+        QTest::addColumn<int>("scale");
+        for (const char* name :
+            {"figure-card", "memory-bars", "step-split", "timeline", "line-chart", "memory-over-time", "rank-mesh"}) {
+            for (const bool dark : {false, true}) {
+                for (const int scale : {1, 2}) {
+                    QTest::addRow("%s-%s-%dx", name, dark ? "dark" : "light", scale)
+                        << QString::fromLatin1(name) << dark << scale;
+                }
+            }
+        }
+    }
+
+    void looksAsBefore()
+    {
+        QFETCH(QString, name);
+        QFETCH(bool, dark);
+        QFETCH(int, scale);
+        applyTheme(dark ? ThemeChoice::dark : ThemeChoice::light);
+        const std::unique_ptr<QWidget> widget = make(name);
+        widget->resize(name == QLatin1String("figure-card") ? QSize(220, 112) : QSize(560, 300));
+        const QImage now = drawn(*widget, scale);
+        const QString file = kFolder + QString::fromLatin1(QTest::currentDataTag()) + QStringLiteral(".png");
+        const QString font = QFontInfo(QApplication::font()).family();
+        if (qEnvironmentVariableIsSet("FOURFOLD_WRITE_GOLDEN")) {
+            QVERIFY(now.save(file));
+            QFile(kFolder + QStringLiteral("font.txt")).remove();
+            QFile out(kFolder + QStringLiteral("font.txt"));
+            QVERIFY(out.open(QIODevice::WriteOnly));
+            out.write(font.toUtf8() + '\n');
+            return;
+        }
+        const QString wanted = QString::fromUtf8(test::readFile(kFolder + QStringLiteral("font.txt"))).trimmed();
+        if (font != wanted)
+            QSKIP(
+                qPrintable(QStringLiteral("the pictures were drawn with %1, this computer has %2").arg(wanted, font)));
+        const QImage golden(file);
+        QVERIFY2(!golden.isNull(), qPrintable(file));
+        QCOMPARE(now.size(), golden.size());
+        const double away = difference(now, golden.convertToFormat(QImage::Format_RGB32));
+        QVERIFY2(away < kMostDifference, qPrintable(QStringLiteral("differs by %1 of 255").arg(away)));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    QApplication application(argc, argv);
+    prepareAppearance();
+    GoldenTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "golden_test.moc"

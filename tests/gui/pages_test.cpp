@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Search and Compare as a user has them, the pictures of the Plan page, derivations.
+#include "app/desktop/derivation_dialog.h"
+#include "app/desktop/guide_dialog.h"
+#include "app/desktop/main_window.h"
+#include "app/desktop/pages/compare_charts.h"
+#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/search_page.h"
+#include "app/desktop/widgets/bounds_view.h"
+#include "app/desktop/widgets/card_stack.h"
+#include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/expression_edit.h"
+#include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/memory_over_time.h"
+#include "app/desktop/widgets/pareto_scatter.h"
+#include "app/desktop/widgets/rank_mesh_view.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/plan_edits.h"
+#include "app/models/text.h"
+#include "tests/gui/support.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTableView>
+#include <QTest>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+const test::Home* theHome = nullptr;
+constexpr int kPatience = 120'000; // milliseconds; CI has two loaded cores
+
+struct Fixture {
+    Presets presets;
+    MainWindow window{presets, options()};
+
+    Fixture()
+    {
+        window.resize(1440, 900);
+        window.show();
+        window.activateWindow(); // shortcuts are the active window's
+        static_cast<void>(QTest::qWaitForWindowActive(&window));
+        window.openPlan(theHome->write(QStringLiteral("pages.plan.json"), test::clusterPlan()).toStdString());
+    }
+    static MainWindow::Options options()
+    {
+        MainWindow::Options options;
+        options.history = theHome->path(QStringLiteral("history.db")).toStdString();
+        options.session = false;
+        return options;
+    }
+    bool answered()
+    {
+        return QTest::qWaitFor([this] { return window.document().isAnswered(); }, kPatience);
+    }
+    void showPicture(const QString& name)
+    {
+        for (auto* bar : window.planPage().findChildren<QTabBar*>(QStringLiteral("cardSwitch"))) {
+            for (int i = 0; i < bar->count(); ++i) {
+                if (bar->tabText(i) == name)
+                    bar->setCurrentIndex(i);
+            }
+        }
+    }
+    QTableView* table(const char* name) { return window.findChild<QTableView*>(QString::fromLatin1(name)); }
+};
+} // namespace
+
+class PagesTest : public QObject {
+    Q_OBJECT
+private slots:
+    void searchFindsSortsFiltersAndApplies()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::search);
+        SearchPage& search = w.window.searchPage();
+        // A small part of the space: the sanitizers' builds search it too.
+        search.findChild<ExpressionEdit*>(QStringLiteral("constraint"))
+            ->setText(QStringLiteral("pp == 1 and recompute == none and micro_batch <= 2"));
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("search")), Qt::LeftButton);
+        QVERIFY(search.service().isRunning());
+        QVERIFY(finished.wait(kPatience));
+        ResultsModel& results = search.results();
+        const QAbstractItemModelTester tester(&results, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QVERIFY(results.rowCount() > 5);
+        // Best first, and every row is on the plan's number of GPUs.
+        for (int row = 1; row < results.rowCount(); ++row)
+            QVERIFY(results.index(row - 1, ResultsModel::throughput).data(ResultsModel::ValueRole).toDouble()
+                >= results.index(row, ResultsModel::throughput).data(ResultsModel::ValueRole).toDouble());
+        QCOMPARE(results.index(0, ResultsModel::gpus).data().toString(), QStringLiteral("16"));
+        auto* filter = search.findChild<ExpressionEdit*>(QStringLiteral("resultFilter"));
+        const int all = results.rowCount();
+        filter->setText(QStringLiteral("tp == 2 and memory_gib < 80"));
+        QVERIFY(results.rowCount() < all);
+        for (int row = 0; row < results.rowCount(); ++row)
+            QCOMPARE(results.index(row, ResultsModel::tp).data().toString(), QStringLiteral("2"));
+        const int filtered = results.rowCount();
+        filter->setText(QStringLiteral("tpp == 2"));
+        QVERIFY(!filter->error().isEmpty());
+        QCOMPARE(results.rowCount(), filtered); // an error changes nothing
+        filter->clear();
+        search.findChild<QCheckBox*>(QStringLiteral("paretoOnly"))->setChecked(true);
+        QVERIFY(results.rowCount() > 0 && results.rowCount() < all);
+        auto* scatter = search.findChild<ParetoScatter*>();
+        QSignalSpy clicked(scatter, &ParetoScatter::rowClicked);
+        QTest::mouseClick(scatter, Qt::LeftButton, {}, scatter->placeOf(0).toPoint());
+        QCOMPARE(clicked.count(), 1);
+        QVERIFY(w.table("results")->currentIndex().isValid());
+        search.findChild<QCheckBox*>(QStringLiteral("paretoOnly"))->setChecked(false);
+
+        w.table("results")->setFocus();
+        w.table("results")->setCurrentIndex(results.index(0, 0));
+        QTest::keyClick(w.table("results"), Qt::Key_P);
+        QCOMPARE(results.pinned().size(), std::size_t(1));
+        const Candidate wanted = results.row(w.table("results")->currentIndex().row()).found.candidate;
+        const Json before = w.window.document().plan().document;
+        QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("applyLayout")), Qt::LeftButton);
+        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QVERIFY(w.window.document().isValid());
+        QCOMPARE(w.window.document().resolved()->layout.tp, wanted.tp);
+        QCOMPARE(w.window.document().resolved()->layout.pp, wanted.pp);
+        w.window.document().undoStack().undo();
+        QVERIFY(w.window.document().plan().document == before);
+    }
+
+    void searchSaysWhatStandsInTheWay()
+    {
+        Fixture w;
+        w.window.showPage(MainWindow::Page::search);
+        SearchPage& search = w.window.searchPage();
+        auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
+        constraint->setText(QStringLiteral("tp >"));
+        QVERIFY(!search.findChild<QPushButton*>(QStringLiteral("search"))->isEnabled());
+        constraint->setText(QStringLiteral("tp > 1000"));
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        QSignalSpy said(&search, &SearchPage::message);
+        QTest::keyClick(constraint, Qt::Key_Return);
+        QVERIFY(finished.wait(kPatience));
+        QCOMPARE(search.results().rowCount(), 0);
+        QVERIFY2(said.last().at(0).toString().contains(QStringLiteral("tp > 1000")),
+            qPrintable(said.last().at(0).toString()));
+    }
+
+    void aCancelledSearchKeepsWhatItFound()
+    {
+        Fixture w;
+        w.window.document().setValue("gpus", 1024, QStringLiteral("Change"));
+        w.window.showPage(MainWindow::Page::search);
+        SearchPage& search = w.window.searchPage();
+        search.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->setValue(4096);
+        search.findChild<QCheckBox*>(QStringLiteral("searchUpTo"))->setChecked(true);
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        search.start();
+        QTest::qWait(400);
+        search.service().cancel();
+        QVERIFY(finished.count() == 1 || finished.wait(kPatience));
+        QVERIFY(!search.service().isRunning());
+        QVERIFY(search.findChild<QPushButton*>(QStringLiteral("search"))->isEnabled());
+    }
+
+    void plansAreComparedWithAReference()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier);
+        w.window.document().setValue("layout.tp", 4, QStringLiteral("Change"));
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::compare);
+        CompareModel& model = w.window.comparePage().model();
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QTRY_COMPARE(model.entries().size(), std::size_t(2));
+        const auto rowOf = [&](const QString& name) {
+            for (int row = 0; row < model.rowCount(); ++row) {
+                if (model.index(row, 0).data().toString() == name)
+                    return row;
+            }
+            return -1;
+        };
+        const int throughput = rowOf(QStringLiteral("Tokens/s per GPU"));
+        QVERIFY(throughput > 0);
+        QVERIFY(!model.index(throughput, 1).data(CompareModel::DeltaRole).isValid()); // the reference
+        const double delta = model.index(throughput, 2).data(CompareModel::DeltaRole).toDouble();
+        QVERIFY(delta != 0);
+        QVERIFY(model.index(throughput, 2).data().toString().contains(delta > 0 ? QLatin1Char('+') : QLatin1Char('-')));
+        w.window.comparePage().findChild<QComboBox*>(QStringLiteral("compareReference"))->setCurrentIndex(1);
+        QVERIFY(model.index(throughput, 1).data(CompareModel::DeltaRole).toDouble() * delta < 0);
+        QVERIFY(rowOf(QStringLiteral("Model")) > 0);
+        w.window.comparePage().findChild<QCheckBox*>(QStringLiteral("differencesOnly"))->setChecked(true);
+        QCOMPARE(rowOf(QStringLiteral("Model")), -1);
+        QVERIFY(rowOf(QStringLiteral("TP")) > 0);
+        const Table table = model.table();
+        QCOMPARE(table.rows.size(), std::size_t(2));
+        QCOMPARE(table.columns.front().key, std::string("name"));
+        CompareCharts& charts = w.window.comparePage().charts();
+        QCOMPARE(charts.memory().table().rows.size(), std::size_t(2));
+        QVERIFY(charts.memory().seriesCount() == 1);
+        // Two timelines, one axis: zooming one moves the other.
+        TimelineView *first = charts.timelines()[0], *second = charts.timelines()[1];
+        QCOMPARE(first->window().length(), second->window().length());
+        first->setFocus();
+        QTest::keyClick(first, Qt::Key_W);
+        QVERIFY(!first->window().isFit());
+        QCOMPARE(second->window().begin(), first->window().begin());
+        QCOMPARE(second->window().end(), first->window().end());
+    }
+
+    void publishedRowsStandBesideAPlan()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::compare);
+        ComparePage& page = w.window.comparePage();
+        const Expected<TableSources> sources = TableSources::find();
+        QVERIFY(sources.has_value());
+        const Expected<MeasuredTable> table = read_measured_table(
+            FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv", *sources, w.presets);
+        QVERIFY2(table.has_value(), table ? "" : table.error().line().c_str());
+        std::vector<std::size_t> rows;
+        for (std::size_t i = 0; i < table->rows.size() && rows.size() < 3; ++i) {
+            if (table->rows[i].ran())
+                rows.push_back(i);
+        }
+        page.addRows(*table, rows);
+        page.addRows(*table, rows); // once is enough
+        QCOMPARE(page.model().entries().size(), rows.size() + 1);
+        const CompareEntry& published = page.model().entries().back();
+        QCOMPARE(published.kind, EntryKind::published);
+        QVERIFY(published.tps_per_gpu.has_value());
+        QSignalSpy ready(&page.charts(), &CompareCharts::scalingReady);
+        for (auto* bar : page.findChildren<QTabBar*>(QStringLiteral("cardSwitch"))) {
+            for (int i = 0; i < bar->count(); ++i) {
+                if (bar->tabText(i) == QStringLiteral("Scaling"))
+                    bar->setCurrentIndex(i);
+            }
+        }
+        QVERIFY(ready.count() > 0 || ready.wait(kPatience));
+        QVERIFY(page.charts().scaling().seriesCount() >= 2); // the plan's line and the table's dots
+    }
+
+    void aFigureOpensItsDerivation()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        FigureCard* step = w.window.planPage().figures()[3];
+        step->setFocus();
+        QTest::keyClick(step, Qt::Key_Return);
+        auto* dialog = w.window.findChild<DerivationDialog*>();
+        QVERIFY(dialog);
+        ExplanationModel& model = dialog->model();
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(model.rowCount(), 1);
+        const QModelIndex root = model.index(0, 0);
+        QVERIFY(model.rowCount(root) >= 2);
+        double sum = 0;
+        for (const Explanation& part : model.root().children)
+            sum += part.value.value_or(0);
+        QVERIFY(std::abs(sum - *w.window.document().prediction()->step_time_s) < 1e-6 * sum);
+        dialog->close();
+    }
+
+    void theMeshNamesTheGroupsOfLlama3()
+    {
+        Fixture w;
+        Expected<Plan> plan = read_plan(w.presets.file("plans", "llama-3-mesh-2x2x2x2").value());
+        QVERIFY(plan.has_value());
+        w.window.document().reset(*std::move(plan));
+        w.showPicture(QStringLiteral("Rank mesh"));
+        auto* mesh = w.window.planPage().findChild<RankMeshView*>();
+        QVERIFY(mesh->isVisible());
+        // Table 2 of the contract: GPU 0's TP, CP, PP and DP peers are GPUs 1, 2, 4 and 8.
+        const RankMesh model(*w.window.document().resolved());
+        QCOMPARE(model.group(0, Dimension::tp), (std::vector<int>{0, 1}));
+        QCOMPARE(model.group(0, Dimension::cp), (std::vector<int>{0, 2}));
+        QCOMPARE(model.group(0, Dimension::pp), (std::vector<int>{0, 4}));
+        QCOMPARE(model.group(0, Dimension::dp), (std::vector<int>{0, 8}));
+        const QStringList words = model.describe(0);
+        QVERIFY2(words.join(QLatin1Char('\n')).contains(QStringLiteral("0 and 8, across 2 nodes")),
+            qPrintable(words.join(QLatin1Char('\n'))));
+        QTest::mouseMove(mesh, mesh->cellOf(5).center().toPoint());
+        QTRY_COMPARE(mesh->current(), std::optional<int>(5));
+        mesh->setFocus();
+        QTest::keyClick(mesh, Qt::Key_Right);
+        QCOMPARE(mesh->current(), std::optional<int>(6));
+        QCOMPARE(mesh->table().rows.size(), std::size_t(16));
+    }
+
+    void aLargeMeshIsDrawnInPart()
+    {
+        RankMeshView view;
+        Presets presets;
+        const Expected<Plan> plan = parse_plan(R"({"fourfold_plan": 1, "model": "llama-3.1-405b",
+            "cluster": "grand-teton-h100", "gpus": 16384, "layout": {"tp": 8, "cp": 1, "pp": 16, "dp": 128},
+            "training": {"global_batch": 2048, "schedule": "1f1b"}})",
+            "");
+        QVERIFY(plan.has_value());
+        view.showMesh(RankMesh(*resolve(*plan, presets)));
+        view.resize(900, 320);
+        view.show();
+        const QImage image = view.grab().toImage();
+        QVERIFY(!image.isNull());
+        QVERIFY(view.cellOf(0).isValid());
+        QCOMPARE(view.table().rows.size(), std::size_t(16384));
+    }
+
+    void memoryOverTimeFollowsTheStage()
+    {
+        Fixture w;
+        Expected<Plan> plan = read_plan(w.presets.file("plans", "llama-3.1-405b-torchtitan-512").value());
+        w.window.document().reset(*std::move(plan));
+        QVERIFY(w.answered());
+        w.showPicture(QStringLiteral("Over time"));
+        auto* curve = w.window.planPage().findChild<MemoryOverTime*>();
+        QVERIFY(curve->isVisible());
+        QVERIFY(!curve->curve().points.empty());
+        const int stage = curve->curve().stage;
+        curve->setFocus();
+        QTest::keyClick(curve, stage == 0 ? Qt::Key_Down : Qt::Key_Up);
+        QVERIFY(curve->curve().stage != stage);
+        const QImage before = curve->grab().toImage();
+        QTest::keyClick(curve, Qt::Key_Right);
+        QVERIFY(curve->grab().toImage() != before);
+        QVERIFY(!curve->table().rows.empty());
+        w.showPicture(QStringLiteral("Bounds"));
+        auto* bounds = w.window.planPage().findChild<BoundsView*>();
+        QVERIFY(!bounds->table().rows.empty());
+        QVERIFY(!bounds->accessibleDescription().isEmpty());
+    }
+
+    void shiftMeasuresOnTheTimeline()
+    {
+        Fixture w;
+        Expected<Plan> plan = read_plan(w.presets.file("plans", "llama-3.1-405b-torchtitan-512").value());
+        w.window.document().reset(*std::move(plan));
+        QVERIFY(w.answered());
+        auto* view = w.window.planPage().findChild<TimelineView*>();
+        const QRectF bar = view->barRect({0, 0});
+        const QPoint from(qRound(bar.left()) + 60, qRound(bar.center().y())), to = from + QPoint(160, 0);
+        QTest::mousePress(view, Qt::LeftButton, Qt::ShiftModifier, from);
+        QTest::mouseMove(view, to);
+        QTest::mouseRelease(view, Qt::LeftButton, Qt::ShiftModifier, to);
+        QVERIFY(view->measured().has_value());
+        const auto [begin, end] = *view->measured();
+        QVERIFY(end > begin);
+        view->setFocus();
+        QTest::keyClick(view, Qt::Key_Z);
+        QVERIFY(std::abs(view->window().begin() - begin) < 1e-9 * view->window().length());
+        QVERIFY(std::abs(view->window().end() - end) < 1e-9 * view->window().length());
+        QTest::keyClick(view, Qt::Key_Backspace);
+        QVERIFY(view->window().isFit());
+        QTest::keyClick(view, Qt::Key_Escape);
+        QVERIFY(!view->measured().has_value());
+    }
+
+    void theGuideHasAChapterAMode()
+    {
+        GuideDialog guide(nullptr);
+        QVERIFY(guide.chapters() >= 7);
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    theHome = &home;
+    QApplication application(argc, argv);
+    prepareAppearance();
+    applyTheme(ThemeChoice::light);
+    PagesTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "pages_test.moc"

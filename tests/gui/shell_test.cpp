@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window around the pages: tabs, journal, drops, command finder, zoom, layout, exports.
+#include "app/desktop/card_export.h"
+#include "app/desktop/command_palette.h"
+#include "app/desktop/main_window.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan_workspace.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/zoom.h"
+#include "app/models/dropped_item.h"
+#include "app/models/plan_edits.h"
+#include "app/models/plan_journal.h"
+#include "app/models/table_model.h"
+#include "app/models/text.h"
+#include "tests/gui/support.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QDropEvent>
+#include <QFile>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QTabBar>
+#include <QTest>
+#include <QUrl>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+const test::Home* theHome = nullptr;
+
+MainWindow::Options options()
+{
+    MainWindow::Options options;
+    options.history = theHome->path(QStringLiteral("history.db")).toStdString();
+    options.session = false;
+    return options;
+}
+
+struct Fixture {
+    Presets presets;
+    MainWindow window{presets, options()};
+
+    Fixture()
+    {
+        window.resize(1280, 800);
+        window.show();
+        window.activateWindow(); // shortcuts are the active window's
+        static_cast<void>(QTest::qWaitForWindowActive(&window));
+    }
+    static QString plan(const QString& name) { return theHome->write(name, test::clusterPlan()); }
+    bool open(const QString& name) { return window.openPlan(plan(name).toStdString()); }
+    void drop(const QString& path)
+    {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(path)});
+        const QPoint at = window.rect().center();
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &enter);
+        accepted = enter.isAccepted();
+        auto* hint = window.findChild<QLabel*>(QStringLiteral("dropHint"));
+        said = hint->isVisible() ? hint->text() : QString();
+        QDropEvent fall(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &fall);
+        QVERIFY(!hint->isVisible());
+        QTest::qWait(20);
+    }
+    bool accepted = false;
+    QString said;
+};
+} // namespace
+
+class ShellTest : public QObject {
+    Q_OBJECT
+private slots:
+    void plansOpenAsTabs()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("one.plan.json")));
+        QCOMPARE(w.window.plans().count(), 1); // the empty one was nobody's
+        QVERIFY(w.open(QStringLiteral("two.plan.json")));
+        QCOMPARE(w.window.plans().count(), 2);
+        QTabBar& tabs = w.window.workspace().tabs();
+        QVERIFY(tabs.isVisible());
+        QCOMPARE(tabs.tabText(1), QStringLiteral("two.plan.json"));
+        QVERIFY(w.open(QStringLiteral("one.plan.json"))); // open already: only shown
+        QCOMPARE(w.window.plans().count(), 2);
+        QCOMPARE(w.window.plans().currentIndex(), 0);
+
+        w.window.document().setValue("training.micro_batch", 2, QStringLiteral("Change"));
+        QVERIFY(tabs.tabText(0) != QStringLiteral("one.plan.json")); // marked as changed
+        QTest::mouseClick(&tabs, Qt::LeftButton, {}, tabs.tabRect(1).center());
+        QCOMPARE(w.window.plans().currentIndex(), 1);
+        QVERIFY(!w.window.isWindowModified());
+        QVERIFY(!w.window.plans().undoGroup().canUndo()); // undo is each plan's own
+        QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier);
+        QCOMPARE(w.window.plans().count(), 3);
+        QVERIFY(w.window.isWindowModified());
+        {
+            test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Discard)->click(); });
+            QTest::keyClick(&w.window, Qt::Key_W, Qt::ControlModifier);
+            QCOMPARE(watch.seen(), 1);
+        }
+        QCOMPARE(w.window.plans().count(), 2);
+        tabs.moveTab(0, 1); // by dragging
+        for (int i = 0; i < 2; ++i) {
+            const PlanDocument& document = w.window.plans().document(i);
+            QVERIFY(tabs.tabText(i).startsWith(document.title()));
+        }
+        w.window.plans().setCurrent(0);
+        QCOMPARE(tabs.currentIndex(), 0);
+        QVERIFY(w.window.planPage().isVisible());
+        w.window.plans().close(0);
+        w.window.plans().close(0);
+        QCOMPARE(w.window.plans().count(), 1); // never none
+    }
+
+    void whatACrashLeftIsRestored()
+    {
+        const QString file = Fixture::plan(QStringLiteral("crashed.plan.json"));
+        const std::filesystem::path folder = theHome->path(QStringLiteral("journal")).toStdString();
+        const Presets presets;
+        {
+            PlanTabs tabs(presets);
+            PlanJournal journal(tabs, folder);
+            QVERIFY(tabs.current().open(file.toStdString()));
+            journal.flush();
+            QVERIFY(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder)); // nothing to lose yet
+            tabs.current().setValue("training.micro_batch", 4, QStringLiteral("Change"));
+            tabs.add().reset(*parse_plan(test::clusterPlan().toStdString(), ""));
+            tabs.document(1).markUnsaved();
+            QTRY_VERIFY(std::filesystem::exists(folder) && !std::filesystem::is_empty(folder));
+            journal.flush();
+            // The program dies: no discard. A process number above the kernel's limit belongs to nobody.
+            const auto written = *std::filesystem::directory_iterator(folder);
+            std::filesystem::rename(written.path(), folder / "2147480000.json");
+        }
+        MainWindow::Options withJournal = options();
+        withJournal.session = true;
+        withJournal.journal = folder;
+        MainWindow window(presets, withJournal);
+        window.show();
+        window.openStartPlan();
+        QVERIFY(window.banner().isVisible());
+        QVERIFY2(window.banner().text().contains(QStringLiteral("2 plans")), qPrintable(window.banner().text()));
+        int found = 0;
+        for (int i = 0; i < window.plans().count(); ++i) {
+            PlanDocument& document = window.plans().document(i);
+            if (!document.file().empty() && valueAt(document.plan().document, "training.micro_batch") == Json(4)) {
+                ++found;
+                QVERIFY(document.isDirty());
+                document.undoStack().undo(); // back to the file
+                QVERIFY(valueAt(document.plan().document, "training.micro_batch") == Json(1));
+                document.undoStack().redo();
+            }
+        }
+        QCOMPARE(found, 1);
+        test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Discard)->click(); });
+        QVERIFY(window.close());
+        QVERIFY(std::filesystem::is_empty(folder)); // ended in order
+    }
+
+    void openPlansComeBack()
+    {
+        MainWindow::Options withSession = options();
+        withSession.session = true;
+        withSession.journal = theHome->path(QStringLiteral("journal2")).toStdString();
+        const Presets presets;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("first.plan.json")).toStdString()));
+            QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("second.plan.json")).toStdString()));
+            window.plans().setCurrent(0);
+            window.setUiZoom(120);
+            auto* split = window.findChild<QSplitter*>(QStringLiteral("plan.rows"));
+            split->setSizes({100, 500});
+            QVERIFY(window.close());
+        }
+        QFile::remove(theHome->path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QCOMPARE(window.plans().count(), 1);
+        QVERIFY(window.document().file().filename() == "first.plan.json");
+        QCOMPARE(zoom(), 120);
+        window.restoreDefaultLayout();
+        QCOMPARE(zoom(), 100);
+        QTest::qWait(10);
+        const QList<int> sizes = window.findChild<QSplitter*>(QStringLiteral("plan.rows"))->sizes();
+        QVERIFY2(std::abs(sizes[0] * 11 - sizes[1] * 10) < 80 * 10, "the splitter is back at its shares");
+        QVERIFY(window.close());
+    }
+
+    void dropsDoWhatTheySay()
+    {
+        Fixture w;
+        w.drop(Fixture::plan(QStringLiteral("dropped.plan.json")));
+        QVERIFY(w.accepted);
+        QCOMPARE(w.said, QStringLiteral("Open plan dropped.plan.json"));
+        QVERIFY(w.window.document().file().filename() == "dropped.plan.json");
+        const QByteArray config = R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
+            "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
+            "rms_norm_eps": 1e-5, "max_position_embeddings": 4096})";
+        w.drop(theHome->write(QStringLiteral("config.json"), config));
+        QVERIFY(w.said.startsWith(QStringLiteral("Take the model")));
+        QCOMPARE(w.window.document().resolved()->model.layers, 12);
+        int told = 0;
+        test::DialogWatch watch([&](QMessageBox&) { ++told; });
+        w.drop(theHome->write(QStringLiteral("notes.json"), "[1, 2]"));
+        QTRY_COMPARE(told, 1);
+    }
+
+    void commandsAreFoundByWords()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("palette.plan.json")));
+        CommandPalette palette(CommandPalette::commandsOf(&w.window, &w.window.planPage()), &w.window);
+        auto& model = const_cast<CommandModel&>(palette.model());
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const int all = model.rowCount();
+        QVERIFY(all > 30);
+        auto* filter = palette.findChild<QLineEdit*>();
+        palette.show();
+        QTest::keyClicks(filter, QStringLiteral("default layout"));
+        QCOMPARE(model.index(0).data().toString(), QStringLiteral("Restore default layout"));
+        filter->clear();
+        QTest::keyClicks(filter, QStringLiteral("tensor degree"));
+        QVERIFY(model.rowCount() >= 1);
+        QTest::keyClick(filter, Qt::Key_Return);
+        QCOMPARE(palette.result(), int(QDialog::Accepted));
+        w.window.activateWindow();
+        palette.runChosen();
+        QTRY_COMPARE(w.window.focusWidget()->objectName(), QStringLiteral("layout.tp"));
+        filter->setText(QStringLiteral("no such command at all"));
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void zoomReachesEverything()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("zoom.plan.json")));
+        auto* tp = w.window.findChild<QSpinBox*>(QStringLiteral("layout.tp"));
+        const double points = QApplication::font().pointSizeF();
+        const int width = tp->width();
+        QTest::keyClick(&w.window, Qt::Key_Equal, Qt::ControlModifier);
+        QCOMPARE(zoom(), 110);
+        QVERIFY(QApplication::font().pointSizeF() > points);
+        w.window.setUiZoom(200);
+        QTRY_VERIFY(tp->width() >= 2 * width - 2);
+        QVERIFY(w.window.planPage().grab().toImage().width() > 0);
+        QTest::keyClick(&w.window, Qt::Key_0, Qt::ControlModifier);
+        QCOMPARE(zoom(), 100);
+        QTRY_COMPARE(tp->width(), width);
+    }
+
+    void picturesAreExportedOrNothingIs()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("export.plan.json")));
+        QVERIFY(QTest::qWaitFor([&] { return w.window.document().isAnswered(); }, 30'000));
+        auto* bars = w.window.findChild<MemoryBars*>();
+        const QSize before = bars->size();
+        for (const char* ending : {"png", "svg", "pdf"}) {
+            const QString file = theHome->path(QStringLiteral("bars.") + QLatin1String(ending));
+            const Expected<void> written = writePicture(*bars, {640, 400}, file);
+            QVERIFY2(written.has_value(), ending);
+            QVERIFY(test::readFile(file).size() > 1000);
+        }
+        QCOMPARE(QImage(theHome->path(QStringLiteral("bars.png"))).size(), QSize(1280, 800));
+        const QByteArray svg = test::readFile(theHome->path(QStringLiteral("bars.svg")));
+        QVERIFY(svg.contains("Weights"));
+        QVERIFY(svg.contains("width=\"") && !svg.contains("<image")); // vectors, not a photograph
+        QCOMPARE(bars->size(), before);
+        QVERIFY(!writePicture(*bars, {640, 400}, theHome->path(QStringLiteral("bars.gif"))).has_value());
+        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("bars.gif"))));
+        QVERIFY(!writePicture(*bars, {640, 400}, theHome->path(QStringLiteral("no/bars.svg"))).has_value());
+    }
+
+    void aReportIsOnePageOfPdf()
+    {
+        Fixture w;
+        const QString file = theHome->path(QStringLiteral("report.pdf"));
+        QVERIFY(w.open(QStringLiteral("report.plan.json")));
+        QVERIFY(QTest::qWaitFor([&] { return w.window.document().isAnswered(); }, 30'000));
+        QVERIFY(writeReport(w.window.planPage().report(), file).has_value());
+        const QByteArray pdf = test::readFile(file);
+        QVERIFY(pdf.startsWith("%PDF"));
+        QCOMPARE(pdf.count("/Type /Page\n"), 1);
+        QVERIFY(!writeReport(ReportPage(), theHome->path(QStringLiteral("empty.pdf"))).has_value());
+        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("empty.pdf"))));
+    }
+
+    void everyPictureHasATable()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("table.plan.json")));
+        QVERIFY(QTest::qWaitFor([&] { return w.window.document().isAnswered(); }, 30'000));
+        int tables = 0;
+        for (const Card* card : w.window.planPage().findChildren<Card*>()) {
+            if (card->title().isEmpty() || !card->isVisible())
+                continue; // what is not on show is filled when it is
+            const Table table = card->table();
+            QVERIFY2(!table.columns.empty() && !table.rows.empty(), qPrintable(card->title()));
+            QVERIFY2(card->focusPolicy() == Qt::StrongFocus, qPrintable(card->title()));
+            TableModel model(table);
+            const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+            QCOMPARE(model.rowCount(), int(table.rows.size()));
+            ++tables;
+        }
+        QVERIFY(tables >= 3);
+        auto* bars = w.window.findChild<MemoryBars*>();
+        copyTable(bars->table());
+        QVERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral("Stage\tWeights GiB")));
+        QVERIFY(QApplication::clipboard()->mimeData()->hasHtml());
+        for (const char* ending : {"csv", "md", "tex", "json"}) {
+            const QString file = theHome->path(QStringLiteral("bars-table.") + QLatin1String(ending));
+            QVERIFY(writeTable(bars->table(), file).has_value());
+            QVERIFY(!test::readFile(file).isEmpty());
+        }
+        QVERIFY(!writeTable(bars->table(), theHome->path(QStringLiteral("bars-table.xls"))).has_value());
+    }
+
+    void chartsAreReadByKeys()
+    {
+        LineChart chart(QStringLiteral("Loss"), {}, &Theme::accent);
+        chart.setNames(QStringLiteral("Training"), QStringLiteral("Held-out"));
+        chart.setPoints({{1, 4}, {2, 3}, {3, 2}});
+        chart.setBand({{1, 3}, {2, 2}, {3, 1}}, {{1, 5}, {2, 4}, {3, 3}}, QStringLiteral("Least to most"));
+        chart.setDots({{2, 3.5}});
+        chart.resize(400, 260);
+        chart.show();
+        QImage before = chart.grab().toImage();
+        QTest::keyClick(&chart, Qt::Key_Right);
+        QVERIFY(chart.grab().toImage() != before);
+        const Table table = chart.table();
+        QCOMPARE(table.columns.size(), 5u);
+        QCOMPARE(table.rows.size(), 4u);
+        QVERIFY(chart.accessibleDescription().contains(QStringLiteral("3 points")));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    const test::Home home;
+    theHome = &home;
+    QApplication application(argc, argv);
+    prepareAppearance();
+    applyTheme(ThemeChoice::light);
+    ShellTest tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "shell_test.moc"
