@@ -72,6 +72,8 @@ TEST_F(LocalRun, EndsWellAndIsStored)
     EXPECT_FALSE(text_field(start, "plan_hash").empty());
     const std::vector<RunState> expected{
         RunState::preflight, RunState::staging, RunState::launching, RunState::running, RunState::ok};
+    // A busy computer is worth warnings before the run, each with its state.
+    observer.states.erase(std::unique(observer.states.begin(), observer.states.end()), observer.states.end());
     EXPECT_EQ(observer.states, expected);
     for (int rank = 0; rank < 4; ++rank) {
         const std::string log = text_of(result.folder / ("rank" + std::to_string(rank) + ".log"));
