@@ -30,7 +30,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
-const QList<int> kWidths{28, 62, 46, 46, 46, 62, 46, 46, 54, 118, 150, 92, 92, 104, 64, 74};
+const QList<int> kWidths{24, 54, 42, 42, 42, 50, 42, 46, 52, 96, 104, 80, 92, 102, 62, 68};
 
 QLabel* makeNote(const char* role)
 {
@@ -70,7 +70,7 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     auto* around = new QVBoxLayout(chart);
     around->setContentsMargins(12, 12, 12, 12);
     around->addWidget(m_scatter);
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {68, 32});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {74, 26});
     column->addWidget(split, 1);
     connectParts();
     showState();
