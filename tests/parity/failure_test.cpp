@@ -167,11 +167,11 @@ TEST_F(TrainerFailure, MalformedPlan)
 
 TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
 {
-    const auto plan = tiny_plan(tokens(), {"training.recompute=\"selective\""});
+    const auto plan = tiny_plan(tokens(), {"training.async_tp=true"});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
     EXPECT_THAT(only_line(ranks, 0),
-        HasSubstr("training.recompute: fourfold-trainer does not run selective recomputation yet"));
+        HasSubstr("training.async_tp: fourfold-trainer does not run asynchronous tensor parallelism yet"));
 }
 
 TEST_F(TrainerFailure, WrongNumberOfRanks)
