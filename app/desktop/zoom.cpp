@@ -22,12 +22,13 @@ constexpr const char* kWeight = "fourfoldWeight";
 
 void follow(QWidget* widget)
 {
+    // The minimum first: a fixed width is a minimum as well and holds where both are given.
+    if (const QVariant width = widget->property(kLeastWidth); width.isValid())
+        widget->setMinimumWidth(px(width.toDouble()));
     if (const QVariant width = widget->property(kFixedWidth); width.isValid())
         widget->setFixedWidth(px(width.toDouble()));
     if (const QVariant height = widget->property(kFixedHeight); height.isValid())
         widget->setFixedHeight(px(height.toDouble()));
-    if (const QVariant width = widget->property(kLeastWidth); width.isValid())
-        widget->setMinimumWidth(px(width.toDouble()));
     if (const QVariant points = widget->property(kPoints); points.isValid())
         widget->setFont(scaledFont(points.toDouble(), static_cast<QFont::Weight>(widget->property(kWeight).toInt())));
 }
