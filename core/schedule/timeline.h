@@ -47,9 +47,9 @@ struct ScheduleTimes {
     double send_receive_s = 0; // one activation or gradient hop between neighbouring stages
 };
 // Event simulation of the action lists: a rank receives an input when it is free and the input is there, which occupies
-// it for a hop (blocking receives, as in Megatron-LM's 1F1B and in the trainer); then it computes. Neighbouring chunks of
-// one rank (the foot of a V) hand over without a hop.
-// Precondition: `actions` come from make_schedule or plan_schedule with the same pp and virtual stages.
+// it for a hop (blocking receives, as in Megatron-LM's 1F1B and in the trainer); then it computes. Neighbouring chunks
+// of one rank (the foot of a V) hand over without a hop. Precondition: `actions` come from make_schedule or
+// plan_schedule with the same pp and virtual stages.
 Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages);
 
 } // namespace fourfold

@@ -44,7 +44,8 @@ ResolvedPlan round_plan(int tp = 1, int dp = 1)
 CostContext context_with(std::initializer_list<std::pair<Constant, double>> values, int tp = 1, int dp = 1)
 {
     CostContext context(round_plan(tp, dp), true);
-    context.multiprocessor_ratio = context.balance_ratio = context.clock_share = 1; // as on an H100 that keeps its clock
+    context.multiprocessor_ratio = context.balance_ratio = context.clock_share
+        = 1; // as on an H100 that keeps its clock
     for (const auto& [id, value] : values)
         context.constants.set(id, value);
     return context;
