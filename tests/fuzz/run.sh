@@ -9,17 +9,20 @@ seconds=${1:-300}
 command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed"; exit 77; }
 build=${FOURFOLD_FUZZ_BUILD:-$root/build/fuzz}
 mkdir -p "$build"
-parts=$(printf '%s\n' event_log event_merge file_descriptor | sed "s#.*#$root/runner/agent/&.cpp#")
-protocol=$(printf '%s\n' chunk frame hash_cache laggard message run_spec | sed "s#.*#$root/runner/protocol/&.cpp#")
-base=$(find "$root/core/base" -name '*.cpp' ! -name paths.cpp)
-flags="-std=c++20 -O1 -g -I$root -fsanitize=address,undefined -fno-sanitize-recover=all"
-objects=""
-for source in $parts $protocol $base; do
+sources=()
+for name in event_log event_merge file_descriptor; do sources+=("$root/runner/agent/$name.cpp"); done
+for name in chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
+for source in "$root"/core/base/*.cpp; do
+    [ "$(basename "$source")" = paths.cpp ] || sources+=("$source")
+done
+flags=(-std=c++20 -O1 -g "-I$root" -fsanitize=address,undefined -fno-sanitize-recover=all)
+objects=()
+for source in "${sources[@]}"; do
     object=$build/$(echo "${source#"$root"/}" | tr / _).o
-    objects="$objects $object"
-    [ "$object" -nt "$source" ] || clang++ $flags -fsanitize=fuzzer-no-link -c "$source" -o "$object"
+    objects+=("$object")
+    [ "$object" -nt "$source" ] || clang++ "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
 done
 for target in wire events; do
-    clang++ $flags -fsanitize=fuzzer "$here/${target}_fuzz.cpp" $objects -lsodium -lzstd -o "$build/$target"
+    clang++ "${flags[@]}" -fsanitize=fuzzer "$here/${target}_fuzz.cpp" "${objects[@]}" -lsodium -lzstd -o "$build/$target"
     (cd "$build" && "./$target" -max_total_time="$seconds" -max_len=65536 -print_final_stats=1 "$here/corpus/$target")
 done

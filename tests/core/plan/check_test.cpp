@@ -140,7 +140,8 @@ const std::vector<Row>& rows()
             {"stack=nanotron", "layout.pp=4", "layout.stage_layers=[2,2,2,2]", "training.micro_batches=2"},
             "too_few_micro_batches", "training.global_batch", "6",
             {"stack=nanotron", "layout.pp=4", "layout.stage_layers=[2,2,2,2]", "training.micro_batches=3"}},
-        {"nanotron_empty_stage", "wide-vocab", "modern", 8, {"stack=nanotron", "layout.pp=8"}, "stage_without_layers",
+        {"nanotron_empty_stage", "wide-vocab", "modern", 8,
+            {"stack=nanotron", "layout.pp=8", "layout.stage_layers=[0,2,2,2,2,2,2,4]"}, "stage_without_layers",
             "layout.stage_layers", "[2,2,2,2,2,2,2,2]", {"stack=nanotron", "layout.pp=2"}},
     };
     return kRows;

@@ -20,7 +20,7 @@ inline constexpr const char* kEverything = R"({
   "model": {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
             "num_key_value_heads": 4, "intermediate_size": 2816, "vocab_size": 32000, "max_position_embeddings": 4096},
   "cluster": {"id": "own", "name": "Own", "source": "measured here", "date": "2026-01-01", "notes": "n", "measured": {"a": 1},
-    "gpu": {"id": "x", "name": "X", "memory_gib": 80, "memory_bandwidth_gb_s": 2000, "multiprocessors": 100, "power_w": 300,
+    "gpu": {"id": "x", "name": "X", "memory_gib": 80, "memory_bandwidth_gb_s": 2000, "multiprocessors": 100, "power_w": 300, "design_power_w": 350,
             "peak_tflops": {"bf16": 300, "fp16": 301, "fp8": 600, "fp32": 20}},
     "gpus_per_node": 4,
     "intra_node": {"bandwidth_gb_s": 300, "latency_us": 4, "topology": "pairs", "pair_gb_s": 100},
