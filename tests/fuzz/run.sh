@@ -15,7 +15,7 @@ for name in chunk frame hash_cache laggard message run_spec; do sources+=("$root
 for source in "$root"/core/base/*.cpp; do
     [ "$(basename "$source")" = paths.cpp ] || sources+=("$source")
 done
-flags=(-std=c++20 -O1 -g "-I$root" -fsanitize=address,undefined -fno-sanitize-recover=all)
+flags=(-std=c++20 -O1 -g "-I$root" "-fsanitize=address,undefined" -fno-sanitize-recover=all)
 objects=()
 for source in "${sources[@]}"; do
     object=$build/$(echo "${source#"$root"/}" | tr / _).o
