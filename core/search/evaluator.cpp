@@ -254,23 +254,46 @@ void LayoutEvaluator::fill_memory()
     figures.fit = judge_fit(figures.memory_device_gib, plan_.cluster.gpu.memory_gib);
 }
 
-void LayoutEvaluator::fill_time()
+void LayoutEvaluator::fill_times()
 {
     const Constants& constants = terms_.context().constants;
-    LayoutFigures& figures = evaluation_.figures;
-    const double pressure = memory_pressure(figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
+    pressure_ = memory_pressure(evaluation_.figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
         * constants[Constant::allocator_pressure];
-    const double hop = plan_.layout.pp > 1 ? chunks_[0]->hop : 0;
     times_.clear();
     std::size_t index = 0;
     for (const Run& run : runs_) {
         StageRun stage{run.stages, 0, 0};
         for (std::size_t i = 0; i < run.shapes.size(); ++i, ++index) {
-            stage.forward_s += chunks_[index]->forward.under(pressure);
-            stage.backward_s += chunks_[index]->backward.under(pressure);
+            stage.forward_s += chunks_[index]->forward.under(pressure_);
+            stage.backward_s += chunks_[index]->backward.under(pressure_);
         }
         times_.push_back(stage);
     }
+}
+
+// A stage does all of its work, after the first micro-batch has come to it through the first chunks of the stages
+// before, and before the last one has gone back through them.
+double LayoutEvaluator::bound() const
+{
+    const int micro_batches = plan_.training.micro_batches;
+    double way = 0, longest = 0;
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const double busy = micro_batches * (times_[i].forward_s + times_[i].backward_s);
+        const double first = chunks_[index]->forward.under(pressure_) + chunks_[index]->backward.under(pressure_);
+        longest = std::max(longest, way + busy);
+        way += runs_[i].stages * first;
+        index += runs_[i].shapes.size();
+    }
+    return longest;
+}
+
+void LayoutEvaluator::fill_step_time()
+{
+    const Constants& constants = terms_.context().constants;
+    LayoutFigures& figures = evaluation_.figures;
+    const double hop = plan_.layout.pp > 1 ? chunks_[0]->hop : 0;
+    std::size_t index = 0;
     std::vector<double> ends;
     if (has_closed_form()) {
         ends = *pipeline_ends(plan_.training.schedule, times_, plan_.training.micro_batches, hop);
@@ -278,11 +301,10 @@ void LayoutEvaluator::fill_time()
         ScheduleTimes times;
         times.send_receive_s = hop;
         times.chunks.resize(plan_.layout.stage_layers.size());
-        index = 0;
         for (const Run& run : runs_) {
             for (const ChunkShape& shape : run.shapes) {
                 const ChunkTimes chunk{
-                    chunks_[index]->forward.under(pressure), chunks_[index]->backward.under(pressure), 0};
+                    chunks_[index]->forward.under(pressure_), chunks_[index]->backward.under(pressure_), 0};
                 // Without virtual stages a run may hold several stages of one chunk each.
                 for (int stage = 0; stage < run.stages; ++stage)
                     times.chunks[static_cast<std::size_t>(shape.chunk + stage)] = chunk;
@@ -312,6 +334,11 @@ void LayoutEvaluator::fill_time()
 
 const Evaluation& LayoutEvaluator::evaluate()
 {
+    return evaluate([](const LayoutFigures&) { return true; });
+}
+
+const Evaluation& LayoutEvaluator::evaluate(const std::function<bool(const LayoutFigures&)>& worth)
+{
     if (const Evaluation* broken = broken_rule())
         return *broken;
     evaluation_.outcome = Outcome::evaluated;
@@ -323,13 +350,22 @@ const Evaluation& LayoutEvaluator::evaluate()
         evaluation_ = evaluate_by_simulation(plan_);
         return evaluation_;
     }
-    ++(formula ? ways_.formula : ways_.timed);
     collect_terms();
     fill_memory();
-    if (evaluation_.figures.fit == Fit::no)
+    if (evaluation_.figures.fit == Fit::no) {
         evaluation_.outcome = Outcome::does_not_fit;
-    else
-        fill_time();
+        return evaluation_;
+    }
+    fill_times();
+    if (!formula) {
+        evaluation_.figures.step_time_s = bound();
+        if (!worth(evaluation_.figures)) {
+            evaluation_.outcome = Outcome::bounded;
+            return evaluation_;
+        }
+    }
+    ++(formula ? ways_.formula : ways_.timed);
+    fill_step_time();
     return evaluation_;
 }
 

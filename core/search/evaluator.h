@@ -8,6 +8,7 @@
 #include "core/search/space.h"
 #include "core/search/stage_terms.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +16,11 @@
 
 namespace fourfold {
 
-enum class Outcome { evaluated, broken_rule, does_not_fit };
+enum class Outcome { evaluated, bounded, broken_rule, does_not_fit };
 
 struct Evaluation {
     Outcome outcome = Outcome::broken_rule;
-    LayoutFigures figures; // memory from does_not_fit on, all of evaluated
+    LayoutFigures figures; // memory from does_not_fit on; the step time of evaluated, a lower bound of it of bounded
     std::string code; // of the first broken rule; check() has its message
 };
 
@@ -37,6 +38,9 @@ public:
     // The plan of a candidate, ready for evaluate(); valid until the next call.
     const ResolvedPlan& set(const Candidate& candidate);
     const Evaluation& evaluate();
+    // The same, but where a step time has no formula, `worth` is asked first whether a layout with these figures, of
+    // which the step time is a lower bound, could matter: if not, it is not timed.
+    const Evaluation& evaluate(const std::function<bool(const LayoutFigures&)>& worth);
 
     // Layouts by the way that they took.
     struct Ways {
@@ -67,7 +71,9 @@ private:
     void collect_terms();
     [[nodiscard]] double peak_of(const Run& run, std::size_t index);
     void fill_memory();
-    void fill_time();
+    void fill_times();
+    [[nodiscard]] double bound() const;
+    void fill_step_time();
 
     const ResolvedPlan& base_;
     const SearchSpace& space_;
@@ -78,7 +84,8 @@ private:
 
     std::vector<Run> runs_;
     std::vector<const ChunkTerms*> chunks_; // of each run's shapes, one run after the other
-    std::vector<StageRun> times_;
+    double pressure_ = 0;
+    std::vector<StageRun> times_; // of the runs, both passes of all chunks
     std::optional<Actions> actions_;
     // Rules before and after those of the batch, of the stages that plan_ holds; code empty: kept.
     std::optional<Evaluation> before_batch_, after_batch_;

@@ -50,6 +50,7 @@ Expected<Objective> parse_objective(const std::string& text, const std::string& 
                 + ", or min or max and an expression",
             near.empty() ? "" : "did you mean " + near.front() + "?", where};
     }
+    objective.monotone = body.size() == text.size(); // every named figure is
     auto expression = parse_expression(body, ValueKind::number, plan_field_set(), where, error);
     if (!expression) {
         if (error)

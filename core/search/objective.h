@@ -9,6 +9,7 @@ namespace fourfold {
 struct Objective {
     Expression expression;
     bool maximize = false;
+    bool monotone = false; // a longer step never makes it better, all else equal
     // True where `a` is better than `b`; what is not known (NaN) is worse than everything.
     [[nodiscard]] bool better(double a, double b) const;
 };

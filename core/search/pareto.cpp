@@ -49,6 +49,13 @@ void ParetoFront::add(const FoundLayout& found)
     insert(front, memory, found, seconds_of);
 }
 
+bool ParetoFront::covers(int gpus, double memory_gib, double seconds_per_sequence) const
+{
+    const auto front = by_gpus_.find(gpus);
+    // A tie may still come first in the order of candidates.
+    return front != by_gpus_.end() && beaten(front->second, memory_gib, seconds_per_sequence * (1 - 1e-9), seconds_of);
+}
+
 void ParetoFront::merge(const ParetoFront& other)
 {
     for (const auto& [gpus, front] : other.by_gpus_) {

@@ -11,6 +11,8 @@ namespace fourfold {
 class ParetoFront {
 public:
     void add(const FoundLayout& found);
+    // True where a layout on as many GPUs is as fast with as little memory.
+    [[nodiscard]] bool covers(int gpus, double memory_gib, double seconds_per_sequence) const;
     // By GPUs, then memory.
     [[nodiscard]] std::vector<FoundLayout> sorted() const;
     void merge(const ParetoFront& other);

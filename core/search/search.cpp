@@ -59,6 +59,18 @@ public:
         if (best.size() > limit)
             best.pop_back();
     }
+    // False where a layout with this objective at best and these figures can be neither among the best nor on the
+    // front.
+    [[nodiscard]] bool may_matter(const FoundLayout& at_best) const
+    {
+        const Objective& objective = request_.objective;
+        const auto limit = static_cast<std::size_t>(std::max(0, request_.top));
+        const bool full = best.size() >= limit && limit > 0;
+        const bool among_best = limit > 0 && (!full || !objective.better(best.back().objective, at_best.objective));
+        return among_best
+            || !pareto.covers(
+                at_best.candidate.gpus(), at_best.figures.memory_device_gib, at_best.seconds_per_sequence);
+    }
     void keep_smallest(const FoundLayout& unfit)
     {
         const auto key
@@ -121,6 +133,8 @@ public:
         , request_(request)
         , evaluator_(request.plan, request.space)
         , judges_layouts_(std::any_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
+        , may_bound_(!request.every && request.objective.monotone
+              && std::all_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
     {
     }
     // Leaves what it found in `fresh` and `gathered`.
@@ -161,7 +175,13 @@ private:
             if (!all_hold(true, candidate))
                 return;
         }
-        const Evaluation& evaluation = evaluator_.evaluate();
+        const Evaluation& evaluation = evaluator_.evaluate([&](const LayoutFigures& figures) {
+            return !may_bound_ || gathered.may_matter(found_of(candidate, plan, figures));
+        });
+        if (evaluation.outcome == Outcome::bounded) {
+            ++gathered.counts.bounded;
+            return;
+        }
         if (evaluation.outcome == Outcome::broken_rule) {
             ++gathered.counts.broken_rules;
             gathered.reject(evaluation.code, candidate);
@@ -173,16 +193,21 @@ private:
             gathered.keep_smallest({candidate, evaluation.figures});
             return;
         }
-        fill(plan);
-        fill_figures(values_, plan, evaluation.figures, request_.budget);
+        const FoundLayout found = found_of(candidate, plan, evaluation.figures);
         if (!all_hold(false, candidate))
             return;
         ++gathered.counts.evaluated;
-        fresh.push_back({candidate, evaluation.figures, evaluation.figures.step_time_s / plan.training.global_batch,
-            request_.objective.expression.value(values_)});
-        gathered.keep(fresh.back());
+        fresh.push_back(found);
+        gathered.keep(found);
     }
-
+    // Fills values_.
+    FoundLayout found_of(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& figures)
+    {
+        fill(plan);
+        fill_figures(values_, plan, figures, request_.budget);
+        return {candidate, figures, figures.step_time_s / plan.training.global_batch,
+            request_.objective.expression.value(values_)};
+    }
     void fill(const ResolvedPlan& plan)
     {
         if (!filled_)
@@ -193,6 +218,7 @@ private:
     const SearchRequest& request_;
     LayoutEvaluator evaluator_;
     bool judges_layouts_ = false; // some constraint needs no prediction
+    bool may_bound_ = false; // what a bound leaves out changes no other figure of the result
     bool filled_ = false; // values_ hold the candidate's layout
     PlanValues values_{};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every layout of a space, evaluated on every core: the best by an objective, the Pareto front, and why the others were
-// left out. The result does not depend on the number of threads.
+// left out. The result does not depend on the number of threads, but for how many layouts a bound spared from being
+// timed.
 #pragma once
 
 #include "core/search/objective.h"
@@ -22,6 +23,8 @@ struct SearchRequest {
     TrainingBudget budget;
     int top = 10; // how many of the best to keep
     int threads = 0; // 0: one a core
+    // Time every layout that fits, also where a lower bound keeps it out of the best and the Pareto front.
+    bool every = false;
 };
 
 struct FoundLayout {

@@ -115,6 +115,12 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
             if (fast.outcome != Outcome::evaluated)
                 continue;
             ASSERT_NEAR(a.step_time_s, b.step_time_s, 1e-9 * b.step_time_s) << text;
+            double bound = 0;
+            evaluator.evaluate([&](const LayoutFigures& figures) {
+                bound = figures.step_time_s;
+                return true;
+            });
+            ASSERT_LE(bound, b.step_time_s * (1 + 1e-12)) << text;
             ++timed;
             closed += evaluator.ways().formula > formulas ? 1 : 0;
         }
