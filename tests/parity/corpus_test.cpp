@@ -22,7 +22,7 @@ TEST(Corpus, SliceOfTheExampleLearnsAndReports)
     ASSERT_EQ(ranks.wait(200s), std::vector<int>(4, 0)) << ranks.log(0) << ranks.log(3);
 
     const auto events = ranks.events(0);
-    ASSERT_EQ(events.size(), 1u + 6u + 2u);
+    ASSERT_EQ(events.size(), 1u + 6u + 2u + 1u) << "start, steps, evaluations and the trace of a step";
     const Json& start = events[0];
     EXPECT_EQ(start["event"], "start");
     EXPECT_EQ(start["run"], "slice");
