@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/advice.h"
 
-#include "core/search/parallel.h"
+#include "core/base/parallel.h"
 
 #include <algorithm>
 #include <cmath>

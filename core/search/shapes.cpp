@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/shapes.h"
 
+#include "core/base/parallel.h"
 #include "core/cost/prices.h"
 #include "core/plan/derived.h"
 #include "core/plan/stage_layers.h"
-#include "core/search/parallel.h"
 
 #include <algorithm>
 #include <cmath>

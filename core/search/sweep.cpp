@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/sweep.h"
 
+#include "core/base/parallel.h"
 #include "core/base/text.h"
-#include "core/search/parallel.h"
 #include "core/search/space.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/fit/fit.h"
-#include "core/calibration/fit/parallel.h"
+#include "core/base/parallel.h"
 #include "core/calibration/fit/priced_row.h"
 #include "core/calibration/fit/unknowns.h"
 #include "core/predict/fit.h"
@@ -83,7 +83,7 @@ public:
     {
         out.resize(used_.size());
         const auto values = values_at(x);
-        parallel_for(used_.size(), threads_, [&](std::size_t i) {
+        for_each_parallel(used_.size(), threads_, [&](std::size_t i) {
             PricedRow& row = rows_[used_[i]];
             out[i] = residual_.at(row, values.at(row.gpu()));
         });
@@ -94,7 +94,7 @@ public:
         out.resize(used_.size());
         jacobian.assign(used_.size() * n, 0);
         const auto values = values_at(x);
-        parallel_for(used_.size(), threads_, [&](std::size_t i) {
+        for_each_parallel(used_.size(), threads_, [&](std::size_t i) {
             PricedRow& row = rows_[used_[i]];
             std::vector<double> trial = values.at(row.gpu());
             out[i] = residual_.at(row, trial);
@@ -147,7 +147,8 @@ Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& 
     (quantity == Quantity::time ? result.time_rows : result.memory_rows) = int(used.size());
     if (used.empty() || unknowns.list().empty())
         return {};
-    parallel_for(used.size(), options.threads, [&](std::size_t i) { rows[used[i]].try_constants(unknowns.names()); });
+    for_each_parallel(
+        used.size(), options.threads, [&](std::size_t i) { rows[used[i]].try_constants(unknowns.names()); });
     const Pricer pricer(rows, used, unknowns, residual, options.threads);
     LeastSquares problem = unknowns.problem(options, set.overall_width);
     problem.residual_count = used.size();
@@ -257,7 +258,7 @@ RowPrediction predict_row(const Stack& stack, const FitRow& row)
 FitError fit_error(const Stack& stack, const std::vector<FitRow>& rows)
 {
     std::vector<RowPrediction> predictions(rows.size());
-    parallel_for(rows.size(), 0, [&](std::size_t i) { predictions[i] = predict_row(stack, rows[i]); });
+    for_each_parallel(rows.size(), 0, [&](std::size_t i) { predictions[i] = predict_row(stack, rows[i]); });
     FitError error;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const FitRow& row = rows[i];

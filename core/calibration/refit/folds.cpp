@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/refit/folds.h"
-#include "core/calibration/fit/parallel.h"
+#include "core/base/parallel.h"
 #include "core/cost/context.h"
 #include "core/predict/fit.h"
 
@@ -71,7 +71,7 @@ Expected<LeftOut> fit_left_out(
             if (keys[i] == key)
                 held.push_back(i);
         }
-        parallel_for(held.size(), options.threads,
+        for_each_parallel(held.size(), options.threads,
             [&](std::size_t i) { result.predictions[held[i]] = predict_row(fit.stack, corpus.rows[held[i]]); });
     }
     return result;
@@ -80,7 +80,7 @@ Expected<LeftOut> fit_left_out(
 std::vector<RowPrediction> predict_all(const Corpus& corpus, const Stack& stack, int threads)
 {
     std::vector<RowPrediction> predictions(corpus.rows.size());
-    parallel_for(
+    for_each_parallel(
         predictions.size(), threads, [&](std::size_t i) { predictions[i] = predict_row(stack, corpus.rows[i]); });
     return predictions;
 }
