@@ -67,6 +67,16 @@ std::string in_quotes(std::string_view text)
     return '"' + printable(text, 60) + '"';
 }
 
+std::string lower_case(std::string_view text)
+{
+    std::string lower(text);
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z')
+            c = char(c - 'A' + 'a');
+    }
+    return lower;
+}
+
 std::string joined(const std::vector<std::string>& words, std::string_view separator)
 {
     std::string out;

@@ -15,6 +15,8 @@ bool is_utf8(std::string_view text);
 std::string printable(std::string_view text, std::size_t max_bytes = 200);
 // printable(text) in double quotes, for "found "x", expected ...".
 std::string in_quotes(std::string_view text);
+// A to Z as a to z, every other byte as it is.
+std::string lower_case(std::string_view text);
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
 // Levenshtein distance in bytes.

@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace fourfold {
 
@@ -11,7 +10,7 @@ namespace {
 
 std::string as_id(std::string name)
 {
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+    name = lower_case(name);
     std::replace(name.begin(), name.end(), ' ', '-');
     return name;
 }

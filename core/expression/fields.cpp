@@ -2,7 +2,6 @@
 #include "core/expression/fields.h"
 
 #include "core/base/text.h"
-#include "core/expression/tokens.h"
 
 #include <algorithm>
 

@@ -96,16 +96,6 @@ bool is_word_part(char c)
     return is_letter(c) || is_digit(c) || c == '.';
 }
 
-std::string lower_case(std::string_view text)
-{
-    std::string lower(text);
-    for (char& c : lower) {
-        if (c >= 'A' && c <= 'Z')
-            c = char(c - 'A' + 'a');
-    }
-    return lower;
-}
-
 bool tokenize(const std::string& text, const FieldSet& fields, std::vector<Token>& tokens, ExpressionError& error)
 {
     tokens.clear();

@@ -21,6 +21,5 @@ struct Token {
 bool tokenize(const std::string& text, const FieldSet& fields, std::vector<Token>& tokens, ExpressionError& error);
 
 bool is_word_part(char c); // letters, digits, _ and .
-std::string lower_case(std::string_view text); // of A to Z
 
 } // namespace fourfold

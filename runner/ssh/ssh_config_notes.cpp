@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_config_notes.h"
 
+#include "core/base/text.h"
+
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <sstream>
 #include <utility>
 
@@ -24,12 +25,6 @@ constexpr std::array<std::pair<const char*, const char*>, 10> kUnsupported{{
     {"addkeystoagent", "AddKeysToAgent in ~/.ssh/config has no effect: nothing is added to the ssh-agent"},
     {"pkcs11provider", "PKCS11Provider in ~/.ssh/config has no effect: load the card's keys into ssh-agent"},
 }};
-
-std::string lower(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
 } // namespace
 
 bool matches_host_patterns(const std::string& patterns, const std::string& host)
@@ -59,7 +54,7 @@ std::vector<std::string> ssh_config_notes(const std::string& text, const std::st
         if (begin == std::string::npos || line[begin] == '#')
             continue;
         const std::size_t end = std::min(line.find_first_of(" \t=", begin), line.size());
-        const std::string key = lower(line.substr(begin, end - begin));
+        const std::string key = lower_case(line.substr(begin, end - begin));
         const std::size_t value = line.find_first_not_of(" \t=", end);
         const std::string rest = value == std::string::npos ? "" : line.substr(value);
         if (key == "host") {
@@ -67,7 +62,7 @@ std::vector<std::string> ssh_config_notes(const std::string& text, const std::st
         } else if (key == "match") {
             applies = true; // it may apply: better named once too often than left out
             for (const char* form : {"originalhost", "canonical", "final", "localuser", "localnetwork", "tagged"}) {
-                if (lower(rest).find(form) != std::string::npos)
+                if (lower_case(rest).find(form) != std::string::npos)
                     notes.push_back(
                         "Match " + rest + " in ~/.ssh/config may have no effect: libssh does not know this form");
             }
