@@ -2,6 +2,7 @@
 #include "core/calibration/refit/corpus.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/calibration/fit/measured_row.h"
 #include "core/model/flops.h"
 
 #include <algorithm>
@@ -50,12 +51,7 @@ bool is_core(const MeasuredRow& row)
 
 FitRow fit_row(const MeasuredRow& row)
 {
-    FitRow fit;
-    fit.plan = row.plan;
-    fit.label = row.source + " " + row.row;
-    fit.outcome = row.ran() ? Outcome::ran : Outcome::out_of_memory;
-    fit.step_time_s = row.step_time_s;
-    fit.memory_gib = row.memory_gib;
+    FitRow fit = fit_row_of(row);
     fit.time_weight = is_healthy(row, 0.05) ? 1 : 0;
     fit.memory_weight = row.plan.layout.tp <= 8 ? 1 : 0;
     return fit;
@@ -85,8 +81,7 @@ Expected<Corpus> read_corpus(const std::string& id, const std::filesystem::path&
     FOURFOLD_TRY(corpus.table, read_measured_table(file, sources, presets));
     for (std::size_t i = 0; i < corpus.table.rows.size(); ++i) {
         const MeasuredRow& row = corpus.table.rows[i];
-        const bool told = row.status == CellStatus::ok || row.status == CellStatus::oom;
-        if (row.excluded || !told || row.plan.gpus == 0)
+        if (row.excluded || !tells_a_run(row))
             continue;
         corpus.used.push_back(i);
         corpus.rows.push_back(fit_row(row));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/measured_rows.h"
 #include "core/base/text.h"
+#include "core/calibration/fit/measured_row.h"
 
 #include <algorithm>
 
@@ -60,20 +61,13 @@ MeasuredRows table_rows(const MeasuredTable& table)
     MeasuredRows result;
     int exceptions = 0;
     for (const MeasuredRow& row : table.rows) {
-        const bool told = row.status == CellStatus::ok || row.status == CellStatus::oom;
-        if (!told || row.plan.gpus == 0)
+        if (!tells_a_run(row))
             continue;
         if (row.excluded) {
             ++exceptions;
             continue;
         }
-        FitRow fit;
-        fit.plan = row.plan;
-        fit.label = row.source + " " + row.row;
-        fit.outcome = row.ran() ? Outcome::ran : Outcome::out_of_memory;
-        fit.step_time_s = row.step_time_s;
-        fit.memory_gib = row.memory_gib;
-        result.rows.push_back(std::move(fit));
+        result.rows.push_back(fit_row_of(row));
     }
     if (exceptions > 0)
         result.skipped.push_back(
