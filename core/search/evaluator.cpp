@@ -45,7 +45,7 @@ Evaluation evaluate_by_simulation(const ResolvedPlan& plan)
         return evaluation;
     }
     evaluation.figures.step_time_s = prediction.step_time_s.value_or(0);
-    evaluation.outcome = prediction.fit == Fit::no ? Outcome::does_not_fit : Outcome::evaluated;
+    evaluation.outcome = prediction.fit == Fit::no ? LayoutOutcome::does_not_fit : LayoutOutcome::evaluated;
     return evaluation;
 }
 
@@ -341,7 +341,7 @@ const Evaluation& LayoutEvaluator::evaluate(const std::function<bool(const Layou
 {
     if (const Evaluation* broken = broken_rule())
         return *broken;
-    evaluation_.outcome = Outcome::evaluated;
+    evaluation_.outcome = LayoutOutcome::evaluated;
     evaluation_.figures = {};
     evaluation_.code.clear();
     const bool formula = has_closed_form();
@@ -353,14 +353,14 @@ const Evaluation& LayoutEvaluator::evaluate(const std::function<bool(const Layou
     collect_terms();
     fill_memory();
     if (evaluation_.figures.fit == Fit::no) {
-        evaluation_.outcome = Outcome::does_not_fit;
+        evaluation_.outcome = LayoutOutcome::does_not_fit;
         return evaluation_;
     }
     fill_times();
     if (!formula) {
         evaluation_.figures.step_time_s = bound();
         if (!worth(evaluation_.figures)) {
-            evaluation_.outcome = Outcome::bounded;
+            evaluation_.outcome = LayoutOutcome::bounded;
             return evaluation_;
         }
     }

@@ -16,10 +16,10 @@
 
 namespace fourfold {
 
-enum class Outcome { evaluated, bounded, broken_rule, does_not_fit };
+enum class LayoutOutcome { evaluated, bounded, broken_rule, does_not_fit };
 
 struct Evaluation {
-    Outcome outcome = Outcome::broken_rule;
+    LayoutOutcome outcome = LayoutOutcome::broken_rule;
     LayoutFigures figures; // memory from does_not_fit on; the step time of evaluated, a lower bound of it of bounded
     std::string code; // of the first broken rule; check() has its message
 };

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -175,19 +176,21 @@ private:
             if (!all_hold(true, candidate))
                 return;
         }
-        const Evaluation& evaluation = evaluator_.evaluate([&](const LayoutFigures& figures) {
+        const auto worth = [&](const LayoutFigures& figures) {
             return !may_bound_ || gathered.may_matter(found_of(candidate, plan, figures));
-        });
-        if (evaluation.outcome == Outcome::bounded) {
+        };
+        // By reference: the function object of a million layouts must not be on the heap.
+        const Evaluation& evaluation = evaluator_.evaluate(std::cref(worth));
+        if (evaluation.outcome == LayoutOutcome::bounded) {
             ++gathered.counts.bounded;
             return;
         }
-        if (evaluation.outcome == Outcome::broken_rule) {
+        if (evaluation.outcome == LayoutOutcome::broken_rule) {
             ++gathered.counts.broken_rules;
             gathered.reject(evaluation.code, candidate);
             return;
         }
-        if (evaluation.outcome == Outcome::does_not_fit) {
+        if (evaluation.outcome == LayoutOutcome::does_not_fit) {
             ++gathered.counts.does_not_fit;
             gathered.reject("memory", candidate);
             gathered.keep_smallest({candidate, evaluation.figures});

@@ -28,8 +28,8 @@ struct SearchRequest {
 };
 
 struct FoundLayout {
-    Candidate candidate;
-    LayoutFigures figures;
+    Candidate candidate{};
+    LayoutFigures figures{};
     double seconds_per_sequence = 0; // step time over the global batch: what compares rounded batches
     double objective = 0; // in its own unit
 };

@@ -54,8 +54,8 @@ void OneEvaluation(benchmark::State& state)
                 ++layouts;
                 evaluator.set(candidate);
                 const Evaluation& evaluation = evaluator.evaluate();
-                evaluated += evaluation.outcome == Outcome::evaluated ? 1 : 0;
-                unfit += evaluation.outcome == Outcome::does_not_fit ? 1 : 0;
+                evaluated += evaluation.outcome == LayoutOutcome::evaluated ? 1 : 0;
+                unfit += evaluation.outcome == LayoutOutcome::does_not_fit ? 1 : 0;
                 benchmark::DoNotOptimize(evaluation.figures.step_time_s);
             });
         }

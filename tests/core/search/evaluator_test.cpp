@@ -104,7 +104,7 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
             const std::string text = to_json(plan, PresetStyle::ids).dump();
             ASSERT_EQ(fast.outcome, reference.outcome) << text;
             ++compared;
-            if (fast.outcome == Outcome::broken_rule) {
+            if (fast.outcome == LayoutOutcome::broken_rule) {
                 ASSERT_EQ(fast.code, reference.code) << text;
                 continue;
             }
@@ -112,7 +112,7 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
             ASSERT_NEAR(a.memory_gib, b.memory_gib, 1e-9 * b.memory_gib) << text;
             ASSERT_NEAR(a.memory_device_gib, b.memory_device_gib, 1e-9 * b.memory_device_gib) << text;
             ASSERT_EQ(a.fit, b.fit) << text;
-            if (fast.outcome != Outcome::evaluated)
+            if (fast.outcome != LayoutOutcome::evaluated)
                 continue;
             ASSERT_NEAR(a.step_time_s, b.step_time_s, 1e-9 * b.step_time_s) << text;
             double bound = 0;
