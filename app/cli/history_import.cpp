@@ -4,6 +4,7 @@
 
 #include "core/base/sha256.h"
 #include "core/calibration/measured_table.h"
+#include "core/calibration/published_layouts.h"
 #include "core/history/training_log.h"
 #include "core/predict/prediction.h"
 #include "runner/protocol/message.h"
@@ -22,8 +23,8 @@ Json document_of(const ResolvedPlan& plan, const std::string& identity, const st
     return {{"fourfold_run", 1}, {"id", "import-" + sha256_hex(identity).substr(0, 20)}, {"name", name},
         {"target", "imported"}, {"stack", plan.stack.id}, {"state", state}, {"problem", problem},
         {"created", utc_now()}, {"plan_hash", plan_hash(plan)}, {"layout_hash", layout_hash(plan)},
-        {"plan", to_json(plan, PresetStyle::inlined)}, {"prediction", to_json(predict(plan))}, {"hosts", Json::array()},
-        {"environment", Json::object()}, {"events", {{"events", events}}}};
+        {"plan", to_json(plan, PresetStyle::inlined)}, {"prediction", to_json(predict_with_evidence(plan))},
+        {"hosts", Json::array()}, {"environment", Json::object()}, {"events", {{"events", events}}}};
 }
 
 Json figure(const std::optional<double>& value)

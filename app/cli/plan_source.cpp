@@ -89,18 +89,6 @@ Problem problem_of(const Reason& reason, const std::string& where)
     return {ProblemCode::bad_input, reason.message, "", where + ": " + reason.field};
 }
 
-Prediction predict_with_evidence(const ResolvedPlan& resolved)
-{
-    // Read once: a batch asks for them with every plan.
-    static const std::vector<MeasuredLayout> kMeasured = [] {
-        const auto sources = TableSources::find();
-        return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
-    }();
-    Prediction prediction = predict(resolved);
-    weigh_measurements(prediction, kMeasured);
-    return prediction;
-}
-
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan)
 {
     Prediction prediction = predict_with_evidence(resolved);

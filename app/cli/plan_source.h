@@ -38,9 +38,7 @@ Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets);
 // The first broken rule as a problem of the plan's file.
 Problem problem_of(const Reason& reason, const std::string& where);
 
-// predict(), its evidence "measured" where the shipped tables hold the same layout or a neighbour.
-Prediction predict_with_evidence(const ResolvedPlan& resolved);
-// The same with the plan's unknown keys among its warnings.
+// predict_with_evidence(), the plan's unknown keys among its warnings.
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan);
 
 } // namespace fourfold::cli

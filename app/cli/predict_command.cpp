@@ -6,6 +6,7 @@
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_batch.h"
 #include "app/cli/predict_text.h"
+#include "core/calibration/published_layouts.h"
 
 #include <fstream>
 #include <iostream>

@@ -2,6 +2,7 @@
 #include "app/models/compare_entry.h"
 
 #include "app/models/text.h"
+#include "core/calibration/published_layouts.h"
 
 #include <QCoreApplication>
 
@@ -63,7 +64,7 @@ CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row)
     entry.id = fromUtf8(table.name + ":" + std::to_string(row.line));
     entry.name = fromUtf8(row.source + " " + row.row).trimmed();
     if (row.plan.gpus > 0)
-        entry.prediction = predict(row.plan);
+        entry.prediction = predict_with_evidence(row.plan);
     if (row.ran()) {
         entry.tps_per_gpu = row.tps_per_gpu;
         entry.step_time_s = row.step_time_s;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/prediction_service.h"
 
+#include "core/calibration/published_layouts.h"
+
 #include <QElapsedTimer>
 #include <QMetaObject>
 
@@ -63,7 +65,7 @@ void PredictionService::work(const std::stop_token& stop)
 
         QElapsedTimer timer;
         timer.start();
-        auto prediction = std::make_shared<const Prediction>(predict(plan));
+        auto prediction = std::make_shared<const Prediction>(predict_with_evidence(plan));
         const double milliseconds = static_cast<double>(timer.nsecsElapsed()) / 1e6;
 
         lock.lock();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/confidence.h"
 #include "core/base/json.h"
+#include "core/calibration/figures.h"
 #include "core/predict/interval.h"
 
 #include <algorithm>
@@ -88,6 +89,8 @@ GpuConfidence gpu_confidence(const Rows& rows)
     }
     if (const auto errors = memory_errors(rows); !errors.empty())
         confidence.constants["interval_memory"] = rounded(conformal_width(errors));
+    if (const double spread = error_of_differences(rows); spread > 0)
+        confidence.constants["tie_width"] = rounded(tie_width(spread));
     std::vector<double> ran, out_of_memory;
     for (const ScoredRow* row : rows) {
         const bool other_rule = row->crash && !row->out_of_memory; // explains a crash without memory
@@ -106,6 +109,12 @@ GpuConfidence gpu_confidence(const Rows& rows)
 }
 
 } // namespace
+
+double tie_width(double spread)
+{
+    constexpr double kOdds = 0.1257; // of the normal distribution: 55 % lie below so many standard deviations
+    return kOdds * spread;
+}
 
 double device_memory_width(const std::vector<double>& ran, const std::vector<double>& out_of_memory)
 {

@@ -27,6 +27,10 @@ struct StackConfidence {
 inline constexpr int kFewRows = 20;
 std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards);
 
+// How far apart predictions of two layouts of one job must be for the order to be better than a coin's: below it the
+// one predicted to be faster is the faster one with less than 55 % probability. `spread`: error_of_differences().
+double tie_width(double spread);
+
 // Half-width of the 90 % interval of ln(device memory) from labels alone: the spread with which runs fit or not around
 // the capacity, by maximum likelihood (a probit curve with 2 % of labels taken as mistaken). `rooms`: ln(capacity /
 // predicted device memory) of cells that ran and of cells that ran out of memory.

@@ -4,6 +4,7 @@
 
 #include "core/calibration/score.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,14 @@ Verdicts verdicts(const std::vector<const ScoredRow*>& rows);
 
 // Rank correlation with mean ranks for ties (Spearman 1904); 0 for fewer than two values or without spread.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
+
+// Rows by job: what a person would compare, layouts for one and the same model, batch and number of GPUs.
+std::map<std::string, std::vector<const ScoredRow*>> jobs_of(const std::vector<const ScoredRow*>& rows);
+
+// Standard deviation of the error of differences: of ln(predicted a / b) - ln(measured a / b) over all pairs of layouts
+// of one job that ran, from the median (1.4826 x median of sizes), so that a few broken runs do not decide. Errors of
+// one job have much in common, which cancels here. 0 without pairs.
+double error_of_differences(const std::vector<const ScoredRow*>& rows);
 
 // Within each job (the same table, model, sequence length, GPUs and global batch): does the prediction put the layouts
 // in the measured order, and what does its first pick lose against the measured best? `fastest`: the highest predicted

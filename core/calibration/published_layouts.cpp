@@ -79,4 +79,15 @@ std::vector<MeasuredLayout> published_layouts(const TableSources& sources, const
     return layouts;
 }
 
+Prediction predict_with_evidence(const ResolvedPlan& plan)
+{
+    static const std::vector<MeasuredLayout> kMeasured = [] {
+        const auto sources = TableSources::find();
+        return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
+    }();
+    Prediction prediction = predict(plan);
+    weigh_measurements(prediction, kMeasured);
+    return prediction;
+}
+
 } // namespace fourfold

@@ -13,4 +13,8 @@ namespace fourfold {
 // Of `published/` of all preset folders. What cannot be read is passed over: `fourfold validate` names it.
 std::vector<MeasuredLayout> published_layouts(const TableSources& sources, const Presets& presets);
 
+// predict(), its evidence "measured" where the shipped tables hold the same layout or a neighbour. The tables are read
+// once.
+Prediction predict_with_evidence(const ResolvedPlan& plan);
+
 } // namespace fourfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/figures.h"
 #include "core/predict/rank.h"
+#include "core/stack/constants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,14 +25,6 @@ std::string job_key(const MeasuredRow& row)
     return key;
 }
 
-std::map<std::string, Job> jobs_of(const std::vector<const ScoredRow*>& rows)
-{
-    std::map<std::string, Job> jobs;
-    for (const ScoredRow* row : rows)
-        jobs[job_key(*row->row)].push_back(row);
-    return jobs;
-}
-
 double measured(const ScoredRow* row)
 {
     return row->row->tps_per_gpu.value_or(0);
@@ -51,7 +44,9 @@ const ScoredRow* first_pick(const Job& job)
     for (const ScoredRow* row : job)
         candidates.push_back({row->tps_per_gpu.value_or(0), row->risk, row->memory_device_gib.value_or(0),
             !row->crash && !row->out_of_memory && row->tps_per_gpu.has_value()});
-    return job[rank_candidates(candidates).front().index];
+    const ResolvedPlan& plan = job.front()->row->plan;
+    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    return job[rank_candidates(candidates, constants[Constant::tie_width]).front().index];
 }
 
 std::vector<double> mean_ranks(const std::vector<double>& values)
@@ -85,6 +80,32 @@ Summary summary(std::vector<double> values)
 }
 
 } // namespace
+
+std::map<std::string, Job> jobs_of(const std::vector<const ScoredRow*>& rows)
+{
+    std::map<std::string, Job> jobs;
+    for (const ScoredRow* row : rows)
+        jobs[job_key(*row->row)].push_back(row);
+    return jobs;
+}
+
+double error_of_differences(const std::vector<const ScoredRow*>& rows)
+{
+    std::vector<double> differences;
+    for (const auto& [key, job] : jobs_of(rows)) {
+        std::vector<double> errors;
+        for (const ScoredRow* row : job) {
+            if (const auto error = row->row->ran() ? row->log_error() : std::nullopt)
+                errors.push_back(*error);
+        }
+        for (std::size_t i = 0; i < errors.size(); ++i) {
+            for (std::size_t j = i + 1; j < errors.size(); ++j)
+                differences.push_back(std::abs(errors[i] - errors[j]));
+        }
+    }
+    constexpr double kNormal = 1.4826; // standard deviation over median size of a normal distribution
+    return kNormal * summary(std::move(differences)).median;
+}
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b)
 {

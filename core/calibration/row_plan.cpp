@@ -86,6 +86,9 @@ Json cluster_json(RowCells& cells, const TableSource* source)
             "add it there, or columns cluster and stack with ids of presets");
         return {};
     }
+    const auto of_table = source->table_clusters.find(cells.text("table"));
+    if (of_table != source->table_clusters.end())
+        return of_table->second;
     const auto found = source->clusters.find(cells.text("gpu"));
     if (found != source->clusters.end())
         return found->second;

@@ -41,6 +41,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.name, fields.text_or("name", id));
     FOURFOLD_TRY(source.stack, fields.text("stack"));
     FOURFOLD_TRY(source.clusters, read_texts(fields, "clusters"));
+    FOURFOLD_TRY(source.table_clusters, read_texts(fields, "table_clusters"));
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(const auto splits, read_list(fields, "splits"));

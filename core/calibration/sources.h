@@ -18,6 +18,8 @@ struct TableSource {
     std::string id, name;
     std::string stack; // preset id; `stack=` in a row's `assumed` wins
     std::map<std::string, std::string> clusters; // the row's `gpu` -> cluster preset id
+    // The row's `table` -> cluster preset id, where the same machine was set up differently at that time.
+    std::map<std::string, std::string> table_clusters;
     // Values for fields of the plan that neither the row nor its `assumed` gives, with the reason ("layers" -> 80).
     std::map<std::string, std::string> stand_ins;
     std::string stand_in_reason;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// All-reduce, all-gather and reduce-scatter. Exchanges (all-to-all) are in exchange.cpp.
+#include "core/cost/links.h"
 #include "core/cost/prices.h"
 
 #include <algorithm>
@@ -7,40 +9,42 @@
 namespace fourfold {
 namespace {
 
-// Inside a node, per rank. Without a switch a rank talks to each peer over that pair's links.
-double node_bandwidth(int ranks, const CostContext& context)
-{
-    const IntraNode& node = context.cluster.intra_node;
-    double bandwidth = node.bandwidth_gb_s;
-    if (node.topology == IntraTopology::pairs && node.pair_gb_s > 0)
-        bandwidth = std::min(bandwidth, node.pair_gb_s * std::max(1, ranks - 1));
-    return bandwidth * 1e9 * context.constants[Constant::intra_node_efficiency];
-}
+// NCCL's tree reaches this share of its ring's bandwidth (src/graph/tuning.cc).
+constexpr double kTreeBandwidth = 0.92;
 
-// Out of the node: its ranks of the group share their NICs; the rate falls with the number of nodes.
-double network_bandwidth(const GroupSpan& span, const CostContext& context)
-{
-    const Cluster& cluster = context.cluster;
-    double per_gpu = cluster.inter_node.bandwidth_gb_s;
-    if (cluster.rack.nodes > 0 && span.nodes > cluster.rack.nodes && cluster.rack.bandwidth_gb_s > 0)
-        per_gpu = std::min(per_gpu, cluster.rack.bandwidth_gb_s);
-    const Constants& c = context.constants;
-    return per_gpu * 1e9 * span.per_node * c[Constant::inter_node_efficiency]
-        * std::pow(double(span.nodes), -c[Constant::inter_node_decay]);
-}
+// What latency a group adds at each level of the hardware, in seconds.
+struct Latency {
+    double levels = 0; // once through the levels of a binary tree inside the node, between nodes and between racks
+    double ring = 0; // once round all ranks
+    double tree = 0; // one way through chains inside the nodes and a tree between them
+};
 
-// Latency of the tree: its levels inside the node, between nodes and between racks.
-double start_up(const GroupSpan& span, const Operation& operation, const CostContext& context)
+Latency latency_of(const GroupSpan& span, const Cluster& cluster)
 {
-    const Cluster& cluster = context.cluster;
-    const double stack = context.constants[operation.latency] * std::log2(double(span.size));
-    double links = cluster.intra_node.latency_us * std::log2(double(std::max(1, span.per_node)));
-    if (span.crosses_nodes()) {
-        links += cluster.inter_node.latency_us * std::log2(double(span.nodes));
-        if (cluster.rack.nodes > 0 && span.nodes > cluster.rack.nodes)
-            links += cluster.rack.latency_us * std::log2(std::ceil(double(span.nodes) / cluster.rack.nodes));
+    const IntraNode& node = cluster.intra_node;
+    const InterNode& network = cluster.inter_node;
+    const double hop = ring_step_us(node.hop_us, node.latency_us);
+    const int racks = racks_of(span, cluster);
+    Latency us;
+    if (node.topology == IntraTopology::torus) {
+        if (span.per_node > 1)
+            us.levels = us.ring = us.tree = node.latency_us + hops(torus_place(span, cluster)) * hop;
+    } else {
+        us.levels = node.latency_us * std::log2(double(std::max(1, span.per_node)));
+        us.ring = (span.size - (span.crosses_nodes() ? span.nodes : 1)) * hop;
+        us.tree = (span.per_node - 1) * hop;
     }
-    return stack + links * 1e-6;
+    if (span.crosses_nodes()) {
+        us.levels += network.latency_us * std::log2(double(span.nodes));
+        us.ring += span.nodes * ring_step_us(network.hop_us, network.latency_us);
+        us.tree += network.latency_us * std::ceil(std::log2(double(span.nodes)));
+    }
+    if (racks > 1) {
+        us.levels += cluster.rack.latency_us * std::log2(double(racks));
+        us.ring += cluster.rack.latency_us * racks;
+        us.tree += cluster.rack.latency_us * std::ceil(std::log2(double(racks)));
+    }
+    return {us.levels * 1e-6, us.ring * 1e-6, us.tree * 1e-6};
 }
 
 const char* word(Collective collective)
@@ -64,8 +68,11 @@ const char* word(Collective collective)
 
 double collective_bandwidth(const GroupSpan& span, const CostContext& context)
 {
-    const double inside = node_bandwidth(span.per_node, context);
-    return span.crosses_nodes() ? std::min(inside, network_bandwidth(span, context)) : inside;
+    const double inside = node_bytes_s(span, context);
+    if (!span.crosses_nodes())
+        return inside;
+    const double outside = std::min(network_bytes_s(span, context), rack_bytes_s(span, 1, context)) * span.per_node;
+    return span.per_node > 1 ? std::min(inside, outside) : outside;
 }
 
 Price price_collective(const Operation& operation, const CostContext& context)
@@ -73,28 +80,32 @@ Price price_collective(const Operation& operation, const CostContext& context)
     GroupSpan span = context.span(operation.group);
     // Two ranks of a longer group (first and last stage share the tied embedding): as far apart as the group reaches.
     if (operation.group == GroupKind::pp && operation.batch == 2)
-        span = {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2)};
+        span = {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2),
+            std::min(span.racks, 2), {}};
     Price price;
     if (span.size <= 1)
         return price;
-    const double share = double(span.size - 1) / span.size;
-    const double rounds = operation.collective == Collective::all_reduce ? 2 : 1;
-    double bytes = operation.bytes * share * rounds;
-    double bandwidth = collective_bandwidth(span, context);
-    if (operation.collective == Collective::all_to_all && span.crosses_nodes()) {
-        // Every rank sends on its own: only what leaves the node uses its NIC share, the rest stays on the links
-        // inside.
-        const double outside = operation.bytes * double(span.size - span.per_node) / span.size;
-        const GroupSpan alone{span.size, span.nodes, 1};
-        bandwidth = std::min(node_bandwidth(span.per_node, context), network_bandwidth(alone, context));
-        bytes = outside;
-    }
-    const double alpha = start_up(span, operation, context);
+    const Latency latency = latency_of(span, context.cluster);
+    const double stack = context.constants[operation.latency] * std::log2(double(span.size));
+    if (operation.collective == Collective::all_to_all)
+        return price_exchange(operation, span, stack + latency.levels, context);
+    const double bandwidth = collective_bandwidth(span, context);
+    double bytes = operation.bytes * double(span.size - 1) / span.size;
+    double alpha = stack + latency.levels;
+    const char* algorithm = "";
     price.seconds = bytes / bandwidth + alpha;
+    if (operation.collective == Collective::all_reduce) {
+        bytes *= 2;
+        const double ring = bytes / bandwidth + 2 * latency.ring;
+        const double tree = bytes / (bandwidth * kTreeBandwidth) + 2 * latency.tree;
+        alpha = stack + 2 * (ring <= tree ? latency.ring : latency.tree);
+        algorithm = ring <= tree ? "ring " : "tree ";
+        price.seconds = stack + std::min(ring, tree);
+    }
     if (context.with_formulas)
-        price.formula = text_of("%s over %d ranks on %d node%s: %.4g MB / %.4g GB/s + %.3g us start-up = %.4g ms",
-            word(operation.collective), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6, bandwidth / 1e9,
-            alpha * 1e6, price.seconds * 1e3);
+        price.formula = text_of("%s%s over %d ranks on %d node%s: %.4g MB / %.4g GB/s + %.3g us start-up = %.4g ms",
+            algorithm, word(operation.collective), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6,
+            (*algorithm == 't' ? kTreeBandwidth : 1) * bandwidth / 1e9, alpha * 1e6, price.seconds * 1e3);
     return price;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -89,31 +90,57 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     set_groups(plan);
 }
 
+void CostContext::set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan)
+{
+    if (cluster.intra_node.topology == IntraTopology::torus) {
+        std::vector<int> on_first;
+        std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(on_first),
+            [&](int rank) { return rank < cluster.gpus_per_node; });
+        span.torus = group_axes(
+            on_first, torus_slice(cluster.intra_node.torus, std::min(plan.layout.gpus(), cluster.gpus_per_node)));
+    }
+    set_span(group, span);
+}
+
 void CostContext::set_groups(const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
     const int node = cluster.gpus_per_node;
     tp = layout.tp;
     cp = layout.cp;
-    set_span(GroupKind::tp, fourfold::span(layout, {Dimension::tp}, node));
-    set_span(GroupKind::cp, fourfold::span(layout, {Dimension::cp}, node));
-    set_span(GroupKind::pp, fourfold::span(layout, {Dimension::pp}, node));
-    set_span(GroupKind::dp, fourfold::span(layout, {Dimension::dp}, node));
-    const bool whole = layout.cp > 1;
-    set_span(
-        GroupKind::dp_cp, whole ? fourfold::span(layout, {Dimension::dp, Dimension::cp}, node) : span(GroupKind::dp));
-    set_span(GroupKind::tp_pp, fourfold::span(layout, {Dimension::tp, Dimension::pp}, node));
+    const bool torus = cluster.intra_node.topology == IntraTopology::torus;
+    const auto set = [&](GroupKind group, const std::vector<Dimension>& dimensions) {
+        GroupSpan span = fourfold::span(layout, dimensions, node);
+        if (cluster.rack.nodes > 0 && span.crosses_nodes())
+            span.racks = fourfold::span(layout, dimensions, node * cluster.rack.nodes).nodes;
+        if (torus)
+            set_place(group, span, layout.group(0, dimensions), plan);
+        else
+            set_span(group, span);
+    };
+    set(GroupKind::tp, {Dimension::tp});
+    set(GroupKind::cp, {Dimension::cp});
+    set(GroupKind::pp, {Dimension::pp});
+    set(GroupKind::dp, {Dimension::dp});
+    if (layout.cp > 1)
+        set(GroupKind::dp_cp, {Dimension::dp, Dimension::cp});
+    else
+        set_span(GroupKind::dp_cp, span(GroupKind::dp));
+    set(GroupKind::tp_pp, {Dimension::tp, Dimension::pp});
+    const auto set_ranks = [&](GroupKind group, const std::vector<int>& members) {
+        set_place(group, span_of(members, node), members, plan);
+    };
     if (plan.training.sharding == Sharding::hybrid) {
         const std::vector<int> ranks = layout.group(0, {Dimension::dp, Dimension::cp});
         const auto shard = std::size_t(std::clamp(layout.dp_shard, 1, int(ranks.size())));
-        set_span(GroupKind::dp_shard, span_of(pick(ranks, 1, shard), node));
-        set_span(GroupKind::dp_replicate, span_of(pick(ranks, shard, ranks.size() / shard), node));
+        set_ranks(GroupKind::dp_shard, pick(ranks, 1, shard));
+        set_ranks(GroupKind::dp_replicate, pick(ranks, shard, ranks.size() / shard));
     }
     if (plan.model.experts) {
         const std::vector<int> ranks = layout.group(0, {Dimension::tp, Dimension::cp, Dimension::dp});
         const auto etp = std::size_t(std::max(1, layout.etp)), ep = std::size_t(std::max(1, layout.ep));
-        set_span(GroupKind::ep, span_of(pick(ranks, etp, ep), node));
-        set_span(GroupKind::expert_dp, span_of(pick(ranks, etp * ep, ranks.size()), node));
+        set_ranks(GroupKind::ep, pick(ranks, etp, ep));
+        set_ranks(GroupKind::expert_dp, pick(ranks, etp * ep, ranks.size()));
     }
 }
 

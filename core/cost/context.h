@@ -36,6 +36,9 @@ struct CostContext {
     void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
 
 private:
+    // On a torus: where the group's ranks of one node lie.
+    void set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan);
+
     std::array<GroupSpan, 11> spans_{};
 };
 

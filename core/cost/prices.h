@@ -16,8 +16,12 @@ Price price_gemm(const Operation& operation, const CostContext& context);
 // rules that the BLOOM team measured on A100 (head_dim not divisible by 8; head_dim 128).
 Price price_attention(const Operation& operation, const CostContext& context);
 Price price_elementwise(const Operation& operation, const CostContext& context);
-// alpha log2 p + bytes (p - 1) / p / bandwidth, on two levels (node, network) and a third where racks are described.
+// alpha log2 p + bytes (p - 1) / p / bandwidth, on two levels (node, network) and a third where racks are described. An
+// all-reduce goes round twice, as ring or as tree: the cheaper one, as NCCL chooses.
 Price price_collective(const Operation& operation, const CostContext& context);
+// All-to-all. `alpha`: its start-up. An exchange of tokens between experts says to how many (n) of how many (k) experts
+// a token goes, and in how many (m, 0 = any) of how many (batch) groups they are; see expert_send_once.
+Price price_exchange(const Operation& operation, const GroupSpan& span, double alpha, const CostContext& context);
 Price price_send_receive(const Operation& operation, const CostContext& context);
 Price price_optimizer(const Operation& operation, const CostContext& context);
 // HostRule::fixed and floor: seconds. HostRule::share: a ratio of the pass.

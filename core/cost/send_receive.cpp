@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/links.h"
 #include "core/cost/prices.h"
 
 #include <algorithm>
@@ -6,17 +7,26 @@
 namespace fourfold {
 namespace {
 
-double pair_bandwidth(const CostContext& context)
+double pair_bandwidth(const GroupSpan& span, const CostContext& context)
 {
     const IntraNode& node = context.cluster.intra_node;
+    if (node.topology == IntraTopology::torus) {
+        int shared = 1; // groups that lie interleaved pass their messages over the same links
+        for (const GroupAxis& axis : torus_place(span, context.cluster))
+            shared = axis.ranks > 1 ? std::max(shared, int(axis.spacing)) : shared;
+        return torus_link_bytes_s(context) / shared;
+    }
     const double pair
         = node.topology == IntraTopology::pairs && node.pair_gb_s > 0 ? node.pair_gb_s : node.bandwidth_gb_s;
     return pair * 1e9 * context.constants[Constant::intra_node_efficiency];
 }
 
-double nic_bandwidth(const CostContext& context)
+double nic_bandwidth(const GroupSpan& span, const CostContext& context)
 {
-    return context.cluster.inter_node.bandwidth_gb_s * 1e9 * context.constants[Constant::inter_node_efficiency];
+    const InterNode& network = context.cluster.inter_node;
+    return std::min(
+        network.bandwidth_gb_s * network.nic_share * 1e9 * context.constants[Constant::inter_node_efficiency],
+        rack_bytes_s(span, 1, context));
 }
 
 // A ring over several nodes: each node passes (GPUs of the node / ring members on it) streams to the next node, which
@@ -25,7 +35,7 @@ double ring_bandwidth(const GroupSpan& span, const CostContext& context)
 {
     const Cluster& cluster = context.cluster;
     if (cluster.inter_node.p2p_gb_s <= 0)
-        return nic_bandwidth(context);
+        return nic_bandwidth(span, context);
     const double streams = std::max(1.0, double(cluster.gpus_per_node) / std::max(1, span.per_node));
     const double nic = cluster.inter_node.nics_per_node > 0
         ? cluster.inter_node.bandwidth_gb_s * cluster.gpus_per_node / cluster.inter_node.nics_per_node
@@ -39,9 +49,9 @@ Price price_send_receive(const Operation& operation, const CostContext& context)
 {
     const GroupSpan& span = context.span(operation.group);
     const bool outside = span.crosses_nodes();
-    double bandwidth = pair_bandwidth(context);
+    double bandwidth = pair_bandwidth(span, context);
     if (outside)
-        bandwidth = operation.group == GroupKind::cp ? ring_bandwidth(span, context) : nic_bandwidth(context);
+        bandwidth = operation.group == GroupKind::cp ? ring_bandwidth(span, context) : nic_bandwidth(span, context);
     const double alpha = context.constants[operation.latency];
     Price price;
     price.seconds = bandwidth > 0 ? operation.bytes / bandwidth + alpha : alpha;

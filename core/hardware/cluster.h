@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/hardware/torus.h"
 #include "core/plan/layout.h"
 #include "core/plan/training.h"
 
@@ -38,13 +39,27 @@ enum class IntraTopology { nvswitch, pairs, torus }; // "switch", "pairs", "toru
 struct IntraNode {
     double bandwidth_gb_s = 0, latency_us = 5;
     IntraTopology topology = IntraTopology::nvswitch;
-    double pair_gb_s = 0; // one pair, where there is no switch; 0 = bandwidth_gb_s
+    double pair_gb_s = 0; // one pair (torus: one link), where there is no switch; 0 = bandwidth_gb_s (torus: its share)
+    double hop_us = 0; // one step of a ring; 0 = a share of latency_us, see ring_step_us()
+    TorusShape torus; // of the node's GPUs, where that is the topology
+    // Speed of one link of the torus.
+    [[nodiscard]] double torus_link_gb_s() const;
 };
 struct InterNode {
     double bandwidth_gb_s = 0, latency_us = 10; // bandwidth: a GPU's share of the node's NICs
     double nics_per_node = 0;
     double p2p_gb_s = 0; // per node, measured limit of point-to-point traffic across nodes; 0 = unknown
+    double hop_us = 0; // one step of a ring between nodes; 0 = a share of latency_us, see ring_step_us()
+    // Of the adapters' bandwidth what a GPU reaches where its way leads through the other CPU socket (ranks not bound
+    // to their NUMA node) or a PCIe switch that GPUs share.
+    double nic_share = 1;
 };
+// One step of a ring against the start of a collective: 1.9 of 5 us inside a node, 4 of 10 us between nodes, as NCCL's
+// tuning table has them (src/graph/tuning.cc, LL128, NVLink and network).
+inline double ring_step_us(double hop_us, double latency_us)
+{
+    return hop_us > 0 ? hop_us : 0.4 * latency_us;
+}
 struct Rack {
     int nodes = 0; // 0 = no rack level
     double bandwidth_gb_s = 0, latency_us = 0;
@@ -77,7 +92,11 @@ struct GroupSpan {
     int size = 1; // ranks in the group
     int nodes = 1; // distinct nodes it touches
     int per_node = 1; // its largest number of ranks on one node
+    int racks = 0; // distinct racks it touches; 0 = not looked at
+    GroupAxes torus{}; // of its ranks on one node, where the node is a torus
     [[nodiscard]] bool crosses_nodes() const { return nodes > 1; }
+    // The same for groups of one size whose communication costs the same.
+    [[nodiscard]] std::uint32_t key() const;
 };
 // Worst span over all groups that vary `dimensions` in `layout`; ranks fill nodes in order.
 GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, int gpus_per_node);

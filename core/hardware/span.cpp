@@ -45,7 +45,7 @@ std::vector<int> offsets_of(const std::vector<Axis>& axes, int size)
 
 GroupSpan span_at(const std::vector<int>& offsets, int base, int gpus_per_node)
 {
-    GroupSpan span{static_cast<int>(offsets.size()), 0, 0};
+    GroupSpan span{static_cast<int>(offsets.size()), 0, 0, 0, {}};
     int node = -1, on_node = 0;
     for (const int offset : offsets) {
         const int at = (base + offset) / gpus_per_node;
@@ -63,6 +63,16 @@ bool worse(const GroupSpan& a, const GroupSpan& b)
     return a.nodes != b.nodes ? a.nodes > b.nodes : a.per_node < b.per_node;
 }
 } // namespace
+
+std::uint32_t GroupSpan::key() const
+{
+    std::uint32_t key = (std::uint32_t(nodes) << 10U) ^ std::uint32_t(per_node) ^ (std::uint32_t(racks) << 22U);
+    for (const GroupAxis& axis : torus) {
+        if (axis.ranks > 1)
+            key = key * 0x9E3779B1U + std::uint32_t(axis.ranks * 8 + axis.spacing * 2048 + (axis.closed ? 1 : 0));
+    }
+    return key;
+}
 
 GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, int gpus_per_node)
 {

@@ -34,7 +34,7 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 
 struct ChunkBytes {
     int chunk = 0;
-    Bytes kept{}, kept_for_weights{}, forward{}, backward{};
+    Bytes kept{}, kept_for_weights{}, forward{}, loss{}, backward{};
 };
 
 } // namespace
@@ -52,12 +52,14 @@ std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
     for (const ChunkProgram& chunk : stage.chunks)
         chunks.push_back({chunk.chunk, of_lifetime(chunk.allocations, Lifetime::micro_batch),
             of_lifetime(chunk.allocations, Lifetime::weight_gradient),
-            of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::backward)});
+            of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::loss),
+            of_lifetime(chunk.allocations, Lifetime::backward)});
     return chunks;
 }
 
-// Goes through the actions: `during(alive, extra)` while each runs, `after(alive, in_flight)` when it has ended. Of the
-// allocations that live as long as a micro-batch, `alive` has those of a forward while it runs.
+// Goes through the actions: `during(index, instant, alive, extra)` while each runs, `after(alive, in_flight)` when it
+// has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a forward while it runs. A
+// backward begins with the loss where the chunk has the head.
 template <typename During, typename After>
 void walk(const StageProgram& stage, const std::vector<Action>& actions, During&& during, After&& after)
 {
@@ -76,11 +78,13 @@ void walk(const StageProgram& stage, const std::vector<Action>& actions, During&
         case ActionKind::forward:
             add(alive, chunk.kept, 1);
             ++in_flight;
-            during(index, alive, chunk.forward);
+            during(index, Instant::forward, alive, chunk.forward);
             break;
         case ActionKind::backward:
         case ActionKind::input_gradient:
-            during(index, alive, chunk.backward);
+            if (sum(chunk.loss) > 0)
+                during(index, Instant::loss, alive, chunk.loss);
+            during(index, Instant::backward, alive, chunk.backward);
             add(alive, chunk.kept, -1);
             if (action.kind == ActionKind::input_gradient)
                 add(alive, chunk.kept_for_weights, 1);
@@ -88,14 +92,14 @@ void walk(const StageProgram& stage, const std::vector<Action>& actions, During&
                 --in_flight;
             break;
         case ActionKind::weight_gradient:
-            during(index, alive, nothing);
+            during(index, Instant::backward, alive, nothing);
             add(alive, chunk.kept_for_weights, -1);
             --in_flight;
             break;
         }
         after(index, alive, in_flight);
     }
-    during(actions.size(), alive, of_lifetime(stage.allocations, Lifetime::update));
+    during(actions.size(), Instant::update, alive, of_lifetime(stage.allocations, Lifetime::update));
 }
 
 } // namespace
@@ -104,19 +108,21 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 {
     MemoryPeak peak;
     double peak_total = -1;
-    const auto look = [&](const Bytes& alive, const Bytes& extra) {
+    const auto look = [&](Instant instant, const Bytes& alive, const Bytes& extra) {
         const double total = sum(alive) + sum(extra);
         if (total <= peak_total)
             return;
         peak_total = total;
+        peak.instant = instant;
         peak.bytes = alive;
         add(peak.bytes, extra, 1);
     };
     walk(
-        stage, actions, [&](std::size_t, const Bytes& alive, const Bytes& extra) { look(alive, extra); },
+        stage, actions,
+        [&](std::size_t, Instant instant, const Bytes& alive, const Bytes& extra) { look(instant, alive, extra); },
         [&](std::size_t, const Bytes& alive, int count) {
             peak.in_flight = std::max(peak.in_flight, count);
-            look(alive, {});
+            look(Instant::between, alive, {});
         });
     return peak;
 }
@@ -127,13 +133,18 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
     instants.reserve(actions.size() + 1);
     walk(
         stage, actions,
-        [&](std::size_t index, const Bytes& alive, const Bytes& extra) {
+        [&](std::size_t index, Instant kind, const Bytes& alive, const Bytes& extra) {
             MemoryInstant instant;
             instant.action = index < actions.size() ? static_cast<int>(index) : -1;
+            instant.kind = kind;
             instant.during = alive;
             instant.after = alive;
             add(instant.during, extra, 1);
-            instants.push_back(instant);
+            const bool same_pass = !instants.empty() && instants.back().action == instant.action;
+            if (!same_pass)
+                instants.push_back(instant);
+            else if (sum(instant.during) > sum(instants.back().during)) // the loss and its backward are one pass
+                instants.back() = instant;
         },
         [&](std::size_t, const Bytes& alive, int) { instants.back().after = alive; });
     return instants;

@@ -13,18 +13,24 @@ namespace fourfold {
 
 inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activations, other
 
+// When a stage holds what it holds. `between`: after a pass, when its workspace is gone.
+enum class Instant { forward, loss, backward, between, update };
+
 struct MemoryPeak {
+    Instant instant = Instant::between; // of the peak
     std::array<double, kMemoryKinds> bytes{}; // by MemoryKind, at the stage's peak
     int in_flight = 0; // most micro-batches (of any chunk) whose backward is not complete, at once
     [[nodiscard]] double total() const;
 };
 
-// `actions` of the stage's rank. The peak is the largest total over the instants forward, backward and update.
+// `actions` of the stage's rank. The peak is the largest total over the instants forward, loss, backward and update.
 MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions);
 
-// The stage's bytes while an action runs and after it; the last one, without an action, is the optimizer's update.
+// The stage's bytes while an action runs and after it (of a loss and its backward, one pass, the larger); the last one,
+// without an action, is the optimizer's update.
 struct MemoryInstant {
     int action = -1; // index into the list; -1: the update
+    Instant kind = Instant::update;
     std::array<double, kMemoryKinds> during{}, after{};
 };
 std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std::vector<Action>& actions);

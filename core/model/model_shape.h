@@ -21,6 +21,8 @@ struct Experts {
     int64_t ffn = 0; // hidden size of one routed expert
     int shared = 0; // experts that every token uses
     int dense_layers = 0; // first layers that keep a dense MLP
+    // Routing that keeps a token's experts in few of equally large groups, one or several a node; 0 = any expert.
+    int groups = 0, active_groups = 0;
 };
 
 // Multi-head latent attention (DeepSeek-V2 paper, section 2.1): low-rank projections of queries and of keys/values.

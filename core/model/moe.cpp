@@ -95,6 +95,11 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(experts.shared, config.small_integer_or("n_shared_experts", 0, 0, kMostExperts));
     FOURFOLD_TRY(
         experts.dense_layers, config.small_integer_or("first_k_dense_replace", 0, 0, config_keys::kMostLayers));
+    FOURFOLD_TRY(experts.groups, config.small_integer_or("n_group", 0, 0, kMostExperts));
+    FOURFOLD_TRY(experts.active_groups, config.small_integer_or("topk_group", 0, 0, kMostExperts));
+    if (experts.active_groups > experts.groups)
+        return config.problem("topk_group",
+            std::to_string(experts.active_groups) + " is more than n_group " + std::to_string(experts.groups));
     if (experts.dense_layers > model.layers)
         return config.problem("first_k_dense_replace",
             std::to_string(experts.dense_layers) + " is more than num_hidden_layers " + std::to_string(model.layers));
@@ -119,6 +124,10 @@ void write_deepseek(const ModelShape& model, Json& config)
     config["moe_intermediate_size"] = model.experts->ffn;
     config["n_shared_experts"] = model.experts->shared;
     config["first_k_dense_replace"] = model.experts->dense_layers;
+    if (model.experts->active_groups > 0) {
+        config["n_group"] = model.experts->groups;
+        config["topk_group"] = model.experts->active_groups;
+    }
 }
 
 void latent_attention(TableBuilder& b)

@@ -70,9 +70,12 @@ void add_cluster_fields(std::vector<Field>& out)
         number("cluster.gpu.power_w", 0, 1e6), number("cluster.gpu.design_power_w", 0, 1e6),
         integer("cluster.gpus_per_node", 1, 1 << 16), field("cluster.intra_node", FieldType::object),
         positive("cluster.intra_node.bandwidth_gb_s", 1e9), number("cluster.intra_node.latency_us", 0, kMaxSeconds),
-        topology, number("cluster.intra_node.pair_gb_s", 0, 1e9), field("cluster.inter_node", FieldType::object),
+        topology, number("cluster.intra_node.pair_gb_s", 0, 1e9), number("cluster.intra_node.hop_us", 0, kMaxSeconds),
+        integers("cluster.intra_node.torus_axes", 1, 1 << 16),
+        integer("cluster.intra_node.torus_closes_at", 0, 1 << 16), field("cluster.inter_node", FieldType::object),
         positive("cluster.inter_node.bandwidth_gb_s", 1e9), number("cluster.inter_node.latency_us", 0, kMaxSeconds),
         number("cluster.inter_node.nics_per_node", 0, 1e6), number("cluster.inter_node.p2p_gb_s", 0, 1e9),
+        number("cluster.inter_node.hop_us", 0, kMaxSeconds), positive("cluster.inter_node.nic_share", 1),
         field("cluster.rack", FieldType::object), integer("cluster.rack.nodes", 0, kMaxGpus),
         number("cluster.rack.bandwidth_gb_s", 0, 1e9), number("cluster.rack.latency_us", 0, kMaxSeconds)};
     out.insert(out.end(), fields.begin(), fields.end());

@@ -68,6 +68,7 @@ Snapshot peak_of(const StageProgram& stage, const std::vector<Action>& actions)
             break;
         case ActionKind::backward:
         case ActionKind::input_gradient:
+            look(at->chunk, Lifetime::loss);
             look(at->chunk, Lifetime::backward);
             --at->micro_batches;
             at->waiting += action.kind == ActionKind::input_gradient;
@@ -107,6 +108,8 @@ const char* word(const Snapshot& peak)
 {
     if (peak.running == nullptr)
         return "the optimizer's update";
+    if (peak.pass == Lifetime::loss)
+        return "the loss";
     return peak.pass == Lifetime::forward ? "a forward" : "a backward";
 }
 

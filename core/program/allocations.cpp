@@ -130,11 +130,15 @@ std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankSh
     if (embedding)
         add(list, MemoryKind::activations, Lifetime::micro_batch,
             rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split, "embedding output");
-    if (head)
-        add(list, MemoryKind::activations, Lifetime::backward,
-            rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2,
-            "logits",
-            "logits, their fp32 copy and gradient; the allocator keeps their blocks for the layers' backward");
+    if (head) {
+        const double logits
+            = rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2;
+        add(list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
+        // Freed before the layers' backward; what is reserved stays.
+        if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
+            add(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
+                "the allocator keeps their blocks for the layers' backward");
+    }
     return list;
 }
 

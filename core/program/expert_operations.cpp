@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/layer_operations.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 void add_expert_operations(
@@ -30,6 +32,10 @@ void add_expert_operations(
     exchange.group = GroupKind::ep;
     exchange.name = "expert all-to-all (dispatch and combine)";
     exchange.note = "each rank sends top-k copies of its tokens; balanced routing";
+    exchange.n = experts.active;
+    exchange.k = experts.count;
+    exchange.m = experts.active_groups;
+    exchange.batch = std::max(1, experts.groups);
     exchange.bytes = rank.routed_tokens * rank.hidden * rank.element_bytes;
     exchange.repeat = 2 * repeat;
     exchange.phase = Phase::forward;

@@ -89,7 +89,8 @@ enum class Lifetime {
     micro_batch, // from a micro-batch's forward until its backward (or input gradient) ends
     weight_gradient, // from a micro-batch's input gradient until its weight gradient, where a schedule parts them
     forward, // while a forward runs (workspace)
-    backward, // while a backward runs (recomputed activations, logits gradients)
+    loss, // between a micro-batch's forward and backward, where the head is (logits and what the loss makes of them)
+    backward, // while a backward runs (recomputed activations)
     update, // while the optimizer runs
 };
 struct Allocation {
@@ -106,7 +107,7 @@ struct ChunkProgram {
     int first_layer = 0, layers = 0;
     bool embedding = false, head = false;
     std::vector<Operation> operations; // every phase
-    std::vector<Allocation> allocations; // Lifetime::micro_batch / weight_gradient / forward / backward
+    std::vector<Allocation> allocations; // Lifetime::micro_batch / weight_gradient / forward / loss / backward
 };
 struct StageProgram {
     int stage = 0;

@@ -83,10 +83,7 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
     context_.set_groups(plan);
     const Layout& layout = plan.layout;
     const Constants& constants = context_.constants;
-    const auto packed = [&](GroupKind group) {
-        const GroupSpan& span = context_.span(group);
-        return std::int32_t((std::uint32_t(span.nodes) << 10U) ^ std::uint32_t(span.per_node));
-    };
+    const auto packed = [&](GroupKind group) { return std::int32_t(context_.span(group).key()); };
     const Sharding sharding = plan.training.sharding;
     const bool per_micro_batch = sharding == Sharding::gradients || (fully_sharded(plan.training) && layout.pp == 1);
     const bool experts = plan.model.experts.has_value();
@@ -130,7 +127,9 @@ const ChunkTerms& StageTermTable::chunk(const ResolvedPlan& plan, const ChunkSha
     terms.hop = hop_of(chunk, context_);
     terms.kept = bytes_of(chunk.allocations, Lifetime::micro_batch);
     terms.in_forward = bytes_of(chunk.allocations, Lifetime::forward);
-    terms.in_backward = bytes_of(chunk.allocations, Lifetime::backward);
+    // The loss and the layers' backward follow each other within one pass.
+    terms.in_backward
+        = std::max(bytes_of(chunk.allocations, Lifetime::loss), bytes_of(chunk.allocations, Lifetime::backward));
     return terms;
 }
 

@@ -41,6 +41,7 @@ enum class Constant {
     selective_attention_share,
     selective_elementwise_share,
     expert_imbalance,
+    expert_send_once,
     // Communication
     intra_node_efficiency,
     inter_node_efficiency,
@@ -107,6 +108,7 @@ enum class Constant {
     interval_memory,
     interval_device_memory,
     interval_extrapolated_factor,
+    tie_width,
     count,
 };
 
@@ -150,6 +152,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::selective_attention_share, "selective_attention_share", 1, "share", "attention repeated by selective recomputation" },
     { Constant::selective_elementwise_share, "selective_elementwise_share", 0, "share", "elementwise work repeated by selective recomputation" },
     { Constant::expert_imbalance, "expert_imbalance", 0.1, "share", "tokens of the busiest expert-parallel rank above the mean" },
+    { Constant::expert_send_once, "expert_send_once", 0, "0 or 1", "1: a token goes once to each node that holds some of its experts and is handed on inside (DeepEP), not once to each expert" },
     { Constant::intra_node_efficiency, "intra_node_efficiency", 0.75, "share of bandwidth", "collectives inside a node" },
     { Constant::inter_node_efficiency, "inter_node_efficiency", 0.6, "share of bandwidth", "traffic between nodes" },
     { Constant::inter_node_decay, "inter_node_decay", 0, "exponent", "bandwidth between n nodes falls as n^-this" },
@@ -212,6 +215,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::interval_memory, "interval_memory", 0.16, "ln", "half-width of the 90 % interval of memory" },
     { Constant::interval_device_memory, "interval_device_memory", 0.12, "ln", "the same of device memory against the capacity: how sharply runs fit or not" },
     { Constant::interval_extrapolated_factor, "interval_extrapolated_factor", 1.75, "ratio", "widening where nothing was fitted" },
+    { Constant::tie_width, "tie_width", 0.01, "share", "layouts of one job whose predictions differ by less are ties" },
 } };
 // clang-format on
 

@@ -14,6 +14,7 @@
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
 #include "core/base/paths.h"
+#include "core/calibration/published_layouts.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -302,7 +303,7 @@ void ComparePage::addPlans(const std::vector<ResolvedPlan>& plans)
         const bool there
             = std::any_of(m_added.begin(), m_added.end(), [&](const CompareEntry& added) { return added.id == id; });
         if (!there)
-            m_added.push_back(entryOf(id, name, predict(plan)));
+            m_added.push_back(entryOf(id, name, predict_with_evidence(plan)));
     }
     refresh();
 }

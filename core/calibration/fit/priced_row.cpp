@@ -50,6 +50,10 @@ Expected<PricedRow> PricedRow::make(const FitRow& row, const Stack& base)
     PricedRow priced(row);
     priced.row_.plan.stack.constants = base.constants;
     priced.row_.plan.stack.gpu_constants = base.gpu_constants;
+    // What was measured on the cluster itself holds for what the stack says only in general, see resolve().
+    if (const auto& calibration = row.plan.cluster.calibration; calibration && calibration->stack == base.id)
+        priced.row_.plan.stack.gpu_constants[row.plan.cluster.gpu.id].insert(
+            calibration->constants.begin(), calibration->constants.end());
     const ResolvedPlan& plan = priced.row_.plan;
     FOURFOLD_TRY(priced.schedule_, plan_schedule(plan, micro_batches_to_simulate(plan)));
     priced.order_.emplace(priced.schedule_.actions, plan.layout.virtual_stages);

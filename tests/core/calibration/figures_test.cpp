@@ -68,6 +68,37 @@ TEST(Figures, ErrorsOfThroughput)
     EXPECT_EQ(error_figures({}).rows, 0);
 }
 
+// One job whose predictions are all 30 % too high: the differences between its layouts are right all the same.
+TEST(Figures, WhatAJobHasInCommonCancelsInDifferences)
+{
+    Cells cells;
+    for (const double tps : {100.0, 110.0, 125.0, 90.0})
+        cells.add(tps, 1.3 * tps);
+    EXPECT_NEAR(error_of_differences(cells.rows()), 0, 1e-12);
+    cells.add(100, 130 * std::exp(0.1)); // off by 0.1 against each of the four: 4 of 10 pairs
+    EXPECT_NEAR(error_of_differences(cells.rows()), 0, 1e-12) << "the median";
+    cells.add(100, 130 * std::exp(-0.1)); // 4 pairs more by 0.1, one by 0.2: 9 of 15
+    EXPECT_NEAR(error_of_differences(cells.rows()), 1.4826 * 0.1, 1e-9);
+    EXPECT_EQ(error_of_differences({}), 0);
+    Cells apart;
+    apart.add(100, 130, false, 8);
+    apart.add(100, 100, false, 16);
+    EXPECT_EQ(error_of_differences(apart.rows()), 0) << "other numbers of GPUs are other jobs";
+}
+
+// By counting draws.
+TEST(Figures, TiesAreWhereTheOrderIsACoins)
+{
+    std::mt19937 random(3);
+    std::normal_distribution<double> error(0, 0.04);
+    const double width = tie_width(0.04);
+    int right = 0;
+    const int draws = 200000;
+    for (int i = 0; i < draws; ++i)
+        right += width + error(random) > 0;
+    EXPECT_NEAR(double(right) / draws, 0.55, 0.005);
+}
+
 TEST(Figures, AnomaliesStandApartAndAreAlsoTold)
 {
     Cells cells;

@@ -29,8 +29,8 @@ ResolvedPlan round_plan(int tp = 1, int dp = 1)
     plan.cluster.gpu.multiprocessors = 100;
     plan.cluster.gpu.memory_gib = 80;
     plan.cluster.gpus_per_node = 8;
-    plan.cluster.intra_node = {100, 0, IntraTopology::nvswitch, 0};
-    plan.cluster.inter_node = {10, 0, 8, 0};
+    plan.cluster.intra_node = {100, 0, IntraTopology::nvswitch, 0, 0, {}};
+    plan.cluster.inter_node = {10, 0, 8, 0, 0, 1};
     plan.layout.tp = tp;
     plan.layout.dp = dp;
     plan.layout.stage_layers = {1};
@@ -254,7 +254,7 @@ TEST(CollectivePrice, BetweenNodesTheRanksOfANodeShareTheirNics)
 TEST(CollectivePrice, LectureAllGather)
 {
     ResolvedPlan plan = round_plan(8, 64);
-    plan.cluster.inter_node = {50, 1, 8, 0};
+    plan.cluster.inter_node = {50, 1, 8, 0, 0, 1};
     CostContext context(plan);
     context.constants.set(Constant::inter_node_efficiency, 1);
     context.constants.set(Constant::intra_node_efficiency, 1);
@@ -267,7 +267,7 @@ TEST(CollectivePrice, LectureAllGather)
 TEST(CollectivePrice, WithoutASwitchARankReachesEachPeerByItsPairOfLinks)
 {
     ResolvedPlan plan = round_plan(2);
-    plan.cluster.intra_node = {450, 0, IntraTopology::pairs, 150};
+    plan.cluster.intra_node = {450, 0, IntraTopology::pairs, 150, 0, {}};
     const auto seconds = [&](int tp) {
         plan.layout.tp = plan.gpus = tp;
         CostContext context(plan);
@@ -287,6 +287,42 @@ TEST(CollectivePrice, OnlyTheOutgoingPartOfAnAllToAllUsesTheNetwork)
         price_collective(collective(Collective::all_to_all, GroupKind::dp, 1e9), context).seconds, 0.5 / 10, 1e-12);
 }
 
+// A small all-reduce over many nodes goes as a tree, a large one as a ring, whose time is by the bytes.
+TEST(CollectivePrice, AllReduceIsARingOrATree)
+{
+    ResolvedPlan plan = round_plan(1, 512);
+    plan.cluster.intra_node = {100, 5, IntraTopology::nvswitch, 0, 2, {}};
+    plan.cluster.inter_node = {10, 10, 8, 0, 4, 1};
+    CostContext context(plan, true);
+    context.constants.set(Constant::inter_node_efficiency, 1);
+    context.constants.set(Constant::intra_node_efficiency, 1);
+    const double share = 2 * 511.0 / 512 / 80e9;
+    const Price small = price_collective(collective(Collective::all_reduce, GroupKind::dp, 1e4), context);
+    EXPECT_THAT(small.formula, testing::HasSubstr("tree"));
+    // Down and up: chains of 7 hops in the nodes, 6 levels between 64 nodes.
+    EXPECT_NEAR(small.seconds, 1e4 * share / 0.92 + 2 * (7 * 2e-6 + 6 * 10e-6), 1e-12);
+    const Price large = price_collective(collective(Collective::all_reduce, GroupKind::dp, 1e10), context);
+    EXPECT_THAT(large.formula, testing::HasSubstr("ring"));
+    // Twice round: 448 hops inside nodes, 64 between them.
+    EXPECT_NEAR(large.seconds, 1e10 * share + 2 * (448 * 2e-6 + 64 * 4e-6), 1e-9);
+    // Four GPUs of a node: six hops.
+    plan.layout.dp = plan.gpus = 4;
+    CostContext node(plan);
+    EXPECT_NEAR(price_collective(collective(Collective::all_reduce, GroupKind::dp, 0), node).seconds, 6 * 2e-6, 1e-12);
+}
+
+TEST(CollectivePrice, AGpuMayReachOnlyAShareOfItsAdapter)
+{
+    ResolvedPlan plan = round_plan(8, 4);
+    const auto seconds = [&](double share) {
+        plan.cluster.inter_node.nic_share = share;
+        CostContext context(plan);
+        return price_collective(collective(Collective::all_gather, GroupKind::dp, 1e9), context).seconds;
+    };
+    const double whole = seconds(1);
+    EXPECT_NEAR(seconds(0.5), 2 * whole, whole * 1e-9);
+}
+
 TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
 {
     ResolvedPlan plan = round_plan();
@@ -295,7 +331,7 @@ TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
     plan.layout.cp = 4;
     plan.gpus = 16;
     plan.layout.order = {Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp};
-    plan.cluster.inter_node = {10, 0, 4, 16};
+    plan.cluster.inter_node = {10, 0, 4, 16, 0, 1};
     const CostContext context(plan);
     Operation op;
     op.kind = OperationKind::send_receive;

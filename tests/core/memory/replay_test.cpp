@@ -68,6 +68,26 @@ TEST(Replay, TheForwardsWorkspaceCanBeThePeak)
     EXPECT_EQ(replay_memory(program, actions[0]).total(), 600) << "the update runs when no micro-batch is alive";
 }
 
+// The logits are there between forward and backward; on a stage that recomputes, its layers come after them.
+TEST(Replay, TheLossIsAnInstantOfItsOwn)
+{
+    StageProgram program = stage(0, 1, 1);
+    const auto actions = make_schedule(Schedule::one_f_one_b, 1, 1, 2).value();
+    EXPECT_EQ(replay_memory(program, actions[0]).instant, Instant::backward);
+    program.chunks[0].allocations.push_back({MemoryKind::activations, Lifetime::loss, 20, "logits", ""});
+    MemoryPeak peak = replay_memory(program, actions[0]);
+    EXPECT_EQ(peak.instant, Instant::loss);
+    EXPECT_EQ(peak.total(), 100 + 10 + 20) << "not together with the 7 bytes of the backward";
+    const auto instants = replay_instants(program, actions[0]);
+    ASSERT_EQ(instants.size(), 5U) << "two forwards, two backwards, the update";
+    EXPECT_EQ(instants[1].kind, Instant::loss);
+    EXPECT_EQ(instants[1].after[static_cast<std::size_t>(MemoryKind::activations)], 0);
+    program.chunks[0].allocations.push_back({MemoryKind::activations, Lifetime::backward, 20, "kept blocks", ""});
+    peak = replay_memory(program, actions[0]);
+    EXPECT_EQ(peak.instant, Instant::backward) << "where the allocator keeps the logits' blocks";
+    EXPECT_EQ(peak.total(), 100 + 10 + 27);
+}
+
 // 10 bytes a micro-batch until its input gradient, 4 from there to its weight gradient.
 TEST(Replay, OperandsOfWeightGradientsLiveOn)
 {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Speeds of the links that a group of ranks sees, in bytes/s, with the stack's efficiencies.
+#pragma once
+
+#include "core/cost/context.h"
+
+namespace fourfold {
+
+// Where a group lies on a torus. One whose place is not known gets a box of its own.
+GroupAxes torus_place(const GroupSpan& span, const Cluster& cluster);
+double torus_link_bytes_s(const CostContext& context);
+
+// Inside a node, per rank, of a gather, reduction or exchange. Without a switch a rank talks to each peer over that
+// pair's links; on a torus over the links of the axes that the group spans.
+double node_bytes_s(const GroupSpan& span, const CostContext& context);
+// Out of the node, one GPU's share of its adapters; falls with the number of nodes where a stack says so.
+double network_bytes_s(const GroupSpan& span, const CostContext& context);
+// The same for a ring or tree that crosses racks: a rack's uplinks carry one stream out for all of the group's nodes in
+// it. `streams`: 1, or for exchanges, in which every rank sends out for itself, the group's nodes in a rack.
+double rack_bytes_s(const GroupSpan& span, double streams, const CostContext& context);
+
+// Racks that the group touches, and its nodes in one of them; 1 rack where none are described.
+int racks_of(const GroupSpan& span, const Cluster& cluster);
+double nodes_per_rack(const GroupSpan& span, const Cluster& cluster);
+
+} // namespace fourfold
