@@ -87,8 +87,11 @@ double conformal_width(std::vector<double> errors, double confidence)
     for (double& error : errors)
         error = std::abs(error);
     std::sort(errors.begin(), errors.end());
-    const auto rank = std::size_t(std::ceil((double(errors.size()) + 1) * confidence));
-    return errors[std::min(rank, errors.size()) - 1];
+    const double place = (double(errors.size()) + 1) * confidence - 1; // counted from 0
+    const auto below = std::size_t(std::max(0.0, std::floor(place)));
+    if (below + 1 >= errors.size())
+        return errors.back();
+    return errors[below] + (place - double(below)) * (errors[below + 1] - errors[below]);
 }
 
 std::vector<Coverage> time_coverage(const std::vector<const ScoredRow*>& rows)

@@ -4,6 +4,7 @@
 #include "core/calibration/fit/measured_row.h"
 
 #include <algorithm>
+#include <map>
 
 namespace fourfold {
 
@@ -22,6 +23,7 @@ Expected<MeasuredRows> history_rows(
         std::reverse(ids.begin(), ids.end()); // oldest first
     }
     MeasuredRows result;
+    std::map<std::string, int> others; // runs by their stack
     for (const std::string& id : ids) {
         FOURFOLD_TRY(const RunDetail run, store.show(id));
         const RunSummary& summary = run.summary;
@@ -30,6 +32,7 @@ Expected<MeasuredRows> history_rows(
                 result.skipped.push_back("run " + id + ": " + why);
         };
         if (summary.stack != stack) {
+            ++others[summary.stack];
             skip("ran with stack " + summary.stack + ", not " + stack);
             continue;
         }
@@ -52,6 +55,12 @@ Expected<MeasuredRows> history_rows(
         }
         row.plan = *std::move(plan);
         result.rows.push_back(std::move(row));
+    }
+    if (runs.empty() && result.rows.empty() && !others.empty()) {
+        std::vector<std::string> list;
+        for (const auto& [other, count] : others)
+            list.push_back(other + " (" + std::to_string(count) + ")");
+        result.skipped.push_back("the stored runs are of stack " + joined(list, ", ") + ", none is of " + stack);
     }
     return result;
 }

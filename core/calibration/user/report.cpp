@@ -19,13 +19,13 @@ std::string width_of(double width, bool linear)
     return linear ? text_of("± %.2g", width) : text_of("± %.0f %%", 100 * std::expm1(width));
 }
 
-void add_error(std::string& text, const char* what, double before, double after, const std::optional<double>& left_out,
-    int rows, const char* unit)
+void add_error(
+    std::string& text, const char* what, double before, double after, const std::optional<double>& left_out, int rows)
 {
     text += text_of("  %-10s %5.1f %% -> %5.1f %%", what, 100 * before, 100 * after);
     if (left_out)
         text += text_of("   left out %5.1f %%", 100 * *left_out);
-    text += text_of("   %d %s\n", rows, unit);
+    text += text_of("   %d run%s\n", rows, rows == 1 ? "" : "s");
 }
 
 void add_list(std::string& text, const char* title, const std::vector<ConstantEstimate>& constants, bool with_gpu)
@@ -63,13 +63,14 @@ std::string to_text(const Calibration& calibration)
         + calibration.stack + " on " + joined(calibration.gpus, ", ") + ", from " + calibration.source + "\n\n";
     text += "mean error   before      after\n";
     if (after.time_rows > 0)
-        add_error(text, "step time", before.time, after.time, left_out(&FitError::time), after.time_rows, "runs");
+        add_error(text, "step time", before.time, after.time, left_out(&FitError::time), after.time_rows);
     if (after.memory_rows > 0)
-        add_error(text, "memory", before.memory, after.memory, left_out(&FitError::memory), after.memory_rows, "runs");
+        add_error(text, "memory", before.memory, after.memory, left_out(&FitError::memory), after.memory_rows);
     text
         += text_of("  fits or not: %d of %d right -> %d of %d\n", before.right, before.cells, after.right, after.cells);
     if (fit.unusable_rows > 0)
-        text += text_of("  %d rows could not be used: their plans break a rule\n", fit.unusable_rows);
+        text += text_of("  %d row%s could not be used: the plan breaks a rule\n", fit.unusable_rows,
+            fit.unusable_rows == 1 ? "" : "s");
     if (calibration.left_out)
         text += "  left out: each run predicted by a fit that did not see it\n";
     else

@@ -175,7 +175,9 @@ TEST(Coverage, ConformalWidthIsTheRankThatHolds)
     std::vector<double> errors;
     for (int i = 1; i <= 19; ++i)
         errors.push_back(i % 2 == 0 ? i : -i);
-    EXPECT_EQ(conformal_width(errors), 18) << "the ceil(20 * 0.9)-th of 19";
+    EXPECT_EQ(conformal_width(errors), 18) << "20 * 0.9: the 18th of 19";
+    errors.push_back(20);
+    EXPECT_NEAR(conformal_width(errors), 18.9, 1e-12) << "21 * 0.9 = 18.9: between the 18th and the 19th";
     EXPECT_EQ(conformal_width({0.1, -0.3}), 0.3);
     EXPECT_EQ(conformal_width({}), 0);
 }
