@@ -3,6 +3,7 @@
 # Each room installs its own program or data.
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(FOURFOLD_DESKTOP)
+    install(FILES packaging/man/fourfold-desktop.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES packaging/desktop/io.github.fourfold.Fourfold.desktop
         DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
     install(FILES packaging/desktop/io.github.fourfold.Fourfold.metainfo.xml

@@ -35,6 +35,7 @@ void add_presets(Cli& cli);
 void add_model(Cli& cli);
 void add_validate(Cli& cli);
 void add_calibrate(Cli& cli);
+void add_completion(Cli& cli);
 
 // "fourfold: where: message (hint)" on standard error; returns the problem's exit status.
 int fail(const Problem& problem);

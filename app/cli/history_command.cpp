@@ -12,10 +12,11 @@ namespace {
 struct Options {
     FormatOptions format;
     std::vector<std::string> ids;
-    std::string file, output;
+    std::vector<std::string> add_tags, remove_tags;
+    std::string file, output, note;
     PlanOptions plan; // of a log that is imported
     int limit = 50;
-    bool all = false;
+    bool all = false, deleted = false;
 };
 
 // Adds a subcommand whose work gets the chosen format.
@@ -38,17 +39,7 @@ CLI::App* add(
 
 Expected<std::optional<HistoryStore>> open_history()
 {
-    const auto file = HistoryStore::default_file();
-    std::error_code error;
-    if (!std::filesystem::exists(file, error))
-        return std::optional<HistoryStore>();
-    auto store = HistoryStore::open(file, StoreMode::read_only);
-    // An older schema is migrated by opening the file for writing.
-    if (!store && store.error().code == ProblemCode::unsupported)
-        store = HistoryStore::open(file, StoreMode::read_write);
-    if (!store)
-        return std::move(store).error();
-    return std::optional<HistoryStore>(*std::move(store));
+    return HistoryStore::open_existing(HistoryStore::default_file());
 }
 
 Expected<HistoryStore> open_history_with_runs()
@@ -60,6 +51,65 @@ Expected<HistoryStore> open_history_with_runs()
     return *std::move(store);
 }
 
+namespace {
+
+// Subcommands that change runs and print no table.
+template <typename Work>
+CLI::App* add_change(
+    Cli& cli, CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options, Work work)
+{
+    auto* command = parent.add_subcommand(name, text);
+    command->callback([&cli, options, work] { cli.chosen = [options, work] { return work(*options); }; });
+    return command;
+}
+
+void add_annotations(Cli& cli, CLI::App& command)
+{
+    const auto name_runs = [](CLI::App& subcommand, const std::shared_ptr<Options>& options) {
+        subcommand.add_option("RUN", options->ids, "ids or their beginnings")
+            ->required()
+            ->expected(1, std::numeric_limits<int>::max());
+    };
+    {
+        const auto options = std::make_shared<Options>();
+        auto* tag = add_change(cli, command, "tag", "Tags of runs: show them, add some, remove some", options,
+            [](const Options& o) { return tag_runs(o.ids, o.add_tags, o.remove_tags); });
+        name_runs(*tag, options);
+        tag->add_option("--add", options->add_tags, "tag to add; may be repeated")
+            ->type_name("TAG")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        tag->add_option("--remove", options->remove_tags, "tag to remove; may be repeated")
+            ->type_name("TAG")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        auto* note = add_change(cli, command, "note", "Write a note on a run; an empty text removes it", options,
+            [](const Options& o) { return note_run(o.ids.front(), o.note); });
+        note->add_option("RUN", options->ids, "id or its beginning")->required()->expected(1);
+        note->add_option("TEXT", options->note, "the note")->required();
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        name_runs(*add_change(cli, command, "delete", "Hide runs; they can be brought back until they are purged",
+                      options, [](const Options& o) { return delete_runs(o.ids); }),
+            options);
+    }
+    {
+        const auto options = std::make_shared<Options>();
+        name_runs(*add_change(cli, command, "restore", "Bring deleted runs back", options,
+                      [](const Options& o) { return restore_runs(o.ids); }),
+            options);
+    }
+    const auto options = std::make_shared<Options>();
+    add_change(cli, command, "purge", "Remove deleted runs for good, with their folders on this computer", options,
+        [](const Options&) { return purge_runs(); });
+}
+
+} // namespace
+
 void add_history(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("history", "The stored runs: prediction beside measurement");
@@ -68,11 +118,13 @@ void add_history(Cli& cli)
         const auto options = std::make_shared<Options>();
         auto* list
             = add(cli, *command, "list", "Runs, newest first", options, [](const Options& o, TableFormat format) {
-                  return list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit);
+                  return o.deleted ? list_deleted(format)
+                                   : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit);
               });
         auto* limit
             = list->add_option("--limit", options->limit, "at most so many runs (50)")->check(CLI::PositiveNumber);
         list->add_flag("--all", options->all, "every run")->excludes(limit);
+        list->add_flag("--deleted", options->deleted, "the runs that `delete` hid")->excludes(limit);
     }
     {
         const auto options = std::make_shared<Options>();
@@ -117,6 +169,7 @@ void add_history(Cli& cli)
             cli.chosen = [options] { return import_runs(options->file, options->plan, options->format.json); };
         });
     }
+    add_annotations(cli, *command);
 }
 
 } // namespace fourfold::cli

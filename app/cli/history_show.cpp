@@ -106,6 +106,8 @@ std::string run_text(const RunDetail& detail)
     if (detail.environment.is_object() && !detail.environment.empty())
         line(out, "variables", pairs_text(detail.environment));
     line(out, "problem", run.problem);
+    line(out, "tags", joined(run.tags, ", "));
+    line(out, "note", run.note);
     return out;
 }
 

@@ -2,6 +2,7 @@
 // Runs out of the history and into it.
 #include "app/cli/history_import.h"
 #include "app/cli/history_view.h"
+#include "core/calibration/user/table_runs.h"
 
 #include <iostream>
 

@@ -5,6 +5,7 @@
 #include "app/cli/command.h"
 #include "app/cli/plan_source.h"
 #include "core/history/store.h"
+#include "core/report/views/runs_table.h"
 
 #include <string>
 #include <vector>
@@ -16,8 +17,6 @@ Expected<std::optional<HistoryStore>> open_history();
 // The same where a run is needed: an empty history is a not_found problem.
 Expected<HistoryStore> open_history_with_runs();
 
-// Every column of a run's row, for lists and exports.
-Table runs_table(const std::vector<RunSummary>& runs);
 // The object of one run in `list --json`: the columns of runs_table.
 Json summary_json(const RunSummary& run);
 
@@ -30,6 +29,14 @@ int list_runs(TableFormat format, int limit);
 int show_run(TableFormat format, const std::string& id);
 int compare_runs(TableFormat format, const std::vector<std::string>& ids);
 int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);
+// What a person does to runs; `ids` as in HistoryStore::full_id().
+int tag_runs(
+    const std::vector<std::string>& ids, const std::vector<std::string>& add, const std::vector<std::string>& remove);
+int note_run(const std::string& id, const std::string& note);
+int delete_runs(const std::vector<std::string>& ids);
+int restore_runs(const std::vector<std::string>& ids);
+int list_deleted(TableFormat format);
+int purge_runs();
 int import_runs(const std::string& file, const PlanOptions& plan, bool json);
 
 } // namespace fourfold::cli

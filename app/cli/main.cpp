@@ -74,6 +74,7 @@ int run(int argc, char** argv)
     add_model(cli);
     add_validate(cli);
     add_calibrate(cli);
+    add_completion(cli);
     try {
         cli.app.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {

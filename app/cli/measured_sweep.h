@@ -17,10 +17,4 @@ struct SweepOptions {
 // Runs every cell that is not measured yet; the exit status.
 int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress);
 
-// Layouts x GPU counts: TPS/GPU, or what became of the cell in capitals ("OOM", "HANG"); "-" where the layout is
-// impossible or predicted not to fit.
-Table sweep_table(const SweepTable& sweep);
-// One row a cell, with predicted and measured figures, run and reason: for programs.
-Table sweep_cells(const SweepTable& sweep);
-
 } // namespace fourfold::cli

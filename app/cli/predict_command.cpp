@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold predict`: one prediction, or one for each line of a file.
-#include "app/cli/advice_text.h"
 #include "app/cli/budget_options.h"
 #include "app/cli/explain_text.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_batch.h"
 #include "app/cli/predict_text.h"
 #include "core/calibration/published_layouts.h"
+#include "core/report/views/advice_table.h"
 
 #include <fstream>
 #include <iostream>

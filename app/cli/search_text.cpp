@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/search_text.h"
 
-#include "app/cli/advice_text.h"
 #include "core/base/text.h"
+#include "core/report/views/advice_table.h"
 
 #include <algorithm>
 #include <cmath>

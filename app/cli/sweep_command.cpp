@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold sweep`: layouts x numbers of GPUs, predicted, alone or beside a measured table.
 #include "app/cli/plan_source.h"
-#include "app/cli/sweep_text.h"
 #include "app/cli/table_file.h"
 #include "core/base/text.h"
+#include "core/report/views/grid_table.h"
 
 #include <iostream>
 #include <memory>

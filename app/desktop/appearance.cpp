@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/appearance.h"
 
+#include "app/desktop/widgets/card_accessible.h"
+
 #include <QApplication>
 #include <QStyleFactory>
 #include <QToolTip>
@@ -39,6 +41,7 @@ void prepareAppearance()
     qApp->setProperty(kSystemIsDark, dark);
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(baseFont());
+    installCardAccessibility();
 }
 
 void applyTheme(ThemeChoice choice)

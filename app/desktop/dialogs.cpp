@@ -3,6 +3,7 @@
 
 #include "app/desktop/icons.h"
 #include "app/desktop/theme.h"
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 #include "runner/runs/run.h"
 
@@ -12,6 +13,7 @@
 #include <QFontDatabase>
 #include <QGridLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -74,6 +76,37 @@ bool askHostKey(QWidget* parent, const HostKeyQuestion& question)
     box.setTextInteractionFlags(Qt::TextSelectableByMouse);
     box.exec();
     return box.clickedButton() == trust;
+}
+
+std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& question)
+{
+    QDialog dialog(parent);
+    dialog.setObjectName(QStringLiteral("secret"));
+    dialog.setWindowTitle(tr("%1 asks").arg(fromUtf8(question.host)));
+    auto* prompt = new QLabel(fromUtf8(question.prompt));
+    prompt->setTextFormat(Qt::PlainText); // the text is the host's
+    prompt->setWordWrap(true);
+    auto* answer = new QLineEdit;
+    answer->setEchoMode(question.echo ? QLineEdit::Normal : QLineEdit::Password);
+    answer->setAccessibleName(fromUtf8(question.prompt));
+    answer->setObjectName(QStringLiteral("secretAnswer"));
+    prompt->setBuddy(answer);
+    auto* kept = new QLabel(tr("Used for this login alone and stored nowhere."));
+    kept->setProperty("role", "muted");
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
+    QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
+    auto* column = new QVBoxLayout(&dialog);
+    column->setContentsMargins(20, 18, 20, 14);
+    column->addWidget(prompt);
+    column->addWidget(answer);
+    column->addWidget(kept);
+    column->addWidget(buttons);
+    answer->setMinimumWidth(px(320));
+    answer->setFocus();
+    if (dialog.exec() != QDialog::Accepted)
+        return {};
+    return answer->text().toStdString();
 }
 
 SaveAnswer askToSave(QWidget* parent, const QString& planName)

@@ -6,11 +6,15 @@
 
 #include <QString>
 
+#include <optional>
+#include <string>
+
 class QWidget;
 
 namespace fourfold {
 struct HostKeyQuestion;
-}
+struct SecretQuestion;
+} // namespace fourfold
 
 namespace fourfold::ui {
 
@@ -20,6 +24,8 @@ void showProblem(QWidget* parent, const QString& title, const Problem& problem);
 void showLongText(QWidget* parent, const QString& title, const QString& text);
 // True when the user trusts the key of a host that was never seen before.
 bool askHostKey(QWidget* parent, const HostKeyQuestion& question);
+// A passphrase or one-time code; nothing when the user declines. It is stored nowhere.
+std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& question);
 
 enum class SaveAnswer { save, discard, cancel };
 SaveAnswer askToSave(QWidget* parent, const QString& planName);

@@ -60,7 +60,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     , m_search(new SearchPage(m_plans))
     , m_compare(new ComparePage(m_plans))
     , m_runs(new RunsPage(m_plans.current(), m_controller, m_live))
-    , m_history(new HistoryPage)
+    , m_history(new HistoryPage(presets))
     , m_files(new PlanFiles(m_plans, m_session, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
@@ -116,12 +116,15 @@ void MainWindow::connectParts()
     connect(m_files, &PlanFiles::message, this, &MainWindow::say);
     connect(m_files, &PlanFiles::recentChanged, this, &MainWindow::showRecent);
     connect(&m_live, &LiveRun::ended, this, &MainWindow::runEnded);
+    connect(m_runs, &RunsPage::runsChanged, m_history, [this] { m_history->refresh(); });
     connect(m_history, &HistoryPage::message, this, &MainWindow::say);
     connect(m_history, &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
         for (const QString& run : runs)
             m_compare->addRun(run);
         showPage(Page::compare);
     });
+    m_plans.undoGroup().addStack(&m_history->undoStack());
+    connect(m_history, &HistoryPage::calibrationSaved, this, &MainWindow::offerStack);
     connect(m_search, &SearchPage::message, this, &MainWindow::say);
     connect(m_search, &SearchPage::applied, this, [this] { showPage(Page::plan); });
     connect(m_search, &SearchPage::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
@@ -129,6 +132,7 @@ void MainWindow::connectParts()
         showPage(Page::compare);
     });
     connect(m_compare, &ComparePage::message, this, &MainWindow::say);
+    connect(m_compare, &ComparePage::applied, this, [this] { showPage(Page::plan); });
     connect(m_compare, &ComparePage::openRequested, m_files, &PlanFiles::askOpen);
     auto* drop = new WindowDrop(this);
     connect(drop, &WindowDrop::dropped, this, &MainWindow::take);
@@ -168,6 +172,16 @@ void MainWindow::offerRunsUnderWay()
         {{tr("Follow it"), [this, id] {
               showPage(Page::runs);
               m_runs->follow(id);
+          }}});
+}
+
+// A calibration that was just saved is of use in a plan.
+void MainWindow::offerStack(const QString& stack, const QString& file)
+{
+    m_banner->say(Tone::good, tr("The calibrated stack %1 is saved in %2.").arg(stack, file),
+        {{tr("Use it in the open plan"), [this, stack] {
+              document().setValue("stack", stack.toStdString(), tr("Use stack %1").arg(stack));
+              showPage(Page::plan);
           }}});
 }
 
@@ -237,7 +251,8 @@ void MainWindow::askExportReport()
         = QFileDialog::getSaveFileName(this, tr("Export report"), QStringLiteral("report.pdf"), tr("PDF (*.pdf)"));
     if (file.isEmpty())
         return;
-    if (const Expected<void> written = writeReport(planPage().report(), file); !written)
+    const ReportPage report = page() == Page::compare ? m_compare->report() : planPage().report();
+    if (const Expected<void> written = writeReport(report, file); !written)
         showProblem(this, tr("The report was not written"), written.error());
     else
         say(tr("Report written to %1").arg(file));
@@ -249,6 +264,8 @@ void MainWindow::showPage(Page page)
     m_pages->setCurrentIndex(index);
     if (m_modes->currentIndex() != index)
         m_modes->setCurrentIndex(index);
+    // Undo is of what is on show.
+    m_plans.undoGroup().setActiveStack(page == Page::history ? &m_history->undoStack() : &document().undoStack());
     m_runAction->setVisible(page != Page::runs); // there the assistant has the button
     m_searchAction->setVisible(page == Page::plan);
 }
@@ -345,7 +362,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
 {
     CloseAnswer answer = CloseAnswer::stop;
     if (!m_files->mayCloseAll()
-        || (m_controller.isRunning() && (answer = askAboutRun(this, m_options.session)) == CloseAnswer::stay)) {
+        || (m_controller.isRunning() && m_controller.work() != RunController::Work::check
+            && (answer = askAboutRun(this, m_options.session)) == CloseAnswer::stay)) {
         event->ignore();
         return;
     }

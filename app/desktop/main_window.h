@@ -102,6 +102,7 @@ private:
     void showStatus();
     void runEnded(const QString& runId);
     void offerRunsUnderWay();
+    void offerStack(const QString& stack, const QString& file);
     void say(const QString& text);
 
     const Presets& m_presets;

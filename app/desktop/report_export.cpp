@@ -41,6 +41,52 @@ int paintHead(QPainter& painter, const ReportPage& page)
     }
     return y + kGap;
 }
+
+constexpr int kRowHeight = 15;
+
+int heightOf(const ReportPart& part)
+{
+    return part.widget ? part.height : kRowHeight * (static_cast<int>(part.table.rows.size()) + 1);
+}
+
+// The first column gets what the names need, the others share the rest.
+void paintTable(QPainter& painter, const Table& table, int rowHeight)
+{
+    const Theme& theme = lightTheme();
+    painter.setFont(scaledFont(-1.5));
+    const QFontMetrics metrics = painter.fontMetrics();
+    int names = 60;
+    for (const std::vector<Cell>& row : table.rows)
+        names = std::max(names, metrics.horizontalAdvance(fromUtf8(shown(row.front(), table.columns.front()))) + 12);
+    names = std::min(names, kWidth / 3);
+    const int others = static_cast<int>(table.columns.size()) - 1;
+    const double width = others > 0 ? double(kWidth - names) / others : 0;
+    const auto line = [&](int y, const auto& textOf, const QColor& ink) {
+        painter.setPen(ink);
+        for (int column = 0; column <= others; ++column) {
+            const QRectF cell(
+                column == 0 ? 0 : names + (column - 1) * width, y, (column == 0 ? names : width) - 6, rowHeight);
+            painter.drawText(cell, (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter,
+                metrics.elidedText(
+                    textOf(static_cast<std::size_t>(column)), Qt::ElideRight, static_cast<int>(cell.width())));
+        }
+    };
+    line(
+        0,
+        [&](std::size_t column) {
+            return fromUtf8(
+                table.columns[column].title.empty() ? table.columns[column].key : table.columns[column].title);
+        },
+        theme.muted);
+    int y = rowHeight;
+    for (const std::vector<Cell>& row : table.rows) {
+        painter.setPen(theme.grid);
+        painter.drawLine(0, y, kWidth, y);
+        line(
+            y, [&](std::size_t column) { return fromUtf8(shown(row[column], table.columns[column])); }, theme.text);
+        y += rowHeight;
+    }
+}
 } // namespace
 
 Expected<void> writeReport(const ReportPage& page, const QString& file)
@@ -64,15 +110,19 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
         int y = paintHead(painter, page);
         int needed = -kGap;
         for (const ReportPart& part : page.parts)
-            needed += part.height + kGap;
+            needed += heightOf(part) + kGap;
         const double room = pdf.height() / scale - y;
         const double share = std::min(1.0, room / std::max(1, needed));
         for (const ReportPart& part : page.parts) {
-            const QSize size(kWidth, static_cast<int>(part.height * share));
-            const SizedFor sized(*part.widget, size);
+            const QSize size(kWidth, static_cast<int>(heightOf(part) * share));
             painter.save();
             painter.translate(0, y);
-            part.widget->render(&painter, {}, {}, QWidget::DrawChildren);
+            if (part.widget) {
+                const SizedFor sized(*part.widget, size);
+                part.widget->render(&painter, {}, {}, QWidget::DrawChildren);
+            } else {
+                paintTable(painter, part.table, static_cast<int>(kRowHeight * share));
+            }
             painter.restore();
             y += size.height() + static_cast<int>(kGap * share);
         }

@@ -2,7 +2,7 @@
 // One page of A4 about a plan or a comparison, as PDF.
 #pragma once
 
-#include "core/base/expected.h"
+#include "core/report/table/table.h"
 
 #include <QSize>
 #include <QString>
@@ -15,8 +15,9 @@ class QWidget;
 namespace fourfold::ui {
 
 struct ReportPart {
-    QWidget* widget = nullptr; // drawn as it is, at the width of the page
-    int height = 0; // logical pixels of a page that is 760 wide
+    QWidget* widget = nullptr; // drawn as it is, at the width of the page; null: the table
+    int height = 0; // logical pixels of a page that is 760 wide; a table knows its own
+    Table table{};
 };
 struct ReportPage {
     QString title;

@@ -22,10 +22,7 @@ QString rangeText(const Interval& interval, const QString& low, const QString& h
 
 Figure memoryFigure(const Prediction& p)
 {
-    Figure figure;
-    figure.title = tr("Peak memory per GPU");
-    figure.value = unknownText();
-    figure.unit = tr("GiB");
+    Figure figure = unknownFigure(tr("Peak memory per GPU"), tr("GiB"));
     if (!p.memory_gib)
         return figure;
     figure.value = gib(*p.memory_gib);
@@ -48,11 +45,7 @@ Figure memoryFigure(const Prediction& p)
 
 Figure throughputFigure(const Prediction& p)
 {
-    Figure figure;
-    figure.title = tr("Throughput");
-    figure.value = unknownText();
-    figure.unit = tr("tokens/s per GPU");
-    figure.shortUnit = tr("TPS/GPU");
+    Figure figure = unknownThroughput();
     if (!p.tps_per_gpu)
         return figure;
     figure.value = throughputText(*p.tps_per_gpu);
@@ -66,10 +59,7 @@ Figure throughputFigure(const Prediction& p)
 
 Figure utilisationFigure(const Prediction& p)
 {
-    Figure figure;
-    figure.title = tr("MFU");
-    figure.value = unknownText();
-    figure.unit = tr("%");
+    Figure figure = unknownFigure(tr("MFU"), tr("%"));
     const bool againstBf16 = !p.mfu && p.mfu_bf16_peak;
     const std::optional<double> mfu = p.mfu ? p.mfu : p.mfu_bf16_peak;
     if (!mfu)
@@ -90,9 +80,7 @@ Figure utilisationFigure(const Prediction& p)
 
 Figure stepFigure(const Prediction& p)
 {
-    Figure figure;
-    figure.title = tr("Step time");
-    figure.value = unknownText();
+    Figure figure = unknownFigure(tr("Step time"));
     if (!p.step_time_s)
         return figure;
     figure.detail = tr("The constants behind it are %1").arg(evidenceText(p.evidence));
@@ -110,10 +98,7 @@ Figure stepFigure(const Prediction& p)
 
 Figure bubbleFigure(const Prediction& p)
 {
-    Figure figure;
-    figure.title = tr("Pipeline bubble");
-    figure.value = unknownText();
-    figure.unit = tr("%");
+    Figure figure = unknownFigure(tr("Pipeline bubble"), tr("%"));
     if (!p.step_time_s)
         return figure;
     figure.value = percent(p.bubble_fraction);
@@ -125,6 +110,21 @@ Figure bubbleFigure(const Prediction& p)
     return figure;
 }
 } // namespace
+
+Figure unknownFigure(const QString& title, const QString& unit, const QString& shortUnit)
+{
+    Figure figure;
+    figure.title = title;
+    figure.value = unknownText();
+    figure.unit = unit;
+    figure.shortUnit = shortUnit;
+    return figure;
+}
+
+Figure unknownThroughput()
+{
+    return unknownFigure(tr("Throughput"), tr("tokens/s per GPU"), tr("TPS/GPU"));
+}
 
 std::array<Figure, 5> answerFigures(const Prediction& prediction)
 {

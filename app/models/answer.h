@@ -22,6 +22,10 @@ struct Figure {
     double fraction = -1; // of the meter under the number, in [0, 1]; negative = none
     Tone tone = Tone::neutral; // of the meter
 };
+// A figure whose value is not known yet; those of a prediction and of a run under way have the same titles and units.
+Figure unknownFigure(const QString& title, const QString& unit = {}, const QString& shortUnit = {});
+Figure unknownThroughput();
+
 std::array<Figure, 5> answerFigures(const Prediction& prediction);
 // What explain() calls each of them.
 const std::array<const char*, 5>& answerKeys();

@@ -38,6 +38,17 @@ QString explainedValue(const Explanation& explanation)
     return QStringLiteral("%1 %2").arg(significant(value), unit);
 }
 
+const Explanation* explanationAt(const Explanation& explanation, const QString& part)
+{
+    if (part.isEmpty())
+        return &explanation;
+    for (const Explanation& child : explanation.children) {
+        if (fromUtf8(child.label).compare(part, Qt::CaseInsensitive) == 0)
+            return &child;
+    }
+    return nullptr;
+}
+
 QString explainedSummary(const Explanation& explanation)
 {
     QStringList lines;

@@ -44,6 +44,8 @@ private:
 
 // "8.34 s", "56.7 GiB", "42.0 %"; a dash for what is not known.
 QString explainedValue(const Explanation& explanation);
+// The child that is called `part` (any case), the explanation itself for an empty one; null where there is none.
+const Explanation* explanationAt(const Explanation& explanation, const QString& part);
 // A few lines for a tool tip: formula and parts.
 QString explainedSummary(const Explanation& explanation);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/history_model.h"
 
+#include "app/models/history_edits.h"
 #include "app/models/live_run.h"
 #include "app/models/text.h"
 
@@ -44,6 +45,7 @@ bool isNumber(int column)
     case HistoryModel::state:
     case HistoryModel::target:
     case HistoryModel::layout:
+    case HistoryModel::tags:
     case HistoryModel::created:
         return false;
     default:
@@ -56,6 +58,10 @@ void HistoryModel::show(std::vector<RunSummary> runs)
 {
     beginResetModel();
     m_runs = std::move(runs);
+    m_haystacks.clear();
+    m_haystacks.reserve(m_runs.size());
+    for (const RunSummary& run : m_runs)
+        m_haystacks.push_back(haystack(run));
     arrange();
     endResetModel();
 }
@@ -63,7 +69,7 @@ void HistoryModel::show(std::vector<RunSummary> runs)
 void HistoryModel::setFilter(const QString& filter)
 {
     beginResetModel();
-    m_words = filter.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    m_words = filter.toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
     arrange();
     endResetModel();
 }
@@ -75,6 +81,13 @@ int HistoryModel::rowOf(const QString& id) const
             return row;
     }
     return -1;
+}
+
+const RunSummary* HistoryModel::find(const QString& id) const
+{
+    const auto found
+        = std::find_if(m_runs.begin(), m_runs.end(), [&](const RunSummary& run) { return fromUtf8(run.id) == id; });
+    return found == m_runs.end() ? nullptr : &*found;
 }
 
 int HistoryModel::rowCount(const QModelIndex& parent) const
@@ -114,6 +127,8 @@ QString HistoryModel::text(const RunSummary& run, int column) const
         return optionalText(run.measured_memory_gib, gib);
     case loss:
         return optionalText(run.last_loss, lossText);
+    case tags:
+        return tagText(run.tags);
     case created:
         return localTime(run.created);
     default:
@@ -148,14 +163,13 @@ QVariant HistoryModel::sortKey(const RunSummary& run, int column) const
     }
 }
 
-bool HistoryModel::matches(const RunSummary& run) const
+QString HistoryModel::haystack(const RunSummary& run) const
 {
-    return std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
-        const auto contains = [&](const QString& text) { return text.contains(word, Qt::CaseInsensitive); };
-        return contains(text(run, name)) || contains(text(run, state)) || contains(text(run, target))
-            || contains(text(run, layout)) || contains(text(run, created)) || contains(fromUtf8(run.id))
-            || contains(fromUtf8(run.model)) || contains(fromUtf8(run.cluster));
-    });
+    QStringList parts;
+    for (const Column column : {name, state, target, layout, created, tags})
+        parts << text(run, column);
+    parts << fromUtf8(run.id) << fromUtf8(run.model) << fromUtf8(run.cluster) << fromUtf8(run.note);
+    return parts.join(QLatin1Char('\n')).toLower();
 }
 
 // Unknown values stay at the end in both directions.
@@ -164,7 +178,9 @@ void HistoryModel::arrange()
     m_visible.clear();
     std::vector<QVariant> keys(m_runs.size());
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        if (matches(m_runs[i])) {
+        const bool matches = std::all_of(
+            m_words.begin(), m_words.end(), [&](const QString& word) { return m_haystacks[i].contains(word); });
+        if (matches) {
             m_visible.push_back(i);
             keys[i] = sortKey(m_runs[i], m_sortColumn);
         }
@@ -213,7 +229,10 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const
     case Qt::TextAlignmentRole:
         return QVariant((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ToolTipRole:
-        return index.column() == state ? fromUtf8(at.problem) : index.column() == name ? fromUtf8(at.id) : QString();
+        return index.column() == state ? fromUtf8(at.problem)
+            : index.column() == name   ? fromUtf8(at.id)
+            : index.column() == tags   ? fromUtf8(at.note)
+                                       : QString();
     case IdRole:
         return fromUtf8(at.id);
     case ValueRole:
@@ -236,7 +255,7 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
     static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("State"), QT_TR_NOOP("Target"),
         QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"), QT_TR_NOOP("Predicted\nTPS/GPU"),
         QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Predicted\nGiB"), QT_TR_NOOP("Measured\nGiB"),
-        QT_TR_NOOP("Loss"), QT_TR_NOOP("Date")};
+        QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"), QT_TR_NOOP("Date")};
     return section >= 0 && section < columns ? QVariant(tr(titles[section])) : QVariant();
 }
 

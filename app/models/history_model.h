@@ -27,6 +27,7 @@ public:
         predictedMemory,
         measuredMemory,
         loss,
+        tags,
         created,
         columns
     };
@@ -41,6 +42,8 @@ public:
     [[nodiscard]] int storedRuns() const { return static_cast<int>(m_runs.size()); }
     [[nodiscard]] const RunSummary& run(int row) const { return m_runs[m_visible[static_cast<std::size_t>(row)]]; }
     [[nodiscard]] int rowOf(const QString& id) const; // -1 when it is not on show
+    // The stored run, on show or not; null where there is none.
+    [[nodiscard]] const RunSummary* find(const QString& id) const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -51,10 +54,11 @@ public:
 private:
     [[nodiscard]] QString text(const RunSummary& run, int column) const;
     [[nodiscard]] QVariant sortKey(const RunSummary& run, int column) const;
-    [[nodiscard]] bool matches(const RunSummary& run) const;
+    [[nodiscard]] QString haystack(const RunSummary& run) const;
     void arrange();
 
     std::vector<RunSummary> m_runs; // newest first, as the store lists them
+    std::vector<QString> m_haystacks; // of each run, what the filter's words are looked for in
     std::vector<std::size_t> m_visible;
     QStringList m_words;
     int m_sortColumn = created;

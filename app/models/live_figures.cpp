@@ -55,11 +55,7 @@ Figure stateFigure(const LiveRun& run)
 
 Figure throughputFigure(const LiveRun& run)
 {
-    Figure figure;
-    figure.title = tr("Throughput");
-    figure.value = unknownText();
-    figure.unit = tr("tokens/s per GPU");
-    figure.shortUnit = tr("TPS/GPU");
+    Figure figure = unknownThroughput();
     std::optional<double> measured = run.measuredThroughput();
     if (!measured && !run.throughput().isEmpty())
         measured = run.throughput().last().y();
@@ -73,9 +69,7 @@ Figure throughputFigure(const LiveRun& run)
 
 Figure lossFigure(const LiveRun& run)
 {
-    Figure figure;
-    figure.title = tr("Loss");
-    figure.value = unknownText();
+    Figure figure = unknownFigure(tr("Loss"));
     if (!run.loss().isEmpty()) {
         figure.value = grouped(run.loss().last().y(), 3);
         figure.basis = tr("from %1 at the start").arg(grouped(run.loss().points().constFirst().y(), 3));
@@ -87,10 +81,7 @@ Figure lossFigure(const LiveRun& run)
 
 Figure memoryFigure(const LiveRun& run)
 {
-    Figure figure;
-    figure.title = tr("Peak memory");
-    figure.value = unknownText();
-    figure.unit = tr("GiB");
+    Figure figure = unknownFigure(tr("Peak memory"), tr("GiB"));
     std::optional<double> measured;
     if (!run.memory().isEmpty())
         measured = run.memory().maximum();
@@ -98,7 +89,10 @@ Figure memoryFigure(const LiveRun& run)
         figure.value = gib(*measured);
     const std::optional<double> predicted = run.expectation().memory_gib;
     figure.basis = againstPrediction(measured, predicted, predicted ? gib(*predicted) : QString());
-    figure.confidence = measured ? tr("largest over ranks") : QString();
+    const QString worst = run.rankName(run.memoryOverRanks().worstRank);
+    figure.confidence = !measured ? QString()
+        : worst.isEmpty()         ? tr("largest over ranks")
+                                  : tr("most on %1").arg(worst);
     return figure;
 }
 

@@ -3,8 +3,11 @@
 
 #include "app/models/text.h"
 #include "core/schedule/chrome_trace.h"
+#include "runner/protocol/laggard.h"
 
 #include <QCoreApplication>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -34,6 +37,8 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
 {
     connect(&controller, &RunController::started, this, &LiveRun::begin);
     connect(&controller, &RunController::created, this, [this](const QString& id, const QString& folder) {
+        if (!m_id.isEmpty())
+            begin(); // the next cell of a sweep
         m_id = id;
         m_folder = folder;
         m_log.add(RunLogModel::Level::info, tr("Created"), tr("Run %1 in %2").arg(id, folder));
@@ -77,6 +82,9 @@ void LiveRun::begin()
     m_predictedTrace.reset();
     for (SeriesBuffer* series : {&m_throughput, &m_loss, &m_evalLoss, &m_memory, &m_mfu})
         series->clear();
+    m_rankMemory.clear();
+    m_rankThroughput.clear();
+    m_hosts.clear();
     m_log.clear();
     emit pointsArrived();
     emit traceArrived();
@@ -129,6 +137,7 @@ void LiveRun::take(const Json& event)
         m_evalLoss.append(number(event, "step").value_or(m_step), *loss);
         m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(lossText(*loss)), time);
     } else if (kind == QLatin1String("start")) {
+        takeStart(event);
         m_log.add(RunLogModel::Level::info, tr("Start"), tr("The trainer is up"), time);
     } else if (kind == QLatin1String("checkpoint")) {
         m_log.add(RunLogModel::Level::info, tr("Checkpoint"), words(event, "path"), time);
@@ -158,14 +167,11 @@ void LiveRun::takeError(const Json& event, const QDateTime& time)
     failure.kind = words(event, "kind");
     failure.message = words(event, "message");
     failure.collective = words(event, "last_collective");
-    QStringList mesh;
-    if (event.contains("mesh") && event["mesh"].is_object()) {
-        for (const char* dimension : {"tp", "cp", "pp", "dp"}) {
-            if (const std::optional<double> at = number(event["mesh"], dimension))
-                mesh << QStringLiteral("%1 %2").arg(QLatin1String(dimension)).arg(*at);
-        }
+    // The trainer says where it is, and the agent does for a rank that could not.
+    for (const char* key : {"mesh", "coordinates"}) {
+        if (failure.mesh.isEmpty() && event.contains(key) && event[key].is_object())
+            failure.mesh = fromUtf8(describe(event[key]));
     }
-    failure.mesh = mesh.join(QStringLiteral(", "));
     if (event.contains("log") && event["log"].is_array()) {
         for (const Json& line : event["log"])
             failure.log += fromUtf8(line.is_string() ? line.get<std::string>() : line.dump()) + QLatin1Char('\n');
@@ -212,6 +218,57 @@ void LiveRun::takeStep(const Json& event)
         m_mfu.append(*step, *mfu * 100);
     if (const std::optional<double> seconds = number(event, "step_time_s"))
         m_stepTime = seconds;
+    takeRanks(event, *step);
+}
+
+void LiveRun::takeStart(const Json& event)
+{
+    const auto hosts = event.find("hosts");
+    if (hosts == event.end() || !hosts->is_array())
+        return;
+    for (const Json& host : *hosts) {
+        if (const std::optional<double> rank = host.is_object() ? number(host, "rank") : std::nullopt)
+            m_hosts[static_cast<int>(*rank)] = words(host, "host");
+    }
+}
+
+void LiveRun::takeRanks(const Json& event, double step)
+{
+    const auto ranks = event.find("ranks");
+    if (ranks == event.end() || !ranks->is_object())
+        return;
+    const auto take = [&](const char* key, RankSpread& spread, auto convert) {
+        const auto at = ranks->find(key);
+        if (at == ranks->end() || !at->is_object())
+            return;
+        const std::optional<double> low = number(*at, "min"), middle = number(*at, "median"), high = number(*at, "max");
+        if (!low || !middle || !high)
+            return;
+        spread.least.append(step, std::min(convert(*low), convert(*high)));
+        spread.median.append(step, convert(*middle));
+        spread.greatest.append(step, std::max(convert(*low), convert(*high)));
+        spread.worstRank = static_cast<int>(number(*at, "worst_rank").value_or(-1));
+    };
+    take("memory_peak_gib", m_rankMemory, [](double value) { return value; });
+    // The job's throughput stands for the job's step time; a rank's follows from its own.
+    const std::optional<double> tps = number(event, "tps_per_gpu"), seconds = number(event, "step_time_s");
+    if (tps && seconds)
+        take("step_time_s", m_rankThroughput, [&](double own) { return own > 0 ? *tps * *seconds / own : *tps; });
+}
+
+QString LiveRun::rankName(int rank) const
+{
+    if (rank < 0)
+        return {};
+    const QString host = m_hosts.value(rank);
+    return host.isEmpty() ? tr("rank %1").arg(rank) : tr("rank %1 on %2").arg(rank).arg(host);
+}
+
+void RankSpread::clear()
+{
+    for (SeriesBuffer* series : {&least, &median, &greatest})
+        series->clear();
+    worstRank = -1;
 }
 
 void LiveRun::changeState(RunState state, const QString& what)

@@ -7,6 +7,7 @@
 #include "app/models/series_buffer.h"
 #include "core/schedule/timeline.h"
 
+#include <QMap>
 #include <QObject>
 
 #include <optional>
@@ -16,6 +17,14 @@ namespace fourfold::ui {
 // What was predicted for the stack that runs; empty where unknown.
 struct RunExpectation {
     std::optional<double> tps_per_gpu, step_time_s, memory_gib;
+};
+
+// A figure over the ranks of a run, step by step: the least, the median and the greatest, and who has the worst.
+struct RankSpread {
+    SeriesBuffer least, median, greatest;
+    int worstRank = -1; // of the newest step; -1 = not told
+
+    void clear();
 };
 
 // The first rank that failed, as its error event tells.
@@ -55,6 +64,12 @@ public:
     [[nodiscard]] const SeriesBuffer& evalLoss() const { return m_evalLoss; }
     [[nodiscard]] const SeriesBuffer& mfu() const { return m_mfu; } // per cent of the dense peak
     [[nodiscard]] const SeriesBuffer& memory() const { return m_memory; } // peak GiB, largest over ranks
+    // Over ranks, where the trainer tells: peak memory in GiB (worst: the most), tokens/s per GPU by each rank's own
+    // clock (worst: the slowest).
+    [[nodiscard]] const RankSpread& memoryOverRanks() const { return m_rankMemory; }
+    [[nodiscard]] const RankSpread& throughputOverRanks() const { return m_rankThroughput; }
+    // "rank 3 on node-b"; empty for -1.
+    [[nodiscard]] QString rankName(int rank) const;
     [[nodiscard]] std::optional<double> stepTime() const { return m_stepTime; }
     // The headline, once the run ended: median after warm-up, as the history stores it.
     [[nodiscard]] std::optional<double> measuredThroughput() const { return m_measured; }
@@ -81,6 +96,8 @@ private:
     void takeStep(const Json& event);
     void takeTrace(const Json& event);
     void takeError(const Json& event, const QDateTime& time);
+    void takeStart(const Json& event);
+    void takeRanks(const Json& event, double step);
     void changeLink(LinkState state, const QString& host);
     void changeState(RunState state, const QString& what);
     void end(const Expected<RunResult>& outcome);
@@ -90,6 +107,8 @@ private:
     bool m_hasRun = false;
     RunExpectation m_expectation;
     int m_totalSteps = 0, m_step = 0;
+    RankSpread m_rankMemory, m_rankThroughput;
+    QMap<int, QString> m_hosts; // of the ranks
     SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory, m_mfu;
     std::optional<double> m_stepTime, m_measured;
     std::optional<RunFailure> m_failure;

@@ -24,6 +24,23 @@ void erase(Json& document, const char* object, const char* key)
         found->erase(key);
 }
 
+// Creates the objects above the key.
+void put(Json& document, const std::string& path, const Json& value)
+{
+    Json* at = &document;
+    const std::vector<std::string> keys = keysOf(path);
+    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+        Json& child = (*at)[keys[i]];
+        if (!child.is_object())
+            child = Json::object();
+        at = &child;
+    }
+    if (value.is_null())
+        at->erase(keys.back());
+    else
+        (*at)[keys.back()] = value;
+}
+
 Expected<Plan> rebuilt(const Plan& plan, Json document)
 {
     return plan_from_json(std::move(document), plan.where);
@@ -47,16 +64,7 @@ Json valueAt(const Json& document, const std::string& path)
 Expected<Plan> withValue(const Plan& plan, const std::string& path, const Json& value)
 {
     Json document = plan.document;
-    Json* at = &document;
-    const std::vector<std::string> keys = keysOf(path);
-    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
-        Json& child = (*at)[keys[i]];
-        if (!child.is_object())
-            child = Json::object();
-        at = &child;
-    }
-    (*at)[keys.back()] = value;
-
+    put(document, path, value);
     if (path == "gpus" || path == "layout.tp" || path == "layout.cp" || path == "layout.pp")
         erase(document, "layout", "dp");
     if (path == "layout.pp" || path == "layout.virtual_stages")
@@ -99,6 +107,14 @@ Expected<Plan> withLayout(const Plan& plan, const ResolvedPlan& layout)
     erase(document, "layout", "stage_layers"); // both follow from the new degrees
     erase(document, "layout", "dp_shard");
     erase(document, "training", "micro_batches");
+    return rebuilt(plan, std::move(document));
+}
+
+Expected<Plan> withFields(const Plan& plan, const std::vector<PlanEdit::Field>& fields)
+{
+    Json document = plan.document;
+    for (const PlanEdit::Field& field : fields)
+        put(document, field.path, field.value);
     return rebuilt(plan, std::move(document));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/search/edits.h"
 
 #include <filesystem>
 #include <string>
@@ -21,6 +22,8 @@ Expected<Plan> withModel(const Plan& plan, const ModelShape& shape);
 Expected<Plan> withCluster(const Plan& plan, const Cluster& cluster);
 // Takes degrees, batch and schedule from a resolved plan (a found layout); everything else stays as it is written.
 Expected<Plan> withLayout(const Plan& plan, const ResolvedPlan& layout);
+// Sets the fields of an advice; null takes a key out, which gives it its default back.
+Expected<Plan> withFields(const Plan& plan, const std::vector<PlanEdit::Field>& fields);
 // Takes the model from a Hugging Face config.json, every key of it kept.
 Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file);
 

@@ -27,9 +27,26 @@ struct LinkChange {
     LinkState state;
     QString host;
 };
-using Finished = Expected<RunResult>;
-using Message = std::variant<Created, StateChange, Staging, LinkChange, Json, HostKeyQuestion, Finished>;
+struct SweepMove {
+    SweepTable table;
+    std::string next;
+};
+struct RunEnd {
+    Expected<RunResult> outcome;
+};
+struct CheckEnd {
+    Expected<ProbeReport> report;
+};
+struct SweepEnd {
+    Expected<SweepTable> outcome;
+};
+using AnyMessage = std::variant<Created, StateChange, Staging, LinkChange, Json, HostKeyQuestion, SecretQuestion,
+    SweepMove, RunEnd, CheckEnd, SweepEnd>;
 } // namespace
+
+struct RunController::Message {
+    AnyMessage content;
+};
 
 // Shared by the two threads: the observer fills it on the run's thread, drain() empties it on the window's.
 class RunController::Mailbox : public RunObserver {
@@ -41,29 +58,21 @@ public:
 
     void on_created(const std::string& id, const std::filesystem::path& folder) override
     {
-        put(Created{fromUtf8(id), fromUtf8(folder.string())});
+        put({Created{fromUtf8(id), fromUtf8(folder.string())}});
     }
-    void on_state(RunState state, const std::string& what) override { put(StateChange{state, fromUtf8(what)}); }
-    void on_staging(double fraction, const std::string& what) override { put(Staging{fraction, fromUtf8(what)}); }
-    void on_link(LinkState state, const std::string& host) override { put(LinkChange{state, fromUtf8(host)}); }
-    void on_event(const Json& event) override { put(event); }
+    void on_state(RunState state, const std::string& what) override { put({StateChange{state, fromUtf8(what)}}); }
+    void on_staging(double fraction, const std::string& what) override { put({Staging{fraction, fromUtf8(what)}}); }
+    void on_link(LinkState state, const std::string& host) override { put({LinkChange{state, fromUtf8(host)}}); }
+    void on_event(const Json& event) override { put({event}); }
 
-    bool trust_host_key(const HostKeyQuestion& question) override
+    bool trust_host_key(const HostKeyQuestion& question) override { return ask({question}, m_trusted).value_or(false); }
+    std::optional<std::string> secret(const SecretQuestion& question) override
     {
-        std::unique_lock lock(m_mutex);
-        m_messages.emplace_back(question);
-        m_answer.reset();
-        // A stop request while the question is open means no.
-        m_answered.wait(lock, m_stop, [this] { return m_answer.has_value(); });
-        return m_answer.value_or(false);
+        return ask({question}, m_secret).value_or(std::nullopt);
     }
 
-    void answer(bool trusted)
-    {
-        const std::scoped_lock lock(m_mutex);
-        m_answer = trusted;
-        m_answered.notify_all();
-    }
+    void answerHostKey(bool trusted) { answer(m_trusted, trusted); }
+    void answerSecret(const std::optional<std::string>& secret) { answer(m_secret, secret); }
 
     void put(Message message)
     {
@@ -78,11 +87,30 @@ public:
     }
 
 private:
+    // A stop request while the question is open leaves it without an answer.
+    template <typename Answer>
+    std::optional<Answer> ask(Message question, std::optional<Answer>& slot)
+    {
+        std::unique_lock lock(m_mutex);
+        m_messages.push_back(std::move(question));
+        slot.reset();
+        m_answered.wait(lock, m_stop, [&] { return slot.has_value(); });
+        return std::exchange(slot, {});
+    }
+    template <typename Answer>
+    void answer(std::optional<Answer>& slot, const Answer& value)
+    {
+        const std::scoped_lock lock(m_mutex);
+        slot = value;
+        m_answered.notify_all();
+    }
+
     std::stop_token m_stop;
     std::mutex m_mutex;
     std::condition_variable_any m_answered;
     std::vector<Message> m_messages;
-    std::optional<bool> m_answer;
+    std::optional<bool> m_trusted;
+    std::optional<std::optional<std::string>> m_secret;
 };
 
 RunController::RunController(QObject* parent)
@@ -102,31 +130,50 @@ RunController::~RunController()
 
 void RunController::start(RunRequest request)
 {
-    m_following = false;
-    run([request = std::move(request)](
-            RunObserver& observer, std::stop_token stop) { return launch(request, observer, std::move(stop)); });
+    begin(Work::run, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> Message {
+        return {RunEnd{launch(request, mailbox, std::move(stop))}};
+    });
 }
 
 void RunController::follow(const QString& runId, const std::filesystem::path& historyFile)
 {
-    m_following = true;
-    run([id = runId.toStdString(), historyFile](RunObserver& observer, std::stop_token stop) {
-        return attach(id, observer, std::move(stop), historyFile);
+    begin(Work::follow, [id = runId.toStdString(), historyFile](Mailbox& mailbox, std::stop_token stop) -> Message {
+        return {RunEnd{attach(id, mailbox, std::move(stop), historyFile)}};
     });
 }
 
-void RunController::run(std::function<Expected<RunResult>(RunObserver&, std::stop_token)> work)
+void RunController::check(Target target, const std::filesystem::path& agent)
+{
+    begin(Work::check, [target = std::move(target), agent](Mailbox& mailbox, std::stop_token stop) -> Message {
+        return {CheckEnd{probe_target(target, mailbox, std::move(stop), false, agent)}};
+    });
+}
+
+void RunController::sweep(SweepRequest request)
+{
+    begin(Work::sweep, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> Message {
+        return {SweepEnd{measure_sweep(
+            request, mailbox, std::move(stop), [&mailbox](const SweepTable& table, const std::string& next) {
+                mailbox.put({SweepMove{table, next}});
+            })}};
+    });
+}
+
+void RunController::begin(Work work, std::function<Message(Mailbox&, std::stop_token)> job)
 {
     Q_ASSERT(!isRunning());
+    m_work = work;
     m_stopping = false;
     std::stop_source source;
     m_mailbox = std::make_shared<Mailbox>(source.get_token());
-    m_thread = std::jthread([work = std::move(work), mailbox = m_mailbox, source](const std::stop_token& stop) mutable {
+    m_thread = std::jthread([job = std::move(job), mailbox = m_mailbox, source](const std::stop_token& stop) mutable {
         const std::stop_callback forward(stop, [&source] { source.request_stop(); });
-        mailbox->put(work(*mailbox, stop));
+        mailbox->put(job(*mailbox, stop));
     });
     m_timer.start();
-    emit started();
+    if (work != Work::check)
+        emit started();
+    emit workChanged();
 }
 
 void RunController::leaveBehind()
@@ -143,12 +190,19 @@ void RunController::stop()
         return;
     m_stopping = true;
     m_thread.request_stop();
+    emit workChanged();
 }
 
 void RunController::answerHostKey(bool trusted)
 {
     if (m_mailbox)
-        m_mailbox->answer(trusted);
+        m_mailbox->answerHostKey(trusted);
+}
+
+void RunController::answerSecret(const std::optional<std::string>& secret)
+{
+    if (m_mailbox)
+        m_mailbox->answerSecret(secret);
 }
 
 void RunController::drain()
@@ -161,31 +215,49 @@ void RunController::drain()
             emit eventsArrived(std::exchange(events, {}));
     };
     for (Message& message : m_mailbox->take()) {
-        if (auto* event = std::get_if<Json>(&message)) {
+        if (auto* event = std::get_if<Json>(&message.content)) {
             events.push_back(std::move(*event));
             continue;
         }
         handOver();
-        if (const auto* created = std::get_if<Created>(&message)) {
-            emit this->created(created->id, created->folder);
-        } else if (const auto* change = std::get_if<StateChange>(&message)) {
-            emit stateChanged(change->state, change->what);
-        } else if (const auto* files = std::get_if<Staging>(&message)) {
-            emit staging(files->fraction, files->what);
-        } else if (const auto* link = std::get_if<LinkChange>(&message)) {
-            emit linkChanged(link->state, link->host);
-        } else if (const auto* question = std::get_if<HostKeyQuestion>(&message)) {
-            emit hostKeyAsked(*question);
-        } else if (const auto* outcome = std::get_if<Finished>(&message)) {
-            m_timer.stop();
-            m_thread.join();
-            m_mailbox.reset();
-            m_stopping = false;
-            emit finished(*outcome);
+        if (deliver(message))
             return;
-        }
     }
     handOver();
+}
+
+bool RunController::deliver(const Message& message)
+{
+    const AnyMessage& content = message.content;
+    if (const auto* created = std::get_if<Created>(&content))
+        emit this->created(created->id, created->folder);
+    else if (const auto* change = std::get_if<StateChange>(&content))
+        emit stateChanged(change->state, change->what);
+    else if (const auto* files = std::get_if<Staging>(&content))
+        emit staging(files->fraction, files->what);
+    else if (const auto* link = std::get_if<LinkChange>(&content))
+        emit linkChanged(link->state, link->host);
+    else if (const auto* key = std::get_if<HostKeyQuestion>(&content))
+        emit hostKeyAsked(*key);
+    else if (const auto* secret = std::get_if<SecretQuestion>(&content))
+        emit secretAsked(*secret);
+    else if (const auto* move = std::get_if<SweepMove>(&content))
+        emit sweepMoved(move->table, move->next);
+    else {
+        m_timer.stop();
+        m_thread.join();
+        m_mailbox.reset();
+        m_stopping = false;
+        if (const auto* run = std::get_if<RunEnd>(&content))
+            emit finished(run->outcome);
+        else if (const auto* look = std::get_if<CheckEnd>(&content))
+            emit checked(look->report);
+        else if (const auto* table = std::get_if<SweepEnd>(&content))
+            emit sweepEnded(table->outcome);
+        emit workChanged();
+        return true;
+    }
+    return false;
 }
 
 } // namespace fourfold::ui

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run at a time on its own thread: launch() there, signals here. What the run says is collected and handed over in
-// batches at most ten times a second, in order, so that a fast run cannot flood the window.
+// One run, look at the nodes or measured sweep at a time on its own thread: the work there, signals here. What the run
+// says is collected and handed over in batches at most ten times a second, in order, so that a fast run cannot flood
+// the window.
 #pragma once
 
+#include "runner/preflight/probe.h"
 #include "runner/runs/run.h"
+#include "runner/sweep/measured_sweep.h"
 
 #include <QObject>
 #include <QTimer>
@@ -29,34 +32,52 @@ public:
     // Catches up with a run of the history and follows it; stop() then stops following, not the run.
     // Precondition: !isRunning().
     void follow(const QString& runId, const std::filesystem::path& historyFile);
-    [[nodiscard]] bool isFollowing() const { return m_following; }
+    // Connects to every host of the target and looks at it, without running anything. Precondition: !isRunning().
+    void check(Target target, const std::filesystem::path& agent);
+    // Runs every cell that is not measured yet, as runs of their own. Precondition: !isRunning().
+    void sweep(SweepRequest request);
+    enum class Work { run, follow, check, sweep };
+    [[nodiscard]] Work work() const { return m_work; } // of the last start
+    [[nodiscard]] bool isFollowing() const { return m_work == Work::follow; }
     void stop();
     // The program is about to end and the run is to go on on its nodes, whose agents own it. The thread that follows it
     // is let go; the program must then end without running down its statics (std::_Exit).
     void leaveBehind();
-    // The answer to hostKeyAsked(); the run waits for it.
+    // The answers to hostKeyAsked() and secretAsked(); the run waits for them. Nothing declines.
     void answerHostKey(bool trusted);
+    void answerSecret(const std::optional<std::string>& secret);
 
 signals:
-    void started();
+    void started(); // a run, not a look at the nodes
+    void workChanged(); // isRunning() or work()
     void created(const QString& runId, const QString& folder);
     void stateChanged(fourfold::RunState state, const QString& what);
     void staging(double fraction, const QString& what);
     void linkChanged(fourfold::LinkState state, const QString& host);
     void eventsArrived(const std::vector<fourfold::Json>& events);
     void hostKeyAsked(const fourfold::HostKeyQuestion& question);
+    void secretAsked(const fourfold::SecretQuestion& question);
+    // What the nodes are like, or the Problem that kept them from being looked at; the last signal of check().
+    void checked(const fourfold::Expected<fourfold::ProbeReport>& report);
+    // A cell of a sweep is known, or begins: `next` is its key, empty behind the last.
+    void sweepMoved(const fourfold::SweepTable& table, const std::string& next);
+    // The last signal of sweep().
+    void sweepEnded(const fourfold::Expected<fourfold::SweepTable>& outcome);
     // The last signal of a run. Either a result (see RunResult) or the Problem that kept it from starting.
     void finished(const fourfold::Expected<fourfold::RunResult>& outcome);
 
 private:
     class Mailbox;
+    struct Message;
     void drain();
-    void run(std::function<Expected<RunResult>(RunObserver&, std::stop_token)> work);
+    void begin(Work work, std::function<Message(Mailbox&, std::stop_token)> job);
+    bool deliver(const Message& message); // true: the last one
 
     std::shared_ptr<Mailbox> m_mailbox;
     std::jthread m_thread;
     QTimer m_timer;
-    bool m_stopping = false, m_following = false;
+    bool m_stopping = false;
+    Work m_work = Work::run;
 };
 
 } // namespace fourfold::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/run_setup.h"
 
+#include "app/models/history_access.h"
 #include "app/models/plan_edits.h"
 #include "app/models/text.h"
 #include "core/plan/trainable.h"
@@ -76,6 +77,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     request.plan = *document.resolved();
     request.target = *std::move(where);
     request.steps = setup.steps;
+    setup.plan = document.plan();
     setup.request = std::move(request);
     return setup;
 }
@@ -83,13 +85,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
 std::vector<RunSummary> runsUnderWay(const std::filesystem::path& historyFile)
 {
     constexpr int kNewest = 20; // an old run that never ended is nobody's any more
-    const std::filesystem::path file = historyFile.empty() ? HistoryStore::default_file() : historyFile;
-    std::error_code error;
-    if (!std::filesystem::exists(file, error))
-        return {};
-    const Expected<HistoryStore> store = HistoryStore::open(file, StoreMode::read_only);
-    Expected<std::vector<RunSummary>> list
-        = store ? store->list(kNewest) : Expected<std::vector<RunSummary>>(store.error());
+    Expected<std::vector<RunSummary>> list = storedRuns(historyFile, kNewest);
     if (!list)
         return {};
     std::erase_if(*list, [](const RunSummary& run) {

@@ -10,6 +10,7 @@ namespace fourfold::ui {
 
 struct RunSetup {
     std::optional<RunRequest> request; // empty: refused
+    Plan plan; // as written, for a sweep of its layouts
     QString refusal; // one sentence; empty when there is a request
     QString note; // what the user should know beforehand; may be empty
     RunExpectation expectation; // of the bundled trainer, also where another stack was planned

@@ -152,6 +152,23 @@ Expected<SQLite::Database> open_for_writing(const fs::path& file)
     }
 }
 
+// A whole look reads every page. Of a large history only the tables that a list needs are looked at: the events of
+// thousands of runs would take longer than anybody waits for a window.
+Expected<void> check_health(SQLite::Database& database, const fs::path& file)
+{
+    constexpr int64_t kSmall = int64_t{64} << 20; // bytes
+    const int64_t bytes = number(database, "PRAGMA page_count") * number(database, "PRAGMA page_size");
+    const std::vector<std::string> looks = bytes <= kSmall
+        ? std::vector<std::string>{"PRAGMA quick_check(1)"}
+        : std::vector<std::string>{"PRAGMA quick_check(runs)", "PRAGMA quick_check(plans)"};
+    for (const std::string& look : looks) {
+        const std::string verdict = database.execAndGet(look).getString();
+        if (verdict != "ok")
+            return damaged(file, verdict);
+    }
+    return {};
+}
+
 // Whose file it is, and whether this program may touch it.
 Expected<void> check_identity(SQLite::Database& database, const fs::path& file, StoreMode mode)
 {
@@ -174,10 +191,7 @@ Expected<void> check_identity(SQLite::Database& database, const fs::path& file, 
             "the history was written by a newer Fourfold (schema " + std::to_string(schema) + ", this program knows "
                 + std::to_string(current_schema()) + ")",
             "install the newer version, or set XDG_DATA_HOME to use another history", file.string()};
-    const std::string verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
-    if (verdict != "ok")
-        return damaged(file, verdict);
-    return {};
+    return check_health(database, file);
 }
 
 Expected<SQLite::Database> open_read_only(const fs::path& file)

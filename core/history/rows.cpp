@@ -170,6 +170,24 @@ std::string string_at(const Json& json, const char* key)
     return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+std::string text_of_tags(std::vector<std::string> tags)
+{
+    std::sort(tags.begin(), tags.end());
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    return text_of(Json(tags));
+}
+
+std::vector<std::string> tags_of(const std::string& text)
+{
+    std::vector<std::string> tags;
+    const Json list = Json::parse(text, nullptr, false);
+    for (const Json& tag : list.is_array() ? list : Json::array()) {
+        if (tag.is_string())
+            tags.push_back(tag.get<std::string>());
+    }
+    return tags;
+}
+
 bool readable(SQLite::Database& database) noexcept
 {
     static constexpr const char* kReads[] = {
@@ -177,7 +195,7 @@ bool readable(SQLite::Database& database) noexcept
         "SELECT id, plan, feasible, tps_per_gpu, step_time_s, memory_gib, document FROM predictions",
         "SELECT id, name, target, stack, state, problem, created, plan, prediction, planned_prediction, environment,"
         " versions, steps, first_loss, last_loss, eval_loss, measured_memory_gib, measured_tps_per_gpu,"
-        " measured_step_time_s, tps_spread, headline_rule FROM runs",
+        " measured_step_time_s, tps_spread, headline_rule, tags, note, deleted FROM runs",
         "SELECT h.name, r.run, r.position FROM run_hosts r JOIN hosts h ON h.id = r.host",
         "SELECT run, component, version FROM software_versions",
         "SELECT run, stream, seq, kind, line FROM events",

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold::history {
 
@@ -28,6 +29,14 @@ std::string string_at(const Json& json, const char* key);
 
 // Whether every table and column that this program reads is there (a newer schema may have kept them).
 bool readable(SQLite::Database& database) noexcept;
+
+// Tags as they are stored (a JSON list) and as a list; what is no list of texts has none.
+std::string text_of_tags(std::vector<std::string> tags); // sorted, each once
+std::vector<std::string> tags_of(const std::string& text);
+
+// What set_tags() and set_note() take.
+Expected<void> check_tags(const std::vector<std::string>& tags);
+Expected<void> check_note(const std::string& note);
 
 // Row of the plan with this hash and document, made if needed.
 int64_t plan_row(SQLite::Database& database, const std::string& hash, const std::string& layout_hash, const Json& plan);

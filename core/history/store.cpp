@@ -95,6 +95,20 @@ Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, Sto
     return HistoryStore(std::unique_ptr<Impl>(new Impl{file, std::move(database)}));
 }
 
+Expected<std::optional<HistoryStore>> HistoryStore::open_existing(const std::filesystem::path& file)
+{
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        return std::optional<HistoryStore>();
+    auto store = open(file, StoreMode::read_only);
+    // An older schema is migrated by opening the file for writing; a newer one is refused again.
+    if (!store && store.error().code == ProblemCode::unsupported)
+        store = open(file, StoreMode::read_write);
+    if (!store)
+        return std::move(store).error();
+    return std::optional<HistoryStore>(*std::move(store));
+}
+
 std::filesystem::path HistoryStore::default_file()
 {
     return data_folder() / "history.db";

@@ -43,6 +43,9 @@ struct RunSummary {
     std::optional<double> tps_error; // predicted / measured - 1
     std::optional<double> first_loss, last_loss, eval_loss;
     std::string problem; // why it failed, one line; empty if it did not
+    // A person's own words about it.
+    std::vector<std::string> tags; // sorted, each once
+    std::string note;
 };
 
 struct StepRow {
@@ -65,12 +68,15 @@ struct RunDetail {
 };
 
 enum class StoreMode { read_write, read_only };
+enum class Runs { stored, deleted }; // deleted: hidden, until they are restored or purged
 
 class HistoryStore {
 public:
     // Opens or creates `file` and migrates it to this program's schema (a copy is kept beside it before a migration).
     // A file of a newer schema opens read-only or fails with `unsupported`; a damaged one fails with `io` and a hint.
     static Expected<HistoryStore> open(const std::filesystem::path& file, StoreMode mode = StoreMode::read_write);
+    // The history for reading, migrated first where an older program wrote it; nothing where no run was ever stored.
+    static Expected<std::optional<HistoryStore>> open_existing(const std::filesystem::path& file);
     static std::filesystem::path default_file(); // data_folder() / "history.db"
     HistoryStore(HistoryStore&&) noexcept;
     HistoryStore& operator=(HistoryStore&&) noexcept;
@@ -87,7 +93,7 @@ public:
     Expected<int64_t> last_seq(const std::string& run, const std::string& stream) const;
 
     // Newest first.
-    Expected<std::vector<RunSummary>> list(int limit = 1000) const;
+    Expected<std::vector<RunSummary>> list(int limit = 1000, Runs which = Runs::stored) const;
     // `id` may be any unique prefix of a run id or "last".
     Expected<RunDetail> show(const std::string& id) const;
     Expected<std::string> full_id(const std::string& id_or_prefix) const;
@@ -96,6 +102,15 @@ public:
     // A run as one JSON object (plan, prediction, versions, events) that import_run of another store takes.
     Expected<Json> export_run(const std::string& id) const;
     Expected<std::string> import_run(const Json& run);
+
+    // What a person says about a run. Tags are words of at most 64 bytes without commas and control characters; a note
+    // is text of at most 64 KiB. `run`: a whole id.
+    Expected<void> set_tags(const std::string& run, const std::vector<std::string>& tags);
+    Expected<void> set_note(const std::string& run, const std::string& note);
+    // Hides runs from list() and from "last", or brings them back: all or none. `runs`: whole ids.
+    Expected<void> set_deleted(const std::vector<std::string>& runs, bool deleted);
+    // Removes deleted runs for good, with their steps and events; `runs` empty: all deleted ones. Returns their ids.
+    Expected<std::vector<std::string>> purge(const std::vector<std::string>& runs = {});
 
 private:
     struct Impl;

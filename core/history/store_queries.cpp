@@ -19,7 +19,8 @@ std::optional<double> real(const SQLite::Column& column)
 constexpr const char* kSummaryColumns
     = "SELECT r.id, r.name, r.target, r.stack, r.state, r.created, p.model, p.cluster, p.layout, p.gpus, r.steps,"
       " q.tps_per_gpu, q.step_time_s, q.memory_gib, r.measured_tps_per_gpu, r.measured_step_time_s,"
-      " r.measured_memory_gib, r.first_loss, r.last_loss, r.eval_loss, r.problem, r.tps_spread, r.headline_rule"
+      " r.measured_memory_gib, r.first_loss, r.last_loss, r.eval_loss, r.problem, r.tps_spread, r.headline_rule, "
+      "r.tags, r.note"
       " FROM runs r JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction ";
 
 struct SummaryRow {
@@ -55,6 +56,8 @@ SummaryRow summary_row(SQLite::Statement& row, SQLite::Database& database)
     run.problem = row.getColumn(20).getString();
     result.spread = real(row.getColumn(21));
     result.rule = row.getColumn(22).getString();
+    run.tags = tags_of(row.getColumn(23).getString());
+    run.note = row.getColumn(24).getString();
     if (!is_end_state(run.state)) {
         const Headline now = headline_of(database, run.id);
         run.measured_tps_per_gpu = now.tps_per_gpu;
@@ -109,7 +112,8 @@ std::vector<Json> other_events_of(SQLite::Database& database, const std::string&
 Expected<std::string> find_id(SQLite::Database& database, const std::string& id, const std::filesystem::path& file)
 {
     if (id == "last") {
-        SQLite::Statement newest(database, "SELECT id FROM runs ORDER BY created DESC, rowid DESC LIMIT 1");
+        SQLite::Statement newest(
+            database, "SELECT id FROM runs WHERE deleted IS NULL ORDER BY created DESC, rowid DESC LIMIT 1");
         if (newest.executeStep())
             return newest.getColumn(0).getString();
         return Problem{
@@ -135,12 +139,14 @@ Expected<std::string> find_id(SQLite::Database& database, const std::string& id,
 
 } // namespace
 
-Expected<std::vector<RunSummary>> HistoryStore::list(int limit) const
+Expected<std::vector<RunSummary>> HistoryStore::list(int limit, Runs which) const
 {
     return guarded(impl_->file, [&]() -> Expected<std::vector<RunSummary>> {
         SQLite::Transaction one_view(impl_->database);
-        SQLite::Statement rows(
-            impl_->database, std::string(kSummaryColumns) + "ORDER BY r.created DESC, r.rowid DESC LIMIT ?");
+        SQLite::Statement rows(impl_->database,
+            std::string(kSummaryColumns)
+                + (which == Runs::stored ? "WHERE r.deleted IS NULL " : "WHERE r.deleted IS NOT NULL ")
+                + "ORDER BY r.created DESC, r.rowid DESC LIMIT ?");
         rows.bind(1, limit);
         std::vector<RunSummary> runs;
         while (rows.executeStep())

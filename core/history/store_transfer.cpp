@@ -38,7 +38,8 @@ Expected<Json> object_field(const Json& run, const char* key)
 
 struct ImportedRun {
     NewRun run;
-    std::string state, problem, created;
+    std::string state, problem, created, note;
+    std::vector<std::string> tags;
     std::vector<std::pair<std::string, std::vector<Event>>> streams;
 };
 
@@ -99,6 +100,12 @@ Expected<ImportedRun> read_run(const Json& json)
             return wrong("hosts", "a list of names");
         run.hosts.push_back(host.get<std::string>());
     }
+    FOURFOLD_TRY(result.note, text_field(json, "note", false));
+    FOURFOLD_CHECK(check_note(result.note));
+    if (json.contains("tags")) {
+        result.tags = tags_of(text_of(json["tags"]));
+        FOURFOLD_CHECK(check_tags(result.tags));
+    }
     FOURFOLD_TRY(const Json events, object_field(json, "events"));
     for (const auto& [stream, list] : events.items()) {
         FOURFOLD_TRY(auto stream_events, read_stream(stream, list));
@@ -116,7 +123,8 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
         SQLite::Transaction one_view(impl_->database);
         SQLite::Statement row(impl_->database,
             "SELECT r.name, r.target, r.stack, r.state, r.problem, r.created, p.hash, p.layout_hash, p.document,"
-            " q.document, s.document, r.environment, r.versions FROM runs r JOIN plans p ON p.id = r.plan"
+            " q.document, s.document, r.environment, r.versions, r.tags, r.note FROM runs r JOIN plans p ON p.id = "
+            "r.plan"
             " JOIN predictions q ON q.id = r.prediction LEFT JOIN predictions s ON s.id = r.planned_prediction"
             " WHERE r.id = ?");
         row.bind(1, run);
@@ -140,6 +148,10 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
             result["hosts"].push_back(hosts.getColumn(0).getString());
         result["environment"] = document(11);
         result["versions"] = document(12);
+        if (const Json tags = document(13); !tags.empty())
+            result["tags"] = tags;
+        if (const std::string note = row.getColumn(14).getString(); !note.empty())
+            result["note"] = note;
         result["events"] = Json::object();
         SQLite::Statement events(impl_->database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
         events.bind(1, run);
@@ -162,10 +174,13 @@ Expected<std::string> HistoryStore::import_run(const Json& run)
         for (const auto& [stream, events] : imported.streams)
             FOURFOLD_CHECK(impl_->append(id, stream, events));
         // The document's own word on state and problem stands: they may say more than the events do.
-        SQLite::Statement update(impl_->database, "UPDATE runs SET state = ?, problem = ? WHERE id = ?");
+        SQLite::Statement update(
+            impl_->database, "UPDATE runs SET state = ?, problem = ?, tags = ?, note = ? WHERE id = ?");
         update.bind(1, imported.state);
         update.bind(2, Problem{ProblemCode::failed, imported.problem, "", ""}.line());
-        update.bind(3, id);
+        update.bind(3, text_of_tags(imported.tags));
+        update.bind(4, imported.note);
+        update.bind(5, id);
         update.exec();
         store_headline(impl_->database, id);
         transaction.commit();

@@ -41,13 +41,38 @@ Json optional_number(std::optional<double> value)
     return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-// The largest of all ranks.
-double memory_peak_gib(const Mesh& mesh, const Device& device)
+// One figure of every rank, in the order of the ranks.
+using OfRanks = std::vector<double>;
+
+struct RankFigures {
+    OfRanks memory_gib; // peak since the start
+    OfRanks step_time_s; // by each rank's own clock
+};
+
+// The same on all ranks.
+RankFigures of_all_ranks(const Mesh& mesh, const Device& device, double step_time_s)
 {
-    const at::Tensor peak = at::tensor(device.cuda ? gpu_peak_gib() : resident_peak_gib(),
-        at::TensorOptions().dtype(at::kDouble).device(device.cuda ? at::kCUDA : at::kCPU));
-    mesh.world.all_reduce(peak, Reduce::max);
-    return peak.cpu().item<double>();
+    const int64_t ranks = mesh.world.size();
+    at::Tensor all = at::zeros({2, ranks}, at::TensorOptions().dtype(at::kDouble));
+    all[0][mesh.world.rank()] = device.cuda ? gpu_peak_gib() : resident_peak_gib();
+    all[1][mesh.world.rank()] = step_time_s;
+    if (device.cuda)
+        all = all.cuda();
+    mesh.world.all_reduce(all, Reduce::sum);
+    all = all.cpu();
+    const auto* values = all.const_data_ptr<double>();
+    return {OfRanks(values, values + ranks), OfRanks(values + ranks, values + 2 * ranks)};
+}
+
+// What the `ranks` object of a step tells of one figure; the worst rank is the one with the most.
+Json spread_of(const OfRanks& values)
+{
+    OfRanks sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    const auto most = std::max_element(values.begin(), values.end());
+    const std::size_t middle = sorted.size() / 2;
+    const double median = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    return {{"min", sorted.front()}, {"median", median}, {"max", sorted.back()}, {"worst_rank", most - values.begin()}};
 }
 
 // Steps since the last `step` event.
@@ -120,7 +145,8 @@ private:
     Expected<void> report_step(int step, const StepOutcome& outcome)
     {
         synchronize_gpu();
-        const double memory = memory_peak_gib(mesh_, device_);
+        const RankFigures ranks
+            = of_all_ranks(mesh_, device_, seconds_since(interval_.begin) / std::max(1, interval_.steps));
         const double step_time = seconds_since(interval_.begin) / interval_.steps;
         const double data_time = interval_.data_time_s / interval_.steps;
         interval_ = {};
@@ -136,7 +162,10 @@ private:
                 {"grad_norm", optional_number(outcome.grad_norm)},
                 {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
                 {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
-                {"mfu", optional_number(speed.mfu)}, {"memory_peak_gib", memory},
+                {"mfu", optional_number(speed.mfu)},
+                {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
+                {"ranks",
+                    {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
                 {"tokens", samples * plan_.training.seq_len}, {"samples", samples},
                 {"global_batch", plan_.training.global_batch}, {"loss_scale", 1}, {"skipped_steps", unusable_},
                 {"nan_steps", unusable_}, {"data_time_s", data_time}});

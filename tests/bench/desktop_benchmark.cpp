@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the desktop must do within a frame (16 ms) or a blink: an edit's answer on the page, the timeline's picture, the
-// search results' table, the history's list. Offscreen; wall clock.
+// search results' table, the history's list, a run's live charts. Offscreen; wall clock.
+//   bench_desktop                      what needs no data
+//   bench_desktop --live SECONDS       16 ranks x 10 events a second, and how late the window's own timer is meanwhile
+//   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/widgets/timeline_raster.h"
 #include "app/models/history_model.h"
 #include "app/models/results_model.h"
+#include "core/history/store.h"
 #include "core/plan/presets.h"
+
+#include <SQLiteCpp/Database.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QScrollBar>
+#include <QTableView>
+#include <QTimer>
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <random>
 
 using namespace fourfold;
@@ -128,6 +139,125 @@ void showHistory()
     measure("history: filter 10,000 runs", 20,
         [&](int i) { model.setFilter(i % 2 ? QString() : QStringLiteral("plan 12")); });
 }
+// Resident memory of this process, MiB.
+double residentMib()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmRSS:"))
+            return std::stod(line.substr(6)) / 1024;
+    }
+    return 0;
+}
+
+double percentile(std::vector<double> values, double share)
+{
+    std::sort(values.begin(), values.end());
+    return values.empty() ? 0 : values[std::min(values.size() - 1, std::size_t(share * double(values.size())))];
+}
+
+// Events as the controller hands them over: ten batches a second of what 16 ranks would send.
+void followRun(MainWindow& window, int seconds)
+{
+    constexpr int kRanks = 16, kBatch = 100; // milliseconds
+    window.showPage(MainWindow::Page::runs);
+    RunController& controller = window.controller();
+    emit controller.started();
+    int step = 0;
+    QTimer feed;
+    feed.setTimerType(Qt::PreciseTimer);
+    QObject::connect(&feed, &QTimer::timeout, [&] {
+        std::vector<Json> events;
+        for (int rank = 0; rank < kRanks; ++rank) {
+            ++step;
+            events.push_back({{"event", "step"}, {"rank", rank}, {"step", step}, {"loss", 8.0 / (1 + step * 0.001)},
+                {"step_time_s", 0.1}, {"tps_per_gpu", 900.0 + step % 97}, {"mfu", 0.4}, {"memory_peak_gib", 40.0},
+                {"ranks",
+                    {{"memory_peak_gib", {{"min", 38.0}, {"median", 39.0}, {"max", 40.0}, {"worst_rank", 3}}},
+                        {"step_time_s", {{"min", 0.1}, {"median", 0.1}, {"max", 0.11}, {"worst_rank", 5}}}}}});
+        }
+        emit controller.eventsArrived(events);
+    });
+    std::vector<double> late;
+    QElapsedTimer since;
+    QTimer beat; // how late an event that is due now is handled
+    beat.setTimerType(Qt::PreciseTimer);
+    constexpr double kBeat = 5;
+    QObject::connect(&beat, &QTimer::timeout, [&] {
+        late.push_back(std::max(0.0, double(since.nsecsElapsed()) / 1e6 - kBeat));
+        since.restart();
+    });
+    QTimer::singleShot(seconds * 1000, qApp, &QApplication::quit);
+    feed.start(kBatch);
+    since.start();
+    beat.start(int(kBeat));
+    QTimer::singleShot(2000, [] { std::printf("resident after 2 s: %.1f MiB\n", residentMib()); });
+    QApplication::exec();
+    std::printf(
+        "live: %d events in %d s; window late by median %.2f ms, p95 %.2f ms, most %.2f ms; resident %.1f MiB\n", step,
+        seconds, percentile(late, 0.5), percentile(late, 0.95), percentile(late, 1), residentMib());
+}
+
+// Rows as a program would have left them, written by SQL: 1,000 steps a run.
+void makeHistory(const std::filesystem::path& file)
+{
+    std::filesystem::create_directories(file.parent_path());
+    {
+        HistoryStore store = *HistoryStore::open(file);
+        const Presets presets;
+        const ResolvedPlan plan = *resolve(largePlan(), presets);
+        NewRun run{"SEED", "Llama 3.1 405B", "cluster", "torchtitan", plan_hash(plan), layout_hash(plan),
+            to_json(plan, PresetStyle::inlined), {{"tps_per_gpu", 400.0}, {"step_time_s", 2.0}, {"memory_gib", 60.0}},
+            {}, {"node1"}, Json::object()};
+        store.create_run(run);
+    }
+    SQLite::Database database(file, SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA synchronous = OFF");
+    database.exec("BEGIN");
+    database.exec(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
+        "INSERT INTO runs (id, name, target, stack, state, created, plan, prediction, environment, steps,"
+        " first_loss, last_loss, measured_tps_per_gpu, measured_step_time_s, measured_memory_gib) "
+        "SELECT printf('RUN%05d', i), 'Plan ' || (i % 37), 'cluster', 'torchtitan', 'ok',"
+        " strftime('%Y-%m-%dT%H:%M:%S.000Z', 1700000000 + i * 600, 'unixepoch'), plan, prediction, '{}', 1000,"
+        " 8.0, 2.5, 350 + i % 101, 2.1, 58.0 FROM n JOIN runs ON runs.id = 'SEED'");
+    database.exec("DELETE FROM runs WHERE id = 'SEED'");
+    database.exec(
+        "WITH RECURSIVE s(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM s WHERE k < 1000) "
+        "INSERT INTO steps (run, seq, step, time, loss, step_time_s, tps_per_gpu, memory_peak_gib) "
+        "SELECT id, k, k, 1700000000 + k, 8.0 / k, 2.1, 350 + k % 11, 58 FROM runs CROSS JOIN s ORDER BY id, k");
+    database.exec(
+        "WITH RECURSIVE s(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM s WHERE k < 1000) "
+        "INSERT INTO events (run, stream, seq, kind, line) SELECT id, 'events', k, 'step',"
+        " '{\"seq\":' || k || ',\"event\":\"step\",\"step\":' || k || '}' FROM runs CROSS JOIN s ORDER BY id, k");
+    database.exec("COMMIT");
+}
+
+void openHistory(const Presets& presets, const std::filesystem::path& folder)
+{
+    const std::filesystem::path file = folder / "history.db";
+    if (!std::filesystem::exists(file))
+        makeHistory(file);
+    HistoryPage page(presets);
+    page.setHistoryFile(file);
+    page.resize(1440, 860);
+    measure("history: 10,000 runs with 10,000,000 steps opened and painted", 10, [&](int) {
+        page.hide();
+        page.show();
+        page.grab();
+    });
+    auto* table = page.findChild<QTableView*>(QStringLiteral("history"));
+    measure("history: one step of scrolling, painted", 200, [&](int i) {
+        table->verticalScrollBar()->setValue(i * 40);
+        table->viewport()->repaint();
+        QApplication::processEvents();
+    });
+    measure("history: another run selected and painted", 50, [&](int i) {
+        table->selectRow(i * 150);
+        page.repaint();
+        QApplication::processEvents();
+    });
+}
 } // namespace
 
 int main(int argc, char** argv)
@@ -136,6 +266,11 @@ int main(int argc, char** argv)
     QApplication application(argc, argv);
     prepareAppearance();
     const Presets presets;
+    const QStringList arguments = QApplication::arguments();
+    if (arguments.value(1) == QStringLiteral("--history")) {
+        openHistory(presets, arguments.value(2).toStdString());
+        return 0;
+    }
     QElapsedTimer timer;
     timer.start();
     MainWindow::Options options;
@@ -145,6 +280,10 @@ int main(int argc, char** argv)
     window.show();
     QApplication::processEvents();
     std::printf("window made and shown: %.0f ms\n", double(timer.nsecsElapsed()) / 1e6);
+    if (arguments.value(1) == QStringLiteral("--live")) {
+        followRun(window, std::max(3, arguments.value(2).toInt()));
+        return 0;
+    }
     editToAnswer(window);
     drawTimeline();
     sortResults();

@@ -196,5 +196,33 @@ TEST_F(History, SurvivesADamagedStore)
     expect_problem(fourfold({"history", "list"}), 1, "move the file away");
 }
 
+TEST_F(History, TagsNotesAndDeleting)
+{
+    fill();
+    EXPECT_EQ(fourfold({"history", "tag", "01RUNA", "01RUNB", "--add", "paper", "--add", "slow"}).out,
+        "01RUNA  paper, slow\n01RUNB  paper, slow\n");
+    EXPECT_EQ(fourfold({"history", "tag", "01RUNB", "--remove", "slow"}).out, "01RUNB  paper\n");
+    expect_problem(fourfold({"history", "tag", "01RUNB", "--add", "a,b"}), 2, "no tag");
+    EXPECT_EQ(fourfold({"history", "note", "01RUNA", "best of three"}).status, 0);
+    const std::string shown = fourfold({"history", "show", "01RUNA"}).out;
+    EXPECT_THAT(shown, HasSubstr("paper, slow"));
+    EXPECT_THAT(shown, HasSubstr("best of three"));
+    EXPECT_THAT(fourfold({"history", "list", "--format", "csv"}).out, HasSubstr("\"paper, slow\",best of three"));
+
+    EXPECT_THAT(fourfold({"history", "delete", "01RUNB"}).out, HasSubstr("history restore 01RUNB"));
+    EXPECT_THAT(fourfold({"history", "list"}).out, ::testing::Not(HasSubstr("01RUNB")));
+    EXPECT_THAT(fourfold({"history", "list", "--deleted"}).out, HasSubstr("01RUNB"));
+    EXPECT_EQ(fourfold({"history", "restore", "01RUNB"}).out, "1 run restored\n");
+    EXPECT_THAT(fourfold({"history", "list"}).out, HasSubstr("01RUNB"));
+    const auto run_folder = history_file().parent_path() / "runs" / "01RUNB";
+    std::filesystem::create_directories(run_folder / "logs");
+    EXPECT_EQ(fourfold({"history", "purge"}).out, "0 runs removed for good\n");
+    EXPECT_TRUE(std::filesystem::exists(run_folder));
+    EXPECT_EQ(fourfold({"history", "delete", "01RUNB"}).status, 0);
+    EXPECT_EQ(fourfold({"history", "purge"}).out, "1 run removed for good\n");
+    EXPECT_FALSE(std::filesystem::exists(run_folder));
+    expect_problem(fourfold({"history", "restore", "01RUNB"}), 2, "there is no run");
+}
+
 } // namespace
 } // namespace fourfold::test

@@ -2,7 +2,9 @@
 // Each painted widget against its stored picture, at scale 1 and 2, light and dark. FOURFOLD_WRITE_GOLDEN=1 writes the
 // pictures anew; look at them before they are committed. The figures are made up: a change of the model moves nothing.
 #include "app/desktop/appearance.h"
+#include "app/desktop/widgets/error_scatter.h"
 #include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/memory_bars.h"
 #include "app/desktop/widgets/memory_over_time.h"
@@ -104,6 +106,39 @@ std::unique_ptr<QWidget> make(const QString& name)
         view->showMesh(RankMesh(plan));
         return view;
     }
+    if (name == QLatin1String("heat-map")) {
+        auto map = std::make_unique<HeatMap>(QStringLiteral("Layouts and GPUs"));
+        HeatGrid grid;
+        grid.columns = {QStringLiteral("8"), QStringLiteral("16"), QStringLiteral("32")};
+        grid.unit = QStringLiteral("Tokens/s per GPU");
+        for (int row = 0; row < 5; ++row) {
+            grid.rows << QStringLiteral("tp %1, cp 1, pp %2, mb 1").arg(1 << (row % 3)).arg(1 + row / 3);
+            std::vector<HeatCell>& cells = grid.cells.emplace_back();
+            for (int column = 0; column < 3; ++column) {
+                const double value = 900 + 97 * row - 150 * column;
+                cells.push_back({HeatCell::State::value, value, QString::number(value), {}});
+            }
+        }
+        grid.cells[1][2] = {HeatCell::State::failed, {}, QStringLiteral("no fit"), {}};
+        grid.cells[3][0] = {HeatCell::State::impossible, {}, {}, {}};
+        grid.cells[4][2] = {HeatCell::State::waiting, {}, QStringLiteral("running"), {}};
+        map->show(grid, {});
+        map->select(HeatMap::Place{2, 1});
+        return map;
+    }
+    if (name == QLatin1String("error-scatter")) {
+        static HistoryModel history;
+        std::vector<RunSummary> runs(12);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            runs[i].id = std::to_string(i);
+            runs[i].measured_tps_per_gpu = 80.0 * double(1 << (i % 6)) + 13.0 * double(i);
+            runs[i].predicted_tps_per_gpu = *runs[i].measured_tps_per_gpu * (0.85 + 0.03 * double(i));
+        }
+        history.show(runs);
+        auto scatter = std::make_unique<ErrorScatter>(history);
+        scatter->setSelected(3);
+        return scatter;
+    }
     auto card = std::make_unique<FigureCard>();
     Figure figure;
     figure.title = QStringLiteral("Peak memory per GPU");
@@ -147,8 +182,8 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<bool>("dark");
         QTest::addColumn<int>("scale");
-        for (const char* name :
-            {"figure-card", "memory-bars", "step-split", "timeline", "line-chart", "memory-over-time", "rank-mesh"}) {
+        for (const char* name : {"figure-card", "memory-bars", "step-split", "timeline", "line-chart",
+                 "memory-over-time", "rank-mesh", "heat-map", "error-scatter"}) {
             for (const bool dark : {false, true}) {
                 for (const int scale : {1, 2}) {
                     QTest::addRow("%s-%s-%dx", name, dark ? "dark" : "light", scale)
@@ -191,11 +226,7 @@ private slots:
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    GoldenTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<GoldenTest>(argc, argv);
 }
 
 #include "golden_test.moc"

@@ -3,7 +3,6 @@
 #include "app/models/answer.h"
 #include "app/models/facts_model.h"
 #include "app/models/history_model.h"
-#include "app/models/history_table.h"
 #include "app/models/plan_document.h"
 #include "app/models/plan_edits.h"
 #include "app/models/preset_model.h"
@@ -12,6 +11,7 @@
 #include "app/models/stage_memory_model.h"
 #include "app/models/text.h"
 #include "app/models/time_parts_model.h"
+#include "core/report/views/runs_table.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -145,9 +145,9 @@ private slots:
 
     void historyTableKeepsIdentityAndUnknowns()
     {
-        const Table table = historyTable({run("1", "a|b", std::nullopt), run("2", "c", 90.0)});
+        const Table table = runs_table({run("1", "a|b", std::nullopt), run("2", "c", 90.0)});
         const QString csv = fromUtf8(table.write(TableFormat::csv));
-        QVERIFY(csv.startsWith(QStringLiteral("id,name,created")));
+        QVERIFY(csv.startsWith(QStringLiteral("id,created,state")));
         const Json json = table.to_json();
         QVERIFY(json[0]["measured_tps_per_gpu"].is_null());
         QCOMPARE(json[1]["measured_tps_per_gpu"].get<double>(), 90.0);

@@ -35,40 +35,13 @@ using namespace fourfold;
 using namespace fourfold::ui;
 
 namespace {
-const test::Home* theHome = nullptr;
-constexpr int kPatience = 120'000; // milliseconds; CI has two loaded cores
+using test::kPatience;
 
-struct Fixture {
-    Presets presets;
-    MainWindow window{presets, options()};
-
+struct Fixture : test::WindowFixture {
     Fixture()
+        : WindowFixture({}, {1440, 900})
     {
-        window.resize(1440, 900);
-        window.show();
-        window.activateWindow(); // shortcuts are the active window's
-        static_cast<void>(QTest::qWaitForWindowActive(&window));
-        window.openPlan(theHome->write(QStringLiteral("pages.plan.json"), test::clusterPlan()).toStdString());
-    }
-    static MainWindow::Options options()
-    {
-        MainWindow::Options options;
-        options.history = theHome->path(QStringLiteral("history.db")).toStdString();
-        options.session = false;
-        return options;
-    }
-    bool answered()
-    {
-        return QTest::qWaitFor([this] { return window.document().isAnswered(); }, kPatience);
-    }
-    void showPicture(const QString& name)
-    {
-        for (auto* bar : window.planPage().findChildren<QTabBar*>(QStringLiteral("cardSwitch"))) {
-            for (int i = 0; i < bar->count(); ++i) {
-                if (bar->tabText(i) == name)
-                    bar->setCurrentIndex(i);
-            }
-        }
+        open(QStringLiteral("pages.plan.json"));
     }
     QTableView* table(const char* name) { return window.findChild<QTableView*>(QString::fromLatin1(name)); }
 };
@@ -370,13 +343,7 @@ private slots:
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    theHome = &home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    applyTheme(ThemeChoice::light);
-    PagesTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<PagesTest>(argc, argv);
 }
 
 #include "pages_test.moc"

@@ -3,10 +3,15 @@
 #include "app/desktop/dialogs.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/node_report.h"
+#include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
+#include "app/desktop/pages/sweep_dialog.h"
 #include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/line_chart.h"
+#include "app/models/history_access.h"
 #include "app/models/text.h"
 #include "tests/gui/support.h"
 
@@ -15,38 +20,27 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTest>
 
 using namespace fourfold;
 using namespace fourfold::ui;
 
 namespace {
-const test::Home* theHome = nullptr;
-constexpr int kPatience = 120'000; // milliseconds; CI has two loaded cores
+using test::kPatience;
 
-struct Fixture {
-    Presets presets;
-    MainWindow window;
-
+struct Fixture : test::WindowFixture {
     explicit Fixture(const QByteArray& plan)
-        : window(presets, options())
+        : WindowFixture(FOURFOLD_BIN_DIR "/../tests/fake-trainer")
     {
-        window.resize(1280, 800);
-        window.show();
-        window.openPlan(theHome->write(QStringLiteral("tiny.plan.json"), plan).toStdString());
+        open(QStringLiteral("tiny.plan.json"), plan);
         window.showPage(MainWindow::Page::runs);
-    }
-    static MainWindow::Options options()
-    {
-        MainWindow::Options options;
-        options.trainer = FOURFOLD_BIN_DIR "/../tests/fake-trainer";
-        options.session = false;
-        return options;
     }
     RunsPage& runs() { return window.runsPage(); }
     LiveRun& live() { return window.liveRun(); }
-    QPushButton* button(const char* name) { return window.findChild<QPushButton*>(QString::fromLatin1(name)); }
+    QPushButton* button(const char* name) { return child<QPushButton>(name); }
     bool ends()
     {
         return QTest::qWaitFor([this] { return !window.controller().isRunning(); }, kPatience);
@@ -82,7 +76,7 @@ private slots:
         QVERIFY(!history.index(row, HistoryModel::predictedTps).data().toString().isEmpty());
         QVERIFY(!history.index(row, HistoryModel::measuredTps).data().toString().isEmpty());
         QVERIFY(!history.index(row, HistoryModel::tpsError).data().toString().isEmpty());
-        const QString csv = theHome->path(QStringLiteral("history.csv"));
+        const QString csv = test::Home::the().path(QStringLiteral("history.csv"));
         QVERIFY(w.window.historyPage().exportTo(csv));
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
     }
@@ -145,6 +139,135 @@ private slots:
         QVERIFY(!w.runs().form().refusal().isEmpty());
     }
 
+    void ranksAreSpreadAndTheWorstIsNamed()
+    {
+        Fixture w(test::tinyPlan(30, 10));
+        QTest::mouseClick(w.button("start"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().memoryOverRanks().least.count(), 30);
+        QCOMPARE(w.live().memoryOverRanks().least.last().y(), 0.125);
+        QCOMPARE(w.live().memoryOverRanks().median.last().y(), 0.1875);
+        QCOMPARE(w.live().memoryOverRanks().greatest.last().y(), 0.25);
+        QCOMPARE(w.live().rankName(w.live().memoryOverRanks().worstRank), QStringLiteral("rank 1 on node-b"));
+        QVERIFY(w.live().throughputOverRanks().least.last().y() < w.live().throughput().last().y());
+        QVERIFY(w.runs().throughputChart().accessibleDescription().contains(QStringLiteral("slowest: rank 0")));
+        const Table table = w.runs().throughputChart().table();
+        QVERIFY(
+            std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return c.key == "least"; }));
+    }
+
+    void theFailurePageSaysWhoWhereAndWhat()
+    {
+        QByteArray plan = test::tinyPlan(40, 5);
+        plan.replace("\"FAKE_STEP_MS\"", "\"FAKE_FAIL_RANK\": \"1\", \"FAKE_HOW\": \"oom\", \"FAKE_STEP_MS\"");
+        Fixture w(plan);
+        QTest::mouseClick(w.button("start"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().state(), RunState::oom);
+        const QString text = w.runs().details().failureText();
+        for (const char* part :
+            {"Rank 1 failed first, on ", "tp 1", "out of memory in layer 3", "Last collective", "rank1.log"})
+            QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
+        QVERIFY(w.child<QPlainTextEdit>("failureLog")->toPlainText().contains(QStringLiteral("something went wrong")));
+    }
+
+    void restartDoesTheSameAgain()
+    {
+        Fixture w(test::tinyPlan(100'000, 20));
+        QVERIFY(!w.button("restart")->isEnabled());
+        QTest::mouseClick(w.button("start"), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 2; }, kPatience));
+        const QString first = w.live().id();
+        QTest::mouseClick(w.button("restart"), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor(
+            [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
+        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QVERIFY(storedRun(w.historyFile(), first)->summary.state == "cancelled");
+    }
+
+    void nodesAreCheckedWithoutARun()
+    {
+        Fixture w(test::tinyPlan(5, 5));
+        QSignalSpy checked(&w.window.controller(), &RunController::checked);
+        QTest::mouseClick(w.button("checkNodes"), Qt::LeftButton);
+        QVERIFY(!w.button("start")->isEnabled());
+        QVERIFY(checked.count() > 0 || checked.wait(kPatience));
+        NodeReport& report = w.runs().details().nodeReport();
+        QVERIFY2(report.verdict().startsWith(QStringLiteral("1 node, ")), qPrintable(report.verdict()));
+        QVERIFY(report.isVisible());
+        QVERIFY(w.button("start")->isEnabled());
+        QVERIFY(!w.live().hasRun());
+        const Table table = report.findings().table();
+        for (const std::vector<Cell>& row : table.rows)
+            QVERIFY(!std::get<std::string>(row[3]).empty());
+    }
+
+    void aSweepFillsItsTable()
+    {
+        Fixture w(test::tinyPlan(6, 5));
+        QTimer fill;
+        QObject::connect(&fill, &QTimer::timeout, [&] {
+            auto* dialog = qobject_cast<SweepDialog*>(QApplication::activeModalWidget());
+            if (!dialog)
+                return;
+            fill.stop();
+            auto* layouts = dialog->findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"));
+            auto* start = dialog->findChild<QPushButton*>(QStringLiteral("sweepStart"));
+            layouts->setPlainText(QStringLiteral("tp,cp,pp\n2,1,1\n"));
+            QVERIFY(!start->isEnabled()); // a column is missing, and it says so
+            QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("sweepSaid"))
+                        ->text()
+                        .contains(QStringLiteral("micro_batch")));
+            layouts->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n2,1,1,1\n1,1,1,1\n8,1,1,1\n"));
+            dialog->findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2"));
+            QTest::mouseClick(start, Qt::LeftButton);
+        });
+        fill.start(20);
+        QSignalSpy moved(&w.window.controller(), &RunController::sweepMoved);
+        QTest::mouseClick(w.button("measureTable"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QVERIFY(moved.count() >= 2);
+        const HeatGrid& grid = w.runs().details().sweepMap().grid();
+        QCOMPARE(grid.rows.size(), 3);
+        QVERIFY(grid.at(0, 0)->value.has_value());
+        QVERIFY(grid.at(1, 0)->value.has_value());
+        QCOMPARE(grid.at(2, 0)->state, HeatCell::State::impossible);
+        QCOMPARE(w.runs().details().sweepMap().table().rows.size(), std::size_t(3));
+    }
+
+    void aSecretIsAskedForAndMayBeDeclined()
+    {
+        std::optional<std::string> answer;
+        QString prompt;
+        QLineEdit::EchoMode echo = QLineEdit::Normal;
+        const auto with = [&](const std::function<void(QDialog&, QLineEdit&)>& act) {
+            QTimer watch;
+            QObject::connect(&watch, &QTimer::timeout, [&] {
+                auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+                if (!dialog || dialog->objectName() != QStringLiteral("secret"))
+                    return;
+                watch.stop();
+                auto* field = dialog->findChild<QLineEdit*>(QStringLiteral("secretAnswer"));
+                echo = field->echoMode();
+                for (const QLabel* label : dialog->findChildren<QLabel*>())
+                    prompt += label->text();
+                act(*dialog, *field);
+            });
+            watch.start(10);
+            answer = askSecret(nullptr, {"node1", "passphrase of <b>~/.ssh/id</b>", false});
+        };
+        with([](QDialog&, QLineEdit& field) {
+            QTest::keyClicks(&field, QStringLiteral("open sesame"));
+            QTest::keyClick(&field, Qt::Key_Return);
+        });
+        QCOMPARE(answer, std::optional<std::string>("open sesame"));
+        QCOMPARE(echo, QLineEdit::Password);
+        QVERIFY(prompt.contains(QStringLiteral("<b>~/.ssh/id</b>"))); // the host's text is shown, not interpreted
+        with([](QDialog& dialog, QLineEdit&) { dialog.reject(); });
+        QVERIFY(!answer.has_value());
+    }
+
     void unknownHostKeyIsShown()
     {
         const HostKeyQuestion question{"node1", "ssh-ed25519", "SHA256:abc"};
@@ -164,13 +287,7 @@ private slots:
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    theHome = &home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    applyTheme(ThemeChoice::light);
-    RunsTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<RunsTest>(argc, argv);
 }
 
 #include "runs_test.moc"

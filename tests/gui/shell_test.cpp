@@ -38,29 +38,11 @@ using namespace fourfold;
 using namespace fourfold::ui;
 
 namespace {
-const test::Home* theHome = nullptr;
 
-MainWindow::Options options()
-{
-    MainWindow::Options options;
-    options.history = theHome->path(QStringLiteral("history.db")).toStdString();
-    options.session = false;
-    return options;
-}
+using test::WindowFixture;
 
-struct Fixture {
-    Presets presets;
-    MainWindow window{presets, options()};
-
-    Fixture()
-    {
-        window.resize(1280, 800);
-        window.show();
-        window.activateWindow(); // shortcuts are the active window's
-        static_cast<void>(QTest::qWaitForWindowActive(&window));
-    }
-    static QString plan(const QString& name) { return theHome->write(name, test::clusterPlan()); }
-    bool open(const QString& name) { return window.openPlan(plan(name).toStdString()); }
+struct Fixture : WindowFixture {
+    static QString plan(const QString& name) { return test::Home::the().write(name, test::clusterPlan()); }
     void drop(const QString& path)
     {
         QMimeData data;
@@ -129,7 +111,7 @@ private slots:
     void whatACrashLeftIsRestored()
     {
         const QString file = Fixture::plan(QStringLiteral("crashed.plan.json"));
-        const std::filesystem::path folder = theHome->path(QStringLiteral("journal")).toStdString();
+        const std::filesystem::path folder = test::Home::the().path(QStringLiteral("journal")).toStdString();
         const Presets presets;
         {
             PlanTabs tabs(presets);
@@ -146,7 +128,7 @@ private slots:
             const auto written = *std::filesystem::directory_iterator(folder);
             std::filesystem::rename(written.path(), folder / "2147480000.json");
         }
-        MainWindow::Options withJournal = options();
+        MainWindow::Options withJournal = WindowFixture::options();
         withJournal.session = true;
         withJournal.journal = folder;
         MainWindow window(presets, withJournal);
@@ -173,9 +155,9 @@ private slots:
 
     void openPlansComeBack()
     {
-        MainWindow::Options withSession = options();
+        MainWindow::Options withSession = WindowFixture::options();
         withSession.session = true;
-        withSession.journal = theHome->path(QStringLiteral("journal2")).toStdString();
+        withSession.journal = test::Home::the().path(QStringLiteral("journal2")).toStdString();
         const Presets presets;
         {
             MainWindow window(presets, withSession);
@@ -188,7 +170,7 @@ private slots:
             split->setSizes({100, 500});
             QVERIFY(window.close());
         }
-        QFile::remove(theHome->path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
+        QFile::remove(test::Home::the().path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
         MainWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
@@ -213,12 +195,12 @@ private slots:
         const QByteArray config = R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
             "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
             "rms_norm_eps": 1e-5, "max_position_embeddings": 4096})";
-        w.drop(theHome->write(QStringLiteral("config.json"), config));
+        w.drop(test::Home::the().write(QStringLiteral("config.json"), config));
         QVERIFY(w.said.startsWith(QStringLiteral("Take the model")));
         QCOMPARE(w.window.document().resolved()->model.layers, 12);
         int told = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
-        w.drop(theHome->write(QStringLiteral("notes.json"), "[1, 2]"));
+        w.drop(test::Home::the().write(QStringLiteral("notes.json"), "[1, 2]"));
         QTRY_COMPARE(told, 1);
     }
 
@@ -273,33 +255,33 @@ private slots:
         auto* bars = w.window.findChild<MemoryBars*>();
         const QSize before = bars->size();
         for (const char* ending : {"png", "svg", "pdf"}) {
-            const QString file = theHome->path(QStringLiteral("bars.") + QLatin1String(ending));
+            const QString file = test::Home::the().path(QStringLiteral("bars.") + QLatin1String(ending));
             const Expected<void> written = writePicture(*bars, {640, 400}, file);
             QVERIFY2(written.has_value(), ending);
             QVERIFY(test::readFile(file).size() > 1000);
         }
-        QCOMPARE(QImage(theHome->path(QStringLiteral("bars.png"))).size(), QSize(1280, 800));
-        const QByteArray svg = test::readFile(theHome->path(QStringLiteral("bars.svg")));
+        QCOMPARE(QImage(test::Home::the().path(QStringLiteral("bars.png"))).size(), QSize(1280, 800));
+        const QByteArray svg = test::readFile(test::Home::the().path(QStringLiteral("bars.svg")));
         QVERIFY(svg.contains("Weights"));
         QVERIFY(svg.contains("width=\"") && !svg.contains("<image")); // vectors, not a photograph
         QCOMPARE(bars->size(), before);
-        QVERIFY(!writePicture(*bars, {640, 400}, theHome->path(QStringLiteral("bars.gif"))).has_value());
-        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("bars.gif"))));
-        QVERIFY(!writePicture(*bars, {640, 400}, theHome->path(QStringLiteral("no/bars.svg"))).has_value());
+        QVERIFY(!writePicture(*bars, {640, 400}, test::Home::the().path(QStringLiteral("bars.gif"))).has_value());
+        QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("bars.gif"))));
+        QVERIFY(!writePicture(*bars, {640, 400}, test::Home::the().path(QStringLiteral("no/bars.svg"))).has_value());
     }
 
     void aReportIsOnePageOfPdf()
     {
         Fixture w;
-        const QString file = theHome->path(QStringLiteral("report.pdf"));
+        const QString file = test::Home::the().path(QStringLiteral("report.pdf"));
         QVERIFY(w.open(QStringLiteral("report.plan.json")));
         QVERIFY(QTest::qWaitFor([&] { return w.window.document().isAnswered(); }, 30'000));
         QVERIFY(writeReport(w.window.planPage().report(), file).has_value());
         const QByteArray pdf = test::readFile(file);
         QVERIFY(pdf.startsWith("%PDF"));
         QCOMPARE(pdf.count("/Type /Page\n"), 1);
-        QVERIFY(!writeReport(ReportPage(), theHome->path(QStringLiteral("empty.pdf"))).has_value());
-        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("empty.pdf"))));
+        QVERIFY(!writeReport(ReportPage(), test::Home::the().path(QStringLiteral("empty.pdf"))).has_value());
+        QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("empty.pdf"))));
     }
 
     void everyPictureHasATable()
@@ -325,11 +307,11 @@ private slots:
         QVERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral("Stage\tWeights GiB")));
         QVERIFY(QApplication::clipboard()->mimeData()->hasHtml());
         for (const char* ending : {"csv", "md", "tex", "json"}) {
-            const QString file = theHome->path(QStringLiteral("bars-table.") + QLatin1String(ending));
+            const QString file = test::Home::the().path(QStringLiteral("bars-table.") + QLatin1String(ending));
             QVERIFY(writeTable(bars->table(), file).has_value());
             QVERIFY(!test::readFile(file).isEmpty());
         }
-        QVERIFY(!writeTable(bars->table(), theHome->path(QStringLiteral("bars-table.xls"))).has_value());
+        QVERIFY(!writeTable(bars->table(), test::Home::the().path(QStringLiteral("bars-table.xls"))).has_value());
     }
 
     void chartsAreReadByKeys()
@@ -353,13 +335,7 @@ private slots:
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    theHome = &home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    applyTheme(ThemeChoice::light);
-    ShellTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<ShellTest>(argc, argv);
 }
 
 #include "shell_test.moc"

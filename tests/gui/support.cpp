@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/support.h"
 
-#include <QApplication>
+#include "app/desktop/pages/plan_page.h"
+
 #include <QFile>
 #include <QMessageBox>
+#include <QTabBar>
 
 namespace fourfold::ui::test {
 
+namespace {
+const Home* theHome = nullptr;
+}
+
 Home::Home()
 {
+    theHome = this;
     for (const auto& [variable, folder] : {std::pair("HOME", "home"), std::pair("XDG_DATA_HOME", "data"),
              std::pair("XDG_CONFIG_HOME", "config"), std::pair("XDG_CACHE_HOME", "cache")})
         qputenv(variable, path(QLatin1String(folder)).toUtf8());
     QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+}
+
+const Home& Home::the()
+{
+    return *theHome;
 }
 
 QString Home::write(const QString& name, const QByteArray& text) const
@@ -61,6 +73,49 @@ QByteArray readFile(const QString& file)
 {
     QFile in(file);
     return in.open(QIODevice::ReadOnly) ? in.readAll() : QByteArray();
+}
+
+MainWindow::Options WindowFixture::options(const std::filesystem::path& trainer)
+{
+    MainWindow::Options options;
+    options.history = historyFile();
+    options.trainer = trainer;
+    options.session = false;
+    return options;
+}
+
+std::filesystem::path WindowFixture::historyFile()
+{
+    return Home::the().path(QStringLiteral("history.db")).toStdString();
+}
+
+WindowFixture::WindowFixture(const std::filesystem::path& trainer, QSize size)
+    : window(presets, options(trainer))
+{
+    window.resize(size);
+    window.show();
+    window.activateWindow(); // shortcuts are the active window's
+    static_cast<void>(QTest::qWaitForWindowActive(&window));
+}
+
+bool WindowFixture::open(const QString& name, const QByteArray& plan)
+{
+    return window.openPlan(Home::the().write(name, plan).toStdString());
+}
+
+bool WindowFixture::answered()
+{
+    return QTest::qWaitFor([this] { return window.document().isAnswered(); }, kPatience);
+}
+
+void WindowFixture::showPicture(const QString& name)
+{
+    for (auto* bar : window.planPage().findChildren<QTabBar*>(QStringLiteral("cardSwitch"))) {
+        for (int i = 0; i < bar->count(); ++i) {
+            if (bar->tabText(i) == name)
+                bar->setCurrentIndex(i);
+        }
+    }
 }
 
 DialogWatch::DialogWatch(std::function<void(QMessageBox&)> answer)

@@ -159,12 +159,7 @@ private slots:
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    applyTheme(ThemeChoice::light);
-    TimelineTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<TimelineTest>(argc, argv);
 }
 
 #include "timeline_test.moc"

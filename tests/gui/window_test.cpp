@@ -28,33 +28,14 @@ using namespace fourfold;
 using namespace fourfold::ui;
 
 namespace {
-const test::Home* theHome = nullptr;
 
-MainWindow::Options options()
-{
-    MainWindow::Options options;
-    options.history = theHome->path(QStringLiteral("history.db")).toStdString();
-    options.session = false;
-    return options;
-}
+using test::WindowFixture;
 
-// A window on the cluster plan, answered.
-struct Fixture {
-    Presets presets;
-    MainWindow window{presets, options()};
-    QString file = theHome->write(QStringLiteral("cluster.plan.json"), test::clusterPlan());
+// A window on the cluster plan.
+struct Fixture : WindowFixture {
+    QString file = test::Home::the().path(QStringLiteral("cluster.plan.json"));
 
-    Fixture()
-    {
-        window.resize(1280, 800);
-        window.show();
-        window.openPlan(file.toStdString());
-    }
-    PlanDocument& document() { return window.document(); }
-    bool answered()
-    {
-        return QTest::qWaitFor([this] { return document().isAnswered(); }, 30'000);
-    }
+    Fixture() { open(QStringLiteral("cluster.plan.json")); }
     QSpinBox* spin(const char* path) { return window.findChild<QSpinBox*>(QString::fromLatin1(path)); }
     QString figure(std::size_t index) { return window.planPage().figures().at(index)->figure().value; }
     // The button that puts the nearest valid value into a field; null when there is no reason to.
@@ -179,12 +160,13 @@ private slots:
         const QByteArray config = R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
             "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
             "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})";
-        QVERIFY(w.window.importModel(theHome->write(QStringLiteral("config.json"), config).toStdString()));
+        QVERIFY(w.window.importModel(test::Home::the().write(QStringLiteral("config.json"), config).toStdString()));
         QCOMPARE(w.document().resolved()->model.layers, 12);
         QVERIFY(valueAt(w.document().plan().document, "model.my_own_key").is_boolean());
         int seen = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++seen; });
-        QVERIFY(!w.window.importModel(theHome->write(QStringLiteral("bad.json"), "{\"model_type\": 3}").toStdString()));
+        QVERIFY(!w.window.importModel(
+            test::Home::the().write(QStringLiteral("bad.json"), "{\"model_type\": 3}").toStdString()));
         QCOMPARE(seen, 1);
         QCOMPARE(w.document().resolved()->model.layers, 12);
     }
@@ -194,7 +176,7 @@ private slots:
         Fixture w;
         w.spin("training.micro_batch")->setValue(2);
         QVERIFY(w.window.isWindowModified());
-        const QString copy = theHome->path(QStringLiteral("copy.plan.json"));
+        const QString copy = test::Home::the().path(QStringLiteral("copy.plan.json"));
         QVERIFY(w.window.savePlanAs(copy.toStdString()));
         QVERIFY(!w.window.isWindowModified());
         const Expected<Plan> read = read_plan(copy.toStdString());
@@ -211,13 +193,14 @@ private slots:
         const Json before = w.document().plan().document;
         QString told;
         test::DialogWatch watch([&](QMessageBox& box) { told = box.text() + box.informativeText(); });
-        QVERIFY(!w.window.openPlan(theHome->write(QStringLiteral("broken.plan.json"), "{ \"model\": ").toStdString()));
+        QVERIFY(!w.window.openPlan(
+            test::Home::the().write(QStringLiteral("broken.plan.json"), "{ \"model\": ").toStdString()));
         QVERIFY2(told.contains(QStringLiteral("broken.plan.json")), qPrintable(told));
         QCOMPARE(w.window.plans().count(), 1); // no tab for a plan that is none
         QVERIFY(w.document().plan().document == before);
         QVERIFY(w.window.isWindowModified());
-        QVERIFY(!w.window.savePlanAs(theHome->path(QStringLiteral("no/such/folder/x.json")).toStdString()));
-        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("no"))));
+        QVERIFY(!w.window.savePlanAs(test::Home::the().path(QStringLiteral("no/such/folder/x.json")).toStdString()));
+        QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("no"))));
         QVERIFY(w.window.isWindowModified());
     }
 
@@ -274,7 +257,7 @@ private slots:
     {
         Fixture w;
         ScreenshotRequest request;
-        request.file = theHome->path(QStringLiteral("shot.png"));
+        request.file = test::Home::the().path(QStringLiteral("shot.png"));
         request.size = {1280, 800};
         for (const bool dark : {false, true}) {
             request.dark = dark;
@@ -282,15 +265,15 @@ private slots:
             const QImage image(request.file);
             QCOMPARE(image.size(), QSize(1280, 800));
         }
-        request.file = theHome->path(QStringLiteral("no/such/folder.png"));
+        request.file = test::Home::the().path(QStringLiteral("no/such/folder.png"));
         QVERIFY(!takeScreenshot(w.window, request).has_value());
         w.window.setTheme(ThemeChoice::light);
     }
 
     void sessionComesBack()
     {
-        const QString file = theHome->write(QStringLiteral("session.plan.json"), test::clusterPlan());
-        MainWindow::Options withSession = options();
+        const QString file = test::Home::the().write(QStringLiteral("session.plan.json"), test::clusterPlan());
+        MainWindow::Options withSession = WindowFixture::options();
         withSession.session = true;
         const Presets presets;
         {
@@ -314,26 +297,20 @@ private slots:
         Fixture w;
         w.window.showPage(MainWindow::Page::history);
         QCOMPARE(w.window.historyPage().model().rowCount(), 0);
-        const QString file = theHome->path(QStringLiteral("runs.csv"));
+        const QString file = test::Home::the().path(QStringLiteral("runs.csv"));
         QVERIFY(w.window.historyPage().exportTo(file));
         QVERIFY(test::readFile(file).startsWith("id,"));
         int told = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
-        QVERIFY(!w.window.historyPage().exportTo(theHome->path(QStringLiteral("runs.xlsx"))));
+        QVERIFY(!w.window.historyPage().exportTo(test::Home::the().path(QStringLiteral("runs.xlsx"))));
         QCOMPARE(told, 1);
-        QVERIFY(!QFile::exists(theHome->path(QStringLiteral("runs.xlsx"))));
+        QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("runs.xlsx"))));
     }
 };
 
 int main(int argc, char** argv)
 {
-    const test::Home home;
-    theHome = &home;
-    QApplication application(argc, argv);
-    prepareAppearance();
-    applyTheme(ThemeChoice::light);
-    WindowTest tests;
-    return QTest::qExec(&tests, argc, argv);
+    return test::runTests<WindowTest>(argc, argv);
 }
 
 #include "window_test.moc"

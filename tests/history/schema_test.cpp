@@ -46,6 +46,10 @@ TEST(Schema, ReleasedSqlIsNeverEdited)
 {
     EXPECT_EQ(sha256_hex(source_text("core/history/schema_v1.sql")),
         "f6b8e920999eff3043ab6d6f71e2e3b512b45d84a2902339d667e1b1a490d231");
+    EXPECT_EQ(sha256_hex(source_text("core/history/schema_v2.sql")),
+        "920b755e5fb535bd68324b2ae446d6c1a1ff52ba695df88d95dd4f6df726a2d0");
+    EXPECT_EQ(sha256_hex(source_text("core/history/schema_v3.sql")),
+        "1358ea231011ad4d5a298a2563466829a9f613f6bf2ecd292d719ddd01f61b7f");
 }
 
 TEST(Schema, MigratesAnOldHistoryAndKeepsItsRows)
@@ -77,6 +81,26 @@ TEST(Schema, MigratesAnOldHistoryAndKeepsItsRows)
     EXPECT_EQ(copy.execAndGet("PRAGMA user_version").getInt(), 1);
     EXPECT_EQ(copy.execAndGet("SELECT count(*) FROM events").getInt(), 6);
     EXPECT_EQ(copy.execAndGet("PRAGMA quick_check").getString(), "ok");
+}
+
+TEST(Schema, RunsOfSchema2HaveNeitherTagsNorNotes)
+{
+    const TemporaryFolder folder;
+    const fs::path file = folder / "history.db";
+    make_v1(file);
+    {
+        SQLite::Database database(file, SQLite::OPEN_READWRITE);
+        history::migrate(database, file, 2);
+    }
+    HistoryStore store = *must(HistoryStore::open_existing(file)); // for reading, but migrated
+    for (const RunSummary& run : must(store.list())) {
+        EXPECT_TRUE(run.tags.empty());
+        EXPECT_EQ(run.note, "");
+    }
+    EXPECT_EQ(must(store.list()).size(), 2u);
+    EXPECT_TRUE(fs::exists(history::backup_file(file, 2)));
+    EXPECT_FALSE(must(HistoryStore::open_existing(folder / "none.db")).has_value());
+    EXPECT_FALSE(fs::exists(folder / "none.db"));
 }
 
 TEST(Schema, MigratedAndNewFilesHaveTheSameSchema)

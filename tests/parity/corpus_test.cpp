@@ -49,7 +49,7 @@ TEST(Corpus, SliceOfTheExampleLearnsAndReports)
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Json& step = steps[i];
         for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu",
-                 "mfu", "memory_peak_gib", "tokens", "samples", "global_batch", "loss_scale", "skipped_steps",
+                 "mfu", "memory_peak_gib", "ranks", "tokens", "samples", "global_batch", "loss_scale", "skipped_steps",
                  "nan_steps", "data_time_s"})
             EXPECT_TRUE(step.contains(key) && step[key].is_number()) << key << ": " << step;
         EXPECT_EQ(step["step"], 2 * (i + 1));

@@ -106,7 +106,9 @@ int main(int argc, char** argv)
         close(fill);
     }
     if (rank == 0)
-        say(head + "\"start\",\"versions\":{\"fourfold-trainer\":\"fake\"}}");
+        say(head
+            + "\"start\",\"versions\":{\"fourfold-trainer\":\"fake\"},\"hosts\":[{\"rank\":0,\"host\":\"node-a\"},"
+              "{\"rank\":1,\"host\":\"node-b\"}]}");
     if (variable("FAKE_RUBBISH") == "1") {
         say("this is no event");
         say("[1,2,3]");
@@ -158,11 +160,14 @@ int main(int argc, char** argv)
             sleep_for_ever(); // the peer never comes
         progress.end();
         if (rank == 0) {
-            char text[400];
+            char text[640];
             std::snprintf(text, sizeof text,
                 "%s\"step\",\"step\":%d,\"loss\":%.6f,\"grad_norm\":1.5,\"learning_rate\":0.001,\"step_time_s\":%.4f,"
-                "\"tps_per_gpu\":%.3f,\"tflops_per_gpu\":0.5,\"mfu\":0.1,\"memory_peak_gib\":0.25,\"tokens\":%d}",
-                head.c_str(), step, 5.0 / step, pause_ms / 1000.0, 1000.0 + step % 7, step * 256);
+                "\"tps_per_gpu\":%.3f,\"tflops_per_gpu\":0.5,\"mfu\":0.1,\"memory_peak_gib\":0.25,\"tokens\":%d,"
+                "\"ranks\":{\"memory_peak_gib\":{\"min\":0.125,\"median\":0.1875,\"max\":0.25,\"worst_rank\":1},"
+                "\"step_time_s\":{\"min\":%.4f,\"median\":%.4f,\"max\":%.4f,\"worst_rank\":0}}}",
+                head.c_str(), step, 5.0 / step, pause_ms / 1000.0, 1000.0 + step % 7, step * 256, pause_ms / 1000.0,
+                pause_ms / 1000.0, pause_ms / 800.0);
             say(text);
         }
     }

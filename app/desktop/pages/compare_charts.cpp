@@ -152,6 +152,19 @@ void CompareCharts::show(const std::vector<CompareEntry>& entries)
     startScaling();
 }
 
+void CompareCharts::addPublished(const std::vector<CurveSeries>& series)
+{
+    for (const CurveSeries& curve : series) {
+        const bool there = std::any_of(
+            m_published.begin(), m_published.end(), [&](const CurveSeries& other) { return other.name == curve.name; });
+        if (!there)
+            m_published.push_back(curve);
+    }
+    ++m_serial;
+    m_left->setCurrent(2);
+    startScaling();
+}
+
 void CompareCharts::showBars()
 {
     QStringList names;
@@ -234,6 +247,7 @@ void CompareCharts::startScaling()
         std::sort(table->begin(), table->end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
         measured.push_back({tr("%1, published").arg(table.key()), *table, true});
     }
+    measured.insert(measured.end(), m_published.begin(), m_published.end());
     // The old thread is asked to stop and joined by the assignment; it looks at its token between two predictions.
     m_scalingThread = std::jthread([this, serial = m_serial, wanted = std::move(wanted),
                                        measured = std::move(measured)](const std::stop_token& stop) mutable {

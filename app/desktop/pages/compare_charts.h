@@ -2,6 +2,7 @@
 // The pictures of a comparison: memory, throughput, MFU, step time, scaling over GPUs, and timelines on one axis.
 #pragma once
 
+#include "app/desktop/widgets/comparison_chart.h"
 #include "app/models/compare_entry.h"
 #include "core/plan/presets.h"
 
@@ -15,7 +16,6 @@ class QComboBox;
 namespace fourfold::ui {
 
 class CardStack;
-class ComparisonChart;
 class TimelineView;
 
 class CompareCharts : public QWidget {
@@ -26,7 +26,11 @@ public:
     ~CompareCharts() override;
     void show(const std::vector<CompareEntry>& entries);
     using QWidget::show;
+    // Measured series of the scaling chart, each name once.
+    void addPublished(const std::vector<CurveSeries>& series);
     [[nodiscard]] ComparisonChart& memory() { return *m_memory; }
+    [[nodiscard]] ComparisonChart& throughput() { return *m_throughput; }
+    [[nodiscard]] ComparisonChart& time() { return *m_time; }
     [[nodiscard]] ComparisonChart& scaling() { return *m_scaling; }
     [[nodiscard]] const std::vector<TimelineView*>& timelines() const { return m_timelines; }
 
@@ -41,6 +45,7 @@ private:
 
     const Presets& m_presets;
     std::vector<CompareEntry> m_entries;
+    std::vector<CurveSeries> m_published;
     ComparisonChart *m_memory, *m_throughput, *m_utilisation, *m_time, *m_scaling;
     CardStack *m_left, *m_right;
     std::vector<TimelineView*> m_timelines; // two, one axis

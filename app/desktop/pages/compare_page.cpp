@@ -6,18 +6,22 @@
 #include "app/desktop/layout_state.h"
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/row_picker.h"
+#include "app/desktop/pages/sweep_view.h"
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/comparison_chart.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/zoom.h"
+#include "app/models/history_access.h"
 #include "app/models/plan_facts.h"
+#include "app/models/published.h"
 #include "app/models/text.h"
-#include "core/base/paths.h"
 #include "core/calibration/published_layouts.h"
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDate>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
@@ -25,6 +29,8 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QTabBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -36,6 +42,7 @@ constexpr int kSideWidth = 260;
 constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
 constexpr int kColumnWidth = 170;
+constexpr std::size_t kMostSeries = 4; // of one table in the scaling chart
 
 constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
 
@@ -56,12 +63,32 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
     , m_addMenu(new QMenu(this))
     , m_table(new DataTable)
     , m_charts(new CompareCharts(plans.presets()))
+    , m_sweep(new SweepView(plans))
+    , m_views(new QTabBar)
+    , m_pages(new QStackedWidget)
 {
     QSplitter* rows = makeSplitter(QStringLiteral("compare.rows"), Qt::Vertical, {makeTable(), m_charts}, {5, 5});
     QSplitter* split = makeSplitter(QStringLiteral("compare.side"), Qt::Horizontal, {makeSide(), rows}, {18, 82});
+    m_views->setObjectName(QStringLiteral("compareViews"));
+    m_views->setAccessibleName(tr("View"));
+    m_views->setDrawBase(false);
+    m_views->setExpanding(false);
+    m_views->addTab(tr("Side by side"));
+    m_views->addTab(tr("Layouts and GPUs"));
+    m_pages->addWidget(split);
+    m_pages->addWidget(m_sweep);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(split);
+    column->setSpacing(0);
+    column->addWidget(m_views);
+    column->addWidget(m_pages, 1);
+    connect(m_views, &QTabBar::currentChanged, m_pages, &QStackedWidget::setCurrentIndex);
+    connect(m_sweep, &SweepView::message, this, &ComparePage::message);
+    connect(m_sweep, &SweepView::applied, this, &ComparePage::applied);
+    connect(m_sweep, &SweepView::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
+        showView(View::sideBySide);
+        addPlans(plans);
+    });
 
     m_later.setSingleShot(true);
     m_later.setInterval(kRefreshMilliseconds);
@@ -223,32 +250,16 @@ void ComparePage::fillAddMenu()
     m_addMenu->clear();
     m_addMenu->addAction(tr("Open a plan\u2026"), this, &ComparePage::openRequested);
     QMenu* runs = m_addMenu->addMenu(tr("Run of the history"));
-    const std::filesystem::path file = m_history.empty() ? HistoryStore::default_file() : m_history;
-    std::error_code error;
-    if (std::filesystem::exists(file, error)) {
-        const Expected<HistoryStore> store = HistoryStore::open(file, StoreMode::read_only);
-        const Expected<std::vector<RunSummary>> list
-            = store ? store->list(kMostRunsOffered) : Expected<std::vector<RunSummary>>(store.error());
-        if (list) {
-            for (const RunSummary& run : *list) {
-                const QString id = fromUtf8(run.id);
-                const QString date = fromUtf8(run.created).left(16).replace(QLatin1Char('T'), QLatin1Char(' '));
-                runs->addAction(
-                    QStringLiteral("%1, %2").arg(fromUtf8(run.name), date), this, [this, id] { addRun(id); });
-            }
-        }
+    const Expected<std::vector<RunSummary>> stored = storedRuns(m_history, kMostRunsOffered);
+    for (const RunSummary& run : stored ? *stored : std::vector<RunSummary>()) {
+        const QString id = fromUtf8(run.id);
+        const QString date = fromUtf8(run.created).left(16).replace(QLatin1Char('T'), QLatin1Char(' '));
+        runs->addAction(QStringLiteral("%1, %2").arg(fromUtf8(run.name), date), this, [this, id] { addRun(id); });
     }
     runs->setEnabled(!runs->isEmpty());
     QMenu* tables = m_addMenu->addMenu(tr("Published table"));
-    for (const std::filesystem::path& folder : preset_folders()) {
-        for (std::filesystem::directory_iterator at(folder / "published", error), end; !error && at != end;
-             at.increment(error)) {
-            if (at->path().extension() == ".csv") {
-                tables->addAction(
-                    fromUtf8(at->path().stem().string()), this, [this, path = at->path()] { addTable(path); });
-            }
-        }
-    }
+    for (const std::filesystem::path& table : publishedTables())
+        tables->addAction(fromUtf8(table.stem().string()), this, [this, table] { addTable(table); });
     tables->addSeparator();
     tables->addAction(tr("CSV file\u2026"), this, [this] {
         const QString csv = QFileDialog::getOpenFileName(this, tr("Compare with measurements"), {}, tr("CSV (*.csv)"));
@@ -259,9 +270,7 @@ void ComparePage::fillAddMenu()
 
 bool ComparePage::addRun(const QString& id)
 {
-    const Expected<HistoryStore> store
-        = HistoryStore::open(m_history.empty() ? HistoryStore::default_file() : m_history, StoreMode::read_only);
-    const Expected<RunDetail> run = store ? store->show(id.toStdString()) : Expected<RunDetail>(store.error());
+    const Expected<RunDetail> run = storedRun(m_history, id);
     if (!run) {
         showProblem(this, tr("The run cannot be compared"), run.error());
         return false;
@@ -276,11 +285,7 @@ bool ComparePage::addRun(const QString& id)
 
 bool ComparePage::addTable(const std::filesystem::path& csv)
 {
-    const auto read = [&]() -> Expected<MeasuredTable> {
-        FOURFOLD_TRY(const TableSources sources, TableSources::find());
-        return read_measured_table(csv, sources, m_plans.presets());
-    };
-    const Expected<MeasuredTable> table = read();
+    const Expected<MeasuredTable> table = readTable(csv, m_plans.presets());
     if (!table) {
         showProblem(this, tr("The table cannot be compared"), table.error());
         return false;
@@ -290,8 +295,16 @@ bool ComparePage::addTable(const std::filesystem::path& csv)
             tr("%1 of the table cannot be read; the first: %2")
                 .arg(counted(double(table->problems.size()), tr("row")), fromUtf8(table->problems.front().line())));
     RowPicker picker(*table, this);
-    if (picker.exec() == QDialog::Accepted)
+    switch (picker.exec()) {
+    case RowPicker::kWholeTable:
+        addSeries(*table);
+        break;
+    case QDialog::Accepted:
         addRows(*table, picker.chosen());
+        break;
+    default:
+        break;
+    }
     return true;
 }
 
@@ -318,6 +331,74 @@ void ComparePage::addRows(const MeasuredTable& table, const std::vector<std::siz
             m_added.push_back(std::move(entry));
     }
     refresh();
+}
+
+void ComparePage::addSeries(const MeasuredTable& table)
+{
+    std::vector<TableJob> jobs = jobsOf(table);
+    std::erase_if(jobs, [](const TableJob& job) { return job.best.isEmpty(); });
+    const auto isCompared = [this](const TableJob& job) {
+        const std::vector<CompareEntry>& entries = m_model.entries();
+        return std::any_of(entries.begin(), entries.end(),
+            [&](const CompareEntry& entry) { return entry.plan() && sameJob(job, *entry.plan()); });
+    };
+    if (std::any_of(jobs.begin(), jobs.end(), isCompared))
+        std::erase_if(jobs, [&](const TableJob& job) { return !isCompared(job); });
+    if (jobs.size() > kMostSeries)
+        jobs.resize(kMostSeries);
+    std::vector<CurveSeries> series;
+    for (const TableJob& job : jobs)
+        series.push_back({tr("%1: %2, best measured").arg(fromUtf8(table.name), job.name), job.best, true});
+    m_charts->addPublished(series);
+    emit message(tr("%1 of %2 in the scaling chart")
+                     .arg(counted(double(series.size()), tr("job"), tr("jobs")), fromUtf8(table.name)));
+}
+
+void ComparePage::showView(View view)
+{
+    m_views->setCurrentIndex(static_cast<int>(view));
+}
+
+ReportPage ComparePage::report() const
+{
+    ReportPage page;
+    const std::vector<CompareEntry>& entries = m_model.entries();
+    if (m_views->currentIndex() == static_cast<int>(View::sweep)) {
+        page.title = m_sweep->map().title();
+        page.lines << m_sweep->map().subtitle();
+        if (!m_sweep->summary().isEmpty())
+            page.lines << m_sweep->summary();
+        if (!m_sweep->map().grid().rows.isEmpty())
+            page.parts = {{&m_sweep->map(), 900, {}}};
+    } else if (!entries.empty()) {
+        QStringList names;
+        for (const CompareEntry& entry : entries)
+            names << QStringLiteral("%1: %2").arg(entryKindLabel(entry.kind), entry.name);
+        page.title = tr("Comparison of %1").arg(counted(double(entries.size()), tr("entry"), tr("entries")));
+        page.lines << names.join(QStringLiteral("; "))
+                   << tr("Differences against %1").arg(entries[static_cast<std::size_t>(m_model.reference())].name);
+        page.parts = {{nullptr, 0, reportTable()}, {&m_charts->throughput(), 210, {}}, {&m_charts->time(), 230, {}},
+            {&m_charts->memory(), 230, {}}};
+    }
+    page.lines << tr("Fourfold, %1").arg(QDate::currentDate().toString(Qt::ISODate));
+    return page;
+}
+
+// The table on show as people read it, without its headings.
+Table ComparePage::reportTable() const
+{
+    Table table;
+    for (int column = 0; column < m_model.columnCount(); ++column)
+        table.columns.push_back({m_model.headerData(column, Qt::Horizontal).toString().toStdString(), {}});
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        if (m_model.index(row, 0).data(CompareModel::HeadingRole).toBool())
+            continue;
+        std::vector<Cell> cells;
+        for (int column = 0; column < m_model.columnCount(); ++column)
+            cells.emplace_back(m_model.index(row, column).data().toString().toStdString());
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
 }
 
 void ComparePage::removeSelected()

@@ -2,6 +2,7 @@
 // Compare mode: open plans, stored runs and published measurements side by side, as table, charts and timelines.
 #pragma once
 
+#include "app/desktop/report_export.h"
 #include "app/models/compare_model.h"
 #include "app/models/plan_tabs.h"
 
@@ -15,11 +16,14 @@ class QComboBox;
 class QListWidget;
 class QMenu;
 class QPushButton;
+class QStackedWidget;
+class QTabBar;
 
 namespace fourfold::ui {
 
 class CompareCharts;
 class DataTable;
+class SweepView;
 
 class ComparePage : public QWidget {
     Q_OBJECT
@@ -33,12 +37,21 @@ public:
     bool addTable(const std::filesystem::path& csv); // asks which rows; false: it cannot be read, which was said
     void addPlans(const std::vector<ResolvedPlan>& plans); // found layouts
     void addRows(const MeasuredTable& table, const std::vector<std::size_t>& rows);
+    // The best measured throughput of each job of the table that is about a compared model and GPU (of every job, where
+    // none is), as series of the scaling chart. Adding it again changes nothing.
+    void addSeries(const MeasuredTable& table);
+    enum class View { sideBySide, sweep };
+    void showView(View view);
+    [[nodiscard]] SweepView& sweep() const { return *m_sweep; }
+    // One page about the comparison; no parts while there is nothing to compare.
+    [[nodiscard]] ReportPage report() const;
     [[nodiscard]] CompareModel& model() { return m_model; }
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
 
 signals:
     void openRequested(); // a plan, by its file
     void message(const QString& text); // for the status bar
+    void applied(); // the current plan has another layout
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -52,6 +65,7 @@ private:
     void refresh();
     void showEntries();
     void removeSelected();
+    [[nodiscard]] Table reportTable() const;
 
     PlanTabs& m_plans;
     std::filesystem::path m_history;
@@ -65,6 +79,9 @@ private:
     QMenu* m_addMenu;
     DataTable* m_table;
     CompareCharts* m_charts;
+    SweepView* m_sweep;
+    QTabBar* m_views;
+    QStackedWidget* m_pages;
 };
 
 } // namespace fourfold::ui

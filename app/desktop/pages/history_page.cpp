@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/history_page.h"
 
+#include "app/desktop/card_export.h"
 #include "app/desktop/dialogs.h"
 #include "app/desktop/layout_state.h"
+#include "app/desktop/pages/history_detail.h"
+#include "app/desktop/pages/recalibrate_dialog.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/error_scatter.h"
 #include "app/desktop/widgets/level_delegate.h"
-#include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/zoom.h"
-#include "app/models/history_table.h"
+#include "app/models/history_access.h"
 #include "app/models/run_folder.h"
-#include "app/models/series_buffer.h"
 #include "app/models/text.h"
+#include "core/calibration/user/table_runs.h"
+#include "core/report/views/runs_table.h"
 
 #include <QFileDialog>
 #include <QHeaderView>
@@ -26,36 +30,22 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 128}; // a column each
-
-Expected<TableFormat> formatOf(const QString& file)
-{
-    const QString ending = file.section(QLatin1Char('.'), -1).toLower();
-    if (ending == QLatin1String("csv"))
-        return TableFormat::csv;
-    if (ending == QLatin1String("md"))
-        return TableFormat::markdown;
-    if (ending == QLatin1String("json"))
-        return TableFormat::json;
-    if (ending == QLatin1String("tex"))
-        return TableFormat::latex;
-    return Problem{ProblemCode::bad_input, "a table can be written as .csv, .md, .json or .tex",
-        "choose one of these endings", file.toStdString()};
-}
+const QList<int> kWidths{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 120, 128}; // a column each
 } // namespace
 
-HistoryPage::HistoryPage(QWidget* parent)
+HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
     : QWidget(parent)
+    , m_presets(presets)
     , m_table(new DataTable)
-    , m_details(new DataTable)
     , m_filter(new QLineEdit)
     , m_count(new QLabel)
     , m_problem(new QLabel)
     , m_compare(new QPushButton(tr("Compare")))
-    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
-    , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
+    , m_delete(new QPushButton(tr("Delete")))
+    , m_recalibrate(new QPushButton(tr("Recalibrate\u2026")))
+    , m_detail(new HistoryDetail(m_model))
 {
-    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), makeDetail()}, {5, 4});
+    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), m_detail}, {5, 4});
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(split);
@@ -67,11 +57,24 @@ HistoryPage::HistoryPage(QWidget* parent)
             m_table->selectRow(row);
     });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HistoryPage::showSelected);
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &HistoryPage::showCounts);
+    connect(&m_detail->scatter(), &ErrorScatter::rowClicked, this, [this](int row) {
+        m_table->selectRow(row);
+        m_table->scrollTo(m_model.index(row, 0));
+    });
+    connect(m_detail, &HistoryDetail::tagsEdited, this, [this](const std::vector<std::string>& tags) {
+        if (const RunSummary* run = m_model.find(m_selected))
+            push(changeTags(m_file, m_selected, run->tags, tags));
+    });
+    connect(m_detail, &HistoryDetail::noteEdited, this, [this](const std::string& note) {
+        if (const RunSummary* run = m_model.find(m_selected))
+            push(changeNote(m_file, m_selected, run->note, note));
+    });
 }
 
 QWidget* HistoryPage::makeTable()
 {
-    m_filter->setPlaceholderText(tr("Filter by words: model, target, state, date"));
+    m_filter->setPlaceholderText(tr("Filter by words: model, target, state, tag, date"));
     m_filter->setAccessibleName(tr("Filter"));
     m_filter->setClearButtonEnabled(true);
     fixWidth(m_filter, 300);
@@ -89,6 +92,21 @@ QWidget* HistoryPage::makeTable()
     menu->addAction(tr("JSON\u2026"), this, [this] { askForExport(QStringLiteral("json"), tr("JSON (*.json)")); });
     exports->setMenu(menu);
 
+    auto* import = new QPushButton(tr("Import\u2026"));
+    import->setObjectName(QStringLiteral("importRuns"));
+    import->setToolTip(tr("Exported runs (JSON) and measured tables (CSV) become runs of the history"));
+    connect(import, &QPushButton::clicked, this, &HistoryPage::askImport);
+    m_delete->setObjectName(QStringLiteral("deleteRuns"));
+    m_delete->setToolTip(tr("Delete the selected runs (Del); undo brings them back"));
+    connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
+    auto* deleteKey = new QShortcut(QKeySequence::Delete, m_table);
+    deleteKey->setContext(Qt::WidgetShortcut);
+    connect(deleteKey, &QShortcut::activated, this, &HistoryPage::deleteChosen);
+    m_recalibrate->setObjectName(QStringLiteral("recalibrateRuns"));
+    m_recalibrate->setToolTip(tr("Fit the stack's constants to the selected runs and see what would change"));
+    connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
+    for (QPushButton* button : {import, m_delete, m_recalibrate})
+        button->setProperty("plain", true);
     m_compare->setProperty("plain", true);
     m_compare->setObjectName(QStringLiteral("compareRuns"));
     m_compare->setToolTip(tr("Put the selected runs side by side (C)"));
@@ -105,6 +123,9 @@ QWidget* HistoryPage::makeTable()
     bar->addWidget(m_problem, 1);
     bar->addStretch();
     bar->addWidget(m_compare);
+    bar->addWidget(m_recalibrate);
+    bar->addWidget(m_delete);
+    bar->addWidget(import);
     bar->addWidget(exports);
 
     m_table->setObjectName(QStringLiteral("history"));
@@ -128,39 +149,6 @@ QWidget* HistoryPage::makeTable()
     return panel;
 }
 
-QWidget* HistoryPage::makeDetail()
-{
-    m_details->setModel(&m_facts);
-    m_details->setAccessibleName(tr("Facts of the selected run"));
-    m_details->setSelectionMode(QAbstractItemView::NoSelection);
-    m_details->horizontalHeader()->hide();
-    m_details->setWidths({150});
-    auto* frame = new QFrame;
-    frame->setProperty("role", "frame");
-    frame->setStyleSheet(QStringLiteral("#factsFrame { border: 1px solid palette(mid); border-radius: 5px; }"));
-    auto* inner = new QVBoxLayout(frame);
-    inner->setContentsMargins(1, 1, 1, 1);
-    inner->addWidget(m_details);
-
-    m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
-    m_throughput->setNames(tr("Measured"));
-    m_loss->setSubtitle(tr("cross-entropy over optimizer steps"));
-    m_loss->setNames(tr("Training"), tr("Held-out"));
-    for (LineChart* chart : {m_throughput, m_loss})
-        chart->setEmptyText(tr("Select a run with steps."));
-    auto* charts = new QVBoxLayout;
-    charts->setSpacing(10);
-    charts->addWidget(m_throughput, 1);
-    charts->addWidget(m_loss, 1);
-    auto* detail = new QWidget;
-    auto* row = new QHBoxLayout(detail);
-    row->setContentsMargins(12, 12, 12, 12);
-    row->setSpacing(10);
-    row->addWidget(frame, 4);
-    row->addLayout(charts, 6);
-    return detail;
-}
-
 void HistoryPage::showEvent(QShowEvent* event)
 {
     refresh();
@@ -176,19 +164,13 @@ void HistoryPage::focusFilter()
 void HistoryPage::refresh(const QString& select)
 {
     const QString wanted = select.isEmpty() ? m_selected : select;
-    const std::filesystem::path file = m_file.empty() ? HistoryStore::default_file() : m_file;
-    std::error_code error;
     std::vector<RunSummary> runs;
     QString problem;
-    if (std::filesystem::exists(file, error)) {
-        const Expected<HistoryStore> store = HistoryStore::open(file, StoreMode::read_only);
-        Expected<std::vector<RunSummary>> list
-            = store ? store->list(kMostRuns) : Expected<std::vector<RunSummary>>(store.error());
-        if (list)
-            runs = *std::move(list);
-        else
-            problem = fromUtf8(list.error().line());
-    }
+    Expected<std::vector<RunSummary>> list = storedRuns(m_file, kMostRuns);
+    if (list)
+        runs = *std::move(list);
+    else
+        problem = fromUtf8(list.error().line());
     m_problem->setText(problem);
     m_problem->setVisible(!problem.isEmpty());
     m_model.show(std::move(runs));
@@ -204,17 +186,16 @@ void HistoryPage::refresh(const QString& select)
 
 void HistoryPage::compareSelected()
 {
-    QStringList runs;
-    for (const QModelIndex& row : m_table->selectionModel()->selectedRows())
-        runs << row.data(HistoryModel::IdRole).toString();
-    if (!runs.isEmpty())
+    if (const QStringList runs = chosen(); !runs.isEmpty())
         emit compareRequested(runs);
 }
 
 void HistoryPage::showCounts()
 {
     const int all = m_model.storedRuns(), shown = m_model.rowCount();
-    m_compare->setEnabled(shown > 0);
+    const qsizetype chosenRuns = m_table->selectionModel()->selectedRows().size();
+    for (QPushButton* button : {m_compare, m_delete, m_recalibrate})
+        button->setEnabled(chosenRuns > 0);
     m_count->setText(all == 0 ? tr("No run yet: start one in Runs")
             : shown == all    ? counted(all, tr("run"))
                               : tr("%1 of %2").arg(grouped(shown), counted(all, tr("run"))));
@@ -224,45 +205,96 @@ void HistoryPage::showSelected()
 {
     const QModelIndex current = m_table->currentIndex();
     const QString id = current.isValid() ? current.data(HistoryModel::IdRole).toString() : QString();
+    m_detail->scatter().setSelected(current.isValid() ? current.row() : -1);
+    showCounts();
     if (!id.isEmpty() && id == m_selected)
         return;
+    m_detail->commit(); // the words belong to the run that was on show
     m_selected = id;
-    SeriesBuffer throughput, loss;
-    QList<QPointF> heldOut;
-    std::optional<double> predicted;
-    m_facts.clear();
-    m_details->clearSpans();
-    const std::filesystem::path file = m_file.empty() ? HistoryStore::default_file() : m_file;
-    if (!id.isEmpty()) {
-        const Expected<HistoryStore> store = HistoryStore::open(file, StoreMode::read_only);
-        const Expected<RunDetail> run = store ? store->show(id.toStdString()) : Expected<RunDetail>(store.error());
-        if (!run) {
-            emit message(fromUtf8(run.error().line()));
-        } else {
-            m_facts.show(*run);
-            predicted = run->summary.predicted_tps_per_gpu;
-            for (const StepRow& step : run->steps) {
-                if (step.tps_per_gpu)
-                    throughput.append(step.step, *step.tps_per_gpu);
-                if (step.loss)
-                    loss.append(step.step, *step.loss);
-            }
-            for (const Json& event : run->other_events) {
-                if (event.value("event", std::string()) == "eval" && event.contains("loss")
-                    && event["loss"].is_number())
-                    heldOut << QPointF(event.value("step", run->summary.steps), event["loss"].get<double>());
-            }
-        }
+    if (id.isEmpty()) {
+        m_detail->clear();
+        return;
     }
-    for (int row = 0; row < m_facts.rowCount(); ++row) {
-        if (m_facts.index(row, 0).data(FactsModel::HeadingRole).toBool())
-            m_details->setSpan(row, 0, 1, FactsModel::columns);
+    const Expected<RunDetail> run = storedRun(m_file, id);
+    if (run) {
+        m_detail->show(*run);
+    } else {
+        m_detail->clear();
+        emit message(fromUtf8(run.error().line()));
     }
-    m_throughput->setLevel(
-        predicted, predicted ? tr("Predicted %1").arg(grouped(*predicted, *predicted < 100 ? 1 : 0)) : QString());
-    m_throughput->setPoints(throughput.points());
-    m_loss->setPoints(loss.points());
-    m_loss->setDots(heldOut);
+}
+
+QStringList HistoryPage::chosen() const
+{
+    QStringList ids;
+    for (const QModelIndex& row : m_table->selectionModel()->selectedRows())
+        ids << row.data(HistoryModel::IdRole).toString();
+    return ids;
+}
+
+void HistoryPage::push(HistoryStep step)
+{
+    const QString text = step.text;
+    m_undo.push(new HistoryCommand(std::move(step), [this, text](const Expected<void>& outcome) {
+        if (!outcome)
+            showProblem(this, tr("The history was not changed"), outcome.error());
+        refresh();
+    }));
+}
+
+void HistoryPage::deleteChosen()
+{
+    const QStringList ids = chosen();
+    if (ids.isEmpty())
+        return;
+    push(deleteRuns(m_file, ids));
+    emit message(tr("%1 deleted; Ctrl+Z brings back").arg(counted(double(ids.size()), tr("run"))));
+}
+
+void HistoryPage::recalibrate()
+{
+    std::vector<RecalibrateDialog::Run> runs;
+    for (const QString& id : chosen()) {
+        if (const RunSummary* run = m_model.find(id))
+            runs.push_back({id, fromUtf8(run->stack)});
+    }
+    if (runs.empty())
+        return;
+    RecalibrateDialog dialog(m_presets, m_file, runs, this);
+    connect(&dialog, &RecalibrateDialog::saved, this, &HistoryPage::calibrationSaved);
+    dialog.exec();
+}
+
+void HistoryPage::askImport()
+{
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Take runs into the history"), {}, tr("Exported runs and tables (*.json *.csv);;All files (*)"));
+    if (file.isEmpty())
+        return;
+    if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
+        importTable(file.toStdString());
+    else
+        importRun(file.toStdString());
+}
+
+bool HistoryPage::importTable(const std::filesystem::path& csv)
+{
+    const auto import = [&]() -> Expected<ImportedTable> {
+        FOURFOLD_TRY(HistoryStore store, writableHistory(m_file));
+        return import_table(store, csv);
+    };
+    const Expected<ImportedTable> done = import();
+    if (!done) {
+        showProblem(this, tr("The table was not added"), done.error());
+        return false;
+    }
+    refresh();
+    QString said = tr("%1 added, %2 there already").arg(counted(done->added, tr("run")), grouped(done->known));
+    if (!done->remarks.empty())
+        said += tr("; %1 left out, the first: %2")
+                    .arg(counted(double(done->remarks.size()), tr("row")), fromUtf8(done->remarks.front()));
+    emit message(said);
+    return true;
 }
 
 bool HistoryPage::importRun(const std::filesystem::path& path)
@@ -271,7 +303,7 @@ bool HistoryPage::importRun(const std::filesystem::path& path)
     const auto import = [&]() -> Expected<std::string> {
         FOURFOLD_TRY(const Json run,
             std::filesystem::is_directory(path, error) ? runFromFolder(path) : read_json_file(path, kLargestRun));
-        FOURFOLD_TRY(HistoryStore store, HistoryStore::open(m_file.empty() ? HistoryStore::default_file() : m_file));
+        FOURFOLD_TRY(HistoryStore store, writableHistory(m_file));
         const std::string id = run.value("id", std::string());
         if (store.full_id(id))
             return id; // there already
@@ -303,11 +335,7 @@ bool HistoryPage::exportTo(const QString& file)
     runs.reserve(static_cast<std::size_t>(m_model.rowCount()));
     for (int row = 0; row < m_model.rowCount(); ++row)
         runs.push_back(m_model.run(row));
-    const auto write = [&]() -> Expected<void> {
-        FOURFOLD_TRY(const TableFormat format, formatOf(file));
-        return write_file_atomically(file.toStdString(), historyTable(runs).write(format));
-    };
-    if (const Expected<void> written = write(); !written) {
+    if (const Expected<void> written = writeTable(runs_table(runs), file); !written) {
         showProblem(this, tr("The table was not written"), written.error());
         return false;
     }

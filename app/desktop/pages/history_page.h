@@ -2,9 +2,11 @@
 // History mode: every stored run with predicted beside measured; the selected one in detail under the table.
 #pragma once
 
-#include "app/models/facts_model.h"
+#include "app/models/history_edits.h"
 #include "app/models/history_model.h"
+#include "core/plan/presets.h"
 
+#include <QUndoStack>
 #include <QWidget>
 
 #include <filesystem>
@@ -17,12 +19,13 @@ class QPushButton;
 namespace fourfold::ui {
 
 class DataTable;
-class LineChart;
+class HistoryDetail;
 
 class HistoryPage : public QWidget {
     Q_OBJECT
 public:
-    explicit HistoryPage(QWidget* parent = nullptr);
+    // `presets` outlives the page.
+    explicit HistoryPage(const Presets& presets, QWidget* parent = nullptr);
     // Instead of the user's history.
     void setHistoryFile(const std::filesystem::path& file) { m_file = file; }
     // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
@@ -32,32 +35,42 @@ public:
     bool importRun(const std::filesystem::path& path);
     // Writes the runs on show; the ending (.csv, .md, .json, .tex) decides the form. False: it failed, and said so.
     bool exportTo(const QString& file);
+    // Takes the rows of a measured table as runs; false: it cannot, and said so.
+    bool importTable(const std::filesystem::path& csv);
+    void deleteChosen();
+    void recalibrate();
     void focusFilter();
+    [[nodiscard]] QUndoStack& undoStack() { return m_undo; } // deleting, tags, notes
+    [[nodiscard]] HistoryDetail& detail() { return *m_detail; }
 
 signals:
     void compareRequested(const QStringList& runs); // their ids
     void message(const QString& text); // for the status bar
+    void calibrationSaved(const QString& stack, const QString& file); // a new preset
 
 protected:
     void showEvent(QShowEvent* event) override;
 
 private:
     QWidget* makeTable();
-    QWidget* makeDetail();
     void showSelected();
     void showCounts();
     void compareSelected();
+    void askImport();
+    void push(HistoryStep step);
+    [[nodiscard]] QStringList chosen() const; // ids
     void askForExport(const QString& ending, const QString& filter);
 
     std::filesystem::path m_file;
     HistoryModel m_model;
-    FactsModel m_facts;
+    const Presets& m_presets;
+    QUndoStack m_undo;
     QString m_selected;
-    DataTable *m_table, *m_details;
+    DataTable* m_table;
     QLineEdit* m_filter;
     QLabel *m_count, *m_problem;
-    QPushButton* m_compare;
-    LineChart *m_throughput, *m_loss;
+    QPushButton *m_compare, *m_delete, *m_recalibrate;
+    HistoryDetail* m_detail;
 };
 
 } // namespace fourfold::ui

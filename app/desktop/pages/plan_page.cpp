@@ -4,6 +4,8 @@
 #include "app/desktop/derivation_dialog.h"
 #include "app/desktop/layout_state.h"
 #include "app/desktop/pages/config/config_panel.h"
+#include "app/desktop/widgets/advice_bar.h"
+#include "app/desktop/widgets/advice_view.h"
 #include "app/desktop/widgets/bounds_view.h"
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/figure_card.h"
@@ -29,6 +31,24 @@ namespace fourfold::ui {
 namespace {
 constexpr int kPatienceMilliseconds = 150; // an answer that takes longer is announced by fading the old one
 
+constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictures
+
+// The part of the step that a bar of the timeline belongs to.
+Part partOf(SpanKind kind)
+{
+    switch (kind) {
+    case SpanKind::send_receive:
+        return Part::pp;
+    case SpanKind::gradient_reduce:
+    case SpanKind::parameter_gather:
+        return Part::dp;
+    case SpanKind::optimizer:
+        return Part::optimizer;
+    default:
+        return Part::compute;
+    }
+}
+
 QString timelineSummary(const ResolvedPlan& plan)
 {
     const QString schedule = choiceLabel("training.schedule", to_text(plan.training.schedule));
@@ -41,6 +61,7 @@ QString timelineSummary(const ResolvedPlan& plan)
 PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     : QWidget(parent)
     , m_document(document)
+    , m_advice(document)
     , m_config(new ConfigPanel(document))
     , m_figures(new FigureStrip)
     , m_bars(new MemoryBars(m_memory))
@@ -49,6 +70,8 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     , m_timeline(new TimelineView)
     , m_mesh(new RankMeshView)
     , m_bounds(new BoundsView)
+    , m_adviceBar(new AdviceBar(m_advice))
+    , m_adviceView(new AdviceView(m_advice))
 {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -68,6 +91,19 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
         [this](int by) { selectStage(std::clamp(m_overTime->curve().stage + by, 0, m_memory.rowCount() - 1)); });
     connect(m_memoryCards, &CardStack::currentChanged, this, &PlanPage::showCurve);
     connect(m_whenCards, &CardStack::currentChanged, this, &PlanPage::showBounds);
+    connect(m_adviceBar, &AdviceBar::allRequested, this, [this] {
+        m_whenCards->setCurrent(kAdvice);
+        m_adviceView->setFocus();
+    });
+    connectDerivations();
+    connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
+    showMesh();
+    showAnswer();
+}
+
+// Every number says on hover how it follows, and opens its derivation on Enter or a click.
+void PlanPage::connectDerivations()
+{
     m_figures->setOpens(true);
     connect(m_figures, &FigureStrip::activated, this, [this](int index) {
         const auto figure = static_cast<std::size_t>(index);
@@ -75,9 +111,35 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     });
     connect(m_split, &StepSplit::partActivated, this,
         [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
-    connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
-    showMesh();
-    showAnswer();
+    connect(m_bars, &MemoryBars::stageActivated, this,
+        [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); });
+    connect(m_timeline, &TimelineView::barActivated, this,
+        [this](SpanKind kind) { derive(tr("the step time"), "step_time_s", {fromUtf8(name(partOf(kind)))}); });
+    const auto explainAs = [this](const char* figure) {
+        return [this, figure](const QString& part) -> QString {
+            if (!m_document.prediction())
+                return {};
+            const Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
+            const Explanation* at = explanation ? explanationAt(*explanation, part) : nullptr;
+            return at ? explainedSummary(*at) : QString();
+        };
+    };
+    for (std::size_t i = 0; i < answerKeys().size(); ++i)
+        m_figures->cards()[i]->setExplain(explainAs(answerKeys()[i]));
+    m_split->setExplain(explainAs("step_time_s"));
+    m_bars->setExplain(explainAs("memory_gib"));
+}
+
+void PlanPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    m_advice.setActive(true);
+}
+
+void PlanPage::hideEvent(QHideEvent* event)
+{
+    QWidget::hideEvent(event);
+    m_advice.setActive(false);
 }
 
 const std::array<FigureCard*, 5>& PlanPage::figures() const
@@ -102,7 +164,7 @@ ReportPage PlanPage::report() const
                           evidenceText(prediction.evidence))
                << QStringLiteral("%1 %2. Fourfold, %3")
                       .arg(verdict.word, verdict.rest, QDate::currentDate().toString(Qt::ISODate));
-    page.parts = {{m_figures, 112}, {m_bars, 250}, {m_split, 260}, {m_timeline, 320}};
+    page.parts = {{m_figures, 112, {}}, {m_bars, 250, {}}, {m_split, 260, {}}, {m_timeline, 320, {}}};
     return page;
 }
 
@@ -113,8 +175,10 @@ QWidget* PlanPage::makeAnswer()
     column->setContentsMargins(12, 12, 12, 12);
     column->setSpacing(10);
     column->addWidget(m_figures);
+    column->addWidget(m_adviceBar);
     m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
-    m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")}});
+    m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
+        {m_adviceView, tr("Advice")}});
     QSplitter* why = makeSplitter(QStringLiteral("plan.why"), Qt::Horizontal, {m_memoryCards, m_split}, {5, 4});
     QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
     for (QSplitter* splitter : {why, rows}) { // the gap between two cards is the handle
@@ -167,7 +231,7 @@ void PlanPage::showCurve()
 void PlanPage::showBounds()
 {
     const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
-    if (prediction && m_whenCards->current() == 2)
+    if (prediction && m_whenCards->current() == kBounds)
         m_bounds->showBounds(bounds_of(prediction->plan));
 }
 

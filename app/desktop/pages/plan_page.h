@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/report_export.h"
+#include "app/models/advice_finder.h"
 #include "app/models/plan_document.h"
 #include "app/models/stage_memory_model.h"
 #include "app/models/time_parts_model.h"
@@ -14,6 +15,8 @@
 
 namespace fourfold::ui {
 
+class AdviceBar;
+class AdviceView;
 class BoundsView;
 class CardStack;
 class ConfigPanel;
@@ -34,11 +37,17 @@ public:
 
     // One page about the plan on show; no parts while it has no answer.
     [[nodiscard]] ReportPage report() const;
+    [[nodiscard]] AdviceFinder& advice() { return m_advice; }
 
 signals:
     void importRequested();
 
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
 private:
+    void connectDerivations();
     QWidget* makeAnswer();
     void showAnswer();
     void showStale();
@@ -51,6 +60,7 @@ private:
     PlanDocument& m_document;
     StageMemoryModel m_memory;
     TimePartsModel m_parts;
+    AdviceFinder m_advice;
     ConfigPanel* m_config;
     FigureStrip* m_figures;
     MemoryBars* m_bars;
@@ -59,6 +69,8 @@ private:
     TimelineView* m_timeline;
     RankMeshView* m_mesh;
     BoundsView* m_bounds;
+    AdviceBar* m_adviceBar;
+    AdviceView* m_adviceView;
     CardStack *m_memoryCards = nullptr, *m_whenCards = nullptr;
     int m_stage = -1; // marked in every picture; -1 = none
     const Prediction* m_shown = nullptr; // identity only

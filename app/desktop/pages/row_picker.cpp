@@ -41,6 +41,10 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
     }
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
     m_take = buttons->addButton(tr("Compare"), QDialogButtonBox::AcceptRole);
+    QPushButton* whole = buttons->addButton(tr("Whole table as a series"), QDialogButtonBox::ActionRole);
+    whole->setObjectName(QStringLiteral("wholeTable"));
+    whole->setToolTip(tr("The best measured throughput over the number of GPUs, in the scaling chart"));
+    connect(whole, &QPushButton::clicked, this, [this] { done(kWholeTable); });
     m_take->setEnabled(false);
     connect(m_list, &QListWidget::itemSelectionChanged, this,
         [this] { m_take->setEnabled(!m_list->selectedItems().isEmpty()); });

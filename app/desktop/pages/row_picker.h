@@ -16,6 +16,8 @@ namespace fourfold::ui {
 class RowPicker : public QDialog {
     Q_OBJECT
 public:
+    // What exec() returns, besides Accepted and Rejected: the table as a series over GPUs.
+    static constexpr int kWholeTable = 2;
     RowPicker(const MeasuredTable& table, QWidget* parent);
     // Indices into the table's rows, ascending.
     [[nodiscard]] std::vector<std::size_t> chosen() const;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/run_details.h"
 
+#include "app/desktop/pages/node_report.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/run_folder.h"
 #include "app/models/text.h"
+#include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>
 #include <QFontDatabase>
@@ -57,15 +60,21 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_predicted(new TimelineView)
     , m_measured(new TimelineView)
     , m_failureFacts(new QLabel)
+    , m_nodes(new NodeReport)
+    , m_sweepMap(new HeatMap(tr("Measured sweep")))
+    , m_sweepShow(new QComboBox)
 {
     m_tabs->setObjectName(QStringLiteral("cardSwitch"));
     m_tabs->setAccessibleName(tr("About the run"));
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
-    for (const QString& name : {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Failure")})
+    for (const QString& name :
+        {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Nodes"), tr("Sweep"), tr("Failure")})
         m_tabs->addTab(name);
-    for (QWidget* page : {makeEvents(), makeOutput(), makeTrace(), makeFailure()})
+    for (QWidget* page :
+        std::initializer_list<QWidget*>{makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), makeFailure()})
         m_pages->addWidget(page);
+    m_tabs->setTabVisible(sweep, false);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
@@ -153,11 +162,49 @@ QWidget* RunDetails::makeTrace()
     return both;
 }
 
+QWidget* RunDetails::makeSweep()
+{
+    for (const auto& [show, name] : {std::pair(HeatShow::measured, tr("Measured")),
+             std::pair(HeatShow::predicted, tr("Predicted")), std::pair(HeatShow::error, tr("Error"))})
+        m_sweepShow->addItem(name, static_cast<int>(show));
+    m_sweepShow->setAccessibleName(tr("Shown"));
+    connect(m_sweepShow, &QComboBox::currentIndexChanged, this, &RunDetails::redrawSweep);
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(makeMuted(tr("Show")));
+    bar->addWidget(m_sweepShow);
+    bar->addStretch();
+    column->addLayout(bar);
+    column->addWidget(m_sweepMap, 1);
+    return page;
+}
+
+void RunDetails::showSweep(const SweepTable& table, const std::string& next)
+{
+    m_sweep = table;
+    m_sweepNext = next;
+    if (!m_tabs->isTabVisible(sweep)) {
+        m_tabs->setTabVisible(sweep, true);
+        showTab(sweep);
+    }
+    redrawSweep();
+}
+
+void RunDetails::redrawSweep()
+{
+    m_sweepMap->show(
+        heatOf(m_sweep, static_cast<HeatShow>(m_sweepShow->currentData().toInt()), m_sweepNext), sweep_cells(m_sweep));
+}
+
 QWidget* RunDetails::makeFailure()
 {
     m_failureFacts->setWordWrap(true);
     m_failureFacts->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_failureFacts->setObjectName(QStringLiteral("failureFacts"));
+    m_failureLog->setObjectName(QStringLiteral("failureLog"));
     auto* frame = new QFrame;
     frame->setProperty("role", "frame");
     auto* column = new QVBoxLayout(frame);
@@ -217,8 +264,11 @@ void RunDetails::showFailure()
     if (!failure->mesh.isEmpty())
         lines << tr("Place in the mesh: %1").arg(failure->mesh.toHtmlEscaped());
     lines << failure->message.toHtmlEscaped();
-    if (!failure->collective.isEmpty())
-        lines << tr("Last collective: %1").arg(failure->collective.toHtmlEscaped());
+    lines << (failure->collective.isEmpty() ? tr("Last collective: none was told")
+                                            : tr("Last collective: %1").arg(failure->collective.toHtmlEscaped()));
+    if (failure->rank && !m_live.folder().isEmpty())
+        lines << tr("Its whole output: %1")
+                     .arg(QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank).toHtmlEscaped());
     m_failureFacts->setText(lines.join(QStringLiteral("<br>")));
     m_failureLog->setPlainText(failure->log);
     m_failureLog->setVisible(!failure->log.isEmpty());

@@ -3,6 +3,7 @@
 // the run failed, who failed first and where.
 #pragma once
 
+#include "app/models/heat_grid.h"
 #include "app/models/live_run.h"
 
 #include <QTimer>
@@ -17,6 +18,8 @@ class QTabBar;
 namespace fourfold::ui {
 
 class DataTable;
+class HeatMap;
+class NodeReport;
 class TimelineView;
 
 class RunDetails : public QWidget {
@@ -24,16 +27,22 @@ class RunDetails : public QWidget {
 public:
     // `live` outlives the widget.
     explicit RunDetails(LiveRun& live, QWidget* parent = nullptr);
-    enum Tab { events, output, trace, failure };
+    enum Tab { events, output, trace, nodes, sweep, failure };
     void showTab(Tab tab);
     [[nodiscard]] TimelineView& measuredTimeline() { return *m_measured; }
     [[nodiscard]] QString failureText() const;
+    [[nodiscard]] NodeReport& nodeReport() { return *m_nodes; }
+    // The sweep as far as it is known; `next` is the cell that runs.
+    void showSweep(const SweepTable& table, const std::string& next);
+    [[nodiscard]] HeatMap& sweepMap() { return *m_sweepMap; }
 
 private:
     QWidget* makeEvents();
     QWidget* makeOutput();
     QWidget* makeTrace();
+    QWidget* makeSweep();
     QWidget* makeFailure();
+    void redrawSweep();
     void showOutput();
     void showTrace();
     void showFailure();
@@ -48,6 +57,11 @@ private:
     QTimer m_outputTimer;
     TimelineView *m_predicted, *m_measured;
     QLabel* m_failureFacts;
+    NodeReport* m_nodes;
+    HeatMap* m_sweepMap;
+    QComboBox* m_sweepShow;
+    SweepTable m_sweep;
+    std::string m_sweepNext;
 };
 
 } // namespace fourfold::ui

@@ -48,6 +48,9 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_start(new QPushButton(tr("Start run")))
     , m_stop(new QPushButton(tr("Stop")))
     , m_preview(new QPushButton(tr("Show what it does\u2026")))
+    , m_check(new QPushButton(tr("Check nodes")))
+    , m_sweep(new QPushButton(tr("Measure a table\u2026")))
+    , m_restart(new QPushButton(tr("Restart")))
 {
     fixWidth(this, kPanelWidth);
     setProperty("role", "panel");
@@ -62,8 +65,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     column->addStretch();
 
     setDocument(document);
-    connect(&controller, &RunController::started, this, &RunForm::showState);
-    connect(&controller, &RunController::finished, this, &RunForm::refresh);
+    connect(&controller, &RunController::workChanged, this, &RunForm::refresh);
     connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
     connect(m_hosts, &QLineEdit::textChanged, this, &RunForm::refresh);
     connect(m_steps, &QSpinBox::valueChanged, this, [this] {
@@ -76,6 +78,9 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
         showState();
     });
     connect(m_preview, &QPushButton::clicked, this, &RunForm::showPreview);
+    connect(m_check, &QPushButton::clicked, this, &RunForm::check);
+    connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
+    connect(m_restart, &QPushButton::clicked, this, &RunForm::restartRequested);
     refresh();
 }
 
@@ -113,7 +118,15 @@ QWidget* RunForm::makeFields()
     m_start->setObjectName(QStringLiteral("start"));
     m_stop->setProperty("plain", true);
     m_stop->setObjectName(QStringLiteral("stop"));
-    m_preview->setProperty("plain", true);
+    for (QPushButton* button : {m_preview, m_check, m_sweep, m_restart})
+        button->setProperty("plain", true);
+    m_check->setObjectName(QStringLiteral("checkNodes"));
+    m_check->setToolTip(tr("Look at every node of the target and at the network between them; nothing is run"));
+    m_sweep->setObjectName(QStringLiteral("measureTable"));
+    m_sweep->setToolTip(tr("Run many layouts of this plan one after the other and fill a table with what they reach"));
+    m_restart->setObjectName(QStringLiteral("restart"));
+    m_restart->setToolTip(tr("End the last run if it still goes, and start the same again"));
+    m_restart->setEnabled(false);
     m_message->setObjectName(QStringLiteral("message"));
 
     auto* fields = new QWidget;
@@ -143,7 +156,13 @@ QWidget* RunForm::makeFields()
     buttons->addWidget(m_stop);
     grid->addLayout(buttons, row++, 0, 1, 2);
     grid->addWidget(m_message, row++, 0, 1, 2);
-    grid->addWidget(m_preview, row++, 0, 1, 2);
+    auto* more = new QGridLayout;
+    more->setSpacing(8);
+    more->addWidget(m_check, 0, 0);
+    more->addWidget(m_restart, 0, 1);
+    more->addWidget(m_preview, 1, 0);
+    more->addWidget(m_sweep, 1, 1);
+    grid->addLayout(more, row++, 0, 1, 2);
     return fields;
 }
 
@@ -200,11 +219,15 @@ void RunForm::showState()
 {
     const bool running = m_controller.isRunning();
     m_start->setEnabled(canStart());
-    m_start->setText(running ? tr("Running\u2026") : tr("Start run"));
+    const bool checking = running && m_controller.work() == RunController::Work::check;
+    m_start->setText(checking ? tr("Checking\u2026") : running ? tr("Running\u2026") : tr("Start run"));
     m_start->setToolTip(m_setup.refusal);
     m_stop->setEnabled(running && !m_controller.isStopping());
     m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
     m_preview->setEnabled(m_setup.request.has_value());
+    m_check->setEnabled(!running && !target().isEmpty());
+    m_sweep->setEnabled(canStart());
+    m_restart->setEnabled(m_canRestart && !m_controller.isStopping() && !checking);
     for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
         field->setEnabled(!running);
     const bool refused = !running && !m_setup.refusal.isEmpty();
@@ -223,6 +246,27 @@ void RunForm::start()
     refresh();
     if (canStart())
         emit startRequested(m_setup, m_plan->text());
+}
+
+void RunForm::setCanRestart(bool can)
+{
+    m_canRestart = can;
+    showState();
+}
+
+const ResolvedPlan* RunForm::plan() const
+{
+    return m_setup.request ? &m_setup.request->plan : nullptr;
+}
+
+// Of the target alone: the nodes can be looked at before the plan is right.
+void RunForm::check()
+{
+    const Expected<Target> where = load_target(target().toStdString());
+    if (where)
+        emit checkRequested(*where, m_target->currentText());
+    else
+        showProblem(this, tr("This target cannot be looked at"), where.error());
 }
 
 void RunForm::showPreview()

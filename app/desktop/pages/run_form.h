@@ -30,8 +30,15 @@ public:
     [[nodiscard]] QString refusal() const { return m_setup.refusal; }
     [[nodiscard]] QString target() const; // as in load_target()
     void start();
+    void setCanRestart(bool can); // there was a run
+
+    // The plan that the form is about; null where it does not resolve.
+    [[nodiscard]] const ResolvedPlan* plan() const;
 
 signals:
+    void checkRequested(const fourfold::Target& target, const QString& name);
+    void sweepRequested(const fourfold::ui::RunSetup& setup);
+    void restartRequested();
     void startRequested(const fourfold::ui::RunSetup& setup, const QString& title);
     void stopRequested();
 
@@ -41,6 +48,7 @@ protected:
 private:
     QWidget* makeFields();
     void showPreview();
+    void check();
     void showState();
 
     PlanDocument* m_document = nullptr;
@@ -52,8 +60,8 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
-    QPushButton *m_start, *m_stop, *m_preview;
-    bool m_stepsEdited = false;
+    QPushButton *m_start, *m_stop, *m_preview, *m_check, *m_sweep, *m_restart;
+    bool m_stepsEdited = false, m_canRestart = false;
 };
 
 } // namespace fourfold::ui

@@ -3,8 +3,10 @@
 
 #include "app/desktop/dialogs.h"
 #include "app/desktop/layout_state.h"
+#include "app/desktop/pages/node_report.h"
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
+#include "app/desktop/pages/sweep_dialog.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/figure_strip.h"
 #include "app/desktop/widgets/line_chart.h"
@@ -50,7 +52,22 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
     connect(m_form, &RunForm::stopRequested, &controller, &RunController::stop);
+    connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
+    connect(m_form, &RunForm::checkRequested, this, &RunsPage::check);
+    connect(m_form, &RunForm::sweepRequested, this, &RunsPage::sweep);
     connect(&controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
+    connect(&controller, &RunController::secretAsked, this,
+        [this](const SecretQuestion& question) { m_controller.answerSecret(askSecret(window(), question)); });
+    connect(&controller, &RunController::checked, this,
+        [this](const Expected<ProbeReport>& report) { m_details->nodeReport().show(report); });
+    connect(&controller, &RunController::sweepMoved, m_details, &RunDetails::showSweep);
+    connect(&controller, &RunController::sweepEnded, this, &RunsPage::sweepEnded);
+    connect(&controller, &RunController::workChanged, this, [this] {
+        if (m_restarting && !m_controller.isRunning()) {
+            m_restarting = false;
+            begin(*m_last);
+        }
+    });
     connect(&controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
         if (outcome || outcome.error().code == ProblemCode::cancelled)
             return;
@@ -114,7 +131,70 @@ void RunsPage::start(const RunSetup& setup, const QString& title)
     request.trainer = m_trainer;
     request.history_file = m_history;
     m_live.expect(setup.expectation, setup.steps, title);
+    m_last = request;
+    m_form->setCanRestart(true);
+    begin(std::move(request));
+}
+
+void RunsPage::begin(RunRequest request)
+{
     m_controller.start(std::move(request));
+}
+
+void RunsPage::restart()
+{
+    if (!m_last)
+        return;
+    m_restarting = true;
+    if (m_controller.isRunning()) {
+        m_controller.stop(); // the end of it starts the next
+    } else {
+        m_restarting = false;
+        begin(*m_last);
+    }
+}
+
+void RunsPage::check(const Target& target, const QString& name)
+{
+    if (m_controller.isRunning())
+        return;
+    m_details->showTab(RunDetails::nodes);
+    m_details->nodeReport().showLooking(name);
+    m_controller.check(target, {});
+}
+
+void RunsPage::sweep(const RunSetup& setup)
+{
+    if (!setup.request || m_controller.isRunning())
+        return;
+    SweepDialog dialog(setup.request->plan, setup.steps, window());
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    SweepRequest request;
+    request.plan = setup.plan;
+    request.layouts = dialog.setup().layouts;
+    request.gpus = dialog.setup().gpus;
+    request.target = setup.request->target;
+    request.steps = dialog.setup().steps;
+    request.skip_unfit = dialog.setup().skipUnfit;
+    request.again = dialog.setup().again;
+    request.trainer = m_trainer;
+    request.history_file = m_history;
+    m_live.expect({}, dialog.setup().steps, tr("Sweep"));
+    m_controller.sweep(std::move(request));
+}
+
+void RunsPage::sweepEnded(const Expected<SweepTable>& outcome)
+{
+    if (outcome) {
+        m_details->showSweep(*outcome, {});
+        emit runsChanged();
+        return;
+    }
+    if (outcome.error().code == ProblemCode::cancelled)
+        return;
+    QTimer::singleShot(
+        0, this, [this, problem = outcome.error()] { showProblem(window(), tr("The sweep did not run"), problem); });
 }
 
 void RunsPage::follow(const QString& runId)
@@ -167,6 +247,14 @@ void RunsPage::showPoints()
     m_throughput->setPoints(m_live.throughput().points());
     m_loss->setPoints(m_live.loss().points());
     m_loss->setDots(m_live.evalLoss().points());
+    const auto band = [this](LineChart* chart, const RankSpread& spread, const QString& worst) {
+        chart->setBand(spread.least.points(), spread.greatest.points(), tr("Least to most over ranks"));
+        const QString name = m_live.rankName(spread.worstRank);
+        chart->setNote(name.isEmpty() ? QString() : worst.arg(name));
+    };
+    band(m_memory, m_live.memoryOverRanks(), tr("most: %1"));
+    band(m_throughput, m_live.throughputOverRanks(), tr("slowest: %1"));
+    m_memory->setMedian(m_live.memoryOverRanks().median.points(), tr("Median"));
     m_memory->setPoints(m_live.memory().points());
     m_mfu->setPoints(m_live.mfu().points());
 }

@@ -35,6 +35,9 @@ public:
     // Catches up with a run of the history that goes on by itself.
     void follow(const QString& runId);
 
+signals:
+    void runsChanged(); // the history has more runs
+
 private:
     QWidget* makeLive();
     void start(const RunSetup& setup, const QString& title);
@@ -42,6 +45,11 @@ private:
     void showFigures();
     void showPoints();
     void ask(const HostKeyQuestion& question);
+    void begin(RunRequest request);
+    void restart();
+    void check(const Target& target, const QString& name);
+    void sweep(const RunSetup& setup);
+    void sweepEnded(const Expected<SweepTable>& outcome);
 
     RunController& m_controller;
     LiveRun& m_live;
@@ -51,6 +59,8 @@ private:
     FigureStrip* m_figures;
     LineChart *m_throughput, *m_loss, *m_memory, *m_mfu;
     RunDetails* m_details;
+    std::optional<RunRequest> m_last; // of start(): what a restart does again
+    bool m_restarting = false;
 };
 
 } // namespace fourfold::ui

@@ -53,6 +53,13 @@ void Card::setEmptyText(const QString& text)
     update();
 }
 
+QString Card::spoken() const
+{
+    if (isEmpty())
+        return m_emptyText;
+    return accessibleDescription().isEmpty() ? m_subtitle : accessibleDescription();
+}
+
 int Card::margin()
 {
     return px(14);
@@ -67,6 +74,12 @@ void Card::setHeaderReserve(int pixels)
 {
     m_headerReserve = pixels;
     update();
+}
+
+QString Card::explained(const QString& part) const
+{
+    const QString lines = m_explain ? m_explain(part) : QString();
+    return lines.isEmpty() ? lines : QLatin1Char('\n') + lines;
 }
 
 void Card::contextMenuEvent(QContextMenuEvent* event)

@@ -7,6 +7,8 @@
 
 #include <QWidget>
 
+#include <functional>
+
 namespace fourfold::ui {
 
 class Card : public QWidget {
@@ -34,8 +36,15 @@ public:
     // without columns means that the card has none.
     [[nodiscard]] virtual Table table() const { return {}; }
     [[nodiscard]] QString title() const { return m_title; }
+    // What the picture shows, in words: the accessible description where there is one, else the subtitle, else what is
+    // said of an empty card.
+    [[nodiscard]] QString spoken() const;
     // Where the title may not write because something else stands there (a switch), from the right, in pixels.
     void setHeaderReserve(int pixels);
+
+    // The derivation of a part of the card in a few lines, for tool tips; `part` as the engine names it.
+    using Explain = std::function<QString(const QString& part)>;
+    void setExplain(Explain explain) { m_explain = std::move(explain); }
 
     static int margin(); // between the frame and what is inside
 
@@ -44,6 +53,8 @@ protected:
     virtual void paintBody(QPainter& painter, const QRect& area, const Theme& theme);
     [[nodiscard]] virtual bool isEmpty() const { return false; }
     [[nodiscard]] QRect bodyArea() const;
+    // Lines of setExplain(), each behind a line break; empty where nobody explains.
+    [[nodiscard]] QString explained(const QString& part) const;
     void paintEvent(QPaintEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
@@ -53,6 +64,7 @@ private:
     void paintHeader(QPainter& painter, const Theme& theme) const;
 
     QString m_title, m_subtitle, m_emptyText;
+    Explain m_explain;
     int m_headerReserve = 0;
     bool m_stale = false;
 };

@@ -3,9 +3,11 @@
 
 #include "app/desktop/zoom.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 
 namespace fourfold::ui {
 
@@ -32,8 +34,22 @@ void FigureCard::show(const Figure& figure)
     setAccessibleName(figure.title);
     setAccessibleDescription(
         QStringLiteral("%1 %2. %3. %4").arg(figure.value, figure.unit, figure.basis, figure.confidence));
-    setToolTip(QStringLiteral("%1\n%2\n%3").arg(figure.basis, figure.confidence, figure.detail).trimmed());
     update();
+}
+
+QString FigureCard::tip() const
+{
+    QStringList lines{m_figure.basis, m_figure.confidence, m_figure.detail};
+    lines.removeAll(QString());
+    return lines.join(QLatin1Char('\n')) + explained({});
+}
+
+bool FigureCard::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), tip(), this);
+    return true;
 }
 
 void FigureCard::setOpens(bool opens)

@@ -17,11 +17,13 @@ public:
     [[nodiscard]] const Figure& figure() const { return m_figure; }
     // Whether a click or Enter opens something: the pointer and the focus ring say so.
     void setOpens(bool opens);
+    [[nodiscard]] QString tip() const; // basis, confidence, detail, derivation
 
 signals:
     void activated();
 
 protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

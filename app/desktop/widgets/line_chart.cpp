@@ -62,6 +62,22 @@ void LineChart::setBand(const QList<QPointF>& low, const QList<QPointF>& high, c
     update();
 }
 
+void LineChart::setMedian(const QList<QPointF>& points, const QString& name)
+{
+    m_median = points;
+    m_medianName = name;
+    update();
+}
+
+void LineChart::setNote(const QString& note)
+{
+    if (m_note == note)
+        return;
+    m_note = note;
+    describe();
+    update();
+}
+
 void LineChart::setLevel(std::optional<double> level, const QString& name)
 {
     m_level = level;
@@ -96,10 +112,11 @@ void LineChart::describe()
         setAccessibleDescription({});
         return;
     }
-    setAccessibleDescription(
-        tr("%1 points; last: %2 %3, value %4")
-            .arg(m_points.size())
-            .arg(m_xTitle, grouped(m_points.constLast().x()), QString::number(m_points.constLast().y(), 'g', 4)));
+    const QString last
+        = tr("%1 points; last: %2 %3, value %4")
+              .arg(m_points.size())
+              .arg(m_xTitle, grouped(m_points.constLast().x()), QString::number(m_points.constLast().y(), 'g', 4));
+    setAccessibleDescription(m_note.isEmpty() ? last : QStringLiteral("%1; %2").arg(last, m_note));
 }
 
 QPointF LineChart::Axes::at(const QPointF& value) const
@@ -177,6 +194,11 @@ void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& them
     painter.setPen(Qt::NoPen);
     painter.setBrush(fill);
     painter.drawPolygon(band);
+    QPolygonF middle;
+    for (const QPointF& point : m_median)
+        middle << axes.at(point);
+    painter.setPen(QPen(theme.*m_color, 1, Qt::DotLine));
+    painter.drawPolyline(middle);
 }
 
 void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -261,8 +283,21 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         painter.drawText(x + px(16), baseline, m_bandName);
         x += px(32) + painter.fontMetrics().horizontalAdvance(m_bandName);
     }
+    if (!m_median.isEmpty() && !m_medianName.isEmpty()) {
+        painter.setPen(QPen(theme.*m_color, 1, Qt::DotLine));
+        painter.drawLine(x, baseline - px(4), x + px(14), baseline - px(4));
+        painter.setPen(theme.muted);
+        painter.drawText(x + px(19), baseline, m_medianName);
+        x += px(35) + painter.fontMetrics().horizontalAdvance(m_medianName);
+    }
     if (!m_dots.isEmpty() && !m_dotsName.isEmpty())
         x = drawLegend(painter, x, baseline, theme.activations, m_dotsName, Fill::solid, theme);
+    if (!m_note.isEmpty()) { // at the right end, where nothing else stands
+        painter.setPen(theme.muted);
+        painter.setFont(scaledFont(-0.5));
+        painter.drawText(
+            QRectF(area.left(), area.top() - px(24), area.width(), px(16)), Qt::AlignRight | Qt::AlignVCenter, m_note);
+    }
     if (!m_level || m_levelName.isEmpty())
         return;
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));

@@ -27,6 +27,10 @@ public:
     void setLevel(std::optional<double> level, const QString& name = {});
     // Names of the line and the dots in the legend.
     void setNames(const QString& line, const QString& dots = {});
+    // A thin line between the two of the band; empty = none.
+    void setMedian(const QList<QPointF>& points, const QString& name = {});
+    // Behind the subtitle: who has the worst value.
+    void setNote(const QString& note);
     void setMinimumX(double last); // the x axis reaches at least to here
     [[nodiscard]] qsizetype pointCount() const { return m_points.size(); }
     [[nodiscard]] std::optional<double> level() const { return m_level; }
@@ -61,9 +65,9 @@ private:
 
     QString m_xTitle;
     QColor Theme::*m_color;
-    QList<QPointF> m_points, m_dots, m_low, m_high;
+    QList<QPointF> m_points, m_dots, m_low, m_high, m_median;
     std::optional<double> m_level, m_cursor;
-    QString m_lineName, m_dotsName, m_levelName, m_bandName;
+    QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_note;
     double m_minimumX = 1;
     QRectF m_plot; // of the last painting, for the pointer
     double m_right = 1;

@@ -237,8 +237,18 @@ void MemoryBars::mousePressEvent(QMouseEvent* event)
         emit stageClicked(stage);
 }
 
+void MemoryBars::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (const int stage = stageAt(event->position().toPoint()); stage >= 0)
+        emit stageActivated(stage);
+}
+
 void MemoryBars::keyPressEvent(QKeyEvent* event)
 {
+    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_selected >= 0) {
+        emit stageActivated(m_selected);
+        return;
+    }
     const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
     if (step == 0 || m_model.rowCount() == 0) {
         Card::keyPressEvent(event);
@@ -253,7 +263,10 @@ bool MemoryBars::event(QEvent* event)
         const auto* help = static_cast<QHelpEvent*>(event);
         const int stage = stageAt(help->pos());
         if (stage >= 0)
-            QToolTip::showText(help->globalPos(), describe(stage), this);
+            QToolTip::showText(help->globalPos(),
+                describe(stage) + explained(QStringLiteral("stage %1").arg(stage))
+                    + tr("\nDouble click or Enter opens the derivation"),
+                this);
         else
             QToolTip::hideText();
         return true;

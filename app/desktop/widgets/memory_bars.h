@@ -22,11 +22,13 @@ public:
 
 signals:
     void stageClicked(int stage);
+    void stageActivated(int stage); // double click or Enter
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 

@@ -152,8 +152,9 @@ bool StepSplit::event(QEvent* event)
     if (const int index = rowAt(help->pos()); index >= 0) {
         const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
         QToolTip::showText(help->globalPos(),
-            tr("%1: %2 exposed, %3 hidden behind compute\nDouble click or Enter opens the derivation")
-                .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s)),
+            tr("%1: %2 exposed, %3 hidden behind compute%4\nDouble click or Enter opens the derivation")
+                .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s),
+                    explained(fromUtf8(name(row.part)))),
             this);
     } else {
         QToolTip::hideText();

@@ -180,6 +180,11 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
         if (canMove)
             select(m_selected ? m_scene.across(from, event->key() == Qt::Key_Up ? -1 : 1) : from);
         break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (m_selected)
+            emit barActivated(m_scene.bar(*m_selected).kind);
+        return;
     case Qt::Key_Escape:
         if (m_measured) {
             m_measured.reset();

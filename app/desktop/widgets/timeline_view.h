@@ -42,6 +42,7 @@ public:
 
 signals:
     void stageClicked(int stage);
+    void barActivated(fourfold::SpanKind kind); // Enter on the selected bar
     void windowMoved(double begin, double end);
 
 protected:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/sweep_text.h"
+#include "core/report/views/grid_table.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
-namespace fourfold::cli {
+namespace fourfold {
 
 namespace {
 
@@ -173,4 +173,4 @@ Json grid_json(const LayoutGrid& grid, GridValue value, const MeasuredGrid* meas
     return json;
 }
 
-} // namespace fourfold::cli
+} // namespace fourfold

@@ -5,7 +5,7 @@
 #include "core/calibration/measured_grid.h"
 #include "core/report/table/table.h"
 
-namespace fourfold::cli {
+namespace fourfold {
 
 // Layouts x numbers of GPUs; "-" (empty in CSV) where a cell does not fit or cannot be placed. With `measured`, people
 // read "447 / 455 (-2 %)", predicted / measured; CSV has columns for both.
@@ -15,4 +15,4 @@ std::string agreement_text(const LayoutGrid& grid, const MeasuredGrid& measured,
 // Every cell with its figures, and why it does not run.
 Json grid_json(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured);
 
-} // namespace fourfold::cli
+} // namespace fourfold

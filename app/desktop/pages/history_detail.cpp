@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/history_detail.h"
+
+#include "app/desktop/widgets/card_stack.h"
+#include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/zoom.h"
+#include "app/models/history_edits.h"
+#include "app/models/series_buffer.h"
+#include "app/models/text.h"
+
+#include <QEvent>
+#include <QFormLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kNoteHeight = 48;
+}
+
+HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
+    : QWidget(parent)
+    , m_table(new DataTable)
+    , m_tags(new QLineEdit)
+    , m_note(new QPlainTextEdit)
+    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
+    , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
+    , m_scatter(new ErrorScatter(model))
+{
+    m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
+    m_throughput->setNames(tr("Measured"));
+    m_loss->setSubtitle(tr("cross-entropy over optimizer steps"));
+    m_loss->setNames(tr("Training"), tr("Held-out"));
+    for (LineChart* chart : {m_throughput, m_loss})
+        chart->setEmptyText(tr("Select a run with steps."));
+    auto* lines = new CardStack({{m_throughput, tr("Throughput")}, {m_loss, tr("Loss")}});
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(12, 12, 12, 12);
+    row->setSpacing(10);
+    row->addWidget(makeFacts(), 4);
+    row->addWidget(lines, 4);
+    row->addWidget(m_scatter, 4);
+    connect(m_tags, &QLineEdit::editingFinished, this, &HistoryDetail::commit);
+    m_note->installEventFilter(this);
+    clear();
+}
+
+QWidget* HistoryDetail::makeFacts()
+{
+    m_table->setModel(&m_facts);
+    m_table->setAccessibleName(tr("Facts of the selected run"));
+    m_table->setSelectionMode(QAbstractItemView::NoSelection);
+    m_table->horizontalHeader()->hide();
+    m_table->setWidths({150});
+    m_tags->setObjectName(QStringLiteral("runTags"));
+    m_tags->setAccessibleName(tr("Tags"));
+    m_tags->setPlaceholderText(tr("words, separated by commas"));
+    m_note->setObjectName(QStringLiteral("runNote"));
+    m_note->setAccessibleName(tr("Note"));
+    m_note->setPlaceholderText(tr("anything worth remembering"));
+    m_note->setTabChangesFocus(true);
+    fixHeight(m_note, kNoteHeight);
+    auto* words = new QFormLayout;
+    words->setContentsMargins(8, 6, 8, 8);
+    words->addRow(tr("Tags"), m_tags);
+    words->addRow(tr("Note"), m_note);
+    auto* frame = new QFrame;
+    frame->setProperty("role", "frame");
+    auto* column = new QVBoxLayout(frame);
+    column->setContentsMargins(1, 1, 1, 1);
+    column->setSpacing(0);
+    column->addWidget(m_table, 1);
+    column->addLayout(words);
+    return frame;
+}
+
+void HistoryDetail::clear()
+{
+    m_run = {};
+    m_facts.clear();
+    m_table->clearSpans();
+    const QSignalBlocker blocker(m_tags);
+    m_tags->clear();
+    m_note->clear();
+    m_tags->setEnabled(false);
+    m_note->setEnabled(false);
+    m_throughput->setLevel({}, {});
+    m_throughput->setPoints({});
+    m_loss->setPoints({});
+    m_loss->setDots({});
+}
+
+void HistoryDetail::show(const RunDetail& run)
+{
+    m_run = run.summary;
+    m_facts.show(run);
+    m_table->clearSpans();
+    for (int row = 0; row < m_facts.rowCount(); ++row) {
+        if (m_facts.index(row, 0).data(FactsModel::HeadingRole).toBool())
+            m_table->setSpan(row, 0, 1, FactsModel::columns);
+    }
+    const QSignalBlocker blocker(m_tags);
+    m_tags->setText(tagText(run.summary.tags));
+    m_note->setPlainText(fromUtf8(run.summary.note));
+    m_tags->setEnabled(true);
+    m_note->setEnabled(true);
+
+    SeriesBuffer throughput, loss;
+    QList<QPointF> heldOut;
+    for (const StepRow& step : run.steps) {
+        if (step.tps_per_gpu)
+            throughput.append(step.step, *step.tps_per_gpu);
+        if (step.loss)
+            loss.append(step.step, *step.loss);
+    }
+    for (const Json& event : run.other_events) {
+        if (event.value("event", std::string()) == "eval" && event.contains("loss") && event["loss"].is_number())
+            heldOut << QPointF(event.value("step", run.summary.steps), event["loss"].get<double>());
+    }
+    const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
+    m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());
+    m_throughput->setPoints(throughput.points());
+    m_loss->setPoints(loss.points());
+    m_loss->setDots(heldOut);
+}
+
+void HistoryDetail::commit()
+{
+    if (m_run.id.empty())
+        return;
+    const std::vector<std::string> tags = tagsOf(m_tags->text());
+    if (tagText(tags) != tagText(m_run.tags)) {
+        m_run.tags = tags;
+        emit tagsEdited(tags);
+    }
+    const std::string note = m_note->toPlainText().toStdString();
+    if (note != m_run.note) {
+        m_run.note = note;
+        emit noteEdited(note);
+    }
+}
+
+bool HistoryDetail::eventFilter(QObject* object, QEvent* event)
+{
+    if (object == m_note && event->type() == QEvent::FocusOut)
+        commit();
+    return QWidget::eventFilter(object, event);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The selected run under the table: its facts, the user's tags and note, its steps as lines, and all runs on show as
+// predicted against measured.
+#pragma once
+
+#include "app/models/facts_model.h"
+#include "app/models/history_model.h"
+
+#include <QWidget>
+
+class QLineEdit;
+class QPlainTextEdit;
+
+namespace fourfold::ui {
+
+class CardStack;
+class DataTable;
+class ErrorScatter;
+class LineChart;
+
+class HistoryDetail : public QWidget {
+    Q_OBJECT
+public:
+    // `model` outlives the widget.
+    explicit HistoryDetail(const HistoryModel& model, QWidget* parent = nullptr);
+    void show(const RunDetail& run);
+    using QWidget::show;
+    void clear();
+    // Words that were typed and not stored yet are stored now.
+    void commit();
+    [[nodiscard]] ErrorScatter& scatter() { return *m_scatter; }
+
+signals:
+    void tagsEdited(const std::vector<std::string>& tags);
+    void noteEdited(const std::string& note);
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    QWidget* makeFacts();
+
+    RunSummary m_run; // on show; an empty id: none
+    FactsModel m_facts;
+    DataTable* m_table;
+    QLineEdit* m_tags;
+    QPlainTextEdit* m_note;
+    LineChart *m_throughput, *m_loss;
+    ErrorScatter* m_scatter;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/recalibrate_dialog.h"
+
+#include "app/desktop/dialogs.h"
+#include "app/desktop/widgets/data_table.h"
+#include "app/desktop/zoom.h"
+#include "app/models/text.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMap>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace fourfold::ui {
+
+namespace {
+DataTable* makeTable(TableModel& model, const QString& name)
+{
+    auto* table = new DataTable;
+    table->setModel(&model);
+    table->setAccessibleName(name);
+    table->setAlternatingRowColors(true);
+    return table;
+}
+
+QLabel* makeHeading(const QString& text)
+{
+    auto* label = new QLabel(text);
+    label->setProperty("role", "heading");
+    return label;
+}
+} // namespace
+
+RecalibrateDialog::RecalibrateDialog(
+    const Presets& presets, const std::filesystem::path& history, const std::vector<Run>& runs, QWidget* parent)
+    : QDialog(parent)
+    , m_runs(runs)
+    , m_recalibration(presets, history)
+    , m_stack(new QComboBox)
+    , m_summary(new QLabel)
+    , m_runTable(makeTable(m_runRows, tr("Runs before and after")))
+    , m_constantTable(makeTable(m_constantRows, tr("Constants that move")))
+    , m_id(new QLineEdit)
+{
+    setObjectName(QStringLiteral("recalibrate"));
+    setWindowTitle(tr("Recalibrate from %1").arg(counted(double(runs.size()), tr("run"))));
+    resize(px(900), px(620));
+    QMap<QString, int> stacks;
+    for (const Run& run : runs)
+        ++stacks[run.stack];
+    for (auto stack = stacks.begin(); stack != stacks.end(); ++stack)
+        m_stack->addItem(tr("%1 (%2)").arg(stack.key(), counted(stack.value(), tr("run"))), stack.key());
+    m_stack->setObjectName(QStringLiteral("recalibrateStack"));
+    m_stack->setAccessibleName(tr("Stack"));
+    m_summary->setWordWrap(true);
+    m_summary->setObjectName(QStringLiteral("recalibrateSummary"));
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_id->setObjectName(QStringLiteral("recalibrateId"));
+    m_id->setAccessibleName(tr("Id of the new preset"));
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
+    m_save = buttons->addButton(tr("Save as a preset"), QDialogButtonBox::AcceptRole);
+    m_save->setObjectName(QStringLiteral("recalibrateSave"));
+    auto* form = new QFormLayout;
+    form->addRow(tr("Stack"), m_stack);
+    auto* name = new QFormLayout;
+    name->addRow(tr("Save as"), m_id);
+    auto* column = new QVBoxLayout(this);
+    column->addLayout(form);
+    column->addWidget(m_summary);
+    column->addWidget(makeHeading(tr("Runs before and after")));
+    column->addWidget(m_runTable, 3);
+    column->addWidget(makeHeading(tr("Constants that move")));
+    column->addWidget(m_constantTable, 2);
+    column->addLayout(name);
+    column->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(buttons, &QDialogButtonBox::accepted, this, &RecalibrateDialog::save);
+    connect(m_stack, &QComboBox::currentIndexChanged, this, &RecalibrateDialog::start);
+    connect(&m_recalibration, &Recalibration::ready, this, &RecalibrateDialog::showResult);
+    connect(&m_recalibration, &Recalibration::failed, this, &RecalibrateDialog::showFailure);
+    start();
+}
+
+void RecalibrateDialog::start()
+{
+    const QString stack = m_stack->currentData().toString();
+    QStringList ids;
+    for (const Run& run : m_runs) {
+        if (run.stack == stack)
+            ids << run.id;
+    }
+    m_summary->setText(tr("Fitting the constants of %1 to the runs\u2026").arg(stack));
+    m_save->setEnabled(false);
+    m_id->setEnabled(false);
+    m_recalibration.start(stack.toStdString(), ids);
+    m_runRows.show(m_recalibration.runsTable());
+    m_constantRows.show(m_recalibration.constantsTable());
+}
+
+void RecalibrateDialog::showResult()
+{
+    QString text = m_recalibration.summary();
+    const std::vector<std::string>& skipped = m_recalibration.result()->skipped;
+    if (!skipped.empty())
+        text += tr("\n%1 left out; the first: %2")
+                    .arg(counted(double(skipped.size()), tr("run")), fromUtf8(skipped.front()));
+    m_summary->setText(text);
+    m_runRows.show(m_recalibration.runsTable());
+    m_constantRows.show(m_recalibration.constantsTable());
+    for (DataTable* table : {m_runTable, m_constantTable})
+        table->resizeColumnsToContents();
+    m_id->setText(m_recalibration.defaultId());
+    m_id->setEnabled(true);
+    m_save->setEnabled(true);
+}
+
+void RecalibrateDialog::showFailure(const Problem& problem)
+{
+    m_summary->setText(tr("This cannot be fitted: %1").arg(fromUtf8(problem.line())));
+}
+
+void RecalibrateDialog::save()
+{
+    const Expected<std::filesystem::path> file = m_recalibration.save(m_id->text().trimmed());
+    if (!file) {
+        showProblem(this, tr("The preset was not saved"), file.error());
+        return;
+    }
+    emit saved(m_id->text().trimmed(), fromUtf8(file->string()));
+    accept();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/error_scatter.h"
+
+#include "app/desktop/zoom.h"
+#include "app/models/text.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr double kReach = 8; // pixels around a point that belong to it
+constexpr double kBand = 0.1;
+} // namespace
+
+ErrorScatter::ErrorScatter(const HistoryModel& model, QWidget* parent)
+    : Card(tr("Predicted against measured"), parent)
+    , m_model(model)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setEmptyText(tr("Runs with a prediction and a measurement appear here as points."));
+    connect(&model, &QAbstractItemModel::modelReset, this, &ErrorScatter::modelChanged);
+    connect(&model, &QAbstractItemModel::layoutChanged, this, &ErrorScatter::modelChanged);
+    modelChanged();
+}
+
+void ErrorScatter::modelChanged()
+{
+    m_points.clear();
+    double sum = 0;
+    int inside = 0;
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const RunSummary& run = m_model.run(row);
+        if (!run.predicted_tps_per_gpu || !run.measured_tps_per_gpu || *run.predicted_tps_per_gpu <= 0
+            || *run.measured_tps_per_gpu <= 0)
+            continue;
+        m_points.push_back({row, *run.measured_tps_per_gpu, *run.predicted_tps_per_gpu});
+        const double error = std::abs(m_points.back().predicted / m_points.back().measured - 1);
+        sum += error;
+        inside += error <= kBand ? 1 : 0;
+    }
+    std::sort(m_points.begin(), m_points.end(), [](const Point& a, const Point& b) { return a.measured < b.measured; });
+    m_selected = -1;
+    setSubtitle(isEmpty() ? QString()
+                          : tr("%1, mean error %2 %, %3 within 10 %")
+                                .arg(counted(double(m_points.size()), tr("run")),
+                                    percent(sum / double(m_points.size())), grouped(inside)));
+    setAccessibleDescription(subtitle());
+    update();
+}
+
+void ErrorScatter::setSelected(int row)
+{
+    if (m_selected == row)
+        return;
+    m_selected = row;
+    update();
+}
+
+QPointF ErrorScatter::Axes::at(double measured, double predicted) const
+{
+    const double span = std::log(high / low);
+    return {plot.left() + std::log(measured / low) / span * plot.width(),
+        plot.bottom() - std::log(predicted / low) / span * plot.height()};
+}
+
+ErrorScatter::Axes ErrorScatter::axesIn(const QRect& area) const
+{
+    Axes axes;
+    axes.plot = QRectF(area.adjusted(px(52), px(22), -px(8), -px(34)));
+    double low = INFINITY, high = 0;
+    for (const Point& point : m_points) {
+        low = std::min({low, point.measured, point.predicted});
+        high = std::max({high, point.measured, point.predicted});
+    }
+    if (high > 0) {
+        axes.low = low / 1.25;
+        axes.high = high * 1.25;
+    }
+    return axes;
+}
+
+std::optional<QPointF> ErrorScatter::placeOf(int row) const
+{
+    const Axes axes = axesIn(bodyArea());
+    for (const Point& point : m_points) {
+        if (point.row == row)
+            return axes.at(point.measured, point.predicted);
+    }
+    return {};
+}
+
+int ErrorScatter::rowAt(const QPointF& place) const
+{
+    const Axes axes = axesIn(bodyArea());
+    int nearest = -1;
+    double best = kReach * kReach;
+    for (const Point& point : m_points) {
+        const QPointF away = axes.at(point.measured, point.predicted) - place;
+        if (const double distance = QPointF::dotProduct(away, away); distance < best) {
+            best = distance;
+            nearest = point.row;
+        }
+    }
+    return nearest;
+}
+
+// Decades, and where there are few of them their 2s and 5s.
+void ErrorScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    painter.setFont(scaledFont(-1));
+    const bool fine = axes.high / axes.low < 150;
+    for (double decade = std::pow(10, std::floor(std::log10(axes.low))); decade <= axes.high; decade *= 10) {
+        for (const double factor : {1.0, 2.0, 5.0}) {
+            const double value = decade * factor;
+            if (value < axes.low || value > axes.high || (factor > 1 && !fine))
+                continue;
+            const QPointF place = axes.at(value, value);
+            painter.setPen(theme.grid);
+            painter.drawLine(QPointF(axes.plot.left(), place.y()), QPointF(axes.plot.right(), place.y()));
+            painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
+            painter.setPen(theme.muted);
+            painter.drawText(QRectF(axes.plot.left() - px(60), place.y() - px(8), px(54), px(16)),
+                Qt::AlignRight | Qt::AlignVCenter, compact(value));
+            painter.drawText(QRectF(place.x() - px(30), axes.plot.bottom() + px(1), px(60), px(15)), Qt::AlignCenter,
+                compact(value));
+        }
+    }
+    painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + px(16), axes.plot.width(), px(16)), Qt::AlignCenter,
+        tr("Measured tokens/s per GPU (up: predicted)"));
+}
+
+void ErrorScatter::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    const Axes axes = axesIn(area);
+    if (axes.plot.width() < 20 || axes.plot.height() < 20)
+        return;
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-0.5));
+    painter.drawText(QRectF(area.left(), area.top(), area.width(), px(16)), Qt::AlignLeft | Qt::AlignVCenter,
+        tr("Line: as predicted. Band: 10 % on either side."));
+    paintAxes(painter, axes, theme);
+    painter.setClipRect(axes.plot.adjusted(-1, -1, 1, 1));
+    painter.setRenderHint(QPainter::Antialiasing);
+    QColor band = theme.optimizer;
+    band.setAlpha(46);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(band);
+    painter.drawPolygon(
+        QPolygonF({axes.at(axes.low, axes.low * (1 + kBand)), axes.at(axes.high, axes.high * (1 + kBand)),
+            axes.at(axes.high, axes.high * (1 - kBand)), axes.at(axes.low, axes.low * (1 - kBand))}));
+    painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
+    painter.drawLine(axes.at(axes.low, axes.low), axes.at(axes.high, axes.high));
+    const double radius = m_points.size() > 2000 ? px(1.5) : px(3.5);
+    QColor fill = theme.weights;
+    fill.setAlpha(m_points.size() > 500 ? 110 : 190);
+    painter.setPen(
+        m_points.size() > 2000 ? QPen(Qt::NoPen) : QPen(theme.dark ? fill.lighter(140) : fill.darker(140), 1));
+    painter.setBrush(fill);
+    for (const Point& point : m_points)
+        painter.drawEllipse(axes.at(point.measured, point.predicted), radius, radius);
+    for (const Point& point : m_points) {
+        if (point.row != m_selected)
+            continue;
+        painter.setPen(QPen(theme.text, 2));
+        painter.setBrush(theme.activations);
+        painter.drawEllipse(axes.at(point.measured, point.predicted), px(5.5), px(5.5));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setClipping(false);
+}
+
+Table ErrorScatter::table() const
+{
+    Table table;
+    table.columns = {{"id", "Run"}, {"name", "Plan"}, {"measured_tps_per_gpu", "Measured TPS/GPU", 1},
+        {"predicted_tps_per_gpu", "Predicted TPS/GPU", 1}, {"error", "Error", 1, 100, " %"}};
+    for (const Point& point : m_points) {
+        const RunSummary& run = m_model.run(point.row);
+        table.rows.push_back({run.id, run.name, point.measured, point.predicted, point.predicted / point.measured - 1});
+    }
+    return table;
+}
+
+void ErrorScatter::mousePressEvent(QMouseEvent* event)
+{
+    Card::mousePressEvent(event);
+    if (const int row = rowAt(event->position()); row >= 0)
+        emit rowClicked(row);
+}
+
+void ErrorScatter::keyPressEvent(QKeyEvent* event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0 || isEmpty()) {
+        Card::keyPressEvent(event);
+        return;
+    }
+    const auto at = std::find_if(
+        m_points.begin(), m_points.end(), [this](const Point& point) { return point.row == m_selected; });
+    const auto last = static_cast<std::ptrdiff_t>(m_points.size()) - 1;
+    const std::ptrdiff_t next = at == m_points.end() ? (step > 0 ? 0 : last) : at - m_points.begin() + step;
+    emit rowClicked(m_points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))].row);
+}
+
+bool ErrorScatter::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int row = isEmpty() ? -1 : rowAt(help->pos());
+    if (row < 0) {
+        QToolTip::hideText();
+        return true;
+    }
+    const RunSummary& run = m_model.run(row);
+    QToolTip::showText(help->globalPos(),
+        tr("%1\n%2\nmeasured %3, predicted %4 (%5)")
+            .arg(fromUtf8(run.name), fromUtf8(run.layout), throughputText(*run.measured_tps_per_gpu),
+                throughputText(*run.predicted_tps_per_gpu),
+                signedPercent(*run.predicted_tps_per_gpu / *run.measured_tps_per_gpu - 1)),
+        this);
+    return true;
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Predicted against measured throughput of the runs on show, over logarithmic axes; the line is where they agree, the
+// band 10 % on either side.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+#include "app/models/history_model.h"
+
+namespace fourfold::ui {
+
+class ErrorScatter : public Card {
+    Q_OBJECT
+public:
+    // `model` outlives the widget.
+    explicit ErrorScatter(const HistoryModel& model, QWidget* parent = nullptr);
+    void setSelected(int row); // of the model; -1 = none
+    [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
+    [[nodiscard]] std::optional<QPointF> placeOf(int row) const; // empty: without a prediction or a measurement
+    [[nodiscard]] QSize minimumSizeHint() const override { return {240, 180}; }
+    [[nodiscard]] Table table() const override;
+
+signals:
+    void rowClicked(int row);
+
+protected:
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
+    [[nodiscard]] bool isEmpty() const override { return m_points.empty(); }
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Point {
+        int row = 0;
+        double measured = 0, predicted = 0; // tokens/s per GPU
+    };
+    struct Axes {
+        QRectF plot;
+        double low = 1, high = 10; // of both axes
+        [[nodiscard]] QPointF at(double measured, double predicted) const;
+    };
+    void modelChanged();
+    [[nodiscard]] Axes axesIn(const QRect& area) const;
+    void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
+
+    const HistoryModel& m_model;
+    std::vector<Point> m_points; // by what was measured
+    int m_selected = -1;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/heat_map.h"
+
+#include "app/desktop/zoom.h"
+#include "app/models/text.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kNamesWidth = 176, kHeadHeight = 24, kScaleHeight = 22; // at 100 % zoom
+constexpr int kLeastRow = 20, kMostRow = 34, kMostColumn = 150;
+
+QColor mixed(const QColor& from, const QColor& to, double share)
+{
+    const auto channel = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
+    return {channel(from.red(), to.red()), channel(from.green(), to.green()), channel(from.blue(), to.blue())};
+}
+
+// The text that reads on a ground.
+QColor inkOn(const QColor& ground, const Theme& theme)
+{
+    const double light = 0.299 * ground.redF() + 0.587 * ground.greenF() + 0.114 * ground.blueF();
+    return light > 0.5 ? (theme.dark ? QColor(0x12, 0x16, 0x1a) : theme.text) : QColor(Qt::white);
+}
+} // namespace
+
+HeatMap::HeatMap(const QString& title, QWidget* parent)
+    : Card(title, parent)
+{
+    setFocusPolicy(Qt::StrongFocus);
+}
+
+void HeatMap::show(HeatGrid grid, Table table)
+{
+    m_grid = std::move(grid);
+    m_table = std::move(table);
+    m_least = INFINITY;
+    m_greatest = -INFINITY;
+    int values = 0, failed = 0;
+    for (const auto& row : m_grid.cells) {
+        for (const HeatCell& cell : row) {
+            failed += cell.state == HeatCell::State::failed ? 1 : 0;
+            if (!cell.value)
+                continue;
+            ++values;
+            m_least = std::min(m_least, *cell.value);
+            m_greatest = std::max(m_greatest, *cell.value);
+        }
+    }
+    if (m_selected && !m_grid.at(m_selected->first, m_selected->second))
+        m_selected.reset();
+    setSubtitle(isEmpty() ? QString()
+                          : tr("%1; %2 with a value, %3 that did not run")
+                                .arg(m_grid.unit, counted(values, tr("cell")), grouped(failed)));
+    setAccessibleDescription(subtitle());
+    updateGeometry();
+    update();
+}
+
+void HeatMap::select(std::optional<Place> place)
+{
+    if (m_selected == place)
+        return;
+    m_selected = place;
+    const HeatCell* cell = place ? m_grid.at(place->first, place->second) : nullptr;
+    setAccessibleDescription(cell ? cell->tip : subtitle());
+    update();
+    emit selectionChanged();
+}
+
+QSize HeatMap::minimumSizeHint() const
+{
+    const int rows = std::max<int>(3, static_cast<int>(m_grid.rows.size()));
+    return {px(kNamesWidth + 60 * std::max<int>(3, static_cast<int>(m_grid.columns.size())) + 28),
+        px(46 + kHeadHeight + kScaleHeight + kLeastRow * rows)};
+}
+
+HeatMap::Geometry HeatMap::geometryIn(const QRect& area) const
+{
+    Geometry at;
+    if (isEmpty())
+        return at;
+    at.cells = QRectF(area.adjusted(px(kNamesWidth), px(kHeadHeight), 0, -px(kScaleHeight)));
+    at.width = std::min<double>(px(kMostColumn), at.cells.width() / double(m_grid.columns.size()));
+    at.height = std::clamp<double>(at.cells.height() / double(m_grid.rows.size()), px(kLeastRow) / 2.0, px(kMostRow));
+    at.cells.setSize({at.width * double(m_grid.columns.size()), at.height * double(m_grid.rows.size())});
+    return at;
+}
+
+QRectF HeatMap::cellRect(const Place& place) const
+{
+    const Geometry at = geometryIn(bodyArea());
+    return {at.cells.left() + place.second * at.width, at.cells.top() + place.first * at.height, at.width, at.height};
+}
+
+std::optional<HeatMap::Place> HeatMap::placeAt(const QPointF& point) const
+{
+    const Geometry at = geometryIn(bodyArea());
+    if (isEmpty() || !at.cells.contains(point))
+        return {};
+    const Place place{static_cast<int>((point.y() - at.cells.top()) / at.height),
+        static_cast<int>((point.x() - at.cells.left()) / at.width)};
+    return m_grid.at(place.first, place.second) ? std::optional(place) : std::nullopt;
+}
+
+QColor HeatMap::colorOf(double value, const Theme& theme) const
+{
+    if (m_grid.diverging) {
+        const double largest = std::max({std::abs(m_least), std::abs(m_greatest), 0.02});
+        const QColor& to = value >= 0 ? theme.activations : theme.weights;
+        return mixed(theme.panel, to, 0.9 * std::sqrt(std::min(1.0, std::abs(value) / largest)));
+    }
+    const double span = m_greatest - m_least;
+    const double share = span > 0 ? (value - m_least) / span : 1;
+    return mixed(theme.panel, theme.weights, 0.1 + 0.85 * share);
+}
+
+void HeatMap::paintCell(QPainter& painter, const QRectF& rect, const HeatCell& cell, const Theme& theme) const
+{
+    const QRectF shape = rect.adjusted(0.5, 0.5, -0.5, -0.5);
+    QColor ink = theme.muted;
+    switch (cell.state) {
+    case HeatCell::State::value: {
+        const QColor ground = colorOf(*cell.value, theme);
+        painter.fillRect(shape, ground);
+        ink = inkOn(ground, theme);
+        break;
+    }
+    case HeatCell::State::failed:
+        painter.fillRect(shape, theme.idle);
+        painter.fillRect(shape, QBrush(theme.line, Qt::BDiagPattern));
+        ink = theme.bad;
+        break;
+    case HeatCell::State::waiting:
+        painter.setPen(QPen(theme.line, 1, Qt::DotLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(shape);
+        break;
+    case HeatCell::State::impossible:
+        break;
+    }
+    painter.setPen(ink);
+    const QString text = cell.text.isEmpty() && cell.state == HeatCell::State::impossible ? unknownText() : cell.text;
+    if (rect.height() >= px(13)) {
+        painter.drawText(shape, Qt::AlignCenter,
+            painter.fontMetrics().elidedText(text, Qt::ElideRight, static_cast<int>(shape.width())));
+    }
+}
+
+// What the colours mean: least to greatest, with their values.
+void HeatMap::paintScale(QPainter& painter, const QRect& area, const Theme& theme) const
+{
+    if (!(m_greatest >= m_least))
+        return;
+    const auto text
+        = [this](double value) { return m_grid.diverging ? signedPercent(value) : QString::number(value, 'g', 4); };
+    const double low = m_grid.diverging ? -std::max({std::abs(m_least), std::abs(m_greatest), 0.02}) : m_least;
+    const double high = m_grid.diverging ? -low : m_greatest;
+    const QRectF line(area.left() + px(kNamesWidth), area.bottom() - px(14), px(160), px(10));
+    constexpr int kSteps = 40;
+    for (int i = 0; i < kSteps; ++i) {
+        const double value = low + (high - low) * i / (kSteps - 1);
+        painter.fillRect(
+            QRectF(line.left() + line.width() * i / kSteps, line.top(), line.width() / kSteps + 1, line.height()),
+            colorOf(value, theme));
+    }
+    painter.setPen(theme.line);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(line);
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-1));
+    painter.drawText(QRectF(area.left(), line.top() - px(3), px(kNamesWidth - 8), px(16)),
+        Qt::AlignRight | Qt::AlignVCenter, text(low));
+    painter.drawText(QRectF(line.right() + px(8), line.top() - px(3), px(200), px(16)),
+        Qt::AlignLeft | Qt::AlignVCenter, text(high));
+}
+
+void HeatMap::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    const Geometry at = geometryIn(area);
+    painter.setFont(scaledFont(-0.5));
+    painter.setPen(theme.muted);
+    for (int column = 0; column < m_grid.columns.size(); ++column) {
+        painter.drawText(QRectF(at.cells.left() + column * at.width, area.top(), at.width, px(kHeadHeight)),
+            Qt::AlignCenter, column == 0 ? tr("%1 GPUs").arg(m_grid.columns[column]) : m_grid.columns[column]);
+    }
+    for (int row = 0; row < m_grid.rows.size(); ++row) {
+        const QRectF line(area.left(), at.cells.top() + row * at.height, px(kNamesWidth - 8), at.height);
+        painter.setPen(theme.text);
+        if (at.height >= px(11))
+            painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_grid.rows[row]);
+        for (int column = 0; column < m_grid.columns.size(); ++column)
+            paintCell(painter, {at.cells.left() + column * at.width, line.top(), at.width, at.height},
+                *m_grid.at(row, column), theme);
+    }
+    paintScale(painter, area, theme);
+    if (!m_selected)
+        return;
+    painter.setPen(QPen(theme.text, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRectF(at.cells.left() + m_selected->second * at.width,
+        at.cells.top() + m_selected->first * at.height, at.width, at.height));
+}
+
+void HeatMap::mousePressEvent(QMouseEvent* event)
+{
+    Card::mousePressEvent(event);
+    select(placeAt(event->position()));
+}
+
+void HeatMap::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (const auto place = placeAt(event->position()))
+        emit activated(place->first, place->second);
+}
+
+void HeatMap::keyPressEvent(QKeyEvent* event)
+{
+    const int down = event->key() == Qt::Key_Down ? 1 : event->key() == Qt::Key_Up ? -1 : 0;
+    const int right = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (isEmpty()) {
+        Card::keyPressEvent(event);
+    } else if (down != 0 || right != 0) {
+        const Place from = m_selected.value_or(Place{0, 0});
+        const Place to{
+            std::clamp<int>(from.first + (m_selected ? down : 0), 0, static_cast<int>(m_grid.rows.size()) - 1),
+            std::clamp<int>(from.second + (m_selected ? right : 0), 0, static_cast<int>(m_grid.columns.size()) - 1)};
+        select(to);
+    } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_selected) {
+        emit activated(m_selected->first, m_selected->second);
+    } else {
+        Card::keyPressEvent(event);
+    }
+}
+
+bool HeatMap::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    if (const auto place = placeAt(help->pos()))
+        QToolTip::showText(help->globalPos(), m_grid.at(place->first, place->second)->tip, this);
+    else
+        QToolTip::hideText();
+    return true;
+}
+
+} // namespace fourfold::ui

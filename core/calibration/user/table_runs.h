@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Measurements of other software as runs of the history: the rows of a measured table.
+#pragma once
+
+#include "core/base/json.h"
+#include "core/history/store.h"
+#include "core/plan/plan.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// The document that HistoryStore::import_run() takes, of a run that was measured elsewhere. The id follows from
+// `identity`, so that the same measurement is not taken twice. `events` as in events.jsonl, with seq from 0.
+Json measured_run(const ResolvedPlan& plan, const std::string& identity, const std::string& name,
+    const std::string& state, const std::string& problem, const std::vector<Json>& events);
+
+// Run documents of the rows of a measured table (CSV as in presets/published) that ran or crashed; `remarks` gets what
+// is wrong with others. Fails where no row can be taken.
+Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std::vector<std::string>& remarks);
+
+struct ImportedTable {
+    int added = 0, known = 0; // runs; `known`: taken before
+    std::vector<std::string> remarks;
+};
+// Puts them into a history. What was taken before a bad run stays.
+Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem::path& file);
+
+} // namespace fourfold

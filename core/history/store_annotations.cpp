@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person does to stored runs: tags, notes, deleting and bringing back.
+#include "core/history/clock.h"
+#include "core/history/store_impl.h"
+
+#include <SQLiteCpp/Statement.h>
+
+#include <algorithm>
+
+namespace fourfold {
+
+using namespace history;
+
+namespace {
+
+constexpr std::size_t kLongestTag = 64, kLongestNote = std::size_t{64} << 10; // bytes
+
+bool is_control(unsigned char c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+// Sets one text column of a run.
+Expected<void> set_column(SQLite::Database& database, const char* query, const std::string& run,
+    const std::string& text, const Problem& unknown)
+{
+    WriteTransaction transaction(database, Durability::flush);
+    SQLite::Statement update(database, query);
+    update.bind(1, text);
+    update.bind(2, run);
+    if (update.exec() == 0)
+        return unknown;
+    transaction.commit();
+    return {};
+}
+
+void execute(SQLite::Database& database, const char* query, const std::string& run)
+{
+    SQLite::Statement statement(database, query);
+    statement.bind(1, run);
+    statement.exec();
+}
+
+} // namespace
+
+Expected<void> history::check_tags(const std::vector<std::string>& tags)
+{
+    for (const std::string& tag : tags) {
+        const bool plain = !tag.empty() && tag.size() <= kLongestTag && tag.front() != ' ' && tag.back() != ' '
+            && std::none_of(tag.begin(), tag.end(), [](unsigned char c) { return is_control(c) || c == ','; });
+        if (!plain)
+            return Problem{ProblemCode::bad_input, "\"" + tag + "\" is no tag",
+                "a tag has 1 to 64 characters, no comma, no space at its ends", "tags"};
+    }
+    return {};
+}
+
+Expected<void> history::check_note(const std::string& note)
+{
+    if (note.size() > kLongestNote)
+        return Problem{ProblemCode::bad_input, "a note has at most 64 KiB", "keep the text elsewhere", "note"};
+    return {};
+}
+
+Expected<void> HistoryStore::set_tags(const std::string& run, const std::vector<std::string>& tags)
+{
+    FOURFOLD_CHECK(check_tags(tags));
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        return set_column(
+            impl_->database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags), impl_->unknown_run(run));
+    });
+}
+
+Expected<void> HistoryStore::set_note(const std::string& run, const std::string& note)
+{
+    FOURFOLD_CHECK(check_note(note));
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        return set_column(impl_->database, "UPDATE runs SET note = ? WHERE id = ?", run, note, impl_->unknown_run(run));
+    });
+}
+
+Expected<void> HistoryStore::set_deleted(const std::vector<std::string>& runs, bool deleted)
+{
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        WriteTransaction transaction(impl_->database, Durability::flush);
+        const std::string now = now_text();
+        for (const std::string& run : runs) {
+            // What was deleted before keeps its time.
+            SQLite::Statement update(impl_->database,
+                deleted ? "UPDATE runs SET deleted = coalesce(deleted, ?2) WHERE id = ?1"
+                        : "UPDATE runs SET deleted = NULL WHERE id = ?1");
+            update.bind(1, run);
+            if (deleted)
+                update.bind(2, now);
+            if (update.exec() == 0)
+                return impl_->unknown_run(run);
+        }
+        transaction.commit();
+        return {};
+    });
+}
+
+Expected<std::vector<std::string>> HistoryStore::purge(const std::vector<std::string>& runs)
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
+        WriteTransaction transaction(impl_->database, Durability::flush);
+        std::vector<std::string> gone;
+        SQLite::Statement deleted(impl_->database, "SELECT id FROM runs WHERE deleted IS NOT NULL ORDER BY id");
+        while (deleted.executeStep()) {
+            const std::string id = deleted.getColumn(0).getString();
+            if (runs.empty() || std::find(runs.begin(), runs.end(), id) != runs.end())
+                gone.push_back(id);
+        }
+        deleted.reset();
+        for (const std::string& run : gone) {
+            for (const char* query : {"DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?",
+                     "DELETE FROM cursors WHERE run = ?", "DELETE FROM run_hosts WHERE run = ?",
+                     "DELETE FROM software_versions WHERE run = ?", "DELETE FROM runs WHERE id = ?"})
+                execute(impl_->database, query, run);
+        }
+        // What only they referred to.
+        impl_->database.exec("DELETE FROM predictions WHERE id NOT IN (SELECT prediction FROM runs UNION"
+                             " SELECT planned_prediction FROM runs WHERE planned_prediction IS NOT NULL)");
+        impl_->database.exec("DELETE FROM plans WHERE id NOT IN (SELECT plan FROM runs UNION"
+                             " SELECT plan FROM predictions)");
+        impl_->database.exec("DELETE FROM hosts WHERE id NOT IN (SELECT host FROM run_hosts)");
+        transaction.commit();
+        return gone;
+    });
+}
+
+} // namespace fourfold

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What would help: found by itself, applied by one click or Enter, taken back by undo; and derivations on hover.
+#include "app/desktop/derivation_dialog.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/widgets/advice_bar.h"
+#include "app/desktop/widgets/advice_view.h"
+#include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/plan_edits.h"
+#include "tests/gui/support.h"
+
+#include <QPushButton>
+#include <QTableView>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+using test::kPatience;
+
+namespace {
+struct Fixture : test::WindowFixture {
+    Fixture() { open(QStringLiteral("advice.plan.json")); }
+    AdviceFinder& advice() { return window.planPage().advice(); }
+    bool advised()
+    {
+        return answered() && QTest::qWaitFor([this] { return advice().report().has_value(); }, kPatience);
+    }
+    // On one GPU without sharding: more than there is.
+    void makeTooLarge()
+    {
+        document().setValue("training.sharding", "none", QStringLiteral("Change"));
+        document().setValue("layout.tp", 1, QStringLiteral("Change"));
+        document().setValue("training.micro_batch", 8, QStringLiteral("Change"));
+    }
+};
+} // namespace
+
+class AdviceTest : public QObject {
+    Q_OBJECT
+private slots:
+    void aPlanThatDoesNotFitIsMadeToFitByOneClick()
+    {
+        Fixture w;
+        w.makeTooLarge();
+        QVERIFY(w.advised());
+        QCOMPARE(w.document().prediction()->fit, Fit::no);
+        QVERIFY(!w.advice().report()->to_fit.empty());
+        const QString text = w.window.planPage().findChild<AdviceBar*>()->text();
+        QVERIFY2(text.startsWith(QStringLiteral("Does not fit.")), qPrintable(text));
+        const Json before = w.document().plan().document;
+        QTest::mouseClick(w.child<QPushButton>("applyAdvice"), Qt::LeftButton);
+        QVERIFY(w.document().plan().document != before);
+        QVERIFY(w.answered());
+        QVERIFY(w.document().prediction()->fit != Fit::no);
+        w.document().undoStack().undo();
+        QVERIFY(w.document().plan().document == before);
+    }
+
+    void everyAdviceIsWhatAPredictionSays()
+    {
+        Fixture w;
+        w.document().setValue("training.recompute", "full", QStringLiteral("Change"));
+        QVERIFY(w.advised());
+        const std::vector<Advice> all = w.advice().all();
+        QVERIFY(!all.empty()); // recomputing nothing is faster
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const Expected<Plan> changed = withFields(w.document().plan(), all[i].edit.fields);
+            QVERIFY2(changed.has_value(), all[i].edit.summary.c_str());
+            const Expected<ResolvedPlan> resolved = resolve(*changed, w.presets);
+            QVERIFY2(resolved.has_value(), all[i].edit.summary.c_str());
+            const Prediction prediction = predict(*resolved);
+            QVERIFY2(std::abs(*prediction.tps_per_gpu / all[i].tps_per_gpu - 1) < 1e-9, all[i].edit.summary.c_str());
+        }
+    }
+
+    void theListIsUsedByKeys()
+    {
+        Fixture w;
+        w.document().setValue("training.recompute", "full", QStringLiteral("Change"));
+        QVERIFY(w.advised());
+        QTest::mouseClick(w.child<QPushButton>("allAdvice"), Qt::LeftButton);
+        auto* table = w.child<QTableView>("advice");
+        QVERIFY(table->isVisible());
+        QCOMPARE(table->model()->rowCount(), int(w.advice().all().size()));
+        table->setFocus();
+        table->selectRow(table->model()->rowCount() - 1);
+        const std::string last = w.advice().all().back().edit.fields.front().path;
+        const Json wanted = w.advice().all().back().edit.fields.front().value;
+        QTest::keyClick(table, Qt::Key_Return);
+        QVERIFY(valueAt(w.document().plan().document, last) == wanted);
+        QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(valueAt(w.document().plan().document, "training.recompute") == Json("full"));
+    }
+
+    void nothingIsLookedForWhileThePageIsHidden()
+    {
+        Fixture w;
+        QVERIFY(w.advised());
+        w.window.showPage(MainWindow::Page::history);
+        w.document().setValue("training.micro_batch", 2, QStringLiteral("Change"));
+        QVERIFY(w.answered());
+        QTest::qWait(400);
+        QVERIFY(!w.advice().isLooking());
+        QVERIFY(!w.advice().report().has_value()); // the old one was about another plan
+        w.window.showPage(MainWindow::Page::plan);
+        QVERIFY(w.advised());
+    }
+
+    void figuresExplainThemselvesOnHover()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        for (const FigureCard* card : w.window.planPage().figures()) {
+            if (card->figure().title == QStringLiteral("Pipeline bubble"))
+                continue; // one stage: nothing to derive
+            QVERIFY2(card->tip().count(QLatin1Char('\n')) >= 2, qPrintable(card->tip()));
+        }
+        QVERIFY2(w.window.planPage().figures()[3]->tip().contains(QStringLiteral("compute")),
+            qPrintable(w.window.planPage().figures()[3]->tip()));
+    }
+
+    void barsOpenTheirDerivationOnEnter()
+    {
+        Fixture w;
+        Expected<Plan> plan = read_plan(w.presets.file("plans", "llama-3.1-405b-torchtitan-512").value());
+        w.document().reset(*std::move(plan));
+        QVERIFY(w.answered());
+        auto* bars = w.window.planPage().findChild<MemoryBars*>();
+        bars->setFocus();
+        QTest::keyClick(bars, Qt::Key_Right);
+        QTest::keyClick(bars, Qt::Key_Return);
+        auto* memory = w.window.findChild<DerivationDialog*>();
+        QVERIFY(memory);
+        QVERIFY(memory->windowTitle().contains(QStringLiteral("memory")));
+        delete memory;
+        auto* timeline = w.window.planPage().findChild<TimelineView*>();
+        timeline->setFocus();
+        QTest::keyClick(timeline, Qt::Key_Right);
+        QVERIFY(timeline->selected().has_value());
+        QTest::keyClick(timeline, Qt::Key_Return);
+        auto* step = w.window.findChild<DerivationDialog*>();
+        QVERIFY(step);
+        QVERIFY(step->windowTitle().contains(QStringLiteral("step time")));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return test::runTests<AdviceTest>(argc, argv);
+}
+
+#include "advice_test.moc"

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The history as a user has it: tags, notes, deleting and undoing, the scatter, importing a table, recalibrating.
+#include "app/desktop/pages/history_detail.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/recalibrate_dialog.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/widgets/error_scatter.h"
+#include "app/models/history_access.h"
+#include "tests/gui/support.h"
+
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+using test::kPatience;
+
+namespace {
+const char* const kTable = FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv";
+
+// The history of one test: the rows of a published table, imported by the page itself.
+struct Fixture : test::WindowFixture {
+    Fixture()
+    {
+        QFile::remove(QString::fromStdString(historyFile().string()));
+        window.showPage(MainWindow::Page::history);
+        imported = page().importTable(kTable);
+    }
+    HistoryPage& page() { return window.historyPage(); }
+    QTableView* table() { return child<QTableView>("history"); }
+    [[nodiscard]] QString id(int row) { return table()->model()->index(row, 0).data(HistoryModel::IdRole).toString(); }
+    bool imported = false;
+};
+} // namespace
+
+class HistoryTest : public QObject {
+    Q_OBJECT
+private slots:
+    void aTableBecomesRunsOnce()
+    {
+        Fixture w;
+        QVERIFY(w.imported);
+        const int runs = w.page().model().rowCount();
+        QVERIFY(runs >= 10);
+        QSignalSpy said(&w.page(), &HistoryPage::message);
+        QVERIFY(w.page().importTable(kTable));
+        QCOMPARE(w.page().model().rowCount(), runs);
+        QVERIFY2(said.last().at(0).toString().startsWith(QStringLiteral("0 runs added")),
+            qPrintable(said.last().at(0).toString()));
+        int told = 0;
+        test::DialogWatch watch([&](QMessageBox&) { ++told; });
+        QVERIFY(!w.page().importTable(test::Home::the().write(QStringLiteral("bad.csv"), "a,b\n1,2\n").toStdString()));
+        QCOMPARE(told, 1);
+    }
+
+    void tagsAndNotesAreKeptFilteredAndUndone()
+    {
+        Fixture w;
+        w.table()->selectRow(0);
+        const QString id = w.id(0);
+        auto* tags = w.child<QLineEdit>("runTags");
+        tags->setFocus();
+        QTest::keyClicks(tags, QStringLiteral("paper, slow,paper"));
+        QTest::keyClick(tags, Qt::Key_Return);
+        QCOMPARE(storedRun(w.historyFile(), id)->summary.tags, (std::vector<std::string>{"paper", "slow"}));
+        auto* note = w.child<QPlainTextEdit>("runNote");
+        note->setFocus();
+        QTest::keyClicks(note, QStringLiteral("best of three"));
+        w.table()->setFocus();
+        QCOMPARE(storedRun(w.historyFile(), id)->summary.note, std::string("best of three"));
+
+        w.page().focusFilter();
+        auto* words = qobject_cast<QLineEdit*>(w.window.focusWidget());
+        QVERIFY(words);
+        QTest::keyClicks(words, QStringLiteral("PAPER"));
+        QCOMPARE(w.page().model().rowCount(), 1);
+        words->clear();
+
+        QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(storedRun(w.historyFile(), id)->summary.note, std::string());
+        QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
+        QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
+        QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(storedRun(w.historyFile(), id)->summary.tags.size(), std::size_t(2));
+    }
+
+    void aTagThatIsNoneIsRefused()
+    {
+        Fixture w;
+        w.table()->selectRow(0);
+        const QString id = w.id(0);
+        int told = 0;
+        test::DialogWatch watch([&](QMessageBox&) { ++told; });
+        emit w.page().detail().tagsEdited({std::string(70, 'x')});
+        QCOMPARE(told, 1);
+        QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
+        QVERIFY(!w.page().undoStack().canUndo()); // nothing was done
+    }
+
+    void deletingIsUndone()
+    {
+        Fixture w;
+        const int before = w.page().model().rowCount();
+        w.table()->setFocus();
+        w.table()->selectAll();
+        w.table()->clearSelection();
+        w.table()->selectRow(1);
+        const QString id = w.id(1);
+        QTest::keyClick(w.table(), Qt::Key_Delete);
+        QCOMPARE(w.page().model().rowCount(), before - 1);
+        QCOMPARE(w.page().model().rowOf(id), -1);
+        QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(w.page().model().rowCount(), before);
+        w.table()->selectAll();
+        QTest::mouseClick(w.child<QPushButton>("deleteRuns"), Qt::LeftButton);
+        QCOMPARE(w.page().model().rowCount(), 0);
+        QVERIFY(!w.child<QPushButton>("deleteRuns")->isEnabled());
+        w.page().undoStack().undo();
+        QCOMPARE(w.page().model().rowCount(), before);
+        // In another mode undo is the plan's.
+        w.window.showPage(MainWindow::Page::plan);
+        QVERIFY(!w.window.plans().undoGroup().canUndo());
+    }
+
+    void theScatterAndTheTableAreLinked()
+    {
+        Fixture w;
+        ErrorScatter& scatter = w.page().detail().scatter();
+        const QAbstractItemModelTester tester(
+            w.table()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const Table table = scatter.table();
+        QVERIFY(table.rows.size() >= 5);
+        int row = -1;
+        for (int i = 0; i < w.page().model().rowCount() && row < 0; ++i) {
+            if (i != w.table()->currentIndex().row() && scatter.placeOf(i))
+                row = i;
+        }
+        QVERIFY(row >= 0);
+        const QPoint place = scatter.placeOf(row)->toPoint();
+        const int nearest = scatter.rowAt(place); // several may share a place
+        QTest::mouseClick(&scatter, Qt::LeftButton, {}, place);
+        QCOMPARE(w.table()->currentIndex().row(), nearest);
+        scatter.setFocus();
+        const QImage before = scatter.grab().toImage();
+        QTest::keyClick(&scatter, Qt::Key_Right);
+        QVERIFY(w.table()->currentIndex().row() != nearest || scatter.grab().toImage() == before);
+    }
+
+    void recalibratingShowsWhatWouldChangeBeforeItSaves()
+    {
+        Fixture w;
+        w.table()->selectAll();
+        QSignalSpy saved(&w.page(), &HistoryPage::calibrationSaved);
+        QString summary;
+        int runs = 0, constants = 0;
+        bool savedEarly = true;
+        QTimer watch;
+        QObject::connect(&watch, &QTimer::timeout, [&] {
+            auto* dialog = qobject_cast<RecalibrateDialog*>(QApplication::activeModalWidget());
+            if (!dialog || !dialog->recalibration().result())
+                return;
+            watch.stop();
+            savedEarly = saved.count() > 0;
+            summary = dialog->findChild<QLabel*>(QStringLiteral("recalibrateSummary"))->text();
+            runs = int(dialog->recalibration().runsTable().rows.size());
+            constants = int(dialog->recalibration().constantsTable().rows.size());
+            auto* id = dialog->findChild<QLineEdit*>(QStringLiteral("recalibrateId"));
+            id->setText(QStringLiteral("mine"));
+            QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("recalibrateSave")), Qt::LeftButton);
+        });
+        watch.start(50);
+        QTest::mouseClick(w.child<QPushButton>("recalibrateRuns"), Qt::LeftButton);
+        QVERIFY(!savedEarly);
+        QVERIFY2(summary.contains(QStringLiteral("mean error")), qPrintable(summary));
+        QVERIFY(runs >= 5);
+        QVERIFY(constants >= 1);
+        QCOMPARE(saved.count(), 1);
+        QVERIFY(std::filesystem::exists(saved.first().at(1).toString().toStdString()));
+        QVERIFY(w.window.banner().isVisible());
+        QVERIFY(w.presets.stack("mine").has_value());
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return test::runTests<HistoryTest>(argc, argv);
+}
+
+#include "history_test.moc"

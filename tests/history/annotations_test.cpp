@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tags, notes, deleting, bringing back and purging runs.
+#include "core/history/rows.h"
+#include "tests/history/history_test_support.h"
+
+#include <SQLiteCpp/Database.h>
+
+#include <gmock/gmock.h>
+
+namespace fourfold {
+namespace {
+
+using namespace test;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A history with three runs, A, B and C, of which A and B share a plan.
+HistoryStore make_store(const TemporaryFolder& folder)
+{
+    HistoryStore store = open_store(folder / "history.db");
+    for (const char* id : {"A", "B"})
+        must(store.create_run(sample_run(id)));
+    must(store.create_run(sample_run("C", "cc33")));
+    must(store.append_events("B", "events", {start_line(0), step_line(1, 1), end_line(2, "ok")}));
+    return store;
+}
+
+std::vector<std::string> ids(const std::vector<RunSummary>& runs)
+{
+    std::vector<std::string> list;
+    for (const RunSummary& run : runs)
+        list.push_back(run.id);
+    std::sort(list.begin(), list.end());
+    return list;
+}
+
+TEST(Annotations, TagsAreSortedAndEachOnce)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    must(store.set_tags("A", {"slow", "paper", "slow", "größer"}));
+    EXPECT_THAT(must(store.show("A")).summary.tags, ElementsAre("größer", "paper", "slow"));
+    must(store.set_tags("A", {}));
+    EXPECT_THAT(must(store.show("A")).summary.tags, IsEmpty());
+    for (const std::string bad : {"", " x", "x ", "a,b", "a\nb"})
+        EXPECT_EQ(store.set_tags("A", {bad}).error().code, ProblemCode::bad_input) << bad;
+    EXPECT_EQ(store.set_tags("A", {std::string(65, 'x')}).error().code, ProblemCode::bad_input);
+    EXPECT_EQ(store.set_tags("nobody", {"x"}).error().code, ProblemCode::not_found);
+}
+
+TEST(Annotations, NotesKeepEveryByte)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    must(store.set_note("A", "two lines\nand 'quotes', \"too\""));
+    EXPECT_EQ(must(store.show("A")).summary.note, "two lines\nand 'quotes', \"too\"");
+    EXPECT_EQ(store.set_note("A", std::string(70'000, 'x')).error().code, ProblemCode::bad_input);
+    EXPECT_EQ(store.set_note("nobody", "x").error().code, ProblemCode::not_found);
+}
+
+TEST(Annotations, TravelWithAnExportedRun)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    EXPECT_FALSE(must(store.export_run("A")).contains("tags"));
+    must(store.set_tags("A", {"paper"}));
+    must(store.set_note("A", "best of three"));
+    Json document = must(store.export_run("A"));
+    HistoryStore other = open_store(folder / "other.db");
+    must(other.import_run(document));
+    EXPECT_THAT(must(other.show("A")).summary.tags, ElementsAre("paper"));
+    EXPECT_EQ(must(other.show("A")).summary.note, "best of three");
+    document["id"] = "A2";
+    document["tags"] = Json::array({"a,b"});
+    EXPECT_THAT(other.import_run(document).error().line(), HasSubstr("no tag"));
+}
+
+TEST(Annotations, DeletedRunsCanBeBroughtBack)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    must(store.set_deleted({"B", "C"}, true));
+    EXPECT_THAT(ids(must(store.list())), ElementsAre("A"));
+    EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), ElementsAre("B", "C"));
+    EXPECT_EQ(must(store.full_id("last")), "A");
+    EXPECT_EQ(must(store.show("B")).steps.size(), 1u) << "by its id it is still there";
+    must(store.append_events("C", "events", {start_line(0)})); // a run that goes on loses nothing
+    must(store.set_deleted({"B"}, false));
+    EXPECT_THAT(ids(must(store.list())), ElementsAre("A", "B"));
+    EXPECT_EQ(store.set_deleted({"A", "nobody"}, true).error().code, ProblemCode::not_found);
+    EXPECT_THAT(ids(must(store.list())), ElementsAre("A", "B")) << "all or none";
+}
+
+TEST(Annotations, PurgeRemovesWhatNobodyElseNeeds)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    EXPECT_THAT(must(store.purge()), IsEmpty());
+    must(store.set_deleted({"B", "C"}, true));
+    EXPECT_THAT(must(store.purge({"A", "B"})), ElementsAre("B")) << "A is not deleted";
+    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), IsEmpty());
+    EXPECT_EQ(store.show("B").error().code, ProblemCode::not_found);
+    SQLite::Database raw(folder / "history.db");
+    EXPECT_EQ(raw.execAndGet("SELECT count(*) FROM events").getInt(), 0);
+    EXPECT_EQ(raw.execAndGet("SELECT count(*) FROM steps").getInt(), 0);
+    EXPECT_EQ(raw.execAndGet("SELECT count(*) FROM plans").getInt(), 1) << "A's";
+    EXPECT_EQ(raw.execAndGet("SELECT count(*) FROM predictions").getInt(), 1);
+    EXPECT_EQ(raw.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt(), 0);
+    must(store.create_run(sample_run("B"))); // its id is free again
+}
+
+} // namespace
+} // namespace fourfold
