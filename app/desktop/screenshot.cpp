@@ -2,6 +2,7 @@
 #include "app/desktop/screenshot.h"
 
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/search_page.h"
 
 #include <QApplication>
@@ -35,6 +36,11 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
             QApplication::processEvents(QEventLoop::AllEvents, 20);
             QThread::msleep(5);
         }
+    }
+    const AdviceFinder& advice = window.planPage().advice();
+    while (window.page() == MainWindow::Page::plan && advice.isLooking() && !deadline.hasExpired()) {
+        QApplication::processEvents(QEventLoop::AllEvents, 20);
+        QThread::msleep(5);
     }
     for (int i = 0; i < kPaintRounds; ++i) {
         QApplication::processEvents();

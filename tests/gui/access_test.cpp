@@ -187,6 +187,24 @@ private slots:
         w.window.setUiZoom(100);
     }
 
+    void numbersInAHeatMapCanBeReadOnEveryColour()
+    {
+        const auto luminance = [](const QColor& color) {
+            const auto channel = [](double v) { return v <= 0.03928 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); };
+            return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) + 0.0722 * channel(color.blueF());
+        };
+        for (int red = 0; red < 256; red += 15) {
+            for (int green = 0; green < 256; green += 15) {
+                for (int blue = 0; blue < 256; blue += 15) {
+                    const QColor ground(red, green, blue);
+                    const double one = luminance(ground), two = luminance(HeatMap::inkOn(ground));
+                    const double contrast = (std::max(one, two) + 0.05) / (std::min(one, two) + 0.05);
+                    QVERIFY2(contrast >= 4.5, qPrintable(ground.name()));
+                }
+            }
+        }
+    }
+
     void aHeatMapSaysItsCells()
     {
         Fixture w;

@@ -177,6 +177,9 @@ double difference(const QImage& a, const QImage& b)
 class GoldenTest : public QObject {
     Q_OBJECT
 private slots:
+    // One font for every computer: the one that Fourfold's packages bring (fonts-dejavu-core).
+    void initTestCase() { QApplication::setFont(QFont(QStringLiteral("DejaVu Sans"), 9)); }
+
     void looksAsBefore_data()
     {
         QTest::addColumn<QString>("name");

@@ -99,7 +99,7 @@ QWidget* HistoryPage::makeTable()
     m_delete->setObjectName(QStringLiteral("deleteRuns"));
     m_delete->setToolTip(tr("Delete the selected runs (Del); undo brings them back"));
     connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
-    auto* deleteKey = new QShortcut(QKeySequence::Delete, m_table);
+    auto* deleteKey = new QShortcut(QKeySequence(Qt::Key_Delete), m_table);
     deleteKey->setContext(Qt::WidgetShortcut);
     connect(deleteKey, &QShortcut::activated, this, &HistoryPage::deleteChosen);
     m_recalibrate->setObjectName(QStringLiteral("recalibrateRuns"));

@@ -24,14 +24,19 @@ QColor mixed(const QColor& from, const QColor& to, double share)
     const auto channel = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
     return {channel(from.red(), to.red()), channel(from.green(), to.green()), channel(from.blue(), to.blue())};
 }
-
-// The text that reads on a ground.
-QColor inkOn(const QColor& ground, const Theme& theme)
-{
-    const double light = 0.299 * ground.redF() + 0.587 * ground.greenF() + 0.114 * ground.blueF();
-    return light > 0.5 ? (theme.dark ? QColor(0x12, 0x16, 0x1a) : theme.text) : QColor(Qt::white);
-}
 } // namespace
+
+// Black above this WCAG luminance, white below: the contrast is 4.58 at least.
+QColor HeatMap::inkOn(const QColor& ground)
+{
+    constexpr double kMiddle = 0.179;
+    const auto linear = [](double channel) {
+        return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+    };
+    const double luminance
+        = 0.2126 * linear(ground.redF()) + 0.7152 * linear(ground.greenF()) + 0.0722 * linear(ground.blueF());
+    return luminance > kMiddle ? QColor(Qt::black) : QColor(Qt::white);
+}
 
 HeatMap::HeatMap(const QString& title, QWidget* parent)
     : Card(title, parent)
@@ -132,7 +137,7 @@ void HeatMap::paintCell(QPainter& painter, const QRectF& rect, const HeatCell& c
     case HeatCell::State::value: {
         const QColor ground = colorOf(*cell.value, theme);
         painter.fillRect(shape, ground);
-        ink = inkOn(ground, theme);
+        ink = inkOn(ground);
         break;
     }
     case HeatCell::State::failed:

@@ -24,6 +24,7 @@ public:
     void select(std::optional<Place> place);
     [[nodiscard]] std::optional<Place> placeAt(const QPointF& point) const;
     [[nodiscard]] QRectF cellRect(const Place& place) const;
+    static QColor inkOn(const QColor& ground); // of numbers in a cell
     [[nodiscard]] QSize minimumSizeHint() const override;
     [[nodiscard]] Table table() const override { return m_table; }
 
