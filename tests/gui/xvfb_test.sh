@@ -22,7 +22,8 @@ for _ in $(seq 100); do
     kill -0 "$display" 2>/dev/null || { cat "$scratch/x.log" >&2; echo "FAILED: Xvfb does not start" >&2; exit 1; }
     sleep 0.1
 done
-export DISPLAY=":$(head -n 1 "$scratch/number")" QT_QPA_PLATFORM=xcb
+DISPLAY=:$(head -n 1 "$scratch/number")
+export DISPLAY QT_QPA_PLATFORM=xcb
 export HOME=$scratch/home XDG_RUNTIME_DIR=$scratch XDG_DATA_HOME=$scratch/data XDG_CONFIG_HOME=$scratch/config
 mkdir -p "$HOME"
 for page in plan search compare runs history; do
