@@ -4,9 +4,104 @@
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/train.h"
 
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace fourfold::trainer {
+
+namespace {
+constexpr double kTellingSeconds = 10; // the first rank looks for who is gone, then tells
+
+std::atomic<bool> busy{false};
+
+std::string own_name()
+{
+    return "rank " + std::to_string(identity().job.rank);
+}
+
+// The ranks of a node share the run's folder; its parent and port tell a job apart from an earlier one there.
+bool first_of_node()
+{
+    const Job& job = identity().job;
+    const auto file
+        = job.run_folder / (".failure-" + std::to_string(::getppid()) + "-" + std::to_string(job.master_port));
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0)
+        return errno != EEXIST; // where it cannot be made: rather twice than never
+    ::close(descriptor);
+    return true;
+}
+
+void say_stopped(const std::string& told)
+{
+    std::fprintf(stderr, "%s: stopped, as another rank failed%s%s\n", own_name().c_str(), told.empty() ? "" : ": ",
+        told.c_str());
+    if (identity().job.rank == 0 && identity().watch) // it serves what the others have yet to hear
+        std::this_thread::sleep_for(std::chrono::duration<double>(2 * Watch::kBeatSeconds));
+}
+
+// One rank of the job tells; where the meeting point is gone, one of each node. The others leave with a line.
+bool must_tell()
+{
+    if (identity().job.world_size == 1)
+        return true;
+    const bool of_node = first_of_node();
+    const auto& watch = identity().watch;
+    const auto of_job = watch ? watch->claim() : std::nullopt;
+    if (of_job.value_or(of_node))
+        return true;
+    const auto told = of_job ? watch->told(kTellingSeconds) : std::nullopt;
+    if (told ? told->empty() : of_node)
+        return true; // who should have told cannot any more
+    say_stopped(told.value_or(""));
+    return false;
+}
+
+void tell(const Problem& problem, const std::string& kind)
+{
+    const auto recorder = identity().recorder.load();
+    const std::string last = recorder ? recorder->last() : "";
+    const std::string line = problem.line() + (last.empty() ? "" : "; last collective: " + last);
+    std::fprintf(stderr, "%s\n", line.c_str());
+    if (identity().events)
+        (void)identity().events->write("error",
+            {{"kind", kind}, {"host", host_name()}, {"mesh", identity().coordinates}, {"message", problem.line()},
+                {"last_collective", last.empty() ? Json(nullptr) : Json(last)}});
+    if (identity().watch)
+        identity().watch->tell(problem.line());
+}
+
+// Each rank's last collectives: one that only stopped may have been where the trouble was.
+void write_flight(const std::string& message)
+{
+    const auto recorder = identity().recorder.load();
+    if (!recorder || recorder->last().empty())
+        return;
+    (void)write_file_atomically(
+        identity().job.run_folder / ("rank" + std::to_string(identity().job.rank) + ".flight.json"),
+        Json{{"message", message}, {"mesh", identity().coordinates}, {"collectives", recorder->recent()}}.dump(1));
+}
+
+// The watch's thread and the training may fail at once: the one that comes second leaves the rest to the other.
+bool begin()
+{
+    return !busy.exchange(true);
+}
+
+std::string list_of(const std::vector<int>& ranks)
+{
+    std::string text;
+    for (const int rank : ranks)
+        text += (text.empty() ? "" : ", ") + std::string("rank ") + std::to_string(rank);
+    return text;
+}
+} // namespace
 
 Identity& identity()
 {
@@ -29,31 +124,68 @@ std::string kind_of(const std::string& what)
     const auto says = [&](const char* words) { return what.find(words) != std::string::npos; };
     if (says("out of memory") || says("bad_alloc") || says("can't allocate memory"))
         return "oom";
-    if (says("imed out") || says("imeout")
-        || (identity().recorder && identity().recorder->stuck_for(0.9 * identity().timeout_s)))
+    const auto recorder = identity().recorder.load();
+    if (says("imed out") || says("imeout") || (recorder && recorder->stuck_for(0.9 * identity().job.timeout_s)))
         return "hang";
     return "fail";
 }
 
 int report(const Problem& problem, const std::string& kind)
 {
-    const std::string last = identity().recorder ? identity().recorder->last() : "";
-    if (!last.empty() && !identity().flight_file.empty())
-        (void)write_file_atomically(identity().flight_file,
-            Json{{"message", problem.line()}, {"mesh", identity().coordinates},
-                {"collectives", identity().recorder->recent()}}
-                .dump(1));
-    std::fprintf(stderr, "%s%s\n", problem.line().c_str(), last.empty() ? "" : ("; last collective: " + last).c_str());
-    if (identity().events)
-        (void)identity().events->write("error",
-            {{"kind", kind}, {"host", host_name()}, {"mesh", identity().coordinates}, {"message", problem.line()},
-                {"last_collective", last.empty() ? Json(nullptr) : Json(last)}});
+    while (!begin())
+        ::pause(); // the watch's thread ends the process
+    write_flight(problem.line());
+    if (must_tell())
+        tell(problem, kind);
     return problem.exit_status();
+}
+
+int report_exception(const std::string& what)
+{
+    while (!begin())
+        ::pause();
+    const std::string kind = kind_of(what);
+    Problem problem{ProblemCode::failed, first_line(what), "", own_name()};
+    write_flight(problem.line());
+    if (!must_tell())
+        return problem.exit_status();
+    const auto recorder = identity().recorder.load();
+    if (identity().watch && kind != "oom" && recorder && recorder->stuck_for(0)) {
+        if (const auto gone = identity().watch->silent(); !gone.empty())
+            problem.message = "lost " + list_of(gone) + ", without a sign of life for "
+                + std::to_string(int(Watch::kSilenceSeconds)) + " s: " + problem.message;
+    }
+    tell(problem, kind);
+    return problem.exit_status();
+}
+
+void leave_after(const std::string& told)
+{
+    if (!begin())
+        return;
+    write_flight(told);
+    if (!told.empty()) {
+        say_stopped(told);
+    } else {
+        // Its agent, which saw how rank 0 ended, comes first.
+        std::this_thread::sleep_for(std::chrono::duration<double>(Watch::kSilenceSeconds));
+        const Job& job = identity().job;
+        if (first_of_node())
+            tell(Problem{ProblemCode::failed,
+                     "lost rank 0: its meeting point " + job.master_address + ":" + std::to_string(job.master_port)
+                         + " does not answer any more",
+                     "", own_name()},
+                "fail");
+        else
+            say_stopped("");
+    }
+    std::fflush(nullptr);
+    ::_exit(1);
 }
 
 void report_fatal(const std::string& what)
 {
-    report(Problem{ProblemCode::failed, first_line(what), "", ""}, kind_of(what));
+    report_exception(what);
 }
 
 } // namespace fourfold::trainer

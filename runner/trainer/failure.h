@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a rank says that it failed: one line on standard error, one `error` event, an exit status.
+// How a job says that it failed: the rank that knows first writes one line on standard error and one `error` event; the
+// others leave with a line that names it. Each rank has an exit status.
 #pragma once
 
 #include "core/base/json.h"
 #include "core/plan/layout.h"
 #include "runner/trainer/comm/flight_recorder.h"
+#include "runner/trainer/comm/watch.h"
+#include "runner/trainer/job.h"
 #include "runner/trainer/metrics/event_writer.h"
 
-#include <filesystem>
+#include <atomic>
 #include <memory>
 #include <string>
 
 namespace fourfold::trainer {
 
-// What an error event says about this rank; each member is set as soon as it is known, before any other thread runs.
+// What an error event says about this rank; each member is set as soon as it is known. A Watch reads it too.
 struct Identity {
+    Job job;
     std::shared_ptr<EventWriter> events;
-    std::shared_ptr<FlightRecorder> recorder;
     Json coordinates = nullptr;
-    std::filesystem::path flight_file; // gets the last collectives when this rank fails
-    double timeout_s = 0;
+    std::shared_ptr<Watch> watch; // null: a job of one rank, or no meeting point
+    std::atomic<std::shared_ptr<FlightRecorder>> recorder; // set last
 };
 Identity& identity();
 
@@ -29,7 +32,11 @@ Json to_json(const Coordinates& at);
 std::string first_line(const std::string& text);
 // "oom", "hang" or "fail": what the user has to do differs.
 std::string kind_of(const std::string& what);
-// Writes line and event; returns the problem's exit status.
+// Tells it, unless another rank of the job told first; returns the problem's exit status.
 int report(const Problem& problem, const std::string& kind);
+// The same for an exception of LibTorch: a peer gone, a time-out, no memory. Names the ranks that are gone.
+int report_exception(const std::string& what);
+// What a Watch hears: ends the process, unless it is telling already.
+void leave_after(const std::string& told);
 
 } // namespace fourfold::trainer

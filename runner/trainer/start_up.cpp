@@ -10,9 +10,13 @@
 #include <torch/headeronly/version.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
+#include <malloc.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
@@ -46,6 +50,34 @@ int use_threads(const ResolvedPlan& plan)
     spin_briefly(threads);
     at::set_num_threads(threads);
     return threads;
+}
+
+Expected<int64_t> padding_token()
+{
+    const char* const variable = std::getenv("FOURFOLD_PADDING");
+    const std::string text = variable ? variable : "";
+    int64_t token = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), token);
+    if (!text.empty() && (error != std::errc{} || end != text.data() + text.size() || token < 0))
+        return Problem{ProblemCode::bad_input, "expected the id of a token, got \"" + text + "\"", "",
+            "environment variable FOURFOLD_PADDING"};
+    return token;
+}
+
+// What starting touched and training does not: LibTorch's code that registered its operators (a third of a small rank's
+// memory; code is never written to, and comes back from the page cache where it is needed), and the heap's free pages.
+void release_start_up_memory()
+{
+    ::malloc_trim(0);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        unsigned long begin = 0, end = 0;
+        char access[5] = {};
+        if (line.find("/libtorch") == std::string::npos
+            || std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, access) != 3 || std::string(access) != "r-xp")
+            continue;
+        ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
 }
 
 Expected<ResolvedPlan> read_checked_plan(const Job& job)

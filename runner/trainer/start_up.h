@@ -15,9 +15,13 @@ namespace fourfold::trainer {
 Expected<void> check_libtorch();
 // The job's plan, if this trainer runs it on as many ranks as the job has.
 Expected<ResolvedPlan> read_checked_plan(const Job& job);
+// FOURFOLD_PADDING: the token that fills up sequences and is never a target; -1 without it.
+Expected<int64_t> padding_token();
 // Sets LibTorch's threads to the node's cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise. May start
 // the program once more, in the same process: call it before anything is opened that others see.
 int use_threads(const ResolvedPlan& plan);
+// Gives back memory that only starting needed. Before the first step.
+void release_start_up_memory();
 
 struct Device {
     bool cuda = false;

@@ -234,12 +234,17 @@ private:
     int unusable_ = 0;
 };
 
-Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan)
+Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, std::shared_ptr<Rendezvous>& rendezvous)
 {
     const int threads = use_threads(plan);
     at::globalContext().setDeterministicAlgorithms(plan.run.deterministic, /*warn_only=*/false);
 
-    FOURFOLD_TRY(const auto rendezvous, Rendezvous::meet(job));
+    // The meeting point must outlast this function: where it fails, the others hear so there.
+    FOURFOLD_TRY(rendezvous, Rendezvous::join(job));
+    identity().watch = Watch::join(job);
+    if (identity().watch)
+        identity().watch->start(leave_after);
+    FOURFOLD_CHECK(rendezvous->meet());
     FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
     FOURFOLD_TRY(const Device device, choose_device(job, hosts));
 
@@ -250,15 +255,18 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan)
           });
     identity().recorder = mesh.recorder;
 
-    FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, {device.cuda, false}));
+    FOURFOLD_TRY(const int64_t padding, padding_token());
+    FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, {device.cuda, false, padding}));
     if (!plan.run.checkpoint.load.empty())
         FOURFOLD_CHECK(trainer->load());
     if (job.rank == 0)
         FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
 
+    release_start_up_memory();
     loop_runs = true;
     FOURFOLD_TRY(const bool stopped, Loop(plan, job.run_folder, mesh, device, *trainer, *identity().events).run());
     loop_runs = false;
+    identity().watch.reset();
     rendezvous->leave();
     return stopped;
 }
@@ -277,10 +285,10 @@ int train(const Job& job)
         std::fprintf(stderr, "%s\n", events.error().line().c_str());
         return events.error().exit_status();
     }
+    identity().job = job;
     identity().events = *events;
-    identity().timeout_s = job.timeout_s;
-    identity().flight_file = job.run_folder / ("rank" + std::to_string(job.rank) + ".flight.json");
     const std::string rank = "rank " + std::to_string(job.rank);
+    std::shared_ptr<Rendezvous> rendezvous;
     try {
         if (const auto usable = check_libtorch(); !usable)
             return report(usable.error(), "bad_input");
@@ -288,16 +296,18 @@ int train(const Job& job)
         if (!plan)
             return report(plan.error(), "bad_input");
         identity().coordinates = to_json(plan->layout.coordinates(job.rank));
-        const auto stopped = train_plan(job, *plan);
+        const auto stopped = train_plan(job, *plan, rendezvous);
         if (stopped)
             return *stopped ? kStoppedStatus : 0;
+        loop_runs = false; // a signal to stop ends the process at once
         Problem problem = stopped.error();
         if (problem.exit_status() == 2)
             return report(problem, "bad_input");
         problem.where = problem.where.empty() ? rank : rank + " " + problem.where;
         return report(problem, kind_of(problem.message));
-    } catch (const std::exception& error) { // from LibTorch: a peer gone, a time-out, no memory
-        return report(Problem{ProblemCode::failed, first_line(error.what()), "", rank}, kind_of(error.what()));
+    } catch (const std::exception& error) {
+        loop_runs = false;
+        return report_exception(error.what());
     }
 }
 

@@ -46,11 +46,12 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
 {
     std::unique_ptr<Trainer> trainer(new Trainer(plan, mesh, options));
     const Training& training = plan.training;
-    FOURFOLD_TRY(
-        trainer->data_, Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab));
+    FOURFOLD_TRY(trainer->data_,
+        Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, options.padding));
     if (!plan.run.eval.data.empty()) {
         FOURFOLD_TRY(trainer->held_out_,
-            Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab));
+            Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
+                options.padding));
     }
     auto shards = shard_table(plan, mesh.at.pp, mesh.tp_rank());
     const bool values_too = fully_sharded(training);
@@ -64,7 +65,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
         mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), part);
     const bool pipeline = plan.layout.pp > 1;
-    trainer->units_ = std::make_unique<ParameterUnits>(*trainer->weights_, mesh, training.fsdp, /*keep=*/pipeline);
+    trainer->units_ = std::make_unique<ParameterUnits>(
+        *trainer->weights_, mesh, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
     const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp);
     trainer->block_settings_
@@ -93,46 +95,58 @@ Expected<Trainer::Batch> Trainer::micro_batch(int index, const Fill& fill) const
     const Training& training = plan_.training;
     const int64_t s = training.seq_len, b = training.micro_batch;
     const int64_t first = (int64_t(mesh_.at.dp) * training.micro_batches + index) * b;
-    const at::Tensor samples = at::empty({b, s + 1}, at::kLong);
+    const at::Tensor samples = at::empty({2, b, s}, at::kLong); // tokens, labels
+    auto* const tokens = samples.data_ptr<int64_t>();
     for (int64_t i = 0; i < b; ++i)
-        FOURFOLD_CHECK(fill(first + i, samples.data_ptr<int64_t>() + i * (s + 1)));
-    const at::Tensor by_position = samples.t().contiguous().to(tensor_options(options_).device());
+        FOURFOLD_CHECK(fill(first + i, {tokens + i * s, tokens + (b + i) * s}));
     const auto own
-        = [&](int64_t first) { return context_part(by_position.narrow(0, first, s), mesh_.at.cp, plan_.layout.cp); };
-    return Batch{own(0), own(1)};
+        = [&](int64_t which) { return context_part(samples[which].t(), mesh_.at.cp, plan_.layout.cp).contiguous(); };
+    const at::Tensor labels = own(1);
+    const auto device = tensor_options(options_).device();
+    return Batch{own(0).to(device), labels.to(device), labels.ne(Sampler::kNoLabel).sum().item<int64_t>()};
 }
 
-Expected<at::Tensor> Trainer::forward(
-    const Action& action, const at::Tensor& input, const Fill& fill, const at::Tensor& loss_sum, double& data_time_s)
+Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& input, const Fill& fill, Sums& sums)
 {
     const Decoder& model = *std::ranges::find(chunks_, action.chunk, [](const Decoder& d) { return d.chunk().index; });
     Batch batch;
     if (model.chunk().embeds || model.chunk().predicts) {
         const auto begin = std::chrono::steady_clock::now();
         FOURFOLD_TRY(batch, micro_batch(action.micro_batch, fill));
-        data_time_s += seconds_since(begin);
+        sums.data_time_s += seconds_since(begin);
     }
     const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input);
     if (!model.chunk().predicts)
         return stream;
-    const at::Tensor loss = model.loss_sum(stream, batch.labels);
-    loss_sum.add_(loss.detach());
+    const at::Tensor loss = model.loss_sum(stream, batch.labels, batch.valid == batch.labels.numel());
+    sums.loss.add_(loss.detach());
+    sums.valid += batch.valid;
     return loss;
+}
+
+// Only the last pipeline rank has a loss, and its TP ranks have the same: one of them counts.
+at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more) const
+{
+    const bool counts = mesh_.tp.rank() == 0;
+    const auto number = [&](double value) { return at::full({}, counts ? value : 0.0, sums.loss.options()); };
+    std::vector<at::Tensor> figures{counts ? sums.loss : number(0), number(double(sums.valid))};
+    figures.insert(figures.end(), more.begin(), more.end());
+    const at::Tensor known = at::stack(figures);
+    mesh_.world.all_reduce(known);
+    return known.cpu();
 }
 
 Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, StepTrace* trace)
 {
     StepOutcome outcome;
     const auto options = tensor_options(options_);
-    const at::Tensor loss_sum = at::zeros({}, options.dtype(at::kDouble));
-    const Fill sample = [&](int64_t index, int64_t* tokens) { return data_->sample(step, index, tokens); };
+    Sums sums{at::zeros({}, options.dtype(at::kDouble))};
+    const Fill sample = [&](int64_t index, Sampler::Sequence out) { return data_->sample(step, index, out); };
 
     gradients_->clear();
     StageWork work;
-    work.forward = [&](const Action& action, const at::Tensor& input) {
-        return forward(action, input, sample, loss_sum, outcome.data_time_s);
-    };
-    // Each token counts alike, however the batch is cut.
+    work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, sample, sums); };
+    // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
     work.loss_gradient = at::full({}, 1 / plan_.tokens_per_step(), options);
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
@@ -141,19 +155,20 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
         units_->end_of_pass();
     }
 
-    // One small all-reduce tells every rank the loss, the norm and whether to go on. Only the last pipeline rank has a
-    // loss, and its TP ranks have the same: one of them counts.
-    const at::Tensor own_loss = mesh_.tp.rank() == 0 ? loss_sum : at::zeros_like(loss_sum);
-    const at::Tensor figures = at::stack({own_loss, squared_norm_share(*weights_, gradients_->reduced(), mesh_),
-        at::full({}, want_stop ? 1.0 : 0.0, loss_sum.options())});
+    // One small all-reduce tells every rank the loss, the norm and whether to go on.
     const at::Tensor known = [&] {
         const auto span = StepTrace::measure(trace, SpanKind::other); // for all but the slowest: waiting for that one
-        mesh_.world.all_reduce(figures);
-        return figures.cpu();
+        return add_up(sums,
+            {squared_norm_share(*weights_, gradients_->reduced(), mesh_),
+                at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
-    outcome.loss = known[0].item<double>() / plan_.tokens_per_step();
-    outcome.grad_norm = std::sqrt(known[1].item<double>());
-    outcome.stop = known[2].item<double>() > 0;
+    const double valid = known[1].item<double>(), scale = plan_.tokens_per_step() / valid;
+    if (valid > 0 && scale != 1)
+        gradients_->scale(scale);
+    outcome.data_time_s = sums.data_time_s;
+    outcome.loss = known[0].item<double>() / valid;
+    outcome.grad_norm = std::sqrt(known[2].item<double>()) * scale;
+    outcome.stop = known[3].item<double>() > 0;
     return outcome;
 }
 
@@ -170,7 +185,7 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
         optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
     }
     const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);
-    weights_->publish(mesh_.shard);
+    units_->publish();
 }
 
 Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
@@ -182,37 +197,32 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
     // No window twice, unless the data is smaller than one global batch.
     const int64_t batches
         = std::clamp<int64_t>(held_out_->windows() / training.global_batch, 1, std::max(1, plan_.run.eval.batches));
-    const at::Tensor loss_sum = at::zeros({}, tensor_options(options_).dtype(at::kDouble));
-    double data_time_s = 0;
+    Sums sums{at::zeros({}, tensor_options(options_).dtype(at::kDouble))};
     for (int64_t batch_index = 0; batch_index < batches; ++batch_index) {
-        const Fill window = [&](int64_t index, int64_t* tokens) {
-            return held_out_->window(batch_index * training.global_batch + index, tokens);
+        const Fill window = [&](int64_t index, Sampler::Sequence out) {
+            return held_out_->window(batch_index * training.global_batch + index, out);
         };
         StageWork work;
-        work.forward = [&](const Action& action, const at::Tensor& input) {
-            return forward(action, input, window, loss_sum, data_time_s);
-        };
+        work.forward
+            = [&](const Action& action, const at::Tensor& input) { return forward(action, input, window, sums); };
         FOURFOLD_CHECK(evaluation_pass_->run(work));
     }
     units_->end_of_pass();
-    if (mesh_.tp.rank() != 0)
-        loss_sum.zero_();
-    mesh_.world.all_reduce(loss_sum);
-    Evaluation evaluation;
-    evaluation.tokens = batches * training.global_batch * training.seq_len;
-    evaluation.loss = loss_sum.cpu().item<double>() / double(evaluation.tokens);
-    return std::optional(evaluation);
+    const at::Tensor known = add_up(sums, {});
+    const double valid = known[1].item<double>();
+    return std::optional(Evaluation{known[0].item<double>() / valid, int64_t(valid)});
 }
 
 Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int steps) const
 {
+    units_->end_of_pass(); // published weights are still on their way
     return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_);
 }
 
 Expected<void> Trainer::load()
 {
     FOURFOLD_TRY(first_step_, load_checkpoint(plan_.run.checkpoint.load, plan_, *weights_, *optimizer_));
-    weights_->publish(mesh_.shard);
+    units_->publish();
     if (first_step_ >= total_steps_)
         return Problem{ProblemCode::bad_input,
             "the checkpoint has finished " + std::to_string(first_step_) + " steps, the plan asks for "

@@ -20,11 +20,12 @@ namespace fourfold::trainer {
 struct TrainerOptions {
     bool cuda = false; // tensors on the current GPU
     bool fp64 = false; // weights and arithmetic in fp64, for comparisons
+    int64_t padding = -1; // see Sampler::open
 };
 
 // What a step did; every field is the same on all ranks.
 struct StepOutcome {
-    double loss = 0; // mean over the global batch's tokens, nats
+    double loss = 0; // mean over the global batch's tokens that have a label, nats
     double grad_norm = 0; // global, before clipping
     bool applied = false; // false: loss or gradient was not finite, the weights did not change
     bool stop = false; // some rank was asked to stop
@@ -46,7 +47,7 @@ public:
     // Mean loss over the held-out data; empty when the plan has none. Collective.
     struct Evaluation {
         double loss = 0;
-        int64_t tokens = 0;
+        int64_t tokens = 0; // that have a label
     };
     Expected<std::optional<Evaluation>> evaluate();
 
@@ -61,18 +62,28 @@ public:
     [[nodiscard]] int total_steps() const { return total_steps_; }
     [[nodiscard]] const Weights& weights() const { return *weights_; }
     [[nodiscard]] const GradientBuckets& gradients() const { return *gradients_; }
+    [[nodiscard]] const ParameterUnits& units() const { return *units_; }
 
 private:
     Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
 
     struct Batch {
-        at::Tensor tokens, labels; // [seq_len, micro_batch] each
+        at::Tensor tokens, labels; // [seq_len / cp, micro_batch] each
+        int64_t valid = 0; // labels that count
     };
-    using Fill = std::function<Expected<void>(int64_t index, int64_t* tokens)>; // sample `index` of a global batch
+    // What the micro-batches of this rank add up to.
+    struct Sums {
+        at::Tensor loss; // fp64, nats, of the last chunk
+        int64_t valid = 0; // labels that the loss is of
+        double data_time_s = 0;
+    };
+    // Sample `index` of a global batch.
+    using Fill = std::function<Expected<void>(int64_t index, Sampler::Sequence out)>;
     [[nodiscard]] Expected<Batch> micro_batch(int index, const Fill& fill) const;
-    // The forward pass of one chunk over a micro-batch of what `fill` has; `loss_sum` grows by the last chunk's loss.
-    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Fill& fill,
-        const at::Tensor& loss_sum, double& data_time_s);
+    // The forward pass of one chunk over a micro-batch of what `fill` has.
+    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Fill& fill, Sums& sums);
+    // Of all ranks, each number once: loss, valid labels, and `more`, in fp64 on the CPU. Collective.
+    [[nodiscard]] at::Tensor add_up(const Sums& sums, const std::vector<at::Tensor>& more) const;
 
     ResolvedPlan plan_;
     const Mesh& mesh_;

@@ -3,6 +3,10 @@
 
 namespace fourfold::testing {
 
+namespace {
+const std::string kPadded = R"(run.environment={"FOURFOLD_PADDING":"5"})";
+} // namespace
+
 std::vector<Case> data_cases()
 {
     return {
@@ -32,6 +36,23 @@ std::vector<Case> data_cases()
             {}},
         {"dp2_fsdp_gpipe", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.schedule=\"gpipe\""},
             {}},
+        {"dp2_zero1_gathered_before_the_step",
+            {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\"", "training.overlap={\"param_gather\":false}"},
+            {}},
+        {"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        {"pp2_dp2_fsdp_interleaved_tied_recompute",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.sharding=\"parameters\"",
+                "training.schedule=\"interleaved\"", "training.recompute=\"full\""},
+            {"model.num_hidden_layers=4", "model.tie_word_embeddings=true"}},
+        {"pp2_dp4_hsdp", {"gpus=8", "layout.pp=2", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            {}},
+        {"pp2_tp2_cp2_fsdp",
+            {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.cp=2", "training.sharding=\"parameters\""}, {}},
+        // Labels that are padding: they fall unevenly on ranks and micro-batches.
+        {"padded_dp4", {"gpus=4", "layout.dp=4"}, {kPadded}},
+        {"padded_dp2_zero2_one_by_one",
+            {"gpus=2", "layout.dp=2", "training.sharding=\"gradients\"", "training.micro_batch=1"}, {kPadded}},
+        {"padded_pp2_tp2_cp2", {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.cp=2"}, {kPadded}},
         {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
     };
 }

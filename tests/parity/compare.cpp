@@ -23,14 +23,18 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     const std::map<std::string, std::string>& environment)
 {
     std::filesystem::create_directories(folder);
+    auto variables = plan.run.environment;
+    variables.insert(environment.begin(), environment.end());
     Ranks ranks(plan.gpus, joined({parity_worker(), "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
-        folder, environment);
+        folder, variables);
     const auto statuses = ranks.wait(200s);
     JobResult result;
     for (int rank = 0; rank < plan.gpus; ++rank) {
-        if (statuses[std::size_t(rank)] == 0)
+        if (statuses[std::size_t(rank)] == 0) {
             result.dumps.push_back(read_dump(folder, rank));
-        else if (result.problem.empty())
+            if (std::ranges::find(flags, "--both") != flags.end())
+                result.single.push_back(read_dump(folder, rank, ".fp32"));
+        } else if (result.problem.empty())
             result.problem = "rank " + std::to_string(rank) + ": " + ranks.log(rank);
     }
     return result;
@@ -75,6 +79,24 @@ Differences compare(const std::vector<Dump>& dumps, const Dump& one)
     return worst;
 }
 
+std::string excess(const Differences& worst)
+{
+    std::string text = worst.problem;
+    const auto bound = [&](const char* what, double value, double most) {
+        if (!(value < most))
+            text += (text.empty() ? "" : "; ") + std::string(what) + " " + std::to_string(value / most)
+                + " times its bound";
+    };
+    bound("loss", worst.loss, 1e-12);
+    bound("held-out loss", worst.eval_loss, 1e-12);
+    bound("gradient norm", worst.grad_norm, 1e-10);
+    bound(("gradient of " + worst.worst_tensor).c_str(), worst.gradient, 1e-10);
+    bound("weights", worst.weight, 1e-9);
+    bound("fp32 loss", worst.single_loss, 1e-6);
+    bound("fp32 gradients", worst.single_gradient, 1e-5);
+    return text;
+}
+
 Differences compare_with_one_rank(
     const Case& c, const std::vector<std::string>& one_flags, const std::vector<std::string>& mesh_flags)
 {
@@ -102,6 +124,13 @@ Differences compare_with_one_rank(
     Differences worst = compare(many.dumps, one.dumps[0]);
     worst.learned = one.dumps[0].losses.back() / one.dumps[0].losses.front();
     worst.overlapped = many.dumps[0].overlapped;
+    worst.published_beside = many.dumps[0].published_beside;
+    if (!many.single.empty()) {
+        const Differences single = compare(many.single, one.single.at(0));
+        worst.problem = single.problem;
+        worst.single_loss = std::max(single.loss, single.eval_loss);
+        worst.single_gradient = single.gradient;
+    }
     worst.mesh = mesh;
     return worst;
 }

@@ -16,6 +16,7 @@ namespace fourfold::testing {
 // What the ranks of one job wrote. `problem` names the first rank that failed and holds its log; empty: none did.
 struct JobResult {
     std::vector<Dump> dumps; // beside the ranks
+    std::vector<Dump> single; // of --both: in fp32, one step
     std::string problem;
 };
 // Runs parity-worker on every rank of the plan; `flags` are its options. `environment` as in Ranks.
@@ -31,7 +32,12 @@ struct Differences {
     int64_t overlapped = 0; // gradient reductions of rank 0 that began inside a backward pass
     ResolvedPlan mesh;
     double first_loss = INFINITY; // of the step that both begin with the same weights
+    int64_t published_beside = 0; // see Dump, of rank 0
+    double single_loss = 0, single_gradient = 0; // of one step in fp32, after --both
 };
+// What is above its bound, in words; empty: nothing. fp64: losses of every step 1e-12, gradients of the first step and
+// norms 1e-10, weights after the last step 1e-9. fp32, one step: loss 1e-6, gradients 1e-5.
+std::string excess(const Differences& worst);
 Differences compare(const std::vector<Dump>& dumps, const Dump& one);
 // Both jobs of a case. A plan that breaks a rule of the planner or of the trainer is a problem.
 Differences compare_with_one_rank(

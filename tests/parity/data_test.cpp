@@ -93,8 +93,10 @@ TEST_F(Data, SamplesDependOnSeedStepAndIndexAlone)
     const DataSource source = write("a.txt", text);
     const auto sample = [&](uint64_t seed, int64_t step, int64_t index) {
         const auto sampler = *Sampler::open({source}, "run.data", seed, 16, 256);
-        std::vector<int64_t> tokens(17);
-        EXPECT_TRUE(sampler.sample(step, index, tokens.data()));
+        std::vector<int64_t> tokens(17), labels(16);
+        EXPECT_TRUE(sampler.sample(step, index, {tokens.data(), labels.data()}));
+        tokens[16] = labels[15];
+        EXPECT_TRUE(std::equal(labels.begin(), labels.end(), tokens.begin() + 1)) << "the label is the next token";
         return tokens;
     };
     EXPECT_EQ(sample(1, 5, 3), sample(1, 5, 3));
@@ -119,9 +121,9 @@ TEST_F(Data, SourcesAreDrawnByWeight)
     b.weight = 1;
     const auto sampler = *Sampler::open({a, b}, "run.data", 1, 8, 256);
     int from_a = 0;
-    std::vector<int64_t> tokens(9);
+    std::vector<int64_t> tokens(8), labels(8);
     for (int64_t index = 0; index < 4000; ++index) {
-        ASSERT_TRUE(sampler.sample(0, index, tokens.data()));
+        ASSERT_TRUE(sampler.sample(0, index, {tokens.data(), labels.data()}));
         from_a += tokens[0] == 'a';
     }
     EXPECT_NEAR(from_a / 4000.0, 0.75, 0.03); // four standard deviations
@@ -134,19 +136,30 @@ TEST_F(Data, EvaluationWindowsFollowEachOther)
         text += static_cast<char>(i);
     const auto sampler = *Sampler::open({write("a.txt", text), write("b.txt", text)}, "run.eval.data", 1, 8, 256);
     EXPECT_EQ(sampler.windows(), 12); // 49 / 8 per file
-    std::vector<int64_t> tokens(9);
+    std::vector<int64_t> tokens(8), labels(8);
     for (int64_t index = 0; index < 24; ++index) {
-        ASSERT_TRUE(sampler.window(index, tokens.data()));
+        ASSERT_TRUE(sampler.window(index, {tokens.data(), labels.data()}));
         EXPECT_EQ(tokens[0], index % 6 * 8);
-        EXPECT_EQ(tokens[8], index % 6 * 8 + 8);
+        EXPECT_EQ(labels[7], index % 6 * 8 + 8);
     }
+}
+
+TEST_F(Data, PaddingIsNoTarget)
+{
+    const auto sampler = *Sampler::open({write("a.txt", "ab..cd.e")}, "run.data", 1, 7, 256, '.');
+    std::vector<int64_t> tokens(7), labels(7);
+    ASSERT_TRUE(sampler.window(0, {tokens.data(), labels.data()}));
+    EXPECT_EQ(tokens, (std::vector<int64_t>{'a', 'b', '.', '.', 'c', 'd', '.'}));
+    constexpr int64_t kNone = Sampler::kNoLabel;
+    EXPECT_EQ(labels, (std::vector<int64_t>{'b', kNone, kNone, 'c', 'd', kNone, 'e'}));
 }
 
 TEST_F(Data, TokensOutsideOfTheVocabularyAreAnError)
 {
     const auto sampler = *Sampler::open({write("a.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaz")}, "run.eval.data", 1, 25, 'z');
-    std::vector<int64_t> tokens(26);
-    EXPECT_THAT(sampler.window(0, tokens.data()).error().line(), HasSubstr("token 122 at position 25"));
+    std::vector<int64_t> tokens(25), labels(25);
+    EXPECT_THAT(
+        sampler.window(0, {tokens.data(), labels.data()}).error().line(), HasSubstr("token 122 at position 25"));
     EXPECT_THAT(Sampler::open({write("b.txt", "short")}, "run.data", 1, 5, 256).error().line(),
         HasSubstr("holds 5 tokens in its range, a sequence needs 6"));
     EXPECT_FALSE(Sampler::open({}, "run.data", 1, 5, 256));
@@ -158,6 +171,9 @@ TEST_F(Data, UnigramEntropyOfAKnownText)
     const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
     const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, "d", 1, 1, 4);
     EXPECT_NEAR(unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+    // Padding counts on neither side.
+    const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, 3);
+    EXPECT_NEAR(unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
 }
 
 Shard shard_of(std::vector<int64_t> shape, int tp_dim, int64_t begin, int64_t length)

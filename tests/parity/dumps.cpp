@@ -10,9 +10,9 @@
 
 namespace fourfold::testing {
 
-Dump read_dump(const std::filesystem::path& folder, int rank)
+Dump read_dump(const std::filesystem::path& folder, int rank, const std::string& kind)
 {
-    const auto base = (folder / ("dump" + std::to_string(rank))).string();
+    const auto base = (folder / ("dump" + std::to_string(rank) + kind)).string();
     const auto index = read_json_file(base + ".json");
     if (!index)
         throw std::runtime_error(index.error().line());
@@ -22,6 +22,7 @@ Dump read_dump(const std::filesystem::path& folder, int rank)
     dump.grad_norms = (*index)["grad_norms"].get<std::vector<double>>();
     dump.eval_loss = (*index)["eval_loss"].get<double>();
     dump.overlapped = (*index)["overlapped"].get<int64_t>();
+    dump.published_beside = (*index)["published_beside"].get<int64_t>();
     for (const auto& [key, bytes] : {std::pair{"bytes", &dump.bytes}, std::pair{"step_bytes", &dump.step_bytes}})
         for (const auto& [group, operations] : (*index)[key].items())
             (*bytes)[group] = operations.get<std::map<std::string, int64_t>>();
@@ -62,7 +63,7 @@ double worst_difference(
             const double difference = std::abs(own[std::size_t(row * columns + column)] - expected);
             worst = std::isfinite(difference) ? std::max(worst, difference) : INFINITY;
         }
-    return worst / largest;
+    return worst / std::max(largest, kSmallestScale);
 }
 
 } // namespace fourfold::testing

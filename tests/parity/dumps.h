@@ -20,16 +20,21 @@ struct Dump {
     std::vector<double> losses, grad_norms; // per step
     double eval_loss = 0;
     int64_t overlapped = 0; // gradient reductions that began inside a backward pass
+    int64_t published_beside = 0; // buckets of updated weights that still came when a forward pass began
     std::map<std::string, DumpedTensor> tensors;
     using Bytes = std::map<std::string, std::map<std::string, int64_t>>; // group -> operation -> bytes
     Bytes bytes; // of the whole job
     Bytes step_bytes; // of the first step alone
 };
 
-Dump read_dump(const std::filesystem::path& folder, int rank);
+// `kind`: "" or ".fp32", see parity-worker.
+Dump read_dump(const std::filesystem::path& folder, int rank, const std::string& kind = "");
 
-// max |part - same part of the reference| / max |reference|; `member` is &DumpedTensor::gradient or ::weight. The
-// reference is a one-rank dump; rows of vocabulary padding that it lacks must be zero.
+// A tensor whose largest element is below this is compared with this: what is mathematically zero is rounding noise.
+inline constexpr double kSmallestScale = 1e-6;
+
+// max |part - same part of the reference| / max(max |reference|, kSmallestScale); `member` is &DumpedTensor::gradient
+// or ::weight. The reference is a one-rank dump; rows of vocabulary padding that it lacks must be zero.
 double worst_difference(
     const DumpedTensor& part, const DumpedTensor& reference, std::vector<double> DumpedTensor::*member);
 

@@ -4,6 +4,7 @@
 #include "core/model/parameters.h"
 #include "core/program/operation.h"
 #include "core/program/rank_shape.h"
+#include "core/program/sharding_operations.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -73,6 +74,21 @@ bool communicates(const Operation& op)
     return (op.kind == OperationKind::collective || op.kind == OperationKind::send_receive)
         && op.name != "gradient norm";
 }
+
+// Parameters of one rank of each pipeline stage, added up over the stages: all, and those of layers.
+std::pair<double, double> elements_of_a_rank_each_stage(const ResolvedPlan& plan)
+{
+    double all = 0, layers = 0;
+    const auto& counts = plan.layout.stage_layers;
+    for (std::size_t chunk = 0, first = 0; chunk < counts.size(); first += std::size_t(counts[chunk++]))
+        for (const Parameter& parameter : parameter_table(plan.model, plan.padded_vocab, int(first),
+                 int(first) + counts[chunk], chunk == 0, chunk + 1 == counts.size())) {
+            const double own = double(parameter.elements()) / (parameter.tp_dim >= 0 ? plan.layout.tp : 1);
+            all += own;
+            layers += parameter.layer >= 0 ? own : 0;
+        }
+    return {all, layers};
+}
 } // namespace
 
 Traffic planned_traffic(const ResolvedPlan& plan)
@@ -112,9 +128,9 @@ Traffic unplanned_traffic(const ResolvedPlan& plan)
     const double activation = rank.tokens * rank.hidden * rank.element_bytes;
     const bool by_sequence = layout.tp > 1 && plan.training.sequence_parallel;
 
-    // Loss, gradient norm and "stop": three fp64 numbers.
+    // Loss, number of labels, gradient norm and "stop": four fp64 numbers.
     if (layout.gpus() > 1)
-        traffic[{"world", "all_reduce"}] += 3 * kFp64 * layout.gpus();
+        traffic[{"world", "all_reduce"}] += 4 * kFp64 * layout.gpus();
     // Maxima, sums and targets of the vocabulary-parallel softmax.
     if (layout.tp > 1)
         traffic[{"tp", "all_reduce"}] += 3 * rank.tokens * kFp32 * micro_batches * ranks_of_a_stage;
@@ -123,6 +139,16 @@ Traffic unplanned_traffic(const ResolvedPlan& plan)
         traffic[{"tp", "all_gather"}] += activation * micro_batches * ranks_of_a_stage;
         // The planner has Megatron-LM's second gather of each region's input; the trainer keeps the first.
         traffic[{"tp", "all_gather"}] -= 2 * plan.model.layers * activation * micro_batches * ranks_of_a_stage;
+    }
+    // A pipeline gathers and reduces each unit of fully sharded weights once a step, embedding and head too; the
+    // planner has torchtitan's two gathers, of the layers.
+    if (fully_sharded(plan.training) && layout.pp > 1) {
+        const std::string group = size_of(plan, "dp_replicate") > 1 ? "dp_shard" : "dp";
+        const auto [all, layers] = elements_of_a_rank_each_stage(plan);
+        if (size_of(plan, group) > 1) {
+            traffic[{group, "all_gather"}] += (all - 2 * layers) * rank.element_bytes * ranks_of_a_stage;
+            traffic[{group, "reduce_scatter"}] += (all - layers) * kFp32 * ranks_of_a_stage;
+        }
     }
     // Gradients of what several TP ranks hold, summed by those that own them after the reduction.
     const double owners = plan.training.sharding == Sharding::none ? double(layout.dp) * layout.cp

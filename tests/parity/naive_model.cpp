@@ -201,7 +201,8 @@ Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows strea
 }
 } // namespace
 
-double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens)
+double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
+    const std::vector<int64_t>& labels)
 {
     const bool gpt = model.norm == Norm::layer;
     const std::string prefix = gpt ? "transformer." : "model.";
@@ -213,7 +214,7 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
         return Vector(table.begin() + row * model.hidden, table.begin() + (row + 1) * model.hidden);
     };
     Rows stream;
-    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
         stream.push_back(row_of(embedding, tokens[i]));
         if (model.positions == Positions::learned)
             add(stream.back(), row_of(weights.at("transformer.wpe.weight"), int64_t(i)));
@@ -225,6 +226,8 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
     const Vector& head = model.tied_embeddings ? embedding : weights.at("lm_head.weight");
     double loss = 0;
     for (std::size_t position = 0; position < stream.size(); ++position) {
+        if (labels[position] < 0)
+            continue;
         const Vector last = gpt ? layer_norm(stream[position], weights.at("transformer.ln_f.weight"),
                                 weights.at("transformer.ln_f.bias"), model.norm_eps)
                                 : rms_norm(stream[position], weights.at("model.norm.weight"), model.norm_eps);
@@ -234,7 +237,7 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
             for (std::size_t i = 0; i < last.size(); ++i)
                 logit += head[std::size_t(token) * last.size() + i] * last[i];
             total += std::exp(logit);
-            if (token == tokens[position + 1])
+            if (token == labels[position])
                 target = logit;
         }
         loss += std::log(total) - target;

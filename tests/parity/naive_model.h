@@ -13,7 +13,8 @@ namespace fourfold::testing {
 // Full tensors, row-major, Hugging Face names; the layout is that of the parameter table.
 using NamedWeights = std::map<std::string, std::vector<double>>;
 
-// Sum of the cross-entropy in nats over a sequence of tokens: token i predicts token i + 1.
-double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens);
+// Sum of the cross-entropy in nats over a sequence: token i predicts label i, unless that is below 0.
+double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
+    const std::vector<int64_t>& labels);
 
 } // namespace fourfold::testing

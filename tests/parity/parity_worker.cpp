@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One rank of a comparison: trains as fourfold-trainer does and writes what the tests compare.
-//   parity-worker --plan P --run-dir D [--fp64] [--corrupt GROUP.OPERATION]
-// --fp64: weights and arithmetic in fp64. --corrupt: the named collective leaves out the other ranks' data, on this
-// group alone, e.g. "tp.all_reduce"; a comparison with one rank must notice. cp.balance: the chunks of the sequence are
-// dealt to other ranks than attention expects.
+//   parity-worker --plan P --run-dir D [--fp64 | --both] [--corrupt GROUP.OPERATION]
+// --fp64: weights and arithmetic in fp64. --both: in fp64, then the first step once more in fp32. --corrupt: the named
+// collective leaves out the other ranks' data, on this group alone, e.g. "tp.all_reduce"; a comparison with one rank
+// must notice. cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
 #include "runner/trainer/comm/c10d_transport.h"
+#include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -105,36 +108,14 @@ Json bytes_of_a_step(const Totals& before, const Totals& after, const Totals& al
     return bytes;
 }
 
-void work(int argc, char** argv)
+// Trains at most `steps` steps and writes BASE.json and BASE.bin.
+void train_and_dump(
+    const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options, int steps, const std::string& base)
 {
-    std::string plan_file, folder, corrupt;
-    TrainerOptions options;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        if (argument == "--fp64")
-            options.fp64 = true;
-        else if (i + 1 < argc)
-            (argument == "--plan" ? plan_file : argument == "--run-dir" ? folder : corrupt) = argv[++i];
-    }
-    at::set_num_threads(1);
-    const Job job = value(job_from_environment(plan_file, folder));
-    const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
-    const auto rendezvous = value(Rendezvous::meet(job));
-    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
-        auto transport
-            = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
-        const auto dot = corrupt.find('.');
-        if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
-            return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
-        return transport;
-    });
-    if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself
-        mesh.at.cp = mesh.cp.size() - 1 - mesh.at.cp;
     const auto trainer = value(Trainer::create(plan, mesh, options));
-
     Json index{{"losses", Json::array()}, {"grad_norms", Json::array()}};
     std::vector<std::vector<double>> gradients;
-    for (int step = 0; step < trainer->total_steps(); ++step) {
+    for (int step = 0; step < std::min(steps, trainer->total_steps()); ++step) {
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
         const auto before = mesh.recorder->totals();
         if (step == 0)
@@ -142,20 +123,22 @@ void work(int argc, char** argv)
                 gradients.push_back(elements(gradient));
         const auto for_comparison = mesh.recorder->totals();
         trainer->update(step, outcome);
-        if (step == 0)
+        if (step == 0) {
+            trainer->units().end_of_pass(); // updated weights that are still on their way belong to this step
             index["step_bytes"] = bytes_of_a_step(before, for_comparison, mesh.recorder->totals());
+        }
         index["losses"].push_back(outcome.loss);
         index["grad_norms"].push_back(outcome.grad_norm);
     }
     index["eval_loss"] = value(trainer->evaluate()).value().loss;
     index["overlapped"] = trainer->gradients().overlapped();
+    index["published_beside"] = trainer->units().overlapped();
     for (const auto& [key, total] : mesh.recorder->totals())
         index["bytes"][key.first][key.second] = total.bytes;
     if (!index.contains("bytes"))
         index["bytes"] = Json::object();
 
     const auto weights = trainer->weights().values(mesh.shard);
-    const std::string base = folder + "/dump" + std::to_string(job.rank);
     std::ofstream values(base + ".bin", std::ios::binary);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
         const Shard& shard = trainer->weights().shards()[i];
@@ -169,6 +152,40 @@ void work(int argc, char** argv)
         throw std::runtime_error("cannot write " + base + ".bin");
     if (const auto written = write_file_atomically(base + ".json", index.dump()); !written)
         throw std::runtime_error(written.error().line());
+}
+
+void work(int argc, char** argv)
+{
+    std::string plan_file, folder, corrupt;
+    bool fp64 = false, both = false;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--fp64" || argument == "--both")
+            (argument == "--both" ? both : fp64) = true;
+        else if (i + 1 < argc)
+            (argument == "--plan" ? plan_file : argument == "--run-dir" ? folder : corrupt) = argv[++i];
+    }
+    at::set_num_threads(1);
+    const Job job = value(job_from_environment(plan_file, folder));
+    const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
+    const auto rendezvous = value(Rendezvous::join(job));
+    if (const auto met = rendezvous->meet(); !met)
+        throw std::runtime_error(met.error().line());
+    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
+        auto transport
+            = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
+        const auto dot = corrupt.find('.');
+        if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
+            return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
+        return transport;
+    });
+    if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself
+        mesh.at.cp = mesh.cp.size() - 1 - mesh.at.cp;
+    const std::string base = folder + "/dump" + std::to_string(job.rank);
+    const int64_t padding = value(padding_token());
+    train_and_dump(plan, mesh, {false, fp64 || both, padding}, INT_MAX, base);
+    if (both)
+        train_and_dump(plan, mesh, {false, false, padding}, 1, base + ".fp32");
     rendezvous->leave();
 }
 

@@ -10,6 +10,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold::testing {
@@ -23,7 +24,8 @@ struct OneRank {
     explicit OneRank(const std::vector<std::string>& assignments)
         : plan(tiny_plan(write_tokens(folder.path()), assignments))
         , mesh(trainer::make_mesh(plan.layout, 0, plan.model.kv_heads, nullptr))
-        , trainer(*Trainer::create(plan, mesh, {false, true}))
+        , padding(plan.run.environment.contains("FOURFOLD_PADDING") ? 5 : -1)
+        , trainer(*Trainer::create(plan, mesh, {false, true, padding}))
     {
         at::set_num_threads(1);
     }
@@ -42,19 +44,28 @@ struct OneRank {
     // Mean loss of the global batch of a step, by the plain loops.
     double naive(int step) const
     {
-        const auto sampler = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab);
-        std::vector<int64_t> tokens(std::size_t(plan.training.seq_len) + 1);
+        const auto sampler
+            = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab, padding);
+        std::vector<int64_t> tokens(std::size_t(plan.training.seq_len)), labels = tokens;
         double sum = 0;
+        int64_t valid = 0;
         for (int index = 0; index < plan.training.global_batch; ++index) {
-            EXPECT_TRUE(sampler.sample(step, index, tokens.data()));
-            sum += naive_loss(plan.model, weights(), tokens);
+            EXPECT_TRUE(sampler.sample(step, index, {tokens.data(), labels.data()}));
+            sum += naive_loss(plan.model, weights(), tokens, labels);
+            valid += std::ranges::count_if(labels, [](int64_t label) { return label >= 0; });
         }
-        return sum / plan.tokens_per_step();
+        if (padding < 0) {
+            EXPECT_EQ(double(valid), plan.tokens_per_step());
+        } else {
+            EXPECT_LT(double(valid), plan.tokens_per_step());
+        }
+        return sum / double(valid);
     }
 
     TemporaryFolder folder;
     ResolvedPlan plan;
     Mesh mesh;
+    int64_t padding;
     std::unique_ptr<Trainer> trainer;
 };
 
@@ -106,8 +117,9 @@ const std::vector<std::string> kModels[] = {
         "\"activation_function\":\"gelu\",\"tie_word_embeddings\":false}"},
     {"training.global_batch=4",
         "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}"},
+    {"training.global_batch=4", "run.environment={\"FOURFOLD_PADDING\":\"5\"}"},
 };
-const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom"};
+const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });

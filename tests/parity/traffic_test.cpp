@@ -64,6 +64,10 @@ const Case kCases[] = {
     {"dp2_fsdp_kept",
         {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.fsdp.reshard_after_forward=false"}, {}},
     {"dp4_hsdp", {"gpus=4", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""}, {}},
+    {"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+    {"pp2_tp2_dp2_fsdp", {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+        {}},
+    {"pp2_dp4_hsdp", {"gpus=8", "layout.pp=2", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""}, {}},
     {"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
     {"cp4_ring_recompute", {"gpus=4", "layout.cp=4", "training.recompute=\"full\""}, {}},
     {"cp2_gather", {"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}, {}},
@@ -110,6 +114,8 @@ const Case kWireCases[] = {
     {"dp4_fsdp", {"gpus=4", "layout.dp=4", "training.sharding=\"parameters\""}, kLarge},
     {"cp4_ring", {"gpus=4", "layout.cp=4"}, kLarge},
     {"pp2_dp2", {"gpus=4", "layout.pp=2", "layout.dp=2"}, kLarge},
+    {"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, kLarge},
+    {"dp4_hsdp", {"gpus=4", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""}, kLarge},
 };
 INSTANTIATE_TEST_SUITE_P(
     Plans, Wire, ::testing::ValuesIn(kWireCases), [](const auto& info) { return info.param.name; });

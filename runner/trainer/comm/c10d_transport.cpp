@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/c10d_transport.h"
 
+#include "runner/trainer/comm/direct.h"
 #include "runner/trainer/comm/ring.h"
 #include "runner/trainer/comm/worker.h"
 #include "runner/trainer/device/device.h"
@@ -73,6 +74,10 @@ public:
 
     std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
     {
+        // Large ones go round Gloo's ring, on its thread, beside the backward pass.
+        const std::size_t most = size() <= kFew ? kLargeBytes : size() <= kMany ? kSmallBytes : 0;
+        if (gloo_ && tensor.nbytes() <= most)
+            return direct_all_reduce(*this, tensor, reduce, next_tag());
         std::vector<at::Tensor> tensors{tensor};
         c10d::AllreduceOptions options;
         options.reduceOp = reduce == Reduce::max ? c10d::ReduceOp::MAX : c10d::ReduceOp::SUM;
@@ -80,11 +85,15 @@ public:
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
     {
+        if (gloo_ && size() <= kFew)
+            return direct_all_gather(*this, out, in, next_tag());
         at::Tensor output = out, input = in;
         return pending(backend_->_allgather_base(output, input), in);
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
+        if (gloo_ && size() <= kFew)
+            return direct_reduce_scatter(*this, out, in, next_tag());
         if (gloo_)
             return worker_.run([this, out, in] { ring_reduce_scatter(*this, out, in); });
         at::Tensor output = out, input = in;
@@ -105,6 +114,14 @@ public:
     [[nodiscard]] int size() const override { return backend_->getSize(); }
 
 private:
+    // Groups in which every rank may send to every other one, and payloads for which it does.
+    static constexpr int kFew = 8, kMany = 32;
+    static constexpr std::size_t kLargeBytes = 1 << 18, kSmallBytes = 1 << 10;
+
+    // Every rank of the group issues its collectives in one order, so that the numbers match. Apart from all other
+    // tags.
+    int next_tag() { return (1 << 20) + 2 * (sequence_++ % (1 << 16)); }
+
     static std::unique_ptr<Pending> pending(c10::intrusive_ptr<c10d::Work> work, const at::Tensor& kept)
     {
         return std::make_unique<C10dPending>(std::move(work), kept);
@@ -129,6 +146,7 @@ private:
 
     c10::intrusive_ptr<c10d::Backend> backend_;
     bool gloo_;
+    int sequence_ = 0;
     Worker worker_; // last member: it ends before what its tasks use
 };
 

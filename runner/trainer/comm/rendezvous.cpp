@@ -37,6 +37,8 @@ struct Rendezvous::State {
     Job job;
     c10::intrusive_ptr<c10d::Store> store; // null: job of one rank
     std::map<std::string, std::string> alone; // what a job of one rank published
+
+    [[nodiscard]] std::string where() const { return job.master_address + ":" + std::to_string(job.master_port); }
 };
 
 Rendezvous::Rendezvous(std::unique_ptr<State> state)
@@ -50,15 +52,12 @@ c10d::Store* Rendezvous::store() const
     return state_->store.get();
 }
 
-Expected<std::shared_ptr<Rendezvous>> Rendezvous::meet(const Job& job)
+Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
 {
     auto state = std::make_unique<State>();
     state->job = job;
     if (job.world_size == 1)
         return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
-
-    const std::string where = job.master_address + ":" + std::to_string(job.master_port);
-    const auto deadline = Clock::now() + millis(job.timeout_s);
     try {
         c10d::TCPStoreOptions options;
         options.port = static_cast<std::uint16_t>(job.master_port);
@@ -71,8 +70,17 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::meet(const Job& job)
     } catch (const std::exception& error) {
         return Problem{ProblemCode::network,
             (job.rank == 0 ? "rank 0 cannot serve the meeting point: " : "cannot reach rank 0: ") + first_line(error),
-            "check MASTER_ADDR, MASTER_PORT and the firewall", where};
+            "check MASTER_ADDR, MASTER_PORT and the firewall", state->where()};
     }
+    return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
+}
+
+Expected<void> Rendezvous::meet()
+{
+    if (!state_->store)
+        return {};
+    const Job& job = state_->job;
+    const auto deadline = Clock::now() + millis(job.timeout_s);
     // Polling instead of one blocking wait: at the end it is known who is missing.
     std::vector<int> missing;
     for (int rank = 0; rank < job.world_size; ++rank)
@@ -80,7 +88,7 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::meet(const Job& job)
     auto pause = std::chrono::milliseconds(2);
     try {
         while (true) {
-            std::erase_if(missing, [&](int rank) { return state->store->check({present(rank)}); });
+            std::erase_if(missing, [&](int rank) { return state_->store->check({present(rank)}); });
             if (missing.empty())
                 break;
             if (Clock::now() > deadline) {
@@ -91,16 +99,16 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::meet(const Job& job)
                     std::to_string(missing.size()) + " of " + std::to_string(job.world_size)
                         + " ranks did not come within " + std::to_string(static_cast<int>(job.timeout_s)) + " s: rank"
                         + ranks,
-                    "see their logs", where};
+                    "see their logs", state_->where()};
             }
             std::this_thread::sleep_for(pause);
             pause = std::min(pause * 2, std::chrono::milliseconds(100));
         }
     } catch (const std::exception& error) {
-        return Problem{
-            ProblemCode::network, "lost rank 0 while waiting for the others: " + first_line(error), "", where};
+        return Problem{ProblemCode::network, "lost rank 0 while waiting for the others: " + first_line(error), "",
+            state_->where()};
     }
-    return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
+    return {};
 }
 
 Expected<void> Rendezvous::publish(const std::string& key, const std::string& value)

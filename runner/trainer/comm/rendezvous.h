@@ -16,9 +16,10 @@ namespace fourfold::trainer {
 
 class Rendezvous {
 public:
-    // Reaches the store and waits until every rank of the job did. On a time-out the Problem names the ranks that did
-    // not come. A job of one rank needs no network.
-    static Expected<std::shared_ptr<Rendezvous>> meet(const Job& job);
+    // Reaches the store. A job of one rank needs no network.
+    static Expected<std::shared_ptr<Rendezvous>> join(const Job& job);
+    // Waits until every rank of the job joined. On a time-out the Problem names the ranks that did not come.
+    Expected<void> meet();
     ~Rendezvous();
     Rendezvous(const Rendezvous&) = delete;
     Rendezvous& operator=(const Rendezvous&) = delete;

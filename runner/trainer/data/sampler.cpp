@@ -7,13 +7,14 @@
 
 namespace fourfold::trainer {
 
-Expected<Sampler> Sampler::open(
-    const std::vector<DataSource>& sources, const std::string& field, uint64_t seed, int64_t seq_len, int64_t vocab)
+Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const std::string& field, uint64_t seed,
+    int64_t seq_len, int64_t vocab, int64_t padding)
 {
     Sampler sampler;
     sampler.stream_ = stream_of(seed, "samples");
     sampler.seq_len_ = seq_len;
     sampler.vocab_ = vocab;
+    sampler.padding_ = padding;
     if (sources.empty())
         return Problem{ProblemCode::bad_input, "there is nothing to train on", "name at least one token file", field};
     double total = 0;
@@ -36,16 +37,15 @@ Expected<Sampler> Sampler::open(
     return sampler;
 }
 
-Expected<void> Sampler::sample(int64_t step, int64_t index, int64_t* tokens) const
+Expected<void> Sampler::sample(int64_t step, int64_t index, Sequence out) const
 {
     const uint64_t stream = combine(combine(stream_, uint64_t(step)), uint64_t(index));
     double draw = random_unit(stream, 0);
     std::size_t source = 0;
     while (source + 1 < files_.size() && draw >= weights_[source])
         draw -= weights_[source++];
-    const TokenFile& file = *files_[source];
-    const auto places = static_cast<double>(file.size() - seq_len_);
-    return copy(file, static_cast<int64_t>(random_unit(stream, 1) * places), tokens);
+    const auto places = static_cast<double>(files_[source]->size() - seq_len_);
+    return copy(source, static_cast<int64_t>(random_unit(stream, 1) * places), out);
 }
 
 int64_t Sampler::windows() const
@@ -56,25 +56,30 @@ int64_t Sampler::windows() const
     return count;
 }
 
-Expected<void> Sampler::window(int64_t index, int64_t* tokens) const
+Expected<void> Sampler::window(int64_t index, Sequence out) const
 {
     index %= windows();
-    for (const auto& file : files_) {
-        const int64_t here = (file->size() - 1) / seq_len_;
+    for (std::size_t source = 0; source < files_.size(); ++source) {
+        const int64_t here = (files_[source]->size() - 1) / seq_len_;
         if (index < here)
-            return copy(*file, index * seq_len_, tokens);
+            return copy(source, index * seq_len_, out);
         index -= here;
     }
     return Problem{ProblemCode::failed, "evaluation window past the end of the data", "", ""};
 }
 
-Expected<void> Sampler::copy(const TokenFile& file, int64_t begin, int64_t* tokens) const
+Expected<void> Sampler::copy(std::size_t source, int64_t begin, Sequence out) const
 {
+    const TokenFile& file = *files_[source];
     for (int64_t i = 0; i <= seq_len_; ++i) {
-        tokens[i] = file[begin + i];
-        if (tokens[i] >= vocab_)
+        const int64_t token = file[begin + i];
+        if (i < seq_len_)
+            out.tokens[i] = token;
+        if (i > 0)
+            out.labels[i - 1] = token == padding_ ? kNoLabel : token;
+        if (token >= vocab_)
             return Problem{ProblemCode::bad_input,
-                "token " + std::to_string(tokens[i]) + " at position " + std::to_string(begin + i)
+                "token " + std::to_string(token) + " at position " + std::to_string(begin + i)
                     + " is outside the model's vocabulary of " + std::to_string(vocab_),
                 "check the file's dtype and tokenizer", file.path()};
     }

@@ -17,12 +17,14 @@ std::vector<double> shares(const Sampler& sampler, int64_t vocab, double add)
         const TokenFile& file = *sampler.files()[s];
         const int64_t count = std::min(file.size(), kMostTokens);
         std::vector<double> counts(static_cast<std::size_t>(vocab), add);
+        double total = add * double(vocab);
         for (int64_t i = 0; i < count; ++i)
-            if (const int64_t token = file[i]; token < vocab)
+            if (const int64_t token = file[i]; token < vocab && token != sampler.padding()) {
                 counts[static_cast<std::size_t>(token)] += 1;
-        const double total = double(count) + add * double(vocab);
+                total += 1;
+            }
         for (std::size_t t = 0; t < counts.size(); ++t)
-            mean[t] += sampler.weights()[s] * counts[t] / total;
+            mean[t] += sampler.weights()[s] * counts[t] / std::max(total, 1.0);
     }
     return mean;
 }

@@ -186,6 +186,12 @@ void GradientBuckets::finish()
     }
 }
 
+void GradientBuckets::scale(double factor)
+{
+    for (const at::Tensor& gradient : state_->reduced)
+        gradient.mul_(factor);
+}
+
 const std::vector<at::Tensor>& GradientBuckets::reduced() const
 {
     return state_->reduced;

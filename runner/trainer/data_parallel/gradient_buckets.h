@@ -36,6 +36,9 @@ public:
     // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 
+    // After finish(): multiplies all gradients.
+    void scale(double factor);
+
     // The gradients of what this rank's optimizer updates, beside weights.masters().
     [[nodiscard]] const std::vector<at::Tensor>& reduced() const;
     // After finish(), for comparisons: the whole gradient of every weight, beside weights.shards(). Collective.

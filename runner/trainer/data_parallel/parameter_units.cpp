@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -15,17 +16,37 @@ struct ParameterUnits::State {
     const Weights& weights;
     const Mesh& mesh;
     FsdpSettings settings;
-    bool keep = false;
+    bool keep = false, overlap_publish = true;
+
+    // Stages 1 and 2: what is still on its way, beside the buckets; where a layer's weights end in the shard table.
+    std::vector<std::optional<Handle>> published;
+    std::map<int, std::size_t> end_of_layer;
+    int64_t overlapped = 0;
 
     struct Unit {
         std::vector<std::size_t> buckets;
-        int last_layer = kRoot; // after it the unit is through
+        int last_layer = kRear; // after it the unit is through
         bool here = false;
         std::vector<Handle> gathers; // under way
     };
     std::vector<Unit> units; // in the order of a forward pass, the root first
     std::map<int, std::size_t> of_layer;
     std::map<std::size_t, std::size_t> of_bucket;
+
+    // Waits for every bucket with a weight of a place before `end` in the shard table; returns how many it waited for.
+    int64_t arrive(std::size_t end)
+    {
+        int64_t count = 0;
+        for (std::size_t b = 0; b < published.size(); ++b) {
+            const auto needed = [&](const BucketEntry& entry) { return entry.shard < end; };
+            if (!published[b] || !std::ranges::any_of(weights.buckets()[b].entries, needed))
+                continue;
+            published[b]->wait();
+            published[b].reset();
+            ++count;
+        }
+        return count;
+    }
 
     void start(std::size_t index)
     {
@@ -81,9 +102,16 @@ private:
 };
 } // namespace
 
-ParameterUnits::ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep)
-    : state_(std::make_unique<State>(State{weights, mesh, settings, keep, {}, {}, {}}))
+ParameterUnits::ParameterUnits(
+    const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep, bool overlap_publish)
+    : state_(std::make_unique<State>(State{weights, mesh, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
 {
+    const auto& shards = weights.shards();
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        const int layer = shards[i].parameter.layer;
+        const bool front = layer < 0 && state_->end_of_layer.upper_bound(kFront) == state_->end_of_layer.end();
+        state_->end_of_layer[layer >= 0 ? layer : front ? kFront : kRear] = i + 1;
+    }
     if (!weights.part().values_too)
         return;
     // Buckets stand in the order of a backward pass.
@@ -100,8 +128,8 @@ ParameterUnits::ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSet
             state_->of_layer[layer_of(entry)] = state_->units.size() + 1;
         state_->units.push_back(std::move(unit));
     }
-    state_->units.insert(state_->units.begin(), State::Unit{root, kRoot, false, {}});
-    state_->of_layer[kRoot] = 0;
+    state_->units.insert(state_->units.begin(), State::Unit{root, kRear, false, {}});
+    state_->of_layer[kFront] = state_->of_layer[kRear] = 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)
         for (const std::size_t bucket : state_->units[u].buckets)
             state_->of_bucket[bucket] = u;
@@ -109,10 +137,26 @@ ParameterUnits::ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSet
 
 ParameterUnits::~ParameterUnits() = default;
 
+void ParameterUnits::publish() const
+{
+    State& state = *state_;
+    state.published.resize(state.weights.buckets().size());
+    // Buckets stand in the order of a backward pass.
+    for (std::size_t b = state.published.size(); b-- > 0;)
+        state.published[b] = state.weights.start_publish(b, state.mesh.shard);
+    if (state.overlap_publish && state.weights.sharded() && !state.weights.part().values_too)
+        return;
+    for (auto& gather : std::exchange(state.published, {}))
+        gather->wait();
+}
+
 void ParameterUnits::enter(int layer) const
 {
-    if (state_->units.empty())
+    if (state_->units.empty()) {
+        state_->overlapped
+            += state_->arrive(layer == kRear ? state_->weights.shards().size() : state_->end_of_layer.at(layer));
         return;
+    }
     const std::size_t unit = state_->of_layer.at(layer);
     state_->bring(unit, unit + 1 < state_->units.size() ? std::optional(unit + 1) : std::nullopt);
 }
@@ -148,8 +192,14 @@ void ParameterUnits::gradients_made(std::size_t bucket) const
         state_->free(unit);
 }
 
+int64_t ParameterUnits::overlapped() const
+{
+    return state_->overlapped;
+}
+
 void ParameterUnits::end_of_pass() const
 {
+    state_->arrive(state_->weights.shards().size());
     for (std::size_t unit = 0; unit < state_->units.size(); ++unit)
         state_->free(unit);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fully sharded weights (ZeRO stage 3, arXiv:1910.02054 section 5.3; PyTorch FSDP, Zhao et al. 2023, arXiv:2304.11277,
-// section 3): a unit's weights are gathered before it computes and freed afterwards, while the next unit's already
-// come.
+// When weights are there. Fully sharded (ZeRO stage 3, arXiv:1910.02054 section 5.3; PyTorch FSDP, Zhao et al. 2023,
+// arXiv:2304.11277, section 3): a unit's weights are gathered before it computes and freed afterwards, while the next
+// unit's already come. Stages 1 and 2: updated weights come from the ranks that own them while the layers before them
+// already compute.
 #pragma once
 
 #include "core/plan/training.h"
@@ -12,26 +13,35 @@
 
 namespace fourfold::trainer {
 
-// Without sharded weights every function is the identity. `weights` and `mesh` must outlive the object and all graphs.
+// Without sharded weights nothing waits. `weights` and `mesh` must outlive the object and all graphs.
 class ParameterUnits {
 public:
-    static constexpr int kRoot = -1; // the "layer" of everything outside of the layers
+    // The "layers" of what stands before the layers and after them. Fully sharded, both are one unit, the root.
+    static constexpr int kFront = -1, kRear = -2;
 
     // `keep`: what is gathered stays until end_of_pass(), as pipelines do, whose micro-batches overlap.
-    ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep);
+    // `overlap_publish`: publish() does not wait.
+    ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep, bool overlap_publish);
     ~ParameterUnits();
     ParameterUnits(const ParameterUnits&) = delete;
     ParameterUnits& operator=(const ParameterUnits&) = delete;
 
-    // Around the forward computation of a layer, or of everything outside of the layers (kRoot). On return from
-    // enter() its weights are there. leave() takes and returns what was computed last with them; before the backward
-    // pass comes to it, the weights are there again.
+    // After the optimizer changed the masters: brings the leaves up to date, in the order of a forward pass.
+    // Collective.
+    void publish() const;
+
+    // Around the forward computation of a layer, or of what is outside of the layers. On return from enter() its
+    // weights are there. leave() takes and returns what was computed last with them; before the backward pass comes to
+    // it, the weights are there again.
     void enter(int layer) const;
     [[nodiscard]] at::Tensor leave(int layer, const at::Tensor& y) const;
     // All gradients of a bucket are made: nothing needs its weights until the next forward.
     void gradients_made(std::size_t bucket) const;
     // Frees everything, after the last backward or an evaluation.
     void end_of_pass() const;
+
+    // Published buckets that still were under way when a forward pass began, since construction.
+    [[nodiscard]] int64_t overlapped() const;
 
 private:
     struct State;

@@ -2,6 +2,7 @@
 #include "runner/trainer/model/block.h"
 
 #include "runner/trainer/context_parallel/context_attention.h"
+#include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
 #include "runner/trainer/tensor_parallel/regions.h"
@@ -9,8 +10,6 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/rms_norm.h>
-#include <ATen/ops/silu.h>
 
 namespace fourfold::trainer {
 
@@ -30,7 +29,7 @@ Affine find_affine(const Weights& weights, const std::string& name)
 
 at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
 {
-    return shape.norm == Norm::rms ? at::rms_norm(x, {shape.hidden}, weights.weight, shape.norm_eps)
+    return shape.norm == Norm::rms ? fused_rms_norm(x, weights.weight, shape.norm_eps)
                                    : at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
 }
 
@@ -85,7 +84,7 @@ at::Tensor Block::attention(const at::Tensor& x) const
 at::Tensor Block::mlp(const at::Tensor& x) const
 {
     if (gate_.weight.defined())
-        return at::linear(at::silu(linear(x, gate_)).mul(linear(x, up_)), down_.weight);
+        return at::linear(fused_swiglu(linear(x, gate_), linear(x, up_)), down_.weight);
     return at::linear(at::gelu(linear(x, up_), settings_.shape.exact_gelu ? "none" : "tanh"), down_.weight);
 }
 

@@ -69,10 +69,9 @@ at::Tensor Decoder::embed(const at::Tensor& tokens) const
 
 at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
 {
-    constexpr int kRoot = ParameterUnits::kRoot;
     at::Tensor x = tokens_or_x;
     if (chunk_.embeds) {
-        units_.enter(kRoot);
+        units_.enter(ParameterUnits::kFront);
         x = embed(x);
     }
     int whole = recomputation_.what == Recompute::full ? recomputation_.layers : 0;
@@ -86,13 +85,14 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
     return x;
 }
 
-at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels) const
+at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const
 {
-    constexpr int kRoot = ParameterUnits::kRoot;
+    constexpr int kRear = ParameterUnits::kRear;
     const Communicator& tp = settings_.mesh.tp;
-    units_.enter(kRoot);
+    units_.enter(kRear);
     const at::Tensor last = enter_region(norm(x, final_norm_, settings_.shape), tp, settings_.sequence_parallel);
-    return units_.leave(kRoot, vocabulary_cross_entropy(at::linear(last, head_), labels, tp, settings_.shape.vocab));
+    return units_.leave(
+        kRear, vocabulary_cross_entropy(at::linear(last, head_), labels, all_count, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,

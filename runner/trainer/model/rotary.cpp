@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/rotary.h"
 
-#include <ATen/ops/cat.h>
+#include "runner/trainer/kernels/fused.h"
+
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -60,11 +61,7 @@ RotaryTable rotary_table(
 
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table)
 {
-    const int64_t half = x.size(-1) / 2;
-    const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
-    const at::Tensor cosine = table.cosine.unsqueeze(1).unsqueeze(1), sine = table.sine.unsqueeze(1).unsqueeze(1);
-    return at::cat({first.mul(cosine).sub(second.mul(sine)), second.mul(cosine).add(first.mul(sine))}, -1)
-        .to(x.scalar_type());
+    return fused_rotation(x, table.cosine, table.sine);
 }
 
 } // namespace fourfold::trainer

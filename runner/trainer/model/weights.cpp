@@ -62,17 +62,14 @@ std::vector<BucketSegment> Weights::own_segments(std::size_t bucket) const
     return own;
 }
 
-void Weights::publish(const Communicator& shard_group) const
+Handle Weights::start_publish(std::size_t bucket, const Communicator& shard_group) const
 {
     if (part_.values_too)
-        return;
-    for (std::size_t b = 0; b < flat_.size(); ++b) {
-        const at::Tensor own = part_of(flat_[b]);
-        if (own.scalar_type() != masters_[b].scalar_type())
-            own.copy_(masters_[b]);
-        if (sharded())
-            shard_group.all_gather_into(flat_[b], own.clone());
-    }
+        return {};
+    const at::Tensor own = part_of(flat_[bucket]);
+    if (own.scalar_type() != masters_[bucket].scalar_type())
+        own.copy_(masters_[bucket]);
+    return sharded() ? shard_group.start_all_gather(flat_[bucket], own.clone()) : Handle();
 }
 
 // The leaves are views of flat_: they see whatever memory its storage has.

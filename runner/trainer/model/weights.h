@@ -43,9 +43,9 @@ public:
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
     // The segments of a bucket as far as they lie in this rank's part, their elements counted from the part's begin.
     [[nodiscard]] std::vector<BucketSegment> own_segments(std::size_t bucket) const;
-    // Brings the leaves up to date after the masters changed; cut, from all ranks of the shard group (collective).
-    // Nothing where leaves are gathered when they are needed.
-    void publish(const Communicator& shard_group) const;
+    // Brings the leaves of a bucket up to date after the masters changed; cut, from all ranks of the shard group
+    // (collective; wait before use). Nothing where leaves are gathered when they are needed.
+    [[nodiscard]] Handle start_publish(std::size_t bucket, const Communicator& shard_group) const;
 
     // Stage 3: the values of a bucket's leaves come (collective; wait before use) and go.
     [[nodiscard]] Handle start_gather(std::size_t bucket, const Communicator& shard_group) const;

@@ -22,8 +22,9 @@ std::pair<at::Tensor, at::Tensor> local_ids(const at::Tensor& ids, const Communi
 // log-sum-exp over the whole vocabulary from per-rank maxima and sums; gradient: softmax minus one-hot.
 class CrossEntropy final : public GradientFunction {
 public:
-    CrossEntropy(at::Tensor labels, const Communicator& tp, int64_t vocab)
+    CrossEntropy(at::Tensor labels, bool all_count, const Communicator& tp, int64_t vocab)
         : labels_(std::move(labels))
+        , all_count_(all_count)
         , tp_(tp)
         , vocab_(vocab)
     {
@@ -51,7 +52,13 @@ public:
         targets.wait();
         scores.div_(total.unsqueeze(-1));
         kept = {scores, local, here};
-        return {total.log().sub(target).sum()};
+        const at::Tensor losses = total.log().sub(target);
+        if (!all_count_) { // neither a loss nor a gradient where there is no label
+            const at::Tensor absent = labels_.lt(0);
+            scores.masked_fill_(absent.unsqueeze(-1), 0);
+            losses.masked_fill_(absent, 0);
+        }
+        return {losses.sum()};
     }
 
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
@@ -63,6 +70,7 @@ public:
 
 private:
     at::Tensor labels_;
+    bool all_count_;
     const Communicator& tp_;
     int64_t vocab_;
     at::ScalarType dtype_ = at::kFloat;
@@ -78,9 +86,9 @@ at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, 
 }
 
 at::Tensor vocabulary_cross_entropy(
-    const at::Tensor& logits, const at::Tensor& labels, const Communicator& tp, int64_t vocab)
+    const at::Tensor& logits, const at::Tensor& labels, bool all_count, const Communicator& tp, int64_t vocab)
 {
-    return apply(std::make_shared<CrossEntropy>(labels, tp, vocab), {logits})[0];
+    return apply(std::make_shared<CrossEntropy>(labels, all_count, tp, vocab), {logits})[0];
 }
 
 } // namespace fourfold::trainer

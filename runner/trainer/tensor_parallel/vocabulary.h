@@ -10,10 +10,10 @@ namespace fourfold::trainer {
 // the sum over the TP group is the embedding (leave_region makes it). tokens: [s, b] int64; table: [vocab / tp, h].
 at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, const Communicator& tp);
 
-// Sum over all tokens of the cross-entropy in nats. logits: [s, b, vocab / tp], this rank's part of the padded
-// vocabulary; labels: [s, b] int64. Ids from `vocab` on are padding and take no part. Same value on every TP rank.
-// Computed in fp32 (fp64 for fp64 logits).
+// Sum over all labels of the cross-entropy in nats. logits: [s, b, vocab / tp], this rank's part of the padded
+// vocabulary; labels: [s, b] int64, below 0 where there is none (`all_count`: nowhere). Ids from `vocab` on are padding
+// of the vocabulary and take no part. Same value on every TP rank. Computed in fp32 (fp64 for fp64 logits).
 at::Tensor vocabulary_cross_entropy(
-    const at::Tensor& logits, const at::Tensor& labels, const Communicator& tp, int64_t vocab);
+    const at::Tensor& logits, const at::Tensor& labels, bool all_count, const Communicator& tp, int64_t vocab);
 
 } // namespace fourfold::trainer

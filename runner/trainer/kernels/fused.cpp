@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/kernels/fused.h"
+
+#include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/kernels/cpu_loops.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/silu.h>
+
+namespace fourfold::trainer {
+
+namespace {
+bool has_loops(const at::Tensor& x)
+{
+    return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
+}
+
+// Calls `use` with a null pointer of the tensor's element type.
+template <typename Use>
+void by_type(const at::Tensor& x, Use&& use)
+{
+    if (x.scalar_type() == at::kDouble)
+        use(static_cast<double*>(nullptr));
+    else
+        use(static_cast<float*>(nullptr));
+}
+template <typename T>
+T* data(const at::Tensor& x, T*)
+{
+    return x.data_ptr<T>();
+}
+
+class RmsNorm final : public GradientFunction {
+public:
+    explicit RmsNorm(double eps)
+        : eps_(eps)
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        const at::Tensor x = inputs[0].contiguous(), &weight = inputs[1];
+        const int64_t width = x.size(-1), rows = x.numel() / width;
+        const at::Tensor y = at::empty_like(x), scale = at::empty({rows}, x.options());
+        by_type(x, [&](auto* t) {
+            rms_norm_rows(data(x, t), data(weight, t), rows, width, eps_, data(y, t), data(scale, t));
+        });
+        kept = {x, weight, scale};
+        return {y};
+    }
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const at::Tensor slope = gradients[0].contiguous(), &x = kept[0], &weight = kept[1], &scale = kept[2];
+        const int64_t width = x.size(-1), rows = x.numel() / width;
+        const at::Tensor x_slope = at::empty_like(x), weight_slope = at::empty({width}, x.options());
+        by_type(x, [&](auto* t) {
+            rms_norm_slopes(data(slope, t), data(x, t), data(weight, t), data(scale, t), rows, width, data(x_slope, t),
+                data(weight_slope, t));
+        });
+        return {x_slope, weight_slope};
+    }
+
+private:
+    double eps_;
+};
+
+class SwiGlu final : public GradientFunction {
+public:
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous();
+        const at::Tensor sigmoid = at::sigmoid(gate), y = at::empty_like(gate);
+        by_type(gate, [&](auto* t) { gated(data(gate, t), data(sigmoid, t), data(up, t), gate.numel(), data(y, t)); });
+        kept = {gate, sigmoid, up};
+        return {y};
+    }
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &sigmoid = kept[1], &up = kept[2];
+        const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
+        by_type(gate, [&](auto* t) {
+            gated_slopes(data(slope, t), data(gate, t), data(sigmoid, t), data(up, t), gate.numel(),
+                data(gate_slope, t), data(up_slope, t));
+        });
+        return {gate_slope, up_slope};
+    }
+};
+
+class Rotation final : public GradientFunction {
+public:
+    Rotation(at::Tensor cosine, at::Tensor sine)
+        : cosine_(std::move(cosine))
+        , sine_(std::move(sine))
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {turned(inputs[0], 1)}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {turned(gradients[0], -1)}; }
+
+private:
+    [[nodiscard]] at::Tensor turned(const at::Tensor& any, int direction) const
+    {
+        const at::Tensor x = any.contiguous(), y = at::empty_like(x);
+        const int64_t half = x.size(-1) / 2;
+        by_type(x, [&](auto* t) {
+            turn(data(x, t), data(cosine_, t), data(sine_, t), x.size(0), x.size(1) * x.size(2), half, direction,
+                data(y, t));
+        });
+        return y;
+    }
+
+    at::Tensor cosine_, sine_;
+};
+} // namespace
+
+at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps)
+{
+    if (!has_loops(x) || weight.scalar_type() != x.scalar_type())
+        return at::rms_norm(x, {x.size(-1)}, weight, eps);
+    return apply(std::make_shared<RmsNorm>(eps), {x, weight})[0];
+}
+
+at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
+{
+    if (!has_loops(gate))
+        return at::silu(gate).mul(up);
+    return apply(std::make_shared<SwiGlu>(), {gate, up})[0];
+}
+
+at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine)
+{
+    if (has_loops(x) && cosine.scalar_type() == x.scalar_type())
+        return apply(std::make_shared<Rotation>(cosine, sine), {x})[0];
+    const int64_t half = x.size(-1) / 2;
+    const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
+    const at::Tensor c = cosine.unsqueeze(1).unsqueeze(1), s = sine.unsqueeze(1).unsqueeze(1);
+    return at::cat({first.mul(c).sub(second.mul(s)), second.mul(c).add(first.mul(s))}, -1).to(x.scalar_type());
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The arithmetic between the matrix products of the Llama family, with hand-written gradients: one pass each on the CPU
+// in fp32 and fp64 (cpu_loops.h), LibTorch's operations elsewhere.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace fourfold::trainer {
+
+// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467) over the last dimension: x / sqrt(mean(x^2) + eps) * weight.
+at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+
+// SwiGLU (Shazeer 2020, arXiv:2002.05202): gate * sigmoid(gate) * up, element by element.
+at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up);
+
+// Rotary position embedding, see model/rotary.h. x: [s, b, heads, head_dim]; cosine, sine: [s, head_dim / 2].
+at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trains the example plan on 16 CPU ranks, TP 2 x CP 2 x PP 2 x DP 2, through `fourfold run`, and reports what came out.
+
+    sixteen_ranks.py --fourfold BUILD/bin/fourfold [--steps 200] [--output resources/reports]
+
+Writes sixteen-ranks.md and the pipeline timeline of a step as the planner has it and as the run measured it
+(sixteen-ranks-predicted.svg, sixteen-ranks-measured.svg).
+"""
+import argparse
+import collections
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+PLAN = "this-computer"
+CHANGES = ["gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2", "run.eval.every=0"]
+
+
+def parts(trace):
+    """Milliseconds of each kind of span by pipeline rank."""
+    sums = collections.defaultdict(lambda: collections.defaultdict(float))
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            sums[event["tid"]][event.get("cat", event["name"].split()[0])] += event["dur"] / 1e3
+    return sums
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fourfold", required=True)
+    parser.add_argument("--steps", type=int, default=200)
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+    parser.add_argument("--output", default=os.path.join(root, "resources/reports"))
+    arguments = parser.parse_args()
+    changes = [part for change in CHANGES for part in ("--set", change)]
+    with tempfile.TemporaryDirectory() as folder:
+        def fourfold(*words):
+            environment = os.environ | {"XDG_DATA_HOME": folder}
+            done = subprocess.run([arguments.fourfold, *words], env=environment, stdout=subprocess.PIPE, check=True)
+            return done.stdout.decode()
+
+        prediction = json.loads(fourfold("predict", PLAN, *changes, "--json"))
+        load, begin = os.getloadavg()[0], time.time()
+        text = fourfold("run", PLAN, *changes, "--target", "local", "--steps", str(arguments.steps), "--json")
+        seconds = time.time() - begin
+        file = os.path.join(folder, "events.jsonl")
+        with open(file, "w") as out:
+            out.write(text)
+        events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        traces = {"predicted": os.path.join(folder, "predicted.json"), "measured": os.path.join(folder, "measured.json")}
+        for kind, more in (("predicted", []), ("measured", ["--measured", file])):
+            picture = os.path.join(arguments.output, f"sixteen-ranks-{kind}.svg")
+            for target in (picture, traces[kind]):
+                fourfold("timeline", PLAN, *changes, *more, "--output", target)
+        spans = {}
+        for kind, name in traces.items():
+            with open(name) as trace:
+                spans[kind] = parts(json.load(trace))
+
+    steps = [event for event in events if event["event"] == "step"]
+    times = [event["step_time_s"] for event in steps[5:]]
+    kinds = sorted({kind for both in spans.values() for ranks in both.values() for kind in ranks})
+    lines = [
+        "# 200 steps on 16 ranks, TP 2 x CP 2 x PP 2 x DP 2",
+        f"Written by `tests/bench/trainer/sixteen_ranks.py --fourfold build/release/bin/fourfold --steps {arguments.steps}`: "
+        "the plan `" + PLAN + "` with `" + " ".join(CHANGES) + "`, launched by `fourfold run --target local` on "
+        f"{os.cpu_count()} cores; load average before the run {load:.1f}.", "",
+        "| | predicted | measured |", "| --- | ---: | ---: |",
+        f"| seconds a step (median after 5 steps) | {prediction['step_time_s']:.3f} | {statistics.median(times):.3f} |",
+        f"| tokens/s a GPU | {prediction['tps_per_gpu']:.0f} | {statistics.median(e['tps_per_gpu'] for e in steps[5:]):.0f} |",
+        f"| memory of the largest rank, GiB | {prediction['memory_gib']:.2f} | {steps[-1]['memory_peak_gib']:.2f} |", "",
+        f"Steps {len(steps)}, loss {steps[0]['loss']:.4f} to {steps[-1]['loss']:.4f}, status "
+        f"`{events[-1].get('status')}`, {seconds:.0f} s from the command to its end.", "",
+        "## A step's pipeline", "Milliseconds of each kind of span, on pipeline ranks 0 and 1.", "",
+        "| span | predicted, rank 0 | measured, rank 0 | predicted, rank 1 | measured, rank 1 |",
+        "| --- | ---: | ---: | ---: | ---: |"]
+    for kind in kinds:
+        row = [spans[which].get(rank, {}).get(kind, 0) for rank in (0, 1) for which in ("predicted", "measured")]
+        lines.append(f"| {kind} | " + " | ".join(f"{value:.0f}" for value in row) + " |")
+    lines += ["", "Predicted:", "", "![predicted](sixteen-ranks-predicted.svg)", "", "Measured (the traced step, the tenth):", "",
+              "![measured](sixteen-ranks-measured.svg)"]
+    with open(os.path.join(arguments.output, "sixteen-ranks.md"), "w") as out:
+        out.write("\n".join(lines) + "\n")
+    print("\n".join(lines[3:8]))
+
+
+if __name__ == "__main__":
+    main()
