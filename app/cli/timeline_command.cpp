@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `fourfold timeline`: the pipeline timeline of a plan as a file.
+// `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
 #include "app/cli/plan_source.h"
 #include "core/report/timeline_export.h"
 
+#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -12,8 +13,25 @@ namespace {
 
 struct Options {
     PlanOptions plan;
-    std::string output;
+    std::string output, measured;
 };
+
+// The last `trace` event of a run's events.jsonl.
+Expected<Timeline> measured_timeline(const std::string& file)
+{
+    std::ifstream events(file);
+    if (!events)
+        return Problem{ProblemCode::not_found, "cannot be read", "give the events.jsonl of a run's folder", file};
+    std::string found;
+    for (std::string line; std::getline(events, line);)
+        if (line.find("\"trace\"") != std::string::npos)
+            found = line;
+    if (found.empty())
+        return Problem{
+            ProblemCode::bad_input, "holds no trace event", "fourfold-trainer writes one at its tenth step", file};
+    FOURFOLD_TRY(const Json event, parse_json(found, file));
+    return timeline_from_chrome_trace(event, file);
+}
 
 int run(const Options& options)
 {
@@ -26,13 +44,20 @@ int run(const Options& options)
             = prediction.reasons.empty() ? "the schedule gave no spans" : prediction.reasons[0].message;
         return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan->where});
     }
-    const std::string title = plan->name.empty() ? plan->model.name : plan->name;
-    const auto written = export_timeline(prediction.timeline, title, options.output);
+    std::string title = plan->name.empty() ? plan->model.name : plan->name;
+    Timeline timeline = prediction.timeline;
+    if (!options.measured.empty()) {
+        auto measured = measured_timeline(options.measured);
+        if (!measured)
+            return fail(measured.error());
+        timeline = *std::move(measured);
+        title += ", measured";
+    }
+    const auto written = export_timeline(timeline, title, options.output);
     if (!written)
         return fail(written.error());
-    std::cerr << "wrote " << options.output << ": " << prediction.timeline.stages
-              << (prediction.timeline.stages == 1 ? " stage, " : " stages, ") << prediction.timeline.spans.size()
-              << " spans\n";
+    std::cerr << "wrote " << options.output << ": " << timeline.stages
+              << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
     return kDone;
 }
 
@@ -46,6 +71,8 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg or F.png")
         ->type_name("FILE")
         ->required();
+    command->add_option("--measured", options->measured, "draw the traced step of a run's events.jsonl instead")
+        ->type_name("FILE");
     command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
 }
 

@@ -225,6 +225,27 @@ TEST_F(Predict, TimelineWritesAllThreeForms)
     EXPECT_GT(end, step * 1e6 * 0.5);
 }
 
+TEST_F(Predict, TimelineDrawsWhatARunMeasured)
+{
+    const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));
+    ASSERT_EQ(fourfold({"timeline", plan, "--output", "t.json"}).status, 0);
+    auto trace = read_json_file(folder() / "t.json");
+    ASSERT_TRUE(trace.has_value());
+    (*trace)["event"] = "trace";
+    const std::string events = file("events.jsonl", "{\"event\": \"start\"}\n" + trace->dump() + "\n");
+    // The traced step of a run is drawn as it is, whatever the plan would predict.
+    const Output output = fourfold(
+        {"timeline", plan, "--set", "layout.pp=1", "--set", "layout.dp=8", "--measured", events, "--output", "m.json"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    const auto drawn = read_json_file(folder() / "m.json");
+    ASSERT_TRUE(drawn.has_value());
+    EXPECT_EQ((*drawn)["traceEvents"].size(), (*trace)["traceEvents"].size());
+    expect_problem(fourfold({"timeline", plan, "--measured", "none.jsonl", "--output", "m.svg"}), 2, "none.jsonl");
+    expect_problem(fourfold({"timeline", plan, "--measured", file("short.jsonl", "{\"event\": \"start\"}\n"),
+                       "--output", "m.svg"}),
+        2, "holds no trace event");
+}
+
 TEST_F(Predict, PresetsAreListedInEveryForm)
 {
     for (const char* kind : {"models", "gpus", "clusters", "stacks", "plans", "targets"}) {
