@@ -4,6 +4,7 @@
 #include "app/cli/validate_view.h"
 #include "core/calibration/confidence.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -80,6 +81,10 @@ int validate(const Options& options)
             status = fail(card.error());
             continue;
         }
+        // The same table in two of the folders would count twice.
+        const auto same = [&](const ScoreCard& other) { return other.table->sha256 == card->table->sha256; };
+        if (std::any_of(cards.begin(), cards.end(), same))
+            continue;
         for (const Problem& problem : card->table->problems)
             warn(problem.line());
         for (const std::string& remark : card->table->remarks)
