@@ -50,7 +50,8 @@ def main():
         file = os.path.join(folder, "events.jsonl")
         with open(file, "w") as out:
             out.write(text)
-        events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        events = [line for line in lines if "event" in line]  # the last line may sum up the run
         traces = {"predicted": os.path.join(folder, "predicted.json"), "measured": os.path.join(folder, "measured.json")}
         for kind, more in (("predicted", []), ("measured", ["--measured", file])):
             picture = os.path.join(arguments.output, f"sixteen-ranks-{kind}.svg")
@@ -74,7 +75,7 @@ def main():
         f"| tokens/s a GPU | {prediction['tps_per_gpu']:.0f} | {statistics.median(e['tps_per_gpu'] for e in steps[5:]):.0f} |",
         f"| memory of the largest rank, GiB | {prediction['memory_gib']:.2f} | {steps[-1]['memory_peak_gib']:.2f} |", "",
         f"Steps {len(steps)}, loss {steps[0]['loss']:.4f} to {steps[-1]['loss']:.4f}, status "
-        f"`{events[-1].get('status')}`, {seconds:.0f} s from the command to its end.", "",
+        f"`{next((e['status'] for e in events if e['event'] == 'end'), None)}`, {seconds:.0f} s from the command to its end.", "",
         "## A step's pipeline", "Milliseconds of each kind of span, on pipeline ranks 0 and 1.", "",
         "| span | predicted, rank 0 | measured, rank 0 | predicted, rank 1 | measured, rank 1 |",
         "| --- | ---: | ---: | ---: | ---: |"]
