@@ -46,16 +46,16 @@ void add(PassTime& pass, Part part, double exposed, double hidden)
     pass.hidden[index(part)] += hidden;
 }
 
-// Of `seconds` of device work, the part in products (and their accumulation) that give weight gradients: a GEMM's
-// backward is two products, attention has no weights. Launch floors stretch both kinds alike.
-double weight_gradient_share(const std::vector<Priced>& operations, double seconds)
+// Seconds of products (and their accumulation) that give weight gradients: a GEMM's backward is two products, attention
+// has no weights.
+double weight_products(const std::vector<Priced>& operations)
 {
     double weights = 0;
     for (const auto& [operation, price] : operations) {
         if (operation->phase == Phase::weight_gradient && operation->kind != OperationKind::host)
             weights += price;
     }
-    return seconds > 0 ? std::min(1.0, weights / seconds) : 0;
+    return weights;
 }
 
 PassTime compose(const std::vector<Priced>& operations, const CostContext& context)
@@ -64,7 +64,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     PassTime pass;
     Windows windows;
     double layers = 0; // device time of the layers, for launch floors
-    double floor = 0, fixed = 0;
+    double floor = 0;
     for (const auto& [operation, seconds] : operations) {
         if (operation->window != Window::none || operation->kind == OperationKind::host)
             continue;
@@ -100,7 +100,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             continue;
         if (operation->host_rule == HostRule::fixed) {
             add(pass, operation->part, seconds, 0);
-            fixed += seconds;
+            pass.fixed_s += seconds;
             if (operation->in_layer)
                 layers += seconds;
         } else if (operation->host_rule == HostRule::floor) {
@@ -115,11 +115,27 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             add(pass, operation->part, seconds * before, 0);
     }
     add(pass, Part::other, context.pressure * before, 0);
-    pass.weight_gradient_s = weight_gradient_share(operations, before - fixed) * (pass.seconds() - fixed);
+    pass.weight_products_s = weight_products(operations);
+    pass.weight_gradient_s = weight_gradient_seconds(before, pass.fixed_s, pass.weight_products_s, pass.seconds());
+    pass.free_window_s = windows.layer;
     return pass;
 }
 
 } // namespace
+
+double weight_gradient_seconds(double unstretched_s, double fixed_s, double weight_products_s, double seconds)
+{
+    const double device = unstretched_s - fixed_s;
+    return device > 0 ? std::min(1.0, weight_products_s / device) * (seconds - fixed_s) : 0;
+}
+
+double seconds_in_pass(const Operation& operation, const CostContext& context)
+{
+    double seconds = price(operation, context).seconds * operation.repeat;
+    if (context.launch_blocking && operation.kind != OperationKind::host)
+        seconds += context.constants[Constant::blocking_launch_s] * operation.repeat;
+    return seconds;
+}
 
 double hide(double seconds, const Operation& operation, double& window, const CostContext& context)
 {
@@ -156,9 +172,7 @@ ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
     for (const Operation& operation : chunk.operations) {
         if (operation.part == Part::pp)
             continue; // a delay between stages: the simulation's business
-        Priced priced{&operation, price(operation, context).seconds * operation.repeat};
-        if (context.launch_blocking && operation.kind != OperationKind::host)
-            priced.seconds += context.constants[Constant::blocking_launch_s] * operation.repeat;
+        const Priced priced{&operation, seconds_in_pass(operation, context)};
         if (priced.seconds <= 0)
             continue;
         (is_backward(operation.phase) ? backward : forward).push_back(priced);

@@ -2,6 +2,10 @@
 #include "core/hardware/cluster.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <span>
 
 namespace fourfold {
 
@@ -27,34 +31,73 @@ int ranks_inside_node(const Axis& axis, int gpus_per_node)
     return std::min(axis.degree, gpus_per_node / axis.stride);
 }
 
-// Ranks of the group that starts at rank 0, ascending.
-std::vector<int> offsets_of(const std::vector<Axis>& axes, int size)
+// Ranks met in ascending order: how many nodes they touch and how many of them share one.
+class NodeCount {
+public:
+    explicit NodeCount(int gpus_per_node)
+        : gpus_per_node_(gpus_per_node)
+    {
+    }
+    // The ranks that `axes` (innermost first) reach from `first`. Along an axis the ranks fall on nodes in a pattern
+    // that repeats after at most as many steps as a node has GPUs: once its steady part was walked, the rest is
+    // counted.
+    void walk(std::span<const Axis> axes, std::int64_t first)
+    {
+        if (axes.empty()) {
+            add(first);
+            return;
+        }
+        const Axis axis = axes.back();
+        const auto inner = axes.first(axes.size() - 1);
+        const int period = gpus_per_node_ / std::gcd(axis.stride, gpus_per_node_);
+        int step = 0;
+        const auto walk_to = [&](int end) {
+            for (; step < end; ++step)
+                walk(inner, first + std::int64_t(step) * axis.stride);
+        };
+        if (axis.degree > 3 * period) {
+            walk_to(period);
+            const int before = nodes_;
+            walk_to(2 * period);
+            const int whole = (axis.degree - step) / period; // periods that are not walked
+            nodes_ += whole * (nodes_ - before);
+            node_ += std::int64_t(whole) * period * axis.stride / gpus_per_node_;
+            step += whole * period;
+        }
+        walk_to(axis.degree);
+    }
+    [[nodiscard]] GroupSpan span(int size) const { return {size, nodes_, per_node_, 0, {}}; }
+
+private:
+    void add(std::int64_t rank)
+    {
+        const std::int64_t node = rank / gpus_per_node_;
+        on_node_ = node == node_ ? on_node_ + 1 : 1;
+        nodes_ += node != node_ ? 1 : 0;
+        node_ = node;
+        per_node_ = std::max(per_node_, on_node_);
+    }
+
+    int gpus_per_node_;
+    std::int64_t node_ = -1;
+    int on_node_ = 0, nodes_ = 0, per_node_ = 0;
+};
+
+// Where in its node a group may start: the sums of steps along the dimensions that it does not vary.
+std::vector<bool> starts_of(std::span<const Axis> fixed, int gpus_per_node)
 {
-    std::vector<int> offsets{0};
-    offsets.reserve(static_cast<std::size_t>(size));
-    for (const Axis& axis : axes) {
-        const std::size_t inner = offsets.size();
-        for (int step = 1; step < axis.degree; ++step) {
-            for (std::size_t i = 0; i < inner; ++i)
-                offsets.push_back(offsets[i] + step * axis.stride);
+    std::vector<bool> starts(static_cast<std::size_t>(gpus_per_node), false);
+    starts[0] = true;
+    for (const Axis& axis : fixed) {
+        const std::vector<bool> inner = starts;
+        const int steps = std::min(axis.degree, gpus_per_node); // further ones repeat
+        for (std::size_t start = 0; start < inner.size(); ++start) {
+            for (int step = 1; inner[start] && step < steps; ++step)
+                starts[(start + static_cast<std::size_t>(step) * static_cast<std::size_t>(axis.stride)) % inner.size()]
+                    = true;
         }
     }
-    std::sort(offsets.begin(), offsets.end());
-    return offsets;
-}
-
-GroupSpan span_at(const std::vector<int>& offsets, int base, int gpus_per_node)
-{
-    GroupSpan span{static_cast<int>(offsets.size()), 0, 0, 0, {}};
-    int node = -1, on_node = 0;
-    for (const int offset : offsets) {
-        const int at = (base + offset) / gpus_per_node;
-        on_node = at == node ? on_node + 1 : 1;
-        span.nodes += at != node;
-        node = at;
-        span.per_node = std::max(span.per_node, on_node);
-    }
-    return span;
+    return starts;
 }
 
 // More nodes is worse; at equal nodes, fewer ranks on a node share fewer of its NICs.
@@ -76,14 +119,16 @@ std::uint32_t GroupSpan::key() const
 
 GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, int gpus_per_node)
 {
-    std::vector<Axis> axes, fixed;
+    std::array<Axis, kDimensions.size()> all;
+    std::size_t varied = 0, fixed = 0; // innermost first from the front; from the back
     for (const Dimension dimension : layout.order) {
         const Axis axis{layout.degree(dimension), layout.stride(dimension)};
         if (axis.degree <= 1)
             continue;
-        const bool varied = std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
-        (varied ? axes : fixed).push_back(axis);
+        const bool varies = std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
+        all[varies ? varied++ : all.size() - ++fixed] = axis;
     }
+    const auto axes = std::span<const Axis>(all).first(varied);
     GroupSpan worst;
     bool regular = true;
     for (const Axis& axis : axes) {
@@ -96,16 +141,15 @@ GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, i
         return worst;
     }
 
-    // How a group falls on nodes depends only on where in its node it starts: look at each start once.
-    const std::vector<int> offsets = offsets_of(axes, worst.size);
-    std::vector<bool> seen(static_cast<std::size_t>(gpus_per_node), false);
+    // How a group falls on nodes depends only on where in its node it starts.
+    const std::vector<bool> starts = starts_of(std::span<const Axis>(all).last(fixed), gpus_per_node);
     worst.nodes = 0;
-    for (const int base : offsets_of(fixed, layout.gpus() / worst.size)) {
-        const auto start = static_cast<std::size_t>(base % gpus_per_node);
-        if (seen[start])
+    for (std::size_t start = 0; start < starts.size(); ++start) {
+        if (!starts[start])
             continue;
-        seen[start] = true;
-        const GroupSpan here = span_at(offsets, base, gpus_per_node);
+        NodeCount count(gpus_per_node);
+        count.walk(axes, std::int64_t(start));
+        const GroupSpan here = count.span(worst.size);
         if (worst.nodes == 0 || worse(here, worst))
             worst = here;
     }

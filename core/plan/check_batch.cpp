@@ -52,21 +52,21 @@ void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
     const Layout& layout = plan.layout;
     const int chunks = layout.pp * layout.virtual_stages;
     const auto& stages = layout.stage_layers;
-    const Json even = even_stage_layers(plan.model.layers, chunks);
+    const auto even = [&]() -> Json { return even_stage_layers(plan.model.layers, chunks); };
     const int64_t sum = std::accumulate(stages.begin(), stages.end(), int64_t(0));
     if (stages.size() != static_cast<std::size_t>(chunks))
         reasons.add("stage_layers_count", "layout.stage_layers",
             "stage_layers has " + number(static_cast<int64_t>(stages.size())) + " entries, pp x virtual_stages is "
                 + number(chunks),
-            even);
+            even());
     else if (sum != plan.model.layers)
         reasons.add("stage_layers_sum", "layout.stage_layers",
             "stage_layers adds up to " + number(sum) + ", the model has " + number(plan.model.layers) + " layers",
-            even);
+            even());
     else if (const auto empty = std::find(stages.begin() + stages_that_may_be_empty(plan), stages.end(), 0);
              empty != stages.end())
         reasons.add("stage_without_layers", "layout.stage_layers",
-            "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even);
+            "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even());
 }
 
 void check_virtual_stages(const ResolvedPlan& plan, Reasons& reasons)
@@ -114,6 +114,11 @@ void check_virtual_stages(const ResolvedPlan& plan, Reasons& reasons)
     }
 }
 
+bool ramp_up_starts(const Training& training, int64_t unit)
+{
+    return training.ramp_up->start <= training.global_batch && training.ramp_up->start % unit == 0;
+}
+
 void check_ramp_up(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Training& training = plan.training;
@@ -122,18 +127,18 @@ void check_ramp_up(const ResolvedPlan& plan, Reasons& reasons)
     const int64_t unit = batch_unit(plan);
     const std::string multiple = " is not a multiple of micro_batch x dp = " + number(unit);
     const int64_t start = training.ramp_up->start, increment = training.ramp_up->increment;
-    if (start > training.global_batch || start % unit != 0) {
+    if (!ramp_up_starts(training, unit)) {
         const int64_t most = training.global_batch / unit * unit;
         const Neighbours around = multiples_around(start, unit);
         const Json nearest = most == 0 ? Json() : start > most ? Json(most) : around.nearest(start);
-        reasons.add("ramp_up_start", "training.ramp_up.start",
+        reasons.add(code_of(BatchRule::ramp_up_start), "training.ramp_up.start",
             "ramp_up.start " + number(start)
                 + (start > training.global_batch ? " is above the global batch of " + number(training.global_batch)
                                                  : multiple),
             nearest);
     }
     if (increment % unit != 0)
-        reasons.add("ramp_up_increment", "training.ramp_up.increment",
+        reasons.add(code_of(BatchRule::ramp_up_increment), "training.ramp_up.increment",
             "ramp_up.increment " + number(increment) + multiple, multiples_around(increment, unit).nearest(increment));
 }
 } // namespace
@@ -173,6 +178,13 @@ BatchRule broken_batch_rule(const ResolvedPlan& plan)
     // nanotron's warm-up takes pp - 1 - rank micro-batches without asking how many there are.
     if (training.micro_batches < pp - 1 && plan.stack.id == "nanotron")
         return BatchRule::too_few_micro_batches;
+    if (training.ramp_up) {
+        const int64_t unit = batch_unit(plan);
+        if (!ramp_up_starts(training, unit))
+            return BatchRule::ramp_up_start;
+        if (training.ramp_up->increment % unit != 0)
+            return BatchRule::ramp_up_increment;
+    }
     return BatchRule::none;
 }
 
@@ -189,6 +201,10 @@ const char* code_of(BatchRule rule)
         return "micro_batches_not_divisible";
     case BatchRule::too_few_micro_batches:
         return "too_few_micro_batches";
+    case BatchRule::ramp_up_start:
+        return "ramp_up_start";
+    case BatchRule::ramp_up_increment:
+        return "ramp_up_increment";
     }
     return "";
 }
@@ -205,6 +221,8 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
     const Neighbours around = multiples_around(training.global_batch, batch_unit(plan));
     switch (broken) {
     case BatchRule::none:
+    case BatchRule::ramp_up_start: // check_ramp_up tells
+    case BatchRule::ramp_up_increment:
         break;
     case BatchRule::global_batch_not_divisible:
         add("training.global_batch",

@@ -39,8 +39,10 @@ enum class BatchRule {
     batch_contradiction,
     micro_batches_not_divisible,
     too_few_micro_batches,
+    ramp_up_start,
+    ramp_up_increment,
 };
-BatchRule broken_batch_rule(const ResolvedPlan& plan); // a ramp-up's rules left out
+BatchRule broken_batch_rule(const ResolvedPlan& plan);
 const char* code_of(BatchRule rule);
 
 // The value in [1, limit] that is valid and closest to `value`, the lower one of two; null when there is none.

@@ -14,9 +14,15 @@ struct ChunkShape {
     double recompute_layers = 0; // of `layers`
 };
 
-// The operations and allocations of one micro-batch on one chunk; adds the chunk's parameters to the stage's.
-ChunkProgram build_chunk(
-    const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape, StageParameters& parameters);
+// What one micro-batch does and holds on one chunk, whatever the job around it: its layers, embedding and head. To this
+// build_chunk adds what the job costs every pass, whatever the micro-batch: add_job_overheads
+// (core/program/layer_operations.h) and add_micro_batch_sharding (core/program/sharding_operations.h).
+ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape);
+ChunkProgram build_chunk(const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape);
+
+// Adds a chunk's parameters to those of its stage.
+void add_chunk_parameters(
+    StageParameters& sum, const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape);
 // What a stage does once a step and always holds. `parameters`: of all its chunks.
 void finish_stage(
     StageProgram& stage, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);

@@ -21,9 +21,10 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
 // One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of
 // a stage's own time).
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
-// Fixed costs of a micro-batch on a stage: launch floors of `layers`, jitter, slowdown of wide replicas.
-void add_host_operations(
-    std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
+// The host's time to launch `layers`, below which no pass of them comes.
+void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
+// What the size of the job adds to every pass of a chunk: stragglers, wide replicas, jitter, a fixed cost.
+void add_job_overheads(std::vector<Operation>& list, const ResolvedPlan& plan);
 
 // Kept activations to host memory after a forward and back before the backward, hidden behind the layers' compute.
 void add_activation_offload(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,

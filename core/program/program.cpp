@@ -26,10 +26,19 @@ LayerCounts count_layers(const ModelShape& model, int first, int layers)
     return counts;
 }
 
-void add_parameters(
-    StageParameters& sum, const ModelShape& model, const RankShape& rank, const ChunkProgram& chunk, bool tied_here)
+} // namespace
+
+std::vector<StageProgram> build_program(const ResolvedPlan& plan)
 {
-    const LayerCounts counts = count_layers(model, chunk.first_layer, chunk.layers);
+    return build_program(plan, chunk_placement(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages));
+}
+
+void add_chunk_parameters(
+    StageParameters& sum, const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape)
+{
+    const ModelShape& model = plan.model;
+    const bool tied_here = model.tied_embeddings && plan.layout.pp == 1;
+    const LayerCounts counts = count_layers(model, shape.first_layer, shape.layers);
     const double dense_layer
         = attention_parameters(model, rank) + mlp_parameters(rank) + norm_and_bias_parameters(model, rank, false);
     const double moe_layer = attention_parameters(model, rank) + shared_expert_parameters(model, rank)
@@ -38,33 +47,25 @@ void add_parameters(
     sum.layers += layers;
     sum.dense += layers;
     sum.experts += counts.moe * expert_parameters(model, rank);
-    sum.layer_count += chunk.layers;
+    sum.layer_count += shape.layers;
     const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
     const double norm = head - rank.vocab * rank.hidden / rank.tp;
-    if (chunk.embedding)
+    if (shape.embedding)
         sum.dense += embedding;
-    if (chunk.head)
+    if (shape.head)
         sum.dense += tied_here ? norm : head;
-    sum.largest_unit = std::max({sum.largest_unit, chunk.layers > 0 && counts.dense > 0 ? dense_layer : 0,
-        counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, chunk.embedding ? embedding : 0,
-        chunk.head && !tied_here ? head : 0});
+    sum.largest_unit = std::max({sum.largest_unit, shape.layers > 0 && counts.dense > 0 ? dense_layer : 0,
+        counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, shape.embedding ? embedding : 0,
+        shape.head && !tied_here ? head : 0});
     const double mlp_tensor = rank.mlp_inputs * rank.hidden * rank.ffn / rank.tp;
-    sum.largest_tensor = std::max({sum.largest_tensor, chunk.layers > 0 ? mlp_tensor : 0.0,
+    sum.largest_tensor = std::max({sum.largest_tensor, shape.layers > 0 ? mlp_tensor : 0.0,
         counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.expert_tp : 0.0,
-        chunk.embedding || (chunk.head && !tied_here) ? rank.vocab * rank.hidden / rank.tp : 0.0});
-    if (model.tied_embeddings && (chunk.embedding || chunk.head))
+        shape.embedding || (shape.head && !tied_here) ? rank.vocab * rank.hidden / rank.tp : 0.0});
+    if (model.tied_embeddings && (shape.embedding || shape.head))
         sum.tied = rank.vocab * rank.hidden / rank.tp;
 }
 
-} // namespace
-
-std::vector<StageProgram> build_program(const ResolvedPlan& plan)
-{
-    return build_program(plan, chunk_placement(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages));
-}
-
-ChunkProgram build_chunk(
-    const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape, StageParameters& parameters)
+ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape)
 {
     ChunkProgram chunk;
     chunk.chunk = shape.chunk;
@@ -85,17 +86,21 @@ ChunkProgram build_chunk(
         add_head_operations(list, plan, rank);
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank);
-    add_host_operations(list, plan, chunk.layers, shape.recompute_layers);
+    add_launch_floors(list, plan, chunk.layers, shape.recompute_layers);
     chunk.allocations
         = chunk_allocations(plan, rank, counts.dense, counts.moe, shape.recompute_layers, chunk.embedding, chunk.head);
     const auto operands = weight_gradient_allocations(plan, rank, counts.dense, counts.moe, chunk.head);
     chunk.allocations.insert(chunk.allocations.end(), operands.begin(), operands.end());
-    const bool tied_here = plan.model.tied_embeddings && plan.layout.pp == 1;
-    add_parameters(parameters, plan.model, rank, chunk, tied_here);
+    return chunk;
+}
 
+ChunkProgram build_chunk(const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape)
+{
+    ChunkProgram chunk = build_chunk_work(plan, rank, shape);
     StageParameters own;
-    add_parameters(own, plan.model, rank, chunk, tied_here);
-    add_micro_batch_sharding(list, plan, rank, own);
+    add_chunk_parameters(own, plan, rank, shape);
+    add_job_overheads(chunk.operations, plan);
+    add_micro_batch_sharding(chunk.operations, plan, rank, own);
     return chunk;
 }
 
@@ -134,7 +139,8 @@ std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vec
         shape.head = index == chunks - 1;
         shape.recompute_layers = std::min<double>(recompute_left[stage_index], shape.layers);
         recompute_left[stage_index] -= shape.recompute_layers;
-        stage.chunks.push_back(build_chunk(plan, rank, shape, parameters[stage_index]));
+        add_chunk_parameters(parameters[stage_index], plan, rank, shape);
+        stage.chunks.push_back(build_chunk(plan, rank, shape));
     }
     for (std::size_t i = 0; i < stages.size(); ++i)
         finish_stage(stages[i], plan, rank, parameters[i]);

@@ -9,44 +9,42 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-// The first or last stage of a run, with what lies before it.
-struct Point {
-    int stage = 0;
-    bool first_of_run = false;
-    double forward = 0, backward = 0; // its own, with receiving
-    double forwards = 0, backwards = 0; // sums over the stages up to it, itself included
-    double slowest_forward = 0; // of those
-};
+} // namespace
 
-using Points = std::vector<Point>;
+bool has_pipeline_formula(Schedule schedule, int stages, int virtual_stages)
+{
+    if (stages < 1 || virtual_stages != 1)
+        return false;
+    return stages == 1 || schedule == Schedule::gpipe || schedule == Schedule::one_f_one_b;
+}
 
-void add_point(Points& points, int stage, bool first, double forward, double backward, int stages_since)
+void PipelineEnds::add_point(int stage, bool first, double forward, double backward, int stages_since)
 {
     Point point{stage, first, forward, backward, 0, 0, forward};
-    if (!points.empty()) {
-        const Point& before = points.back();
+    if (!points_.empty()) {
+        const Point& before = points_.back();
         point.forwards = before.forwards;
         point.backwards = before.backwards;
         point.slowest_forward = std::max(before.slowest_forward, forward);
     }
     point.forwards += stages_since * forward;
     point.backwards += stages_since * backward;
-    points.push_back(point);
+    points_.push_back(point);
 }
 
-// The ends of every run, a run of one stage once. Hops set the first and the last stage of the pipeline apart.
-Points points_of(std::span<const StageRun> runs, int stages, double hop)
+// The ends of every run, a run of one stage once; a run that stage `split` lies in is cut there. Hops set the first and
+// the last stage of the pipeline apart.
+void PipelineEnds::find_points(std::span<const StageRun> runs, int stages, int split, double hop)
 {
-    Points points;
-    points.reserve(2 * runs.size() + 4);
+    points_.clear();
     int stage = 0;
     for (const StageRun& run : runs) {
         int begin = stage;
         const int end = stage + run.stages; // one past
         bool first = true;
         const auto add = [&](int at, int since) {
-            add_point(points, at, first, run.forward_s + (at > 0 ? hop : 0),
-                run.backward_s + (at + 1 < stages ? hop : 0), since);
+            add_point(
+                at, first, run.forward_s + (at > 0 ? hop : 0), run.backward_s + (at + 1 < stages ? hop : 0), since);
             first = false;
         };
         if (begin == 0) {
@@ -56,6 +54,10 @@ Points points_of(std::span<const StageRun> runs, int stages, double hop)
         const int body = end == stages ? end - 1 : end; // the last stage of all stands alone
         if (begin < body) {
             add(begin, 1);
+            if (begin < split && split < body) {
+                add(split, split - begin);
+                begin = split;
+            }
             if (body - begin > 1)
                 add(body - 1, body - begin - 1);
         }
@@ -63,75 +65,73 @@ Points points_of(std::span<const StageRun> runs, int stages, double hop)
             add(end - 1, 1);
         stage = end;
     }
-    return points;
 }
 
-std::vector<double> gpipe_ends(const Points& points, int micro_batches)
+void PipelineEnds::find_gpipe_ends(int micro_batches)
 {
-    const double forwards = points.back().forwards + (micro_batches - 1) * points.back().slowest_forward;
-    std::vector<double> ends;
+    const Point& last = points_.back();
+    const double forwards = last.forwards + (micro_batches - 1) * last.slowest_forward;
     double slowest = 0;
-    for (std::size_t i = points.size(); i-- > 0;) {
-        slowest = std::max(slowest, points[i].backward);
-        if (!points[i].first_of_run)
-            continue;
-        const double sum = points.back().backwards - points[i].backwards + points[i].backward;
-        ends.push_back(forwards + sum + (micro_batches - 1) * slowest);
+    for (std::size_t i = points_.size(); i-- > 0;) {
+        const Point& point = points_[i];
+        slowest = std::max(slowest, point.backward);
+        if (point.first_of_run)
+            ends_.push_back(
+                forwards + last.backwards - point.backwards + point.backward + (micro_batches - 1) * slowest);
     }
-    std::reverse(ends.begin(), ends.end());
-    return ends;
+    std::reverse(ends_.begin(), ends_.end());
 }
 
-std::vector<double> one_f_one_b_ends(const Points& points, int stages, int micro_batches)
+void PipelineEnds::find_1f1b_ends(int stages, int micro_batches)
 {
     const auto waiting = [&](const Point& point) { return stages - 1 - point.stage; };
-    const std::size_t count = points.size();
-    // Until the last forward of stage j ends.
-    std::vector<double> last_forward(count);
-    for (std::size_t j = 0; j < count; ++j) {
-        const double before = points[j].backwards - points[j].backward;
-        double start = kNever;
-        for (std::size_t l = j; l < count; ++l)
-            start = std::max(start,
-                points[l].forwards + waiting(points[l]) * points[l].slowest_forward + points[l].backwards - before);
-        const double period = points[j].forward + points[j].backward;
-        last_forward[j] = start + (micro_batches - 2 - waiting(points[j])) * period + points[j].forward;
+    const std::size_t count = points_.size();
+    std::size_t turns = 0; // the first point where forwards and backwards take turns
+    while (waiting(points_[turns]) > micro_batches - 1)
+        ++turns;
+    last_forward_.resize(count);
+    double start = kNever; // best way down to stage j or beyond and back to it, without the backwards before it
+    for (std::size_t j = count; j-- > turns;) {
+        const Point& at = points_[j];
+        start = std::max(start, at.forwards + waiting(at) * at.slowest_forward + at.backwards);
+        last_forward_[j] = start - (at.backwards - at.backward)
+            + (micro_batches - 2 - waiting(at)) * (at.forward + at.backward) + at.forward;
     }
-    std::vector<double> ends;
     for (std::size_t s = 0; s < count; ++s) {
-        if (!points[s].first_of_run)
+        if (!points_[s].first_of_run)
             continue;
-        const double before = points[s].backwards - points[s].backward;
+        const double before = points_[s].backwards - points_[s].backward;
         double end = kNever, slowest = 0, reached = kNever;
-        std::size_t j = 0;
+        std::size_t j = turns;
         for (std::size_t l = s; l < count; ++l) {
-            slowest = std::max(slowest, points[l].backward);
+            const Point& last = points_[l];
+            slowest = std::max(slowest, last.backward);
             // Best way to be at stage l after the last forward of some stage up to it.
             for (; j <= l; ++j)
-                reached = std::max(reached, last_forward[j] - points[j].forwards);
-            end = std::max(
-                end, reached + points[l].forwards + points[l].backwards - before + waiting(points[l]) * slowest);
+                reached = std::max(reached, last_forward_[j] - points_[j].forwards);
+            end = std::max(end, reached + last.forwards + last.backwards - before + waiting(last) * slowest);
         }
-        ends.push_back(end);
+        ends_.push_back(end);
     }
-    return ends;
 }
 
-} // namespace
-
-std::optional<std::vector<double>> pipeline_ends(
+std::span<const double> PipelineEnds::operator()(
     Schedule schedule, std::span<const StageRun> runs, int micro_batches, double hop_s)
 {
     int stages = 0;
     for (const StageRun& run : runs)
         stages += run.stages;
-    if (stages < 1 || micro_batches < 1)
-        return std::nullopt;
+    ends_.clear();
+    if (stages == 1) {
+        ends_.push_back(micro_batches * (runs.front().forward_s + runs.front().backward_s));
+        return ends_;
+    }
+    find_points(runs, stages, schedule == Schedule::gpipe ? 0 : stages - micro_batches, hop_s);
     if (schedule == Schedule::gpipe)
-        return gpipe_ends(points_of(runs, stages, hop_s), micro_batches);
-    if (schedule == Schedule::one_f_one_b && micro_batches >= stages)
-        return one_f_one_b_ends(points_of(runs, stages, hop_s), stages, micro_batches);
-    return std::nullopt;
+        find_gpipe_ends(micro_batches);
+    else
+        find_1f1b_ends(stages, micro_batches);
+    return ends_;
 }
 
 } // namespace fourfold

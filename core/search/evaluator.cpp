@@ -3,7 +3,7 @@
 
 #include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
-#include "core/plan/check_rules.h"
+#include "core/plan/chunk_placement.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 
@@ -20,18 +20,25 @@ bool same_stages(const Candidate& a, const Candidate& b)
         && a.sharding == b.sharding && a.virtual_stages == b.virtual_stages;
 }
 
-Evaluation first_of(Reasons& reasons)
+// Schedules that part the backward place chunks and keep activations in ways of their own.
+bool parts_the_backward(Schedule schedule)
 {
-    Evaluation evaluation;
-    const std::vector<Reason> list = reasons.take();
-    if (!list.empty())
-        evaluation.code = list.front().code;
-    return evaluation;
+    return schedule != Schedule::gpipe && schedule != Schedule::one_f_one_b && schedule != Schedule::interleaved;
+}
+
+std::size_t at(int i)
+{
+    return static_cast<std::size_t>(i);
+}
+
+bool leaves_as_it_came(Schedule schedule)
+{
+    return schedule == Schedule::one_f_one_b || schedule == Schedule::interleaved;
 }
 
 } // namespace
 
-Evaluation evaluate_by_simulation(const ResolvedPlan& plan)
+Evaluation evaluate_by_simulation(const ResolvedPlan& plan, std::set<std::string>& codes)
 {
     Evaluation evaluation;
     const Prediction prediction = predict(plan);
@@ -41,7 +48,7 @@ Evaluation evaluate_by_simulation(const ResolvedPlan& plan)
     for (const Reason& reason : prediction.reasons) {
         if (reason.code == "memory")
             continue;
-        evaluation.code = reason.code;
+        evaluation.code = *codes.insert(reason.code).first;
         return evaluation;
     }
     evaluation.figures.step_time_s = prediction.step_time_s.value_or(0);
@@ -53,10 +60,9 @@ LayoutEvaluator::LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& sp
     : base_(base)
     , space_(space)
     , plan_(base)
+    , rules_(base)
     , terms_(base)
 {
-    for (std::size_t i = 0; i < broken_batch_.size(); ++i)
-        broken_batch_[i].code = code_of(static_cast<BatchRule>(i));
     const Constants& constants = terms_.context().constants;
     fragmentation_ = std::max(1.0, constants[Constant::fragmentation]);
     if (runtime_switches(base.run.environment).expandable_segments)
@@ -68,167 +74,117 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
     if (placed_ && same_stages(*placed_, candidate)) {
         Training& training = plan_.training;
         training.recompute = candidate.recompute;
-        training.schedule = candidate.schedule;
         training.micro_batch = candidate.micro_batch;
         training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base_.training.global_batch;
         training.micro_batches
             = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
+        if (training.schedule != candidate.schedule) {
+            stages_known_
+                = stages_known_ && !parts_the_backward(training.schedule) && !parts_the_backward(candidate.schedule);
+            training.schedule = candidate.schedule;
+            rules_.set_layout(plan_);
+        }
     } else {
         place(candidate, space_, base_, plan_);
-        runs_.clear();
-        before_batch_.reset();
-        after_batch_.reset();
+        rules_.set_layout(plan_);
+        stages_known_ = false;
     }
     placed_ = candidate;
     return plan_;
 }
 
-const Evaluation* LayoutEvaluator::broken_rule()
-{
-    // These two depend on more than the stages: rare, and not worth keeping.
-    const bool keeps = !plan_.training.recompute_layers && !plan_.training.ramp_up;
-    if (!keeps) {
-        const std::vector<Reason> reasons = check(plan_);
-        evaluation_ = {};
-        if (reasons.empty())
-            return nullptr;
-        evaluation_.code = reasons.front().code;
-        return &evaluation_;
-    }
-    if (!before_batch_ || judged_schedule_ != plan_.training.schedule) {
-        Reasons before, after;
-        check_degrees(plan_, before);
-        check_tensor_parallel(plan_, before);
-        check_sequence(plan_, before);
-        check_experts(plan_, before);
-        check_pipeline(plan_, before);
-        check_training(plan_, after);
-        before_batch_ = first_of(before);
-        after_batch_ = first_of(after);
-        judged_schedule_ = plan_.training.schedule;
-    }
-    if (!before_batch_->code.empty())
-        return &*before_batch_;
-    if (const BatchRule rule = broken_batch_rule(plan_); rule != BatchRule::none)
-        return &broken_batch_[static_cast<std::size_t>(rule)];
-    return after_batch_->code.empty() ? nullptr : &*after_batch_;
-}
-
-bool LayoutEvaluator::is_simulated_whole() const
+// Can the layout be composed of terms?
+bool LayoutEvaluator::composes() const
 {
     const Training& training = plan_.training;
     const CostContext& context = terms_.context();
-    if (training.recompute_layers || !(context.peak_flops > 0) || !(context.memory_bytes_s > 0))
-        return false;
-    const bool known = training.schedule == Schedule::gpipe || training.schedule == Schedule::one_f_one_b
-        || training.schedule == Schedule::interleaved;
-    return known && training.micro_batches == micro_batches_to_simulate(plan_);
+    return !training.recompute_layers && training.schedule != Schedule::csv && context.peak_flops > 0
+        && context.memory_bytes_s > 0;
 }
 
-bool LayoutEvaluator::has_closed_form() const
+void LayoutEvaluator::collect()
 {
-    const Training& training = plan_.training;
-    if (plan_.layout.virtual_stages != 1 || training.schedule == Schedule::interleaved)
-        return false;
-    return training.schedule == Schedule::gpipe || training.micro_batches >= plan_.layout.pp;
-}
-
-void LayoutEvaluator::find_runs()
-{
-    terms_.set_layout(plan_);
-    const Layout& layout = plan_.layout;
-    const std::size_t stages = static_cast<std::size_t>(layout.pp), chunks = layout.stage_layers.size();
-    std::vector<ChunkShape> shapes(chunks);
-    int first_layer = 0;
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        const int layers = layout.stage_layers[chunk];
-        shapes[chunk] = {int(chunk), first_layer, layers, chunk == 0, chunk + 1 == chunks, double(layers)};
-        first_layer += layers;
+    if (!stages_known_) {
+        terms_.set_layout(plan_);
+        stages_.find(plan_, terms_);
+        overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
+        hops_.clear();
+        stages_known_ = true;
     }
-    const auto same = [&](const std::vector<ChunkShape>& a, const std::vector<ChunkShape>& b) {
-        return std::equal(a.begin(), a.end(), b.begin(), [&](const ChunkShape& x, const ChunkShape& y) {
-            return x.layers == y.layers && x.embedding == y.embedding && x.head == y.head
-                && dense_layers(plan_.model, x.first_layer, x.layers)
-                == dense_layers(plan_.model, y.first_layer, y.layers);
-        });
-    };
-    for (std::size_t stage = 0; stage < stages; ++stage) {
-        std::vector<ChunkShape> own;
-        for (std::size_t chunk = stage; chunk < chunks; chunk += stages)
-            own.push_back(shapes[chunk]);
-        const bool like_the_last = !runs_.empty() && same(runs_.back().shapes, own);
-        if (like_the_last && layout.virtual_stages == 1) {
-            ++runs_.back().stages;
-            continue;
-        }
-        const auto step
-            = like_the_last ? runs_.back().step : std::make_shared<const StepTerms>(terms_.step(plan_, own));
-        runs_.push_back({std::move(own), int(stage), 1, step});
-    }
+    simulated_ = micro_batches_to_simulate(plan_);
+    chunks_.clear();
+    for (const ChunkKind& kind : stages_.kinds())
+        chunks_.push_back(terms_.chunk(plan_, kind));
 }
 
 const LayoutEvaluator::Actions& LayoutEvaluator::actions()
 {
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
-    const bool fresh = actions_ && actions_->schedule == training.schedule && actions_->stages == layout.pp
-        && actions_->virtual_stages == layout.virtual_stages && actions_->micro_batches == training.micro_batches;
-    if (!fresh) {
-        actions_ = Actions{training.schedule, layout.pp, layout.virtual_stages, training.micro_batches, {}, {}};
+    const bool known = actions_ && actions_->schedule == training.schedule && actions_->stages == layout.pp
+        && actions_->virtual_stages == layout.virtual_stages && actions_->micro_batches == simulated_;
+    if (!known) {
+        actions_ = Actions{training.schedule, layout.pp, layout.virtual_stages, simulated_, {}, {}};
         // check() has seen to it that there is such a schedule.
-        auto lists = make_schedule(training.schedule, layout.pp, layout.virtual_stages, training.micro_batches);
-        if (lists) {
-            actions_->lists = *std::move(lists);
-            actions_->order.emplace(actions_->lists, layout.virtual_stages);
-        }
+        actions_->lists = *make_schedule(training.schedule, layout.pp, layout.virtual_stages, simulated_);
+        actions_->order.emplace(actions_->lists, layout.virtual_stages);
     }
     return *actions_;
 }
 
-void LayoutEvaluator::collect_terms()
+double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
 {
-    if (runs_.empty())
-        find_runs();
-    chunks_.clear();
-    for (const Run& run : runs_) {
-        for (const ChunkShape& shape : run.shapes)
-            chunks_.push_back(&terms_.chunk(plan_, shape));
-    }
-}
-
-// Largest sum of what micro-batches keep and what runs, on a run's first stage; `index`: of its first chunk in chunks_.
-double LayoutEvaluator::peak_of(const Run& run, std::size_t index)
-{
-    if (has_closed_form()) {
-        const ChunkTerms& chunk = *chunks_[index];
-        const int micro_batches = plan_.training.micro_batches;
-        const bool gpipe = plan_.training.schedule == Schedule::gpipe;
-        const int in_flight = gpipe ? micro_batches : std::min(micro_batches, plan_.layout.pp - run.first_stage);
-        return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
-    }
+    const auto kinds = stages_.chunks_of(run);
     double alive = 0, peak = 0;
-    for (const Action& action : actions().lists[static_cast<std::size_t>(run.first_stage)]) {
-        const ChunkTerms& chunk = *chunks_[index + static_cast<std::size_t>(action.chunk / plan_.layout.pp)];
-        if (action.kind == ActionKind::forward) {
+    for (const Action& action : actions().lists[at(stage)]) {
+        const ChunkTerms& chunk = chunks_[at(kinds[at(action.chunk / plan_.layout.pp)])];
+        switch (action.kind) {
+        case ActionKind::forward:
             alive += chunk.kept;
             peak = std::max(peak, alive + chunk.in_forward);
-        } else {
+            break;
+        case ActionKind::backward:
+        case ActionKind::input_gradient:
             peak = std::max(peak, alive + chunk.in_backward);
-            alive -= chunk.kept;
+            alive += (action.kind == ActionKind::input_gradient ? chunk.kept_for_weights : 0) - chunk.kept;
+            peak = std::max(peak, alive);
+            break;
+        case ActionKind::weight_gradient:
+            alive -= chunk.kept_for_weights;
+            break;
         }
     }
     return peak;
 }
 
+// Largest sum of what micro-batches keep and what runs, on a stage of a run.
+double LayoutEvaluator::peak_of(std::size_t run, int stage)
+{
+    const int pp = plan_.layout.pp;
+    const Schedule schedule = plan_.training.schedule;
+    const auto kinds = stages_.chunks_of(run);
+    if (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v))
+        return replayed_peak(run, stage);
+    if (kinds.size() > 1) {
+        bytes_.clear();
+        for (const int kind : kinds)
+            bytes_.push_back({chunks_[at(kind)].kept, chunks_[at(kind)].in_forward, chunks_[at(kind)].in_backward});
+        return interleaved_peak(bytes_, stage, pp, simulated_);
+    }
+    const ChunkTerms& chunk = chunks_[at(kinds.front())];
+    const bool all = pp > 1 && schedule == Schedule::gpipe;
+    const int in_flight = all ? simulated_ : std::min(simulated_, pp - stage);
+    return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
+}
+
 void LayoutEvaluator::fill_memory()
 {
-    const double overhead = device_overhead_gib(plan_.layout, terms_.context().constants);
     const MemoryConvention convention = plan_.stack.memory_convention;
     LayoutFigures& figures = evaluation_.figures;
-    const auto look = [&](const Run& run, std::size_t index) {
-        const double peak = std::max(peak_of(run, index), run.step->in_update);
-        const double allocated = (run.step->held + peak) / kGib;
-        const double device = allocated * fragmentation_ + overhead;
+    const auto look = [&](std::size_t run, int stage) {
+        const StepTerms& step = stages_.runs()[run].step;
+        const double allocated = (step.held + std::max(peak_of(run, stage), step.in_update)) / kGib;
+        const double device = allocated * fragmentation_ + overhead_gib_;
         figures.memory_device_gib = std::max(figures.memory_device_gib, device);
         return convention == MemoryConvention::peak_allocated ? allocated
             : convention == MemoryConvention::peak_reserved   ? allocated * fragmentation_
@@ -236,18 +192,12 @@ void LayoutEvaluator::fill_memory()
     };
     const int told = plan_.stack.memory_stage;
     double of_told = 0;
-    std::size_t index = 0;
-    for (const Run& run : runs_) {
-        const double published = look(run, index);
+    for (std::size_t run = 0; run < stages_.runs().size(); ++run) {
+        const auto& [first, stages, receives, step] = stages_.runs()[run];
+        const double published = look(run, first); // later stages of a run hold no more
         figures.memory_gib = std::max(figures.memory_gib, published);
-        if (told == run.first_stage) {
-            of_told = published;
-        } else if (told > run.first_stage && told < run.first_stage + run.stages) {
-            Run own = run; // later stages of a run keep fewer micro-batches
-            own.first_stage = told;
-            of_told = look(own, index);
-        }
-        index += run.shapes.size();
+        if (told >= first && told < first + stages)
+            of_told = told == first ? published : look(run, told);
     }
     if (of_told > 0)
         figures.memory_gib = of_told;
@@ -257,115 +207,165 @@ void LayoutEvaluator::fill_memory()
 void LayoutEvaluator::fill_times()
 {
     const Constants& constants = terms_.context().constants;
-    pressure_ = memory_pressure(evaluation_.figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
+    const double slowdown = constants[Constant::overlap_slowdown];
+    const double pressure = memory_pressure(evaluation_.figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
         * constants[Constant::allocator_pressure];
+    forwards_.clear();
+    backwards_.clear();
+    for (std::size_t kind = 0; kind < chunks_.size(); ++kind) {
+        const ChunkAdditions& additions = stages_.additions(kind);
+        forwards_.push_back(compose(chunks_[kind].forward, additions.forward, slowdown, pressure));
+        backwards_.push_back(compose(chunks_[kind].backward, additions.backward, slowdown, pressure));
+    }
     times_.clear();
-    std::size_t index = 0;
-    for (const Run& run : runs_) {
-        StageRun stage{run.stages, 0, 0};
-        for (std::size_t i = 0; i < run.shapes.size(); ++i, ++index) {
-            stage.forward_s += chunks_[index]->forward.under(pressure_);
-            stage.backward_s += chunks_[index]->backward.under(pressure_);
+    step_.clear();
+    for (std::size_t run = 0; run < stages_.runs().size(); ++run) {
+        StageRun stage{stages_.runs()[run].stages, 0, 0};
+        for (const int kind : stages_.chunks_of(run)) {
+            stage.forward_s += forwards_[at(kind)].seconds;
+            stage.backward_s += backwards_[at(kind)].seconds;
         }
         times_.push_back(stage);
+        step_.push_back(exposed_by_kind(stages_.runs()[run].step, stage.forward_s, stage.backward_s, slowdown));
     }
 }
 
-// A stage does all of its work, after the first micro-batch has come to it through the first chunks of the stages
-// before, and before the last one has gone back through them.
-double LayoutEvaluator::bound() const
+double LayoutEvaluator::hop()
 {
-    const int micro_batches = plan_.training.micro_batches;
-    double way = 0, longest = 0;
-    std::size_t index = 0;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const double busy = micro_batches * (times_[i].forward_s + times_[i].backward_s);
-        const double first = chunks_[index]->forward.under(pressure_) + chunks_[index]->backward.under(pressure_);
-        longest = std::max(longest, way + busy);
-        way += runs_[i].stages * first;
-        index += runs_[i].shapes.size();
+    if (plan_.layout.pp == 1)
+        return 0;
+    const int micro_batch = plan_.training.micro_batch;
+    for (const auto& [size, seconds] : hops_) {
+        if (size == micro_batch)
+            return seconds;
     }
-    return longest;
+    return hops_.emplace_back(micro_batch, terms_.hop(plan_)).second;
 }
 
-void LayoutEvaluator::fill_step_time()
+std::span<const double> LayoutEvaluator::formula_ends(double hop)
 {
-    const Constants& constants = terms_.context().constants;
-    LayoutFigures& figures = evaluation_.figures;
-    const double hop = plan_.layout.pp > 1 ? chunks_[0]->hop : 0;
-    std::size_t index = 0;
-    std::vector<double> ends;
-    if (has_closed_form()) {
-        ends = *pipeline_ends(plan_.training.schedule, times_, plan_.training.micro_batches, hop);
-    } else {
-        ScheduleTimes times;
-        times.send_receive_s = hop;
-        times.chunks.resize(plan_.layout.stage_layers.size());
-        for (const Run& run : runs_) {
-            for (const ChunkShape& shape : run.shapes) {
-                const ChunkTimes chunk{
-                    chunks_[index]->forward.under(pressure_), chunks_[index]->backward.under(pressure_), 0};
-                // Without virtual stages a run may hold several stages of one chunk each.
-                for (int stage = 0; stage < run.stages; ++stage)
-                    times.chunks[static_cast<std::size_t>(shape.chunk + stage)] = chunk;
-                ++index;
-            }
+    return pipeline_ends_(plan_.training.schedule, times_, simulated_, hop);
+}
+
+std::span<const double> LayoutEvaluator::timed_ends(double hop)
+{
+    ScheduleTimes times;
+    times.send_receive_s = hop;
+    for (const int kind : stages_.kind_of_chunk())
+        times.chunks.push_back(
+            {forwards_[at(kind)].seconds, backwards_[at(kind)].seconds, backwards_[at(kind)].weight_gradient});
+    const ScheduleOrder::Ends all = actions().order->time(times);
+    ends_.clear();
+    for (const LayoutStages::Run& run : stages_.runs()) {
+        const auto begin = all.stage_s.begin() + run.first_stage;
+        ends_.push_back(*std::max_element(begin, begin + run.stages));
+    }
+    return ends_;
+}
+
+std::span<const double> LayoutEvaluator::least_ends(double hop)
+{
+    bounds_.clear();
+    for (std::size_t run = 0; run < times_.size(); ++run) {
+        const LayoutStages::Run& stages = stages_.runs()[run];
+        const auto first = at(stages_.chunks_of(run).front());
+        bounds_.push_back({stages.stages, times_[run].forward_s + times_[run].backward_s + stages.receives * hop,
+            forwards_[first].seconds + (stages.first_stage > 0 ? hop : 0), backwards_[first].seconds + hop});
+    }
+    bound_ends(bounds_, simulated_, leaves_as_it_came(plan_.training.schedule), ends_);
+    return ends_;
+}
+
+// The stage with the most work in a step: the period of what is not simulated.
+double LayoutEvaluator::busiest_period() const
+{
+    double most = 0, period = 0;
+    for (std::size_t run = 0; run < times_.size(); ++run) {
+        const double of_run = times_[run].forward_s + times_[run].backward_s;
+        double busy = plan_.training.micro_batches * of_run;
+        for (const double once : step_[run])
+            busy += once;
+        if (busy > most) {
+            most = busy;
+            period = of_run;
         }
-        const ScheduleOrder::Ends all = actions().order->time(times);
-        for (const Run& run : runs_)
-            ends.push_back(all.stage_s[static_cast<std::size_t>(run.first_stage)]);
     }
-    double barrier = 0;
-    std::array<double, 4> slowest{};
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-        const auto exposed = exposed_by_kind(
-            *runs_[i].step, times_[i].forward_s, times_[i].backward_s, constants[Constant::overlap_slowdown]);
-        using enum StepTerms::Item::Kind;
-        barrier = std::max(barrier, ends[i] + exposed[static_cast<std::size_t>(reduce)]);
-        for (const auto kind : {gather, optimizer, other})
-            slowest[static_cast<std::size_t>(kind)]
-                = std::max(slowest[static_cast<std::size_t>(kind)], exposed[static_cast<std::size_t>(kind)]);
+    return period;
+}
+
+// A step whose runs end at `ends`, and `extension` later: every stage reduces its gradients when its last backward has
+// ended, what follows waits for all.
+double LayoutEvaluator::step_time(std::span<const double> ends, double extension) const
+{
+    using enum StepTerms::Kind;
+    const auto index = [](StepTerms::Kind kind) { return static_cast<std::size_t>(kind); };
+    double barrier = 0, gathers = 0, optimizers = 0, others = 0;
+    for (std::size_t run = 0; run < ends.size(); ++run) {
+        barrier = std::max(barrier, ends[run] + extension + step_[run][index(reduce)]);
+        gathers = std::max(gathers, step_[run][index(gather)]);
+        optimizers = std::max(optimizers, step_[run][index(optimizer)]);
+        others = std::max(others, step_[run][index(other)]);
     }
-    using enum StepTerms::Item::Kind;
-    figures.step_time_s = barrier;
-    for (const auto kind : {gather, optimizer, other})
-        figures.step_time_s += slowest[static_cast<std::size_t>(kind)];
+    return barrier + optimizers + gathers + others;
+}
+
+double LayoutEvaluator::least_step_time()
+{
+    const int beyond = plan_.training.micro_batches - simulated_;
+    return step_time(least_ends(hop()), beyond > 0 ? beyond * busiest_period() : 0);
+}
+
+// Micro-batches beyond the simulated ones repeat the steady state, stretched as hops stretch what is simulated
+// (core/predict/step_time.h). `ends`: of the runs, for a hop.
+template <typename Ends>
+double LayoutEvaluator::exact_step_time(Ends&& ends)
+{
+    const double hop = this->hop();
+    const int beyond = plan_.training.micro_batches - simulated_;
+    double extension = beyond > 0 ? beyond * busiest_period() : 0;
+    if (extension > 0 && hop > 0) {
+        const double without = std::ranges::max(ends(0.0));
+        extension *= without > 0 ? std::ranges::max(ends(hop)) / without : 1;
+    }
+    return step_time(ends(hop), extension);
+}
+
+const Evaluation& LayoutEvaluator::estimate()
+{
+    evaluation_ = {};
+    evaluation_.code = rules_.broken(plan_);
+    if (!evaluation_.code.empty())
+        return evaluation_;
+    if (!composes()) {
+        ++ways_.reference;
+        evaluation_ = evaluate_by_simulation(plan_, codes_);
+        return evaluation_;
+    }
+    collect();
+    fill_memory();
+    evaluation_.outcome = LayoutOutcome::does_not_fit;
+    if (evaluation_.figures.fit == Fit::no)
+        return evaluation_;
+    fill_times();
+    const Layout& layout = plan_.layout;
+    if (has_pipeline_formula(plan_.training.schedule, layout.pp, layout.virtual_stages)) {
+        ++ways_.formula;
+        evaluation_.outcome = LayoutOutcome::evaluated;
+        evaluation_.figures.step_time_s = exact_step_time([this](double hop) { return formula_ends(hop); });
+    } else {
+        evaluation_.outcome = LayoutOutcome::bounded;
+        evaluation_.figures.step_time_s = least_step_time();
+    }
+    return evaluation_;
 }
 
 const Evaluation& LayoutEvaluator::evaluate()
 {
-    return evaluate([](const LayoutFigures&) { return true; });
-}
-
-const Evaluation& LayoutEvaluator::evaluate(const std::function<bool(const LayoutFigures&)>& worth)
-{
-    if (const Evaluation* broken = broken_rule())
-        return *broken;
-    evaluation_.outcome = LayoutOutcome::evaluated;
-    evaluation_.figures = {};
-    evaluation_.code.clear();
-    const bool formula = has_closed_form();
-    if (!is_simulated_whole() || (!formula && !actions().order)) {
-        ++ways_.reference;
-        evaluation_ = evaluate_by_simulation(plan_);
-        return evaluation_;
+    if (estimate().outcome == LayoutOutcome::bounded) {
+        ++ways_.timed;
+        evaluation_.outcome = LayoutOutcome::evaluated;
+        evaluation_.figures.step_time_s = exact_step_time([this](double hop) { return timed_ends(hop); });
     }
-    collect_terms();
-    fill_memory();
-    if (evaluation_.figures.fit == Fit::no) {
-        evaluation_.outcome = LayoutOutcome::does_not_fit;
-        return evaluation_;
-    }
-    fill_times();
-    if (!formula) {
-        evaluation_.figures.step_time_s = bound();
-        if (!worth(evaluation_.figures)) {
-            evaluation_.outcome = LayoutOutcome::bounded;
-            return evaluation_;
-        }
-    }
-    ++(formula ? ways_.formula : ways_.timed);
-    fill_step_time();
     return evaluation_;
 }
 

@@ -2,16 +2,17 @@
 // Time and memory of one layout of a search.
 #pragma once
 
+#include "core/memory/interleaved_peak.h"
+#include "core/schedule/pipeline_bound.h"
 #include "core/schedule/pipeline_ends.h"
 #include "core/schedule/schedule_order.h"
 #include "core/search/fields.h"
+#include "core/search/layout_rules.h"
+#include "core/search/layout_stages.h"
 #include "core/search/space.h"
-#include "core/search/stage_terms.h"
 
-#include <functional>
-#include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -21,26 +22,28 @@ enum class LayoutOutcome { evaluated, bounded, broken_rule, does_not_fit };
 struct Evaluation {
     LayoutOutcome outcome = LayoutOutcome::broken_rule;
     LayoutFigures figures; // memory from does_not_fit on; the step time of evaluated, a lower bound of it of bounded
-    std::string code; // of the first broken rule; check() has its message
+    std::string_view code; // of the first broken rule; check() has its message
 };
 
-// The reference: the whole operation list and the event simulator, as predict() does.
-Evaluation evaluate_by_simulation(const ResolvedPlan& plan);
+// The reference: the whole operation list and the event simulator, as predict() does. `code` of the evaluation: kept in
+// `codes`.
+Evaluation evaluate_by_simulation(const ResolvedPlan& plan, std::set<std::string>& codes);
 
-// Evaluates layouts of one space one after the other, and keeps the terms that they share: the stages that differ are
-// built and priced once, pipelines take core/schedule/pipeline_ends.h, memory the largest number of micro-batches in
-// flight. Equal to evaluate_by_simulation, which it calls for what has no such form (virtual stages, zero bubble, fewer
-// micro-batches than stages, batches too long to be simulated whole). One per thread. Fast where neighbours in the
-// order of for_each_candidate follow each other.
+// Evaluates layouts of one space one after the other, and keeps the terms that they share: layers are built and priced
+// once for all that cut them alike, stages once for all micro-batches; memory is the largest number of micro-batches in
+// flight, step time core/schedule/pipeline_ends.h. Equal to evaluate_by_simulation, which it calls only for partial
+// recomputation, schedule files and GPUs without a peak rate. One per thread. Fast where neighbours in the order of
+// for_each_candidate follow each other.
 class LayoutEvaluator {
 public:
     LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& space);
-    // The plan of a candidate, ready for evaluate(); valid until the next call.
+    // The plan of a candidate, ready for estimate() and evaluate(); valid until the next call.
     const ResolvedPlan& set(const Candidate& candidate);
+    // Rules, memory, and the step time where it has a formula; elsewhere (virtual stages, zero bubble) the outcome is
+    // `bounded` and the step time a lower bound, close to it.
+    const Evaluation& estimate();
+    // The same, and where a step time has no formula the schedule's actions are timed one by one.
     const Evaluation& evaluate();
-    // The same, but where a step time has no formula, `worth` is asked first whether a layout with these figures, of
-    // which the step time is a lower bound, could matter: if not, it is not timed.
-    const Evaluation& evaluate(const std::function<bool(const LayoutFigures&)>& worth);
 
     // Layouts by the way that they took.
     struct Ways {
@@ -49,12 +52,6 @@ public:
     [[nodiscard]] const Ways& ways() const { return ways_; }
 
 private:
-    // Stages in a row that do the same. With virtual stages every stage is a run of its own.
-    struct Run {
-        std::vector<ChunkShape> shapes; // of its first stage
-        int first_stage = 0, stages = 1;
-        std::shared_ptr<const StepTerms> step; // shared by runs of the same shapes
-    };
     // The action lists of a pipeline and an order to time them in.
     struct Actions {
         Schedule schedule = Schedule::one_f_one_b;
@@ -62,36 +59,52 @@ private:
         std::vector<std::vector<Action>> lists;
         std::optional<ScheduleOrder> order;
     };
-    void find_runs();
-    [[nodiscard]] bool is_simulated_whole() const;
-    // The first rule that the layout breaks, or nullptr.
-    const Evaluation* broken_rule();
-    [[nodiscard]] bool has_closed_form() const;
+    [[nodiscard]] bool composes() const;
+    void collect();
     const Actions& actions();
-    void collect_terms();
-    [[nodiscard]] double peak_of(const Run& run, std::size_t index);
+    [[nodiscard]] double peak_of(std::size_t run, int stage);
+    [[nodiscard]] double replayed_peak(std::size_t run, int stage);
     void fill_memory();
     void fill_times();
-    [[nodiscard]] double bound() const;
-    void fill_step_time();
+    [[nodiscard]] double hop();
+    std::span<const double> formula_ends(double hop);
+    std::span<const double> timed_ends(double hop);
+    std::span<const double> least_ends(double hop);
+    [[nodiscard]] double busiest_period() const;
+    [[nodiscard]] double step_time(std::span<const double> ends, double extension) const;
+    [[nodiscard]] double least_step_time();
+    template <typename Ends>
+    double exact_step_time(Ends&& ends);
 
     const ResolvedPlan& base_;
     const SearchSpace& space_;
     ResolvedPlan plan_;
     std::optional<Candidate> placed_; // the candidate that plan_ holds
+    LayoutRules rules_;
     StageTermTable terms_;
     double fragmentation_ = 1;
 
-    std::vector<Run> runs_;
-    std::vector<const ChunkTerms*> chunks_; // of each run's shapes, one run after the other
-    double pressure_ = 0;
+    // Of the placed layout's stages.
+    bool stages_known_ = false;
+    LayoutStages stages_;
+    double overhead_gib_ = 0;
+    std::vector<std::pair<int, double>> hops_; // by micro-batch size
+
+    // Of its micro-batch and recomputation, by kind of chunk.
+    int simulated_ = 1; // micro-batches of which the schedule consists; the rest repeats its steady state
+    std::vector<ChunkTerms> chunks_;
+    std::vector<ComposedPass> forwards_, backwards_;
     std::vector<StageRun> times_; // of the runs, both passes of all chunks
+    std::vector<std::array<double, 4>> step_; // of the runs: exposed once a step, by StepTerms::Kind
+
+    // Kept for their memory.
+    std::vector<ChunkBytes> bytes_;
+    std::vector<BoundRun> bounds_;
+    PipelineEnds pipeline_ends_;
+    std::vector<double> ends_;
     std::optional<Actions> actions_;
-    // Rules before and after those of the batch, of the stages that plan_ holds; code empty: kept.
-    std::optional<Evaluation> before_batch_, after_batch_;
-    Schedule judged_schedule_ = Schedule::one_f_one_b; // for which they were judged
-    std::array<Evaluation, 5> broken_batch_; // by BatchRule
     Evaluation evaluation_;
+    std::set<std::string> codes_;
     Ways ways_;
 };
 

@@ -107,6 +107,11 @@ bool needs_only_layout(const Expression& expression)
     return expression.slots().empty() || expression.slots().back() < slot(PlanField::step_time_s);
 }
 
+bool reads_layout(const Expression& expression)
+{
+    return !expression.slots().empty() && expression.slots().front() < slot(PlanField::step_time_s);
+}
+
 void fill_layout(PlanValues& values, const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
@@ -149,34 +154,47 @@ void fill_layout(PlanValues& values, const ResolvedPlan& plan)
     set(PlanField::memory_capacity_gib, plan.cluster.gpu.memory_gib);
 }
 
-void fill_figures(
-    PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget)
+FigureFields::FigureFields(const ResolvedPlan& base, const TrainingBudget& budget)
+    : budget_(budget)
+{
+    const Precision precision = base.training.precision == Precision::fp8 ? Precision::bf16 : base.training.precision;
+    peak_flops_ = base.cluster.gpu.peak_flops(precision);
+    model_flops_per_token_ = model_flops_per_token(base.model, base.training.seq_len);
+}
+
+void FigureFields::fill(PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures)
 {
     const auto set = [&](PlanField field, double value) { values[slot(field)] = value; };
-    const Gpu& gpu = plan.cluster.gpu;
+    if (plan.padded_vocab != padded_vocab_) {
+        padded_vocab_ = plan.padded_vocab;
+        reported_flops_per_token_
+            = reported_flops_per_token(plan.model, padded_vocab_, plan.training.seq_len, plan.training.flop_convention);
+    }
     const double tokens_per_second = plan.tokens_per_step() / figures.step_time_s;
     const double tps = tokens_per_second / plan.gpus;
-    const int64_t seq_len = plan.training.seq_len;
-    const Precision precision = plan.training.precision == Precision::fp8 ? Precision::bf16 : plan.training.precision;
-    const double hours = budget.tokens / tokens_per_second / 3600;
+    const double hours = budget_.tokens / tokens_per_second / 3600;
     set(PlanField::step_time_s, figures.step_time_s);
     set(PlanField::tps_per_gpu, tps);
     set(PlanField::tokens_per_second, tokens_per_second);
-    set(PlanField::tflops_per_gpu,
-        tps * reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention) / 1e12);
-    set(PlanField::mfu, tps * model_flops_per_token(plan.model, seq_len) / gpu.peak_flops(precision));
+    set(PlanField::tflops_per_gpu, tps * reported_flops_per_token_ / 1e12);
+    set(PlanField::mfu, tps * model_flops_per_token_ / peak_flops_);
     set(PlanField::memory_gib, figures.memory_gib);
     set(PlanField::memory_device_gib, figures.memory_device_gib);
+    set(PlanField::memory_capacity_gib, plan.cluster.gpu.memory_gib);
     set(PlanField::fit, double(figures.fit));
     set(PlanField::days, hours / 24);
-    set(PlanField::cost, hours * plan.gpus * budget.price_per_gpu_hour);
-    set(PlanField::energy_mwh, hours * plan.gpus * gpu.power_w * budget.facility_factor / 1e6);
-    if (std::isnan(budget.failures_per_gpu_hour))
-        return;
-    const double goodput = goodput_of(plan, figures.step_time_s, budget);
+    set(PlanField::cost, hours * plan.gpus * budget_.price_per_gpu_hour);
+    set(PlanField::energy_mwh, hours * plan.gpus * plan.cluster.gpu.power_w * budget_.facility_factor / 1e6);
+    const double goodput = goodput_of(plan, figures.step_time_s, budget_); // NaN where not known
     set(PlanField::goodput, goodput);
     set(PlanField::expected_days, hours / 24 / goodput);
-    set(PlanField::expected_cost, hours * plan.gpus * budget.price_per_gpu_hour / goodput);
+    set(PlanField::expected_cost, hours * plan.gpus * budget_.price_per_gpu_hour / goodput);
+}
+
+void fill_figures(
+    PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget)
+{
+    FigureFields(plan, budget).fill(values, plan, figures);
 }
 
 } // namespace fourfold

@@ -70,6 +70,8 @@ inline std::size_t slot(PlanField field)
 }
 // True where an expression can be judged before a layout is evaluated.
 bool needs_only_layout(const Expression& expression);
+// True where an expression reads fields of the layout.
+bool reads_layout(const Expression& expression);
 
 // What a search knows of an evaluated layout. Not known: NaN.
 struct LayoutFigures {
@@ -77,8 +79,21 @@ struct LayoutFigures {
     Fit fit = Fit::no;
 };
 
-void fill_layout(PlanValues& values, const ResolvedPlan& plan);
+void fill_layout(PlanValues& values, const ResolvedPlan& plan); // figures not known: NaN
 void fill_figures(
     PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget);
+
+// fill_figures for many layouts of one model, GPU and sequence length: what they share is worked out once.
+class FigureFields {
+public:
+    FigureFields(const ResolvedPlan& base, const TrainingBudget& budget);
+    void fill(PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures);
+
+private:
+    TrainingBudget budget_;
+    double peak_flops_ = 0, model_flops_per_token_ = 0;
+    double reported_flops_per_token_ = 0; // for padded_vocab_
+    int64_t padded_vocab_ = -1;
+};
 
 } // namespace fourfold

@@ -3,160 +3,81 @@
 
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
-#include "core/search/pareto.h"
+#include "core/search/gathered.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace fourfold {
 namespace {
 
-// A constraint with what one thread saw of it.
-struct Watched {
-    const Expression* expression = nullptr;
-    bool layout_only = false;
-    std::int64_t judged = 0, held = 0;
-    double nearest_miss = std::numeric_limits<double>::infinity();
-
-    bool holds(const PlanValues& values)
-    {
-        ++judged;
-        const double miss = expression->miss(values);
-        nearest_miss = std::min(nearest_miss, miss);
-        held += miss == 0 ? 1 : 0;
-        return miss == 0;
-    }
-};
-
-// What one thread found; merged in any order.
-class Gathered {
-public:
-    explicit Gathered(const SearchRequest& request)
-        : request_(request)
-    {
-        for (const Expression& expression : request.constraints)
-            constraints.push_back({&expression, needs_only_layout(expression)});
-    }
-
-    void keep(const FoundLayout& found)
-    {
-        pareto.add(found);
-        keep_best(found);
-    }
-    void keep_best(const FoundLayout& found)
-    {
-        const auto limit = static_cast<std::size_t>(std::max(0, request_.top));
-        if (best.size() >= limit && (limit == 0 || !ranks_before(found, best.back(), request_.objective)))
-            return;
-        const auto place = std::upper_bound(best.begin(), best.end(), found,
-            [&](const FoundLayout& a, const FoundLayout& b) { return ranks_before(a, b, request_.objective); });
-        best.insert(place, found);
-        if (best.size() > limit)
-            best.pop_back();
-    }
-    // False where a layout with this objective at best and these figures can be neither among the best nor on the
-    // front.
-    [[nodiscard]] bool may_matter(const FoundLayout& at_best) const
-    {
-        const Objective& objective = request_.objective;
-        const auto limit = static_cast<std::size_t>(std::max(0, request_.top));
-        const bool full = best.size() >= limit && limit > 0;
-        const bool among_best = limit > 0 && (!full || !objective.better(best.back().objective, at_best.objective));
-        return among_best
-            || !pareto.covers(
-                at_best.candidate.gpus(), at_best.figures.memory_device_gib, at_best.seconds_per_sequence);
-    }
-    void keep_smallest(const FoundLayout& unfit)
-    {
-        const auto key
-            = [](const FoundLayout& found) { return std::pair(found.figures.memory_device_gib, found.candidate); };
-        if (!smallest_unfit || key(unfit) < key(*smallest_unfit))
-            smallest_unfit = unfit;
-    }
-    void reject(const std::string& code, const Candidate& candidate) { add({code, candidate, 1}); }
-    void merge(const Gathered& other)
-    {
-        for (const FoundLayout& found : other.best)
-            keep_best(found);
-        pareto.merge(other.pareto);
-        counts += other.counts;
-        if (other.smallest_unfit)
-            keep_smallest(*other.smallest_unfit);
-        for (const Left& left : other.left)
-            add(left);
-        for (std::size_t i = 0; i < constraints.size(); ++i) {
-            constraints[i].judged += other.constraints[i].judged;
-            constraints[i].held += other.constraints[i].held;
-            constraints[i].nearest_miss = std::min(constraints[i].nearest_miss, other.constraints[i].nearest_miss);
-        }
-    }
-
-    std::vector<FoundLayout> best;
-    ParetoFront pareto;
-    SearchCounts counts;
-    std::optional<FoundLayout> smallest_unfit;
-    // Layouts left out, by reason; the first of them in the order of candidates, whichever thread met it.
-    struct Left {
-        std::string code;
-        Candidate first;
-        std::int64_t count = 0;
-    };
-    std::vector<Left> left; // few: rules, memory, constraints
-    std::vector<Watched> constraints;
-
-private:
-    void add(const Left& more)
-    {
-        for (Left& known : left) {
-            if (known.code == more.code) {
-                known.first = std::min(known.first, more.first);
-                known.count += more.count;
-                return;
-            }
-        }
-        left.push_back(more);
-    }
-
-    const SearchRequest& request_;
-};
-
-// One thread's work on mesh units.
+// One thread's work: layouts of mesh units, then the timing of those of which only a bound is known.
 class Worker {
 public:
     explicit Worker(const SearchRequest& request)
         : gathered(request)
         , request_(request)
         , evaluator_(request.plan, request.space)
+        , figures_(request.plan, request.budget)
         , judges_layouts_(std::any_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
+        , reads_layouts_(judges_layouts_ || reads_layout(request.objective.expression)
+              || std::any_of(request.constraints.begin(), request.constraints.end(), reads_layout))
         , may_bound_(!request.every && request.objective.monotone
               && std::all_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
     {
     }
-    // Leaves what it found in `fresh` and `gathered`.
     void search(const MeshUnit& unit, const std::stop_token& stop)
     {
-        fresh.clear();
         for_each_candidate(request_.space, request_.plan, unit, [&](const Candidate& candidate) {
             if (!stop.stop_requested())
                 judge(candidate);
         });
+        if (pending.size() > kMostPending)
+            time_pending(stop);
+    }
+    // Times `at_best`, of which a bound is known, if it could matter.
+    void time(const FoundLayout& at_best)
+    {
+        ++gathered.counts.enumerated;
+        if (!gathered.may_matter(at_best)) {
+            ++gathered.counts.bounded;
+            return;
+        }
+        const ResolvedPlan& plan = evaluator_.set(at_best.candidate);
+        filled_ = false;
+        take(at_best.candidate, plan, evaluator_.evaluate().figures);
+    }
+    // Those that promise most first: they rule out most of the others.
+    static void sort(std::vector<FoundLayout>& pending, const Objective& objective)
+    {
+        std::sort(pending.begin(), pending.end(),
+            [&](const FoundLayout& a, const FoundLayout& b) { return ranks_before(a, b, objective); });
     }
 
     Gathered gathered;
-    std::vector<FoundLayout> fresh; // found in the last unit
+    std::vector<FoundLayout> fresh; // found, and not yet told
+    std::vector<FoundLayout> pending; // layouts that may matter; step time and objective are those of the bound
 
 private:
+    static constexpr std::size_t kMostPending = 20'000; // 1.3 MB
+
+    void time_pending(const std::stop_token& stop)
+    {
+        sort(pending, request_.objective);
+        std::size_t timed = 0;
+        for (; timed < pending.size() && !stop.stop_requested(); ++timed)
+            time(pending[timed]);
+        pending.erase(pending.begin(), pending.begin() + std::ptrdiff_t(timed));
+    }
     // Every constraint is judged, so that each one's outcome is known; the first that fails is counted.
     bool all_hold(bool layout_only, const Candidate& candidate)
     {
         bool hold = true;
-        for (Watched& constraint : gathered.constraints) {
+        for (WatchedConstraint& constraint : gathered.constraints) {
             if (constraint.layout_only != layout_only || constraint.holds(values_))
                 continue;
             if (hold)
@@ -176,27 +97,35 @@ private:
             if (!all_hold(true, candidate))
                 return;
         }
-        const auto worth = [&](const LayoutFigures& figures) {
-            return !may_bound_ || gathered.may_matter(found_of(candidate, plan, figures));
-        };
-        // By reference: the function object of a million layouts must not be on the heap.
-        const Evaluation& evaluation = evaluator_.evaluate(std::cref(worth));
-        if (evaluation.outcome == LayoutOutcome::bounded) {
-            ++gathered.counts.bounded;
-            return;
-        }
-        if (evaluation.outcome == LayoutOutcome::broken_rule) {
+        const Evaluation& evaluation = may_bound_ ? evaluator_.estimate() : evaluator_.evaluate();
+        switch (evaluation.outcome) {
+        case LayoutOutcome::broken_rule:
             ++gathered.counts.broken_rules;
             gathered.reject(evaluation.code, candidate);
-            return;
-        }
-        if (evaluation.outcome == LayoutOutcome::does_not_fit) {
+            break;
+        case LayoutOutcome::does_not_fit:
             ++gathered.counts.does_not_fit;
             gathered.reject("memory", candidate);
             gathered.keep_smallest({candidate, evaluation.figures});
-            return;
+            break;
+        case LayoutOutcome::bounded: {
+            const FoundLayout at_best = found_of(candidate, plan, evaluation.figures);
+            if (gathered.may_matter(at_best)) {
+                --gathered.counts.enumerated; // time() counts it, whatever comes of it
+                pending.push_back(at_best);
+            } else {
+                ++gathered.counts.bounded;
+            }
+            break;
         }
-        const FoundLayout found = found_of(candidate, plan, evaluation.figures);
+        case LayoutOutcome::evaluated:
+            take(candidate, plan, evaluation.figures);
+            break;
+        }
+    }
+    void take(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& figures)
+    {
+        const FoundLayout found = found_of(candidate, plan, figures);
         if (!all_hold(false, candidate))
             return;
         ++gathered.counts.evaluated;
@@ -206,8 +135,9 @@ private:
     // Fills values_.
     FoundLayout found_of(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& figures)
     {
-        fill(plan);
-        fill_figures(values_, plan, figures, request_.budget);
+        if (reads_layouts_)
+            fill(plan);
+        figures_.fill(values_, plan, figures);
         return {candidate, figures, figures.step_time_s / plan.training.global_batch,
             request_.objective.expression.value(values_)};
     }
@@ -220,21 +150,13 @@ private:
 
     const SearchRequest& request_;
     LayoutEvaluator evaluator_;
+    FigureFields figures_;
     bool judges_layouts_ = false; // some constraint needs no prediction
+    bool reads_layouts_ = false; // some expression reads more than figures
     bool may_bound_ = false; // what a bound leaves out changes no other figure of the result
     bool filled_ = false; // values_ hold the candidate's layout
     PlanValues values_{};
 };
-
-// What check() says of a layout that broke a rule.
-std::string message_of(const std::string& code, const Candidate& candidate, const SearchRequest& request)
-{
-    for (const Reason& reason : check(plan_of({candidate}, request))) {
-        if (reason.code == code)
-            return reason.message;
-    }
-    return "";
-}
 
 int thread_count(const SearchRequest& request, std::size_t units)
 {
@@ -279,55 +201,67 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
 {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<MeshUnit> units = mesh_units(request.space);
-    const int threads = thread_count(request, units.size());
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex; // guards what follows, and the calls of the observer
+    const auto threads = static_cast<std::size_t>(thread_count(request, units.size()));
+    std::mutex mutex; // guards the calls of the observer, and what it is told
+    std::vector<SearchCounts> told(threads);
     std::size_t done = 0;
-    std::vector<SearchCounts> told(static_cast<std::size_t>(threads));
-    Gathered all(request);
-
-    const auto work = [&](int thread) {
-        Worker worker(request);
-        for (std::size_t i = next++; i < units.size() && !stop.stop_requested(); i = next++) {
-            worker.search(units[i], stop);
-            const std::lock_guard lock(mutex);
-            ++done;
-            told[static_cast<std::size_t>(thread)] = worker.gathered.counts;
-            if (observer.found && !worker.fresh.empty())
-                observer.found(worker.fresh);
-            if (!observer.progress)
-                continue;
-            SearchCounts counts;
-            for (const SearchCounts& of_thread : told)
-                counts += of_thread;
-            observer.progress(double(done) / double(units.size()), counts);
-        }
-        const std::lock_guard lock(mutex);
-        all.merge(worker.gathered);
-    };
-    {
+    // Each thread's worker goes through `count` parts of the work.
+    const auto share_out = [&](std::vector<Worker>& workers, std::size_t count, const auto& work_on) {
+        std::atomic<std::size_t> next{0};
+        const auto work = [&](std::size_t thread) {
+            for (std::size_t i = next++; i < count && !stop.stop_requested(); i = next++)
+                work_on(workers[thread], thread, i);
+        };
         std::vector<std::jthread> others;
-        for (int i = 1; i < threads; ++i)
-            others.emplace_back(work, i);
+        for (std::size_t thread = 1; thread < threads; ++thread)
+            others.emplace_back(work, thread);
         work(0);
-    }
+    };
+    const auto tell_found = [&](Worker& worker) {
+        if (observer.found && !worker.fresh.empty())
+            observer.found(worker.fresh);
+        worker.fresh.clear();
+    };
 
-    SearchResult result;
-    result.cancelled = stop.stop_requested();
-    result.best = std::move(all.best);
-    result.pareto = all.pareto.sorted();
-    result.counts = all.counts;
-    result.smallest_unfit = all.smallest_unfit;
-    for (const Gathered::Left& left : all.left)
-        result.rejections.push_back({left.code, message_of(left.code, left.first, request), left.count});
-    std::stable_sort(result.rejections.begin(), result.rejections.end(), [](const Rejection& a, const Rejection& b) {
-        return a.count != b.count ? a.count > b.count : a.code < b.code;
+    std::vector<Worker> workers;
+    workers.reserve(threads);
+    for (std::size_t thread = 0; thread < threads; ++thread)
+        workers.emplace_back(request);
+    share_out(workers, units.size(), [&](Worker& worker, std::size_t thread, std::size_t unit) {
+        worker.search(units[unit], stop);
+        const std::lock_guard lock(mutex);
+        tell_found(worker);
+        ++done;
+        told[thread] = worker.gathered.counts;
+        // The last part of the progress is that of the timing below.
+        if (observer.progress && done < units.size())
+            observer.progress(
+                double(done) / double(units.size()), std::accumulate(told.begin(), told.end(), SearchCounts{}));
     });
-    for (const Watched& constraint : all.constraints) {
-        const bool never = constraint.held == 0 && std::isfinite(constraint.nearest_miss);
-        result.constraints.push_back(
-            {constraint.expression->text(), constraint.judged, constraint.held, never ? constraint.nearest_miss : 0});
+
+    Gathered all(request);
+    std::vector<FoundLayout> pending;
+    for (Worker& worker : workers) {
+        all.merge(worker.gathered);
+        pending.insert(pending.end(), worker.pending.begin(), worker.pending.end());
     }
+    Worker::sort(pending, request.objective);
+    for (Worker& worker : workers)
+        worker.gathered.start_from(all);
+    share_out(workers, pending.size(), [&](Worker& worker, std::size_t, std::size_t i) {
+        worker.time(pending[i]);
+        if (worker.fresh.empty())
+            return;
+        const std::lock_guard lock(mutex);
+        tell_found(worker);
+    });
+    for (const Worker& worker : workers)
+        all.merge(worker.gathered);
+    if (observer.progress && !stop.stop_requested())
+        observer.progress(1, all.counts);
+
+    SearchResult result = all.result();
+    result.cancelled = stop.stop_requested();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }

@@ -43,6 +43,7 @@ struct SearchCounts {
     std::int64_t bounded = 0; // kept out of the best by a lower bound of their step time, which was not simulated
     std::int64_t evaluated = 0; // step time and memory known
     SearchCounts& operator+=(const SearchCounts& other);
+    friend SearchCounts operator+(SearchCounts a, const SearchCounts& b) { return a += b; }
     bool operator==(const SearchCounts&) const = default;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/stage_terms.h"
 
+#include "core/program/layer_operations.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -14,28 +16,25 @@ double bytes_of(const std::vector<Allocation>& allocations, Lifetime lifetime)
     return bytes;
 }
 
-double hop_of(const ChunkProgram& chunk, const CostContext& context)
+CoveredWork covered(const Operation& operation, double seconds, const CostContext& context)
 {
-    for (const Operation& operation : chunk.operations) {
-        if (operation.part == Part::pp)
-            return price(operation, context).seconds;
+    CoveredWork work{seconds, 0, 0};
+    if (operation.window != Window::none && !context.launch_blocking) {
+        work.most_hidden = (1 - context.constants[operation.exposed_floor]) * seconds;
+        work.window_share = context.constants[operation.window_share];
     }
-    return 0;
+    return work;
 }
 
 StepTerms::Item item_of(const Operation& operation, const CostContext& context)
 {
     StepTerms::Item item;
-    item.seconds = price(operation, context).seconds * operation.repeat;
-    if (!context.launch_blocking) {
-        item.most_hidden = (1 - context.constants[operation.exposed_floor]) * item.seconds;
-        item.window_share = context.constants[operation.window_share];
-        if (operation.window == Window::forward_pass)
-            item.window = StepTerms::Item::Window::forward;
-        else if (operation.window == Window::backward_pass)
-            item.window = StepTerms::Item::Window::backward;
-    }
-    using enum StepTerms::Item::Kind;
+    item.work = covered(operation, price(operation, context).seconds * operation.repeat, context);
+    if (operation.window == Window::forward_pass)
+        item.window = StepTerms::Window::forward;
+    else if (operation.window == Window::backward_pass)
+        item.window = StepTerms::Window::backward;
+    using enum StepTerms::Kind;
     if (operation.kind == OperationKind::optimizer)
         item.kind = optimizer;
     else if (operation.kind != OperationKind::collective)
@@ -45,25 +44,72 @@ StepTerms::Item item_of(const Operation& operation, const CostContext& context)
     return item;
 }
 
+PassTerms terms_of(const PassTime& pass)
+{
+    return {pass.unstretched_s, pass.free_window_s, pass.fixed_s, pass.weight_products_s};
+}
+
+void add(PassTerms& sum, const PassTerms& part, double times)
+{
+    sum.seconds += part.seconds * times;
+    sum.window += part.window * times;
+    sum.fixed += part.fixed * times;
+    sum.weights += part.weights * times;
+}
+
+// `times` equal layers, or one embedding or head. What lives while a pass runs lives for one layer at a time.
+void add(ChunkTerms& sum, const ChunkTerms& part, int times)
+{
+    if (times < 1)
+        return;
+    add(sum.forward, part.forward, times);
+    add(sum.backward, part.backward, times);
+    sum.kept += part.kept * times;
+    sum.kept_for_weights += part.kept_for_weights * times;
+    sum.in_forward += part.in_forward;
+    sum.in_backward += part.in_backward;
+}
+
+PassAdditions& of_phase(ChunkAdditions& additions, Phase phase)
+{
+    return phase == Phase::forward ? additions.forward : additions.backward;
+}
+
 } // namespace
+
+double CoveredWork::exposed(double& window, double overlap_slowdown) const
+{
+    const double hidden = std::clamp(std::min(most_hidden, window_share * window), 0.0, seconds);
+    window -= hidden;
+    return seconds - hidden + hidden * overlap_slowdown;
+}
+
+ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure)
+{
+    const double fixed = pass.fixed + additions.fixed;
+    double unstretched = pass.seconds + additions.fixed, window = pass.window;
+    for (const CoveredWork& work : additions.sharding)
+        unstretched += work.exposed(window, overlap_slowdown);
+    const double seconds = unstretched * (1 + additions.share + pressure);
+    return {seconds, weight_gradient_seconds(unstretched, fixed, pass.weights, seconds)};
+}
 
 std::array<double, 4> exposed_by_kind(const StepTerms& terms, double forward, double backward, double overlap_slowdown)
 {
     std::array<double, 4> exposed{};
+    double none = 0;
     for (const StepTerms::Item& item : terms.items) {
-        double hidden = 0;
-        if (item.window != StepTerms::Item::Window::none) {
-            double& window = item.window == StepTerms::Item::Window::forward ? forward : backward;
-            hidden = std::clamp(std::min(item.most_hidden, item.window_share * window), 0.0, item.seconds);
-            window -= hidden;
-        }
-        exposed[static_cast<std::size_t>(item.kind)] += item.seconds - hidden + hidden * overlap_slowdown;
+        double& window = item.window == StepTerms::Window::forward ? forward
+            : item.window == StepTerms::Window::backward           ? backward
+                                                                   : none;
+        exposed[static_cast<std::size_t>(item.kind)] += item.work.exposed(window, overlap_slowdown);
     }
     return exposed;
 }
 
 StageTermTable::StageTermTable(const ResolvedPlan& base)
-    : context_(base)
+    : base_(base)
+    , context_(base)
 {
 }
 
@@ -80,68 +126,126 @@ std::size_t StageTermTable::Hash::operator()(const Key& key) const
 
 void StageTermTable::set_layout(const ResolvedPlan& plan)
 {
-    context_.set_groups(plan);
+    const Layout& mesh = plan.layout;
+    const std::array<int, 11> groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp,
+        plan.training.sharding == Sharding::hybrid ? mesh.dp_shard : 0, int(mesh.order[0]), int(mesh.order[1]),
+        int(mesh.order[2]), int(mesh.order[3])};
+    if (groups != groups_)
+        context_.set_groups(plan);
+    groups_ = groups;
+    rank_ = rank_shape(plan, context_.constants);
     const Layout& layout = plan.layout;
-    const Constants& constants = context_.constants;
+    const Schedule schedule = plan.training.schedule;
     const auto packed = [&](GroupKind group) { return std::int32_t(context_.span(group).key()); };
-    const Sharding sharding = plan.training.sharding;
-    const bool per_micro_batch = sharding == Sharding::gradients || (fully_sharded(plan.training) && layout.pp == 1);
-    const bool experts = plan.model.experts.has_value();
-    const bool several_nodes = plan.nodes() > 1;
-    const bool counts_gpus
-        = constants[Constant::replica_jitter_s] != 0 || (several_nodes && constants[Constant::replica_slowdown] != 0);
-    const bool per_chunk
-        = constants[Constant::micro_batch_overhead_s] != 0 || constants[Constant::replica_jitter_s] != 0;
-    layout_key_ = {layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
-        layout.pp > 1 ? packed(GroupKind::pp) : -1, experts ? packed(GroupKind::ep) : 0,
-        per_micro_batch ? packed(GroupKind::dp_cp) : 0, per_micro_batch ? layout.dp * layout.cp : 0,
-        per_micro_batch ? packed(GroupKind::dp_shard) ^ (layout.dp_shard << 4) : 0,
-        per_micro_batch && experts ? packed(GroupKind::expert_dp) : 0, per_micro_batch ? int(sharding) + 1 : 0,
-        several_nodes ? 1 : 0, counts_gpus ? plan.gpus : 0,
-        layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node ? 1 : 0,
-        per_chunk ? layout.virtual_stages : 0};
+    const bool experts = plan.model.experts.has_value(), pipeline = layout.pp > 1;
+    const bool whole_backward
+        = schedule == Schedule::gpipe || schedule == Schedule::one_f_one_b || schedule == Schedule::interleaved;
+    const Key key{layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
+        experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0, pipeline && !whole_backward ? 1 : 0};
+    cut_ = &cuts_[key];
 }
 
-StageTermTable::Key StageTermTable::key_of(const ResolvedPlan& plan, const ChunkShape& shape) const
+StageTermTable::Parts& StageTermTable::parts(int micro_batch)
 {
-    Key key = layout_key_;
-    key[17] = plan.training.micro_batch;
-    key[18] = shape.layers;
-    key[19] = dense_layers(plan.model, shape.first_layer, shape.layers);
-    key[20] = int(shape.recompute_layers * 4) + int(plan.training.recompute);
-    key[21] = (shape.embedding ? 1 : 0) + (shape.head ? 2 : 0);
-    return key;
+    const auto known = std::find_if(
+        cut_->begin(), cut_->end(), [&](const Parts& parts) { return parts.micro_batch == micro_batch; });
+    if (known != cut_->end())
+        return *known;
+    cut_->emplace_back().micro_batch = micro_batch;
+    return cut_->back();
 }
 
-const ChunkTerms& StageTermTable::chunk(const ResolvedPlan& plan, const ChunkShape& shape)
+ChunkShape StageTermTable::shape_of(const ChunkKind& kind) const
 {
-    const auto [place, fresh] = chunks_.try_emplace(key_of(plan, shape));
-    ChunkTerms& terms = place->second;
-    if (!fresh)
-        return terms;
-    StageParameters parameters;
-    const ChunkProgram chunk = build_chunk(plan, rank_shape(plan, context_.constants), shape, parameters);
+    ChunkShape shape;
+    shape.layers = kind.dense + kind.moe;
+    shape.first_layer = base_.model.experts ? base_.model.experts->dense_layers - kind.dense : 0;
+    shape.embedding = kind.embedding;
+    shape.head = kind.head;
+    shape.recompute_layers = shape.layers;
+    return shape;
+}
+
+ChunkTerms StageTermTable::build(const ResolvedPlan& plan, const ChunkKind& kind) const
+{
+    const ChunkProgram chunk = build_chunk_work(plan, rank_shape(plan, context_.constants), shape_of(kind));
     const ChunkTime time = chunk_time(chunk, context_);
-    terms.forward = {time.forward.seconds(), time.forward.unstretched_s};
-    terms.backward = {time.backward.seconds(), time.backward.unstretched_s};
-    terms.hop = hop_of(chunk, context_);
-    terms.kept = bytes_of(chunk.allocations, Lifetime::micro_batch);
-    terms.in_forward = bytes_of(chunk.allocations, Lifetime::forward);
-    // The loss and the layers' backward follow each other within one pass.
-    terms.in_backward
-        = std::max(bytes_of(chunk.allocations, Lifetime::loss), bytes_of(chunk.allocations, Lifetime::backward));
-    return terms;
+    return {terms_of(time.forward), terms_of(time.backward), bytes_of(chunk.allocations, Lifetime::micro_batch),
+        bytes_of(chunk.allocations, Lifetime::weight_gradient), bytes_of(chunk.allocations, Lifetime::forward),
+        bytes_of(chunk.allocations, Lifetime::backward)};
 }
 
-StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkShape> chunks) const
+ChunkTerms StageTermTable::chunk(const ResolvedPlan& plan, const ChunkKind& kind)
 {
-    const RankShape rank = rank_shape(plan, context_.constants);
+    Parts& known = parts(plan.training.micro_batch);
+    const auto part = [&](std::optional<ChunkTerms>& terms, const ChunkKind& of) -> const ChunkTerms& {
+        if (!terms)
+            terms = build(plan, of);
+        return *terms;
+    };
+    const auto again = static_cast<std::size_t>(plan.training.recompute);
+    ChunkTerms sum;
+    // Layers of both kinds share their windows; offloaded layers share two buffers.
+    const bool mixed = (kind.dense > 0 && kind.moe > 0) || plan.training.offload == Offload::activations;
+    if (mixed) {
+        const ChunkKind layers{kind.dense, kind.moe, false, false};
+        const auto [place, fresh] = known.whole.try_emplace({layers, plan.training.recompute});
+        if (fresh)
+            place->second = build(plan, layers);
+        add(sum, place->second, 1);
+    } else if (kind.dense > 0) {
+        add(sum, part(known.dense_layer[again], {1, 0, false, false}), kind.dense);
+    } else if (kind.moe > 0) {
+        add(sum, part(known.moe_layer[again], {0, 1, false, false}), kind.moe);
+    }
+    if (kind.embedding)
+        add(sum, part(known.embedding, {0, 0, true, false}), 1);
+    if (kind.head)
+        add(sum, part(known.head, {0, 0, false, true}), 1);
+    return sum;
+}
+
+double StageTermTable::hop(const ResolvedPlan& plan) const
+{
+    std::vector<Operation> hops;
+    add_pipeline_hop(hops, rank_shape(plan, context_.constants));
+    return price(hops.front(), context_).seconds;
+}
+
+ChunkAdditions StageTermTable::overheads(const ResolvedPlan& plan) const
+{
+    std::vector<Operation> operations;
+    add_job_overheads(operations, plan);
+    ChunkAdditions additions;
+    for (const Operation& operation : operations) {
+        PassAdditions& pass = of_phase(additions, operation.phase);
+        (operation.host_rule == HostRule::share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
+    }
+    return additions;
+}
+
+void StageTermTable::add_sharding(ChunkAdditions& additions, const ResolvedPlan& plan, const ChunkKind& kind) const
+{
     StageParameters parameters;
+    add_chunk_parameters(parameters, plan, rank_, shape_of(kind));
+    std::vector<Operation> operations;
+    add_micro_batch_sharding(operations, plan, rank_, parameters);
+    for (const Operation& operation : operations) {
+        const double seconds = seconds_in_pass(operation, context_);
+        if (seconds > 0)
+            of_phase(additions, operation.phase).sharding.push_back(covered(operation, seconds, context_));
+    }
+}
+
+StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+{
+    StageParameters parameters;
+    for (const ChunkKind& kind : chunks)
+        add_chunk_parameters(parameters, plan, rank_, shape_of(kind));
     StageProgram stage;
-    for (const ChunkShape& shape : chunks)
-        stage.chunks.push_back(build_chunk(plan, rank, shape, parameters));
-    finish_stage(stage, plan, rank, parameters);
+    finish_stage(stage, plan, rank_, parameters);
     StepTerms terms;
+    terms.items.reserve(stage.step_operations.size());
     for (const Operation& operation : stage.step_operations)
         terms.items.push_back(item_of(operation, context_));
     terms.held = bytes_of(stage.allocations, Lifetime::step);

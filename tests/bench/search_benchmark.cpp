@@ -48,8 +48,8 @@ void OneEvaluation(benchmark::State& state)
     for (auto _ : state) {
         LayoutEvaluator evaluator(request.plan, request.space);
         layouts = evaluated = unfit = 0;
-        // Spread over the space: every seventh mesh.
-        for (std::size_t i = 0; i < units.size() && evaluated + unfit < kLayouts; i += 7) {
+        // Spread over the space: every third mesh.
+        for (std::size_t i = 0; i < units.size() && evaluated + unfit < kLayouts; i += 3) {
             for_each_candidate(request.space, request.plan, units[i], [&](const Candidate& candidate) {
                 ++layouts;
                 evaluator.set(candidate);

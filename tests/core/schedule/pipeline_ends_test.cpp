@@ -39,12 +39,12 @@ std::vector<double> simulated(const Pipeline& pipeline)
 
 void expect_same(const Pipeline& pipeline, int round)
 {
-    const auto formula = pipeline_ends(pipeline.schedule, pipeline.runs, pipeline.micro_batches, pipeline.hop);
-    ASSERT_TRUE(formula);
+    PipelineEnds ends;
+    const auto formula = ends(pipeline.schedule, pipeline.runs, pipeline.micro_batches, pipeline.hop);
     const std::vector<double> expected = simulated(pipeline);
-    ASSERT_EQ(formula->size(), expected.size());
+    ASSERT_EQ(formula.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
-        ASSERT_NEAR((*formula)[i], expected[i], 1e-12 * expected[i])
+        ASSERT_NEAR(formula[i], expected[i], 1e-12 * expected[i])
             << "round " << round << ", run " << i << " of " << expected.size() << ", " << pipeline.micro_batches
             << " micro-batches";
 }
@@ -66,7 +66,7 @@ TEST(PipelineEnds, EqualTheSimulationOnRandomPipelines)
                 {1 + int(random() % 4), forward + uniform(0, spread), backward + uniform(0, spread)});
             stages += pipeline.runs.back().stages;
         }
-        pipeline.micro_batches = (pipeline.schedule == Schedule::gpipe ? 1 : stages) + int(random() % 20);
+        pipeline.micro_batches = 1 + int(random() % (2 * std::size_t(stages) + 8)); // often fewer than stages
         pipeline.hop = round % 2 == 0 ? 0 : uniform(0, 0.5);
         expect_same(pipeline, round);
     }
@@ -75,18 +75,19 @@ TEST(PipelineEnds, EqualTheSimulationOnRandomPipelines)
 TEST(PipelineEnds, OneStageIsItsMicroBatches)
 {
     const std::vector<StageRun> one{{1, 2, 3}};
-    EXPECT_DOUBLE_EQ(pipeline_ends(Schedule::one_f_one_b, one, 1, 9)->front(), 5);
-    EXPECT_DOUBLE_EQ(pipeline_ends(Schedule::one_f_one_b, one, 7, 9)->front(), 35);
+    PipelineEnds ends;
+    EXPECT_DOUBLE_EQ(ends(Schedule::one_f_one_b, one, 1, 9).front(), 5);
+    EXPECT_DOUBLE_EQ(ends(Schedule::one_f_one_b, one, 7, 9).front(), 35);
 }
 
 TEST(PipelineEnds, SaysWhereItHasNoFormula)
 {
-    const std::vector<StageRun> four{{4, 1, 2}};
-    EXPECT_FALSE(pipeline_ends(Schedule::one_f_one_b, four, 3, 0));
-    EXPECT_TRUE(pipeline_ends(Schedule::one_f_one_b, four, 4, 0));
-    EXPECT_FALSE(pipeline_ends(Schedule::interleaved, four, 8, 0));
-    EXPECT_FALSE(pipeline_ends(Schedule::zb_h1, four, 8, 0));
-    EXPECT_FALSE(pipeline_ends(Schedule::gpipe, {}, 8, 0));
+    EXPECT_TRUE(has_pipeline_formula(Schedule::one_f_one_b, 4, 1));
+    EXPECT_TRUE(has_pipeline_formula(Schedule::gpipe, 4, 1));
+    EXPECT_TRUE(has_pipeline_formula(Schedule::zb_h1, 1, 1)) << "one stage just accumulates";
+    EXPECT_FALSE(has_pipeline_formula(Schedule::interleaved, 4, 2));
+    EXPECT_FALSE(has_pipeline_formula(Schedule::zb_h1, 4, 1));
+    EXPECT_FALSE(has_pipeline_formula(Schedule::gpipe, 0, 1));
 }
 
 } // namespace

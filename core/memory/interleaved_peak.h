@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory of a rank under interleaved 1F1B without walking its action list.
+#pragma once
+
+#include <span>
+
+namespace fourfold {
+
+// Bytes of a micro-batch on one chunk: kept from its forward until its backward ends, and more while a pass runs.
+struct ChunkBytes {
+    double kept = 0, in_forward = 0, in_backward = 0;
+};
+
+// The largest sum of what micro-batches keep and what runs, on rank `stage` of `pp`: what replaying the list of
+// make_schedule(interleaved) gives. `chunks`: the rank's, along the model; more than one. micro_batches: a multiple of
+// pp.
+//
+// Forwards and backwards go through the chunks in blocks of pp micro-batches, a backward w = 2 (pp - 1 - stage) +
+// (v - 1) pp forwards behind. Within a block what is kept changes by the same amount at every action, so that only the
+// ends of blocks are looked at; in the steady state every v blocks repeat, so that one such period is. A rank nearer to
+// the start has the larger w and never keeps less.
+double interleaved_peak(std::span<const ChunkBytes> chunks, int stage, int pp, int micro_batches);
+
+} // namespace fourfold

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/gathered.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fourfold {
+namespace {
+
+// What check() says of a layout that broke a rule.
+std::string message_of(const std::string& code, const Candidate& candidate, const SearchRequest& request)
+{
+    for (const Reason& reason : check(plan_of({candidate}, request))) {
+        if (reason.code == code)
+            return reason.message;
+    }
+    return "";
+}
+
+} // namespace
+
+WatchedConstraint::WatchedConstraint(const Expression& of)
+    : expression(&of)
+    , layout_only(needs_only_layout(of))
+    , nearest_miss(std::numeric_limits<double>::infinity())
+{
+}
+
+bool WatchedConstraint::holds(const PlanValues& values)
+{
+    ++judged;
+    const double miss = expression->miss(values);
+    nearest_miss = std::min(nearest_miss, miss);
+    held += miss == 0 ? 1 : 0;
+    return miss == 0;
+}
+
+Gathered::Gathered(const SearchRequest& request)
+    : request_(&request)
+{
+    for (const Expression& expression : request.constraints)
+        constraints.emplace_back(expression);
+}
+
+void Gathered::keep(const FoundLayout& found)
+{
+    pareto_.add(found);
+    keep_best(found);
+}
+
+void Gathered::keep_best(const FoundLayout& found)
+{
+    const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
+    if (best_.size() >= limit && (limit == 0 || !ranks_before(found, best_.back(), request_->objective)))
+        return;
+    const auto place = std::upper_bound(best_.begin(), best_.end(), found,
+        [&](const FoundLayout& a, const FoundLayout& b) { return ranks_before(a, b, request_->objective); });
+    if (place != best_.begin() && std::prev(place)->candidate == found.candidate)
+        return; // two parts of a search may know the same layout
+    best_.insert(place, found);
+    if (best_.size() > limit)
+        best_.pop_back();
+}
+
+bool Gathered::may_matter(const FoundLayout& at_best) const
+{
+    const Objective& objective = request_->objective;
+    const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
+    const bool full = best_.size() >= limit && limit > 0;
+    const bool among_best = limit > 0 && (!full || !objective.better(best_.back().objective, at_best.objective));
+    return among_best
+        || !pareto_.covers(at_best.candidate.gpus(), at_best.figures.memory_device_gib, at_best.seconds_per_sequence);
+}
+
+void Gathered::keep_smallest(const FoundLayout& unfit)
+{
+    const auto key
+        = [](const FoundLayout& found) { return std::pair(found.figures.memory_device_gib, found.candidate); };
+    if (!smallest_unfit_ || key(unfit) < key(*smallest_unfit_))
+        smallest_unfit_ = unfit;
+}
+
+void Gathered::merge(const Gathered& other)
+{
+    for (const FoundLayout& found : other.best_)
+        keep_best(found);
+    pareto_.merge(other.pareto_);
+    counts += other.counts;
+    if (other.smallest_unfit_)
+        keep_smallest(*other.smallest_unfit_);
+    for (const Left& left : other.left_)
+        add(left.reason, left.first, left.count);
+    for (std::size_t i = 0; i < constraints.size(); ++i) {
+        constraints[i].judged += other.constraints[i].judged;
+        constraints[i].held += other.constraints[i].held;
+        constraints[i].nearest_miss = std::min(constraints[i].nearest_miss, other.constraints[i].nearest_miss);
+    }
+}
+
+void Gathered::start_from(const Gathered& other)
+{
+    *this = Gathered(*request_);
+    best_ = other.best_;
+    pareto_ = other.pareto_;
+}
+
+void Gathered::add(std::string_view reason, const Candidate& first, std::int64_t count)
+{
+    for (Left& known : left_) {
+        if (known.reason == reason) {
+            known.first = std::min(known.first, first);
+            known.count += count;
+            return;
+        }
+    }
+    left_.push_back({std::string(reason), first, count});
+}
+
+SearchResult Gathered::result() const
+{
+    SearchResult result;
+    result.best = best_;
+    result.pareto = pareto_.sorted();
+    result.counts = counts;
+    result.smallest_unfit = smallest_unfit_;
+    for (const Left& left : left_)
+        result.rejections.push_back({left.reason, message_of(left.reason, left.first, *request_), left.count});
+    std::stable_sort(result.rejections.begin(), result.rejections.end(), [](const Rejection& a, const Rejection& b) {
+        return a.count != b.count ? a.count > b.count : a.code < b.code;
+    });
+    for (const WatchedConstraint& constraint : constraints) {
+        const bool never = constraint.held == 0 && std::isfinite(constraint.nearest_miss);
+        result.constraints.push_back(
+            {constraint.expression->text(), constraint.judged, constraint.held, never ? constraint.nearest_miss : 0});
+    }
+    return result;
+}
+
+} // namespace fourfold

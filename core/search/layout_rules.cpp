@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/layout_rules.h"
+
+#include "core/plan/check_rules.h"
+
+namespace fourfold {
+LayoutRules::LayoutRules(const ResolvedPlan& base)
+    : whole_check_(base.training.recompute_layers.has_value())
+{
+}
+
+template <typename Rule>
+std::string_view LayoutRules::remembered(const Key& key, const ResolvedPlan& plan, Rule&& rule)
+{
+    const auto [known, fresh] = known_.try_emplace(key);
+    if (fresh) {
+        Reasons reasons;
+        rule(plan, reasons);
+        const std::vector<Reason> list = reasons.take();
+        known->second = list.empty() ? std::string_view() : kept(list.front().code);
+    }
+    return known->second;
+}
+
+void LayoutRules::set_layout(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const Training& training = plan.training;
+    const auto first = [](std::string_view a, std::string_view b) { return a.empty() ? b : a; };
+    Reasons of_degrees; // read everything, say little
+    check_degrees(plan, of_degrees);
+    const std::vector<Reason> degrees = of_degrees.take();
+    const std::string_view tensor = remembered({0, layout.tp}, plan, check_tensor_parallel);
+    const std::string_view sequence = remembered({1, layout.tp, layout.cp}, plan, check_sequence);
+    const std::string_view experts
+        = remembered({2, layout.tp * layout.cp * layout.dp, layout.ep, layout.etp}, plan, check_experts);
+    const std::string_view pipeline
+        = remembered({3, layout.pp, layout.virtual_stages, int(training.schedule)}, plan, check_pipeline);
+    before_batch_ = degrees.empty() ? first(first(first(tensor, sequence), experts), pipeline) : kept(degrees[0].code);
+    after_batch_ = remembered({4, layout.pp, int(training.sharding)}, plan, check_training);
+}
+
+std::string_view LayoutRules::broken(const ResolvedPlan& plan)
+{
+    if (whole_check_) {
+        const std::vector<Reason> reasons = check(plan);
+        return reasons.empty() ? std::string_view() : kept(reasons.front().code);
+    }
+    if (!before_batch_.empty())
+        return before_batch_;
+    if (const BatchRule rule = broken_batch_rule(plan); rule != BatchRule::none)
+        return code_of(rule);
+    return after_batch_;
+}
+
+} // namespace fourfold

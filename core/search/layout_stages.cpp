@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/layout_stages.h"
+
+#include "core/plan/chunk_placement.h"
+
+#include <algorithm>
+
+namespace fourfold {
+
+void LayoutStages::find_kinds(const ResolvedPlan& plan)
+{
+    kinds_.clear();
+    kind_of_chunk_.clear();
+    const std::vector<int>& layers = plan.layout.stage_layers;
+    int first_layer = 0;
+    for (std::size_t chunk = 0; chunk < layers.size(); ++chunk) {
+        const int dense = dense_layers(plan.model, first_layer, layers[chunk]);
+        const ChunkKind kind{dense, layers[chunk] - dense, chunk == 0, chunk + 1 == layers.size()};
+        first_layer += layers[chunk];
+        const auto known = std::find(kinds_.begin(), kinds_.end(), kind);
+        kind_of_chunk_.push_back(int(known - kinds_.begin()));
+        if (known == kinds_.end())
+            kinds_.push_back(kind);
+    }
+}
+
+void LayoutStages::find_runs(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const Schedule schedule = plan.training.schedule;
+    const int chunks = int(kind_of_chunk_.size());
+    // Stages of these schedules do not hold less the later they stand.
+    const bool alone = schedule == Schedule::zb_h1 || schedule == Schedule::zb_v;
+    virtual_stages_ = static_cast<std::size_t>(layout.virtual_stages);
+    runs_.clear();
+    run_chunks_.clear();
+    const auto home = [&](int chunk) { return stage_of_chunk(schedule, layout.pp, chunk); };
+    for (int stage = 0; stage < layout.pp; ++stage) {
+        int receives = 0;
+        const std::size_t begin = run_chunks_.size();
+        for (int row = 0; row < layout.virtual_stages; ++row) {
+            const int other = (row + 1) * layout.pp - 1 - stage; // where the row walks back
+            const int chunk = home(other) == stage ? other : row * layout.pp + stage;
+            run_chunks_.push_back(kind_of_chunk_[static_cast<std::size_t>(chunk)]);
+            receives += chunk > 0 && home(chunk - 1) != stage ? 1 : 0;
+            receives += chunk + 1 < chunks && home(chunk + 1) != stage ? 1 : 0;
+        }
+        const auto own = std::span(run_chunks_).subspan(begin);
+        const bool like_the_last = !runs_.empty() && !alone && runs_.back().receives == receives
+            && std::equal(own.begin(), own.end(), own.begin() - std::ptrdiff_t(virtual_stages_));
+        if (like_the_last) {
+            ++runs_.back().stages;
+            run_chunks_.resize(begin);
+        } else {
+            runs_.push_back({stage, 1, receives, {}});
+        }
+    }
+}
+
+void LayoutStages::find(const ResolvedPlan& plan, const StageTermTable& table)
+{
+    find_kinds(plan);
+    find_runs(plan);
+    const ChunkAdditions overheads = table.overheads(plan);
+    additions_.assign(kinds_.size(), overheads);
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
+        table.add_sharding(additions_[kind], plan, kinds_[kind]);
+    std::vector<ChunkKind> own;
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+        const auto chunks = chunks_of(run);
+        const bool like_the_last = run > 0 && std::ranges::equal(chunks, chunks_of(run - 1));
+        if (like_the_last) {
+            runs_[run].step = runs_[run - 1].step;
+            continue;
+        }
+        own.clear();
+        for (const int kind : chunks)
+            own.push_back(kinds_[static_cast<std::size_t>(kind)]);
+        runs_[run].step = table.step(plan, own);
+    }
+}
+
+} // namespace fourfold
