@@ -2,86 +2,92 @@
 #include "core/memory/interleaved_peak.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace fourfold {
 namespace {
 
-// The blocks of a rank's passes in one direction.
-class Blocks {
+// A rank's passes in one direction: blocks of `pp`, from chunk to chunk and round again.
+class Passes {
 public:
-    Blocks(std::span<const ChunkBytes> chunks, int pp, bool backward)
+    Passes(std::span<const ChunkBytes> chunks, int pp, bool backward)
         : chunks_(chunks)
         , pp_(pp)
-        , backward_(backward)
+        , step_(backward ? -1 : 1)
+        , chunk_(backward ? int(chunks.size()) - 1 : 0)
+        , left_(pp)
     {
-        for (const ChunkBytes& chunk : chunks)
-            of_period_ += pp * chunk.kept;
     }
-    [[nodiscard]] const ChunkBytes& chunk_of(std::int64_t pass) const { return at(pass / pp_ % count()); }
-    // Bytes that the first `passes` keep, or free.
-    [[nodiscard]] double kept_by(std::int64_t passes) const
+    [[nodiscard]] const ChunkBytes& chunk() const { return chunks_[static_cast<std::size_t>(chunk_)]; }
+    [[nodiscard]] int left_in_block() const { return left_; }
+    // At most to the end of the block.
+    void advance(int passes)
     {
-        const std::int64_t blocks = passes / pp_;
-        double bytes = double(blocks / count()) * of_period_;
-        const std::int64_t in_period = blocks % count();
-        for (std::int64_t block = 0; block < in_period; ++block)
-            bytes += pp_ * at(block).kept;
-        return bytes + double(passes % pp_) * at(in_period).kept;
+        left_ -= passes;
+        if (left_ > 0)
+            return;
+        left_ = pp_;
+        chunk_ += step_;
+        if (chunk_ < 0)
+            chunk_ = int(chunks_.size()) - 1;
+        else if (chunk_ == int(chunks_.size()))
+            chunk_ = 0;
     }
-    [[nodiscard]] std::int64_t end_of_block(std::int64_t pass) const { return (pass / pp_ + 1) * pp_; }
 
 private:
-    [[nodiscard]] std::int64_t count() const { return std::int64_t(chunks_.size()); }
-    [[nodiscard]] const ChunkBytes& at(std::int64_t block) const
-    {
-        return chunks_[static_cast<std::size_t>(backward_ ? count() - 1 - block : block)];
-    }
-
     std::span<const ChunkBytes> chunks_;
-    int pp_;
-    bool backward_;
-    double of_period_ = 0;
+    int pp_, step_, chunk_, left_;
 };
+
+bool alike(std::span<const ChunkBytes> chunks)
+{
+    const ChunkBytes& first = chunks.front();
+    return std::all_of(chunks.begin() + 1, chunks.end(), [&](const ChunkBytes& chunk) {
+        return chunk.kept == first.kept && chunk.in_forward == first.in_forward
+            && chunk.in_backward == first.in_backward;
+    });
+}
 
 } // namespace
 
 double interleaved_peak(std::span<const ChunkBytes> chunks, int stage, int pp, int micro_batches)
 {
-    const auto count = std::int64_t(chunks.size());
-    const std::int64_t total = count * micro_batches, period = count * pp;
-    const std::int64_t behind = std::min(2 * std::int64_t(pp - 1 - stage) + (count - 1) * pp, total);
+    const int count = int(chunks.size()), total = count * micro_batches;
+    const int behind = std::min(2 * (pp - 1 - stage) + (count - 1) * pp, total);
     const ChunkBytes& first = chunks.front();
-    if (std::all_of(chunks.begin() + 1, chunks.end(), [&](const ChunkBytes& chunk) {
-            return chunk.kept == first.kept && chunk.in_forward == first.in_forward
-                && chunk.in_backward == first.in_backward;
-        }))
-        return double(std::min(behind + 1, total)) * first.kept + std::max(first.in_forward, first.in_backward);
+    if (alike(chunks))
+        return std::min(behind + 1, total) * first.kept + std::max(first.in_forward, first.in_backward);
 
-    const Blocks forwards(chunks, pp, false), backwards(chunks, pp, true);
-    double peak = 0;
-    const auto alive = [&](std::int64_t forward, std::int64_t backward) {
-        return forwards.kept_by(forward) - backwards.kept_by(backward);
-    };
+    Passes forward(chunks, pp, false), backward(chunks, pp, true);
+    double peak = 0, alive = 0;
     // Warm-up: only forwards, what they keep grows.
-    for (std::int64_t pass = 0; pass < behind; pass = forwards.end_of_block(pass)) {
-        const std::int64_t last = std::min(forwards.end_of_block(pass), behind) - 1;
-        peak = std::max(peak, alive(last + 1, 0) + forwards.chunk_of(last).in_forward);
+    for (int left = behind; left > 0;) {
+        const int passes = std::min(left, forward.left_in_block());
+        alive += passes * forward.chunk().kept;
+        peak = std::max(peak, alive + forward.chunk().in_forward);
+        forward.advance(passes);
+        left -= passes;
     }
-    // A forward and a backward in turn: `pass` counts the backwards.
-    const std::int64_t steady = std::min(total - behind, period);
-    for (std::int64_t pass = 0; pass < steady;) {
-        const std::int64_t end
-            = std::min({backwards.end_of_block(pass), forwards.end_of_block(pass + behind) - behind, steady});
-        const double running
-            = std::max(forwards.chunk_of(pass + behind).in_forward, backwards.chunk_of(pass).in_backward);
-        for (const std::int64_t at : {pass, end - 1})
-            peak = std::max(peak, alive(at + behind + 1, at) + running);
-        pass = end;
+    // A forward and a backward in turn, one period of them.
+    for (int left = std::min(total - behind, count * pp); left > 0;) {
+        const int passes = std::min({left, forward.left_in_block(), backward.left_in_block()});
+        const double kept = forward.chunk().kept, change = kept - backward.chunk().kept;
+        const double running = std::max(forward.chunk().in_forward, backward.chunk().in_backward);
+        peak = std::max(peak, alive + kept + running + std::max(0.0, (passes - 1) * change));
+        alive += passes * change;
+        forward.advance(passes);
+        backward.advance(passes);
+        left -= passes;
     }
-    // Only backwards: what is kept shrinks.
-    for (std::int64_t pass = total - behind; pass < total; pass = backwards.end_of_block(pass))
-        peak = std::max(peak, alive(total, pass) + backwards.chunk_of(pass).in_backward);
+    // Only backwards, looked at from their end: what is kept grows from the first chunk on.
+    Passes before_end(chunks, pp, false);
+    alive = 0;
+    for (int left = behind; left > 0;) {
+        const int passes = std::min(left, before_end.left_in_block());
+        alive += passes * before_end.chunk().kept;
+        peak = std::max(peak, alive + before_end.chunk().in_backward);
+        before_end.advance(passes);
+        left -= passes;
+    }
     return peak;
 }
 

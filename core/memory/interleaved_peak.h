@@ -9,6 +9,7 @@ namespace fourfold {
 // Bytes of a micro-batch on one chunk: kept from its forward until its backward ends, and more while a pass runs.
 struct ChunkBytes {
     double kept = 0, in_forward = 0, in_backward = 0;
+    double kept_for_weights = 0; // from there to the weight gradient, where a schedule parts them
 };
 
 // The largest sum of what micro-batches keep and what runs, on rank `stage` of `pp`: what replaying the list of

@@ -13,11 +13,9 @@
 namespace fourfold {
 namespace {
 
-// Candidates whose meshes, shards and stages are the same.
-bool same_stages(const Candidate& a, const Candidate& b)
+bool same_mesh(const Candidate& a, const Candidate& b)
 {
-    return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.dp == b.dp && a.ep == b.ep && a.order == b.order
-        && a.sharding == b.sharding && a.virtual_stages == b.virtual_stages;
+    return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.dp == b.dp && a.ep == b.ep && a.order == b.order;
 }
 
 // Schedules that part the backward place chunks and keep activations in ways of their own.
@@ -71,24 +69,20 @@ LayoutEvaluator::LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& sp
 
 const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
 {
-    if (placed_ && same_stages(*placed_, candidate)) {
-        Training& training = plan_.training;
-        training.recompute = candidate.recompute;
-        training.micro_batch = candidate.micro_batch;
-        training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base_.training.global_batch;
-        training.micro_batches
-            = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
-        if (training.schedule != candidate.schedule) {
-            stages_known_
-                = stages_known_ && !parts_the_backward(training.schedule) && !parts_the_backward(candidate.schedule);
-            training.schedule = candidate.schedule;
-            rules_.set_layout(plan_);
-        }
-    } else {
+    const bool mesh = placed_ && same_mesh(*placed_, candidate);
+    const bool stages
+        = mesh && placed_->sharding == candidate.sharding && placed_->virtual_stages == candidate.virtual_stages;
+    const Schedule before = plan_.training.schedule;
+    if (stages)
+        place_batch(candidate, base_, plan_);
+    else if (mesh)
+        place_stages(candidate, base_, plan_);
+    else
         place(candidate, space_, base_, plan_);
+    if (!stages || before != candidate.schedule)
         rules_.set_layout(plan_);
-        stages_known_ = false;
-    }
+    stages_known_ = stages_known_ && stages
+        && (before == candidate.schedule || (!parts_the_backward(before) && !parts_the_backward(candidate.schedule)));
     placed_ = candidate;
     return plan_;
 }
@@ -102,19 +96,15 @@ bool LayoutEvaluator::composes() const
         && context.memory_bytes_s > 0;
 }
 
-void LayoutEvaluator::collect()
+void LayoutEvaluator::find_stages()
 {
-    if (!stages_known_) {
-        terms_.set_layout(plan_);
-        stages_.find(plan_, terms_);
-        overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
-        hops_.clear();
-        stages_known_ = true;
-    }
-    simulated_ = micro_batches_to_simulate(plan_);
-    chunks_.clear();
-    for (const ChunkKind& kind : stages_.kinds())
-        chunks_.push_back(terms_.chunk(plan_, kind));
+    if (stages_known_)
+        return;
+    terms_.set_layout(plan_);
+    stages_.find(plan_, terms_);
+    overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
+    hops_.clear();
+    stages_known_ = true;
 }
 
 const LayoutEvaluator::Actions& LayoutEvaluator::actions()
@@ -137,7 +127,7 @@ double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
     const auto kinds = stages_.chunks_of(run);
     double alive = 0, peak = 0;
     for (const Action& action : actions().lists[at(stage)]) {
-        const ChunkTerms& chunk = chunks_[at(kinds[at(action.chunk / plan_.layout.pp)])];
+        const ChunkBytes& chunk = bytes_[at(kinds[at(action.chunk / plan_.layout.pp)])];
         switch (action.kind) {
         case ActionKind::forward:
             alive += chunk.kept;
@@ -166,12 +156,12 @@ double LayoutEvaluator::peak_of(std::size_t run, int stage)
     if (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v))
         return replayed_peak(run, stage);
     if (kinds.size() > 1) {
-        bytes_.clear();
+        rank_bytes_.clear();
         for (const int kind : kinds)
-            bytes_.push_back({chunks_[at(kind)].kept, chunks_[at(kind)].in_forward, chunks_[at(kind)].in_backward});
-        return interleaved_peak(bytes_, stage, pp, simulated_);
+            rank_bytes_.push_back(bytes_[at(kind)]);
+        return interleaved_peak(rank_bytes_, stage, pp, simulated_);
     }
-    const ChunkTerms& chunk = chunks_[at(kinds.front())];
+    const ChunkBytes& chunk = bytes_[at(kinds.front())];
     const bool all = pp > 1 && schedule == Schedule::gpipe;
     const int in_flight = all ? simulated_ : std::min(simulated_, pp - stage);
     return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
@@ -181,9 +171,12 @@ void LayoutEvaluator::fill_memory()
 {
     const MemoryConvention convention = plan_.stack.memory_convention;
     LayoutFigures& figures = evaluation_.figures;
+    bytes_.clear();
+    for (const ChunkKind& kind : stages_.kinds())
+        bytes_.push_back(terms_.bytes(plan_, kind));
     const auto look = [&](std::size_t run, int stage) {
-        const StepTerms& step = stages_.runs()[run].step;
-        const double allocated = (step.held + std::max(peak_of(run, stage), step.in_update)) / kGib;
+        const StageBytes& bytes = stages_.runs()[run].bytes;
+        const double allocated = (bytes.held + std::max(peak_of(run, stage), bytes.in_update)) / kGib;
         const double device = allocated * fragmentation_ + overhead_gib_;
         figures.memory_device_gib = std::max(figures.memory_device_gib, device);
         return convention == MemoryConvention::peak_allocated ? allocated
@@ -193,7 +186,7 @@ void LayoutEvaluator::fill_memory()
     const int told = plan_.stack.memory_stage;
     double of_told = 0;
     for (std::size_t run = 0; run < stages_.runs().size(); ++run) {
-        const auto& [first, stages, receives, step] = stages_.runs()[run];
+        const auto [first, stages] = std::pair(stages_.runs()[run].first_stage, stages_.runs()[run].stages);
         const double published = look(run, first); // later stages of a run hold no more
         figures.memory_gib = std::max(figures.memory_gib, published);
         if (told >= first && told < first + stages)
@@ -210,12 +203,16 @@ void LayoutEvaluator::fill_times()
     const double slowdown = constants[Constant::overlap_slowdown];
     const double pressure = memory_pressure(evaluation_.figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
         * constants[Constant::allocator_pressure];
+    stages_.price(plan_, terms_);
     forwards_.clear();
     backwards_.clear();
-    for (std::size_t kind = 0; kind < chunks_.size(); ++kind) {
+    weight_products_.clear();
+    for (std::size_t kind = 0; kind < stages_.kinds().size(); ++kind) {
+        const ChunkPasses passes = terms_.passes(plan_, stages_.kinds()[kind]);
         const ChunkAdditions& additions = stages_.additions(kind);
-        forwards_.push_back(compose(chunks_[kind].forward, additions.forward, slowdown, pressure));
-        backwards_.push_back(compose(chunks_[kind].backward, additions.backward, slowdown, pressure));
+        forwards_.push_back(compose(passes.forward, additions.forward, slowdown, pressure));
+        backwards_.push_back(compose(passes.backward, additions.backward, slowdown, pressure));
+        weight_products_.push_back(passes.backward.weights);
     }
     times_.clear();
     step_.clear();
@@ -251,9 +248,12 @@ std::span<const double> LayoutEvaluator::timed_ends(double hop)
 {
     ScheduleTimes times;
     times.send_receive_s = hop;
-    for (const int kind : stages_.kind_of_chunk())
-        times.chunks.push_back(
-            {forwards_[at(kind)].seconds, backwards_[at(kind)].seconds, backwards_[at(kind)].weight_gradient});
+    for (const int kind : stages_.kind_of_chunk()) {
+        const ComposedPass& backward = backwards_[at(kind)];
+        times.chunks.push_back({forwards_[at(kind)].seconds, backward.seconds,
+            weight_gradient_seconds(
+                backward.unstretched, backward.fixed, weight_products_[at(kind)], backward.seconds)});
+    }
     const ScheduleOrder::Ends all = actions().order->time(times);
     ends_.clear();
     for (const LayoutStages::Run& run : stages_.runs()) {
@@ -341,7 +341,8 @@ const Evaluation& LayoutEvaluator::estimate()
         evaluation_ = evaluate_by_simulation(plan_, codes_);
         return evaluation_;
     }
-    collect();
+    find_stages();
+    simulated_ = micro_batches_to_simulate(plan_);
     fill_memory();
     evaluation_.outcome = LayoutOutcome::does_not_fit;
     if (evaluation_.figures.fit == Fit::no)

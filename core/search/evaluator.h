@@ -60,7 +60,7 @@ private:
         std::optional<ScheduleOrder> order;
     };
     [[nodiscard]] bool composes() const;
-    void collect();
+    void find_stages();
     const Actions& actions();
     [[nodiscard]] double peak_of(std::size_t run, int stage);
     [[nodiscard]] double replayed_peak(std::size_t run, int stage);
@@ -92,13 +92,14 @@ private:
 
     // Of its micro-batch and recomputation, by kind of chunk.
     int simulated_ = 1; // micro-batches of which the schedule consists; the rest repeats its steady state
-    std::vector<ChunkTerms> chunks_;
+    std::vector<ChunkBytes> bytes_;
     std::vector<ComposedPass> forwards_, backwards_;
+    std::vector<double> weight_products_;
     std::vector<StageRun> times_; // of the runs, both passes of all chunks
     std::vector<std::array<double, 4>> step_; // of the runs: exposed once a step, by StepTerms::Kind
 
     // Kept for their memory.
-    std::vector<ChunkBytes> bytes_;
+    std::vector<ChunkBytes> rank_bytes_;
     std::vector<BoundRun> bounds_;
     PipelineEnds pipeline_ends_;
     std::vector<double> ends_;

@@ -108,13 +108,14 @@ void Gathered::start_from(const Gathered& other)
 void Gathered::add(std::string_view reason, const Candidate& first, std::int64_t count)
 {
     for (Left& known : left_) {
-        if (known.reason == reason) {
+        if (known.met_at == reason.data() || known.reason == reason) {
+            known.met_at = reason.data();
             known.first = std::min(known.first, first);
             known.count += count;
             return;
         }
     }
-    left_.push_back({std::string(reason), first, count});
+    left_.push_back({std::string(reason), first, count, reason.data()});
 }
 
 SearchResult Gathered::result() const

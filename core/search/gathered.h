@@ -45,6 +45,7 @@ private:
         std::string reason;
         Candidate first;
         std::int64_t count = 0;
+        const char* met_at = nullptr; // where the reason was the last time: most often it is there again
     };
     void keep_best(const FoundLayout& found);
     void add(std::string_view reason, const Candidate& first, std::int64_t count);

@@ -9,6 +9,14 @@ LayoutRules::LayoutRules(const ResolvedPlan& base)
 {
 }
 
+std::size_t LayoutRules::Hash::operator()(const Key& key) const
+{
+    std::uint64_t hash = 0;
+    for (const int part : key)
+        hash = (hash ^ std::uint32_t(part)) * 0x9E3779B97F4A7C15ULL;
+    return hash >> 20U;
+}
+
 template <typename Rule>
 std::string_view LayoutRules::remembered(const Key& key, const ResolvedPlan& plan, Rule&& rule)
 {
@@ -32,8 +40,10 @@ void LayoutRules::set_layout(const ResolvedPlan& plan)
     const std::vector<Reason> degrees = of_degrees.take();
     const std::string_view tensor = remembered({0, layout.tp}, plan, check_tensor_parallel);
     const std::string_view sequence = remembered({1, layout.tp, layout.cp}, plan, check_sequence);
-    const std::string_view experts
-        = remembered({2, layout.tp * layout.cp * layout.dp, layout.ep, layout.etp}, plan, check_experts);
+    // Says of dense models only that they have no experts.
+    const std::string_view experts = !plan.model.experts && layout.ep == 1
+        ? std::string_view()
+        : remembered({2, layout.tp * layout.cp * layout.dp, layout.ep, layout.etp}, plan, check_experts);
     const std::string_view pipeline
         = remembered({3, layout.pp, layout.virtual_stages, int(training.schedule)}, plan, check_pipeline);
     before_batch_ = degrees.empty() ? first(first(first(tensor, sequence), experts), pipeline) : kept(degrees[0].code);

@@ -5,10 +5,10 @@
 #include "core/plan/plan.h"
 
 #include <array>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace fourfold {
 
@@ -26,12 +26,15 @@ public:
 private:
     std::string_view kept(const std::string& code) { return *codes_.insert(code).first; }
     using Key = std::array<int, 4>; // a rule and the fields that it reads
+    struct Hash {
+        std::size_t operator()(const Key& key) const;
+    };
     template <typename Rule>
     std::string_view remembered(const Key& key, const ResolvedPlan& plan, Rule&& rule);
 
     bool whole_check_ = false; // rules of the base plan read more than the fields above
     std::set<std::string> codes_;
-    std::map<Key, std::string_view> known_;
+    std::unordered_map<Key, std::string_view, Hash> known_;
     std::string_view before_batch_, after_batch_; // rules on either side of those of the batch
 };
 

@@ -52,8 +52,25 @@ void LayoutStages::find_runs(const ResolvedPlan& plan)
             ++runs_.back().stages;
             run_chunks_.resize(begin);
         } else {
-            runs_.push_back({stage, 1, receives, {}});
+            runs_.push_back({stage, 1, receives, {}, {}});
         }
+    }
+}
+
+template <typename Fill, typename Same>
+void LayoutStages::for_each_stage(Fill&& fill, Same&& same)
+{
+    std::vector<ChunkKind> own;
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+        const auto chunks = chunks_of(run);
+        if (run > 0 && std::ranges::equal(chunks, chunks_of(run - 1))) {
+            same(runs_[run], runs_[run - 1]);
+            continue;
+        }
+        own.clear();
+        for (const int kind : chunks)
+            own.push_back(kinds_[static_cast<std::size_t>(kind)]);
+        fill(runs_[run], own);
     }
 }
 
@@ -61,23 +78,21 @@ void LayoutStages::find(const ResolvedPlan& plan, const StageTermTable& table)
 {
     find_kinds(plan);
     find_runs(plan);
-    const ChunkAdditions overheads = table.overheads(plan);
-    additions_.assign(kinds_.size(), overheads);
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
-        table.add_sharding(additions_[kind], plan, kinds_[kind]);
-    std::vector<ChunkKind> own;
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-        const auto chunks = chunks_of(run);
-        const bool like_the_last = run > 0 && std::ranges::equal(chunks, chunks_of(run - 1));
-        if (like_the_last) {
-            runs_[run].step = runs_[run - 1].step;
-            continue;
-        }
-        own.clear();
-        for (const int kind : chunks)
-            own.push_back(kinds_[static_cast<std::size_t>(kind)]);
-        runs_[run].step = table.step(plan, own);
-    }
+    priced_ = false;
+    for_each_stage([&](Run& run, std::span<const ChunkKind> chunks) { run.bytes = table.stage_bytes(plan, chunks); },
+        [](Run& run, const Run& before) { run.bytes = before.bytes; });
+}
+
+void LayoutStages::price(const ResolvedPlan& plan, StageTermTable& table)
+{
+    if (priced_)
+        return;
+    priced_ = true;
+    additions_.clear();
+    for (const ChunkKind& kind : kinds_)
+        additions_.push_back(table.additions(plan, kind));
+    for_each_stage([&](Run& run, std::span<const ChunkKind> chunks) { run.step = table.step(plan, chunks); },
+        [](Run& run, const Run& before) { run.step = before.step; });
 }
 
 } // namespace fourfold

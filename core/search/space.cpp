@@ -208,7 +208,6 @@ Expected<void> set_axis(SearchSpace& space, const std::string& assignment, const
 void place(const Candidate& candidate, const SearchSpace& space, const ResolvedPlan& base, ResolvedPlan& plan)
 {
     Layout& layout = plan.layout;
-    Training& training = plan.training;
     plan.gpus = candidate.gpus();
     layout.tp = candidate.tp;
     layout.cp = candidate.cp;
@@ -217,19 +216,33 @@ void place(const Candidate& candidate, const SearchSpace& space, const ResolvedP
     layout.ep = candidate.ep;
     // A plan that cuts experts otherwise than the layers keeps doing so.
     layout.etp = base.layout.etp == base.layout.tp ? candidate.tp : base.layout.etp;
-    layout.virtual_stages = candidate.virtual_stages;
     layout.order = space.orders[candidate.order];
-    training.sharding = candidate.sharding;
+    plan.padded_vocab = padded_vocabulary(plan);
+    layout.stage_layers.clear();
+    place_stages(candidate, base, plan);
+}
+
+void place_stages(const Candidate& candidate, const ResolvedPlan& base, ResolvedPlan& plan)
+{
+    Layout& layout = plan.layout;
+    layout.virtual_stages = candidate.virtual_stages;
+    plan.training.sharding = candidate.sharding;
+    const auto chunks = static_cast<std::size_t>(layout.pp) * static_cast<std::size_t>(layout.virtual_stages);
+    if (layout.stage_layers.size() != chunks) // those of the same mesh
+        layout.stage_layers = default_stage_layers(plan.model, plan.stack, int(chunks));
+    layout.dp_shard = default_dp_shard(plan);
+    place_batch(candidate, base, plan);
+}
+
+void place_batch(const Candidate& candidate, const ResolvedPlan& base, ResolvedPlan& plan)
+{
+    Training& training = plan.training;
     training.recompute = candidate.recompute;
     training.schedule = candidate.schedule;
     training.micro_batch = candidate.micro_batch;
     training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base.training.global_batch;
     training.micro_batches
         = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
-    const auto chunks = static_cast<std::size_t>(candidate.pp) * static_cast<std::size_t>(candidate.virtual_stages);
-    layout.stage_layers = default_stage_layers(plan.model, plan.stack, int(chunks));
-    layout.dp_shard = default_dp_shard(plan);
-    plan.padded_vocab = padded_vocabulary(plan);
 }
 
 } // namespace fourfold

@@ -44,5 +44,8 @@ std::string order_text(const std::array<Dimension, 4>& order); // "tp-cp-pp-dp"
 // vocabulary, micro-batches. `plan` must have the model, cluster and stack of the search; all else is overwritten, so
 // that one plan serves many candidates.
 void place(const Candidate& candidate, const SearchSpace& space, const ResolvedPlan& base, ResolvedPlan& plan);
+// The same where `plan` holds a candidate on the same mesh; with the same sharding and virtual stages.
+void place_stages(const Candidate& candidate, const ResolvedPlan& base, ResolvedPlan& plan);
+void place_batch(const Candidate& candidate, const ResolvedPlan& base, ResolvedPlan& plan);
 
 } // namespace fourfold

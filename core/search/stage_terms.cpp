@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/stage_terms.h"
 
+#include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
 
 #include <algorithm>
@@ -57,19 +58,6 @@ void add(PassTerms& sum, const PassTerms& part, double times)
     sum.weights += part.weights * times;
 }
 
-// `times` equal layers, or one embedding or head. What lives while a pass runs lives for one layer at a time.
-void add(ChunkTerms& sum, const ChunkTerms& part, int times)
-{
-    if (times < 1)
-        return;
-    add(sum.forward, part.forward, times);
-    add(sum.backward, part.backward, times);
-    sum.kept += part.kept * times;
-    sum.kept_for_weights += part.kept_for_weights * times;
-    sum.in_forward += part.in_forward;
-    sum.in_backward += part.in_backward;
-}
-
 PassAdditions& of_phase(ChunkAdditions& additions, Phase phase)
 {
     return phase == Phase::forward ? additions.forward : additions.backward;
@@ -86,12 +74,10 @@ double CoveredWork::exposed(double& window, double overlap_slowdown) const
 
 ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure)
 {
-    const double fixed = pass.fixed + additions.fixed;
     double unstretched = pass.seconds + additions.fixed, window = pass.window;
     for (const CoveredWork& work : additions.sharding)
         unstretched += work.exposed(window, overlap_slowdown);
-    const double seconds = unstretched * (1 + additions.share + pressure);
-    return {seconds, weight_gradient_seconds(unstretched, fixed, pass.weights, seconds)};
+    return {unstretched * (1 + additions.share + pressure), unstretched, pass.fixed + additions.fixed};
 }
 
 std::array<double, 4> exposed_by_kind(const StepTerms& terms, double forward, double backward, double overlap_slowdown)
@@ -130,10 +116,12 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
     const std::array<int, 11> groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp,
         plan.training.sharding == Sharding::hybrid ? mesh.dp_shard : 0, int(mesh.order[0]), int(mesh.order[1]),
         int(mesh.order[2]), int(mesh.order[3])};
-    if (groups != groups_)
+    if (groups != groups_) {
         context_.set_groups(plan);
-    groups_ = groups;
-    rank_ = rank_shape(plan, context_.constants);
+        rank_ = rank_shape(plan, context_.constants);
+        overheads_.reset();
+        groups_ = groups;
+    }
     const Layout& layout = plan.layout;
     const Schedule schedule = plan.training.schedule;
     const auto packed = [&](GroupKind group) { return std::int32_t(context_.span(group).key()); };
@@ -166,16 +154,17 @@ ChunkShape StageTermTable::shape_of(const ChunkKind& kind) const
     return shape;
 }
 
-ChunkTerms StageTermTable::build(const ResolvedPlan& plan, const ChunkKind& kind) const
+StageTermTable::ChunkTerms StageTermTable::build(const ResolvedPlan& plan, const ChunkKind& kind) const
 {
     const ChunkProgram chunk = build_chunk_work(plan, rank_shape(plan, context_.constants), shape_of(kind));
     const ChunkTime time = chunk_time(chunk, context_);
-    return {terms_of(time.forward), terms_of(time.backward), bytes_of(chunk.allocations, Lifetime::micro_batch),
-        bytes_of(chunk.allocations, Lifetime::weight_gradient), bytes_of(chunk.allocations, Lifetime::forward),
-        bytes_of(chunk.allocations, Lifetime::backward)};
+    return {{terms_of(time.forward), terms_of(time.backward)},
+        {bytes_of(chunk.allocations, Lifetime::micro_batch), bytes_of(chunk.allocations, Lifetime::forward),
+            bytes_of(chunk.allocations, Lifetime::backward), bytes_of(chunk.allocations, Lifetime::weight_gradient)}};
 }
 
-ChunkTerms StageTermTable::chunk(const ResolvedPlan& plan, const ChunkKind& kind)
+template <typename Add>
+void StageTermTable::for_each_part(const ResolvedPlan& plan, const ChunkKind& kind, Add&& add)
 {
     Parts& known = parts(plan.training.micro_batch);
     const auto part = [&](std::optional<ChunkTerms>& terms, const ChunkKind& of) -> const ChunkTerms& {
@@ -184,24 +173,44 @@ ChunkTerms StageTermTable::chunk(const ResolvedPlan& plan, const ChunkKind& kind
         return *terms;
     };
     const auto again = static_cast<std::size_t>(plan.training.recompute);
-    ChunkTerms sum;
     // Layers of both kinds share their windows; offloaded layers share two buffers.
-    const bool mixed = (kind.dense > 0 && kind.moe > 0) || plan.training.offload == Offload::activations;
-    if (mixed) {
+    if ((kind.dense > 0 && kind.moe > 0) || plan.training.offload == Offload::activations) {
         const ChunkKind layers{kind.dense, kind.moe, false, false};
         const auto [place, fresh] = known.whole.try_emplace({layers, plan.training.recompute});
         if (fresh)
             place->second = build(plan, layers);
-        add(sum, place->second, 1);
+        add(place->second, 1);
     } else if (kind.dense > 0) {
-        add(sum, part(known.dense_layer[again], {1, 0, false, false}), kind.dense);
+        add(part(known.dense_layer[again], {1, 0, false, false}), kind.dense);
     } else if (kind.moe > 0) {
-        add(sum, part(known.moe_layer[again], {0, 1, false, false}), kind.moe);
+        add(part(known.moe_layer[again], {0, 1, false, false}), kind.moe);
     }
     if (kind.embedding)
-        add(sum, part(known.embedding, {0, 0, true, false}), 1);
+        add(part(known.embedding, {0, 0, true, false}), 1);
     if (kind.head)
-        add(sum, part(known.head, {0, 0, false, true}), 1);
+        add(part(known.head, {0, 0, false, true}), 1);
+}
+
+ChunkBytes StageTermTable::bytes(const ResolvedPlan& plan, const ChunkKind& kind)
+{
+    ChunkBytes sum;
+    for_each_part(plan, kind, [&](const ChunkTerms& part, int times) {
+        sum.kept += part.bytes.kept * times;
+        sum.kept_for_weights += part.bytes.kept_for_weights * times;
+        // What lives while a pass runs lives for one layer at a time.
+        sum.in_forward += part.bytes.in_forward;
+        sum.in_backward += part.bytes.in_backward;
+    });
+    return sum;
+}
+
+ChunkPasses StageTermTable::passes(const ResolvedPlan& plan, const ChunkKind& kind)
+{
+    ChunkPasses sum;
+    for_each_part(plan, kind, [&](const ChunkTerms& part, int times) {
+        add(sum.forward, part.passes.forward, times);
+        add(sum.backward, part.passes.backward, times);
+    });
     return sum;
 }
 
@@ -212,44 +221,51 @@ double StageTermTable::hop(const ResolvedPlan& plan) const
     return price(hops.front(), context_).seconds;
 }
 
-ChunkAdditions StageTermTable::overheads(const ResolvedPlan& plan) const
+ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const ChunkKind& kind)
 {
-    std::vector<Operation> operations;
-    add_job_overheads(operations, plan);
-    ChunkAdditions additions;
-    for (const Operation& operation : operations) {
-        PassAdditions& pass = of_phase(additions, operation.phase);
-        (operation.host_rule == HostRule::share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
+    if (!overheads_ || overheads_of_ != plan.layout.virtual_stages) {
+        std::vector<Operation> operations;
+        add_job_overheads(operations, plan);
+        overheads_.emplace();
+        overheads_of_ = plan.layout.virtual_stages;
+        for (const Operation& operation : operations) {
+            PassAdditions& pass = of_phase(*overheads_, operation.phase);
+            (operation.host_rule == HostRule::share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
+        }
     }
-    return additions;
-}
-
-void StageTermTable::add_sharding(ChunkAdditions& additions, const ResolvedPlan& plan, const ChunkKind& kind) const
-{
-    StageParameters parameters;
-    add_chunk_parameters(parameters, plan, rank_, shape_of(kind));
+    ChunkAdditions additions = *overheads_;
     std::vector<Operation> operations;
-    add_micro_batch_sharding(operations, plan, rank_, parameters);
+    add_micro_batch_sharding(operations, plan, rank_, parameters_of(plan, {&kind, 1}));
     for (const Operation& operation : operations) {
         const double seconds = seconds_in_pass(operation, context_);
         if (seconds > 0)
             of_phase(additions, operation.phase).sharding.push_back(covered(operation, seconds, context_));
     }
+    return additions;
 }
 
-StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+StageParameters StageTermTable::parameters_of(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
 {
     StageParameters parameters;
     for (const ChunkKind& kind : chunks)
         add_chunk_parameters(parameters, plan, rank_, shape_of(kind));
-    StageProgram stage;
-    finish_stage(stage, plan, rank_, parameters);
+    return parameters;
+}
+
+StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+{
+    const std::vector<Allocation> allocations = state_allocations(plan, rank_, parameters_of(plan, chunks));
+    return {bytes_of(allocations, Lifetime::step), bytes_of(allocations, Lifetime::update)};
+}
+
+StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+{
+    std::vector<Operation> operations;
+    add_step_operations(operations, plan, rank_, parameters_of(plan, chunks));
     StepTerms terms;
-    terms.items.reserve(stage.step_operations.size());
-    for (const Operation& operation : stage.step_operations)
+    terms.items.reserve(operations.size());
+    for (const Operation& operation : operations)
         terms.items.push_back(item_of(operation, context_));
-    terms.held = bytes_of(stage.allocations, Lifetime::step);
-    terms.in_update = bytes_of(stage.allocations, Lifetime::update);
     return terms;
 }
 

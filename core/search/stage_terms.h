@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/cost/passes.h"
+#include "core/memory/interleaved_peak.h"
 #include "core/program/build.h"
 #include "core/program/rank_shape.h"
 
@@ -24,11 +25,8 @@ struct PassTerms {
     double fixed = 0, weights = 0; // of `seconds`: fixed costs of the host, weight gradients (core/cost/passes.h)
 };
 
-// One micro-batch on one chunk. Bytes per GPU: kept from forward to backward, from there to the weight gradient where a
-// schedule parts them, and more while a pass runs.
-struct ChunkTerms {
+struct ChunkPasses {
     PassTerms forward, backward;
-    double kept = 0, kept_for_weights = 0, in_forward = 0, in_backward = 0;
 };
 
 // What a chunk holds: chunks of one kind cost the same.
@@ -59,7 +57,8 @@ struct ChunkAdditions {
 
 // A pass with its additions; memory pressure stretches it.
 struct ComposedPass {
-    double seconds = 0, weight_gradient = 0;
+    double seconds = 0;
+    double unstretched = 0, fixed = 0; // of it, see PassTime
 };
 ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure);
 
@@ -73,10 +72,14 @@ struct StepTerms {
         Kind kind = Kind::other;
     };
     std::vector<Item> items;
-    double held = 0, in_update = 0; // bytes per GPU
 };
 // What is exposed of it after `forward`, `backward` seconds of passes to hide it in, by Kind.
 std::array<double, 4> exposed_by_kind(const StepTerms& terms, double forward, double backward, double overlap_slowdown);
+
+// Bytes per GPU that a stage holds all the time, and more in the optimizer's update.
+struct StageBytes {
+    double held = 0, in_update = 0;
+};
 
 // Terms of the layouts of one search. The layers of a chunk are alike and nothing in a pass reaches across embedding,
 // layers and head, so that a layer of each kind, an embedding and a head are built and priced once for all layouts that
@@ -86,19 +89,26 @@ public:
     // `base`: model, cluster, stack, precision and all that the search does not vary.
     explicit StageTermTable(const ResolvedPlan& base);
 
-    // What follows is of the layout set last; `plan` is that layout. Degrees, order, schedule or sharding have changed:
+    // What follows is of the layout set last, which `plan` holds. Degrees, order, virtual stages, schedule or sharding
+    // have changed:
     void set_layout(const ResolvedPlan& plan);
-    ChunkTerms chunk(const ResolvedPlan& plan, const ChunkKind& kind);
+    // Of one micro-batch of the plan's size.
+    ChunkBytes bytes(const ResolvedPlan& plan, const ChunkKind& kind);
+    ChunkPasses passes(const ResolvedPlan& plan, const ChunkKind& kind);
     [[nodiscard]] double hop(const ResolvedPlan& plan) const; // seconds of a transfer to the next stage
-    // Additions of every chunk, without sharding.
-    [[nodiscard]] ChunkAdditions overheads(const ResolvedPlan& plan) const;
-    void add_sharding(ChunkAdditions& additions, const ResolvedPlan& plan, const ChunkKind& kind) const;
+    // What the job adds to a chunk's passes.
+    ChunkAdditions additions(const ResolvedPlan& plan, const ChunkKind& kind);
     // Of the stage that holds these chunks.
+    [[nodiscard]] StageBytes stage_bytes(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
     [[nodiscard]] StepTerms step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
 
     [[nodiscard]] const CostContext& context() const { return context_; }
 
 private:
+    struct ChunkTerms {
+        ChunkPasses passes;
+        ChunkBytes bytes;
+    };
     // Parts of chunks for one micro-batch size, as far as they were asked for.
     struct Parts {
         int micro_batch = 0;
@@ -114,10 +124,16 @@ private:
     Parts& parts(int micro_batch);
     [[nodiscard]] ChunkShape shape_of(const ChunkKind& kind) const;
     [[nodiscard]] ChunkTerms build(const ResolvedPlan& plan, const ChunkKind& kind) const;
+    // add(terms, times) for each part of the chunk.
+    template <typename Add>
+    void for_each_part(const ResolvedPlan& plan, const ChunkKind& kind, Add&& add);
+    [[nodiscard]] StageParameters parameters_of(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
 
     const ResolvedPlan& base_;
     CostContext context_;
     std::array<int, 11> groups_{}; // what context_ knows the groups of
+    std::optional<ChunkAdditions> overheads_; // of every chunk on the same mesh, sharding apart
+    int overheads_of_ = 0; // virtual stages
     std::unordered_map<Key, std::vector<Parts>, Hash> cuts_;
     std::vector<Parts>* cut_ = nullptr; // of the layout
     RankShape rank_; // of the layout, but for its micro-batch
