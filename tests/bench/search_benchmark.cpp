@@ -14,7 +14,7 @@
 namespace fourfold {
 namespace {
 
-ResolvedPlan plan_for(const std::string& model, const std::string& cluster, int gpus, int global_batch)
+ResolvedPlan plan_for(const Json& model, const std::string& cluster, int gpus, int global_batch)
 {
     static const Presets presets;
     const auto plan = plan_from_json(
@@ -38,6 +38,52 @@ SearchRequest one_evaluation_space()
     request.space.batch_tolerance = 0.05;
     return request;
 }
+
+// The example of Calculon's README: Turing-NLG 530B on 5,128 A100, batches of at most 2,520 sequences (5,128 GPUs leave
+// few meshes, so that orders and every way of sharding are tried as well). tests/bench/search/against_calculon.py runs
+// both.
+SearchRequest turing_space()
+{
+    const Json model{{"name", "Turing-NLG 530B"}, {"model_type", "gpt2"}, {"n_embd", 20480}, {"n_layer", 105},
+        {"n_head", 128}, {"n_positions", 2048}, {"vocab_size", 51200}, {"tie_word_embeddings", true}};
+    SearchRequest request;
+    request.plan = plan_for(model, "dgx-a100", 5128, 1923);
+    request.space = default_space(request.plan, {5128});
+    request.space.sharding
+        = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters, Sharding::hybrid};
+    if (!set_axis(request.space, "order=all", "benchmark"))
+        throw std::runtime_error("orders");
+    request.space.batch_tolerance = 0.34; // 1,282 to 2,520
+    return request;
+}
+
+void Turing530bOn5128(benchmark::State& state)
+{
+    const SearchRequest request = turing_space();
+    const std::vector<MeshUnit> units = mesh_units(request.space);
+    std::int64_t enumerated = 0, evaluated = 0, unfit = 0;
+    for (auto _ : state) {
+        LayoutEvaluator evaluator(request.plan, request.space); // knows nothing yet
+        enumerated = evaluated = unfit = 0;
+        for (const MeshUnit& unit : units) {
+            for_each_candidate(request.space, request.plan, unit, [&](const Candidate& candidate) {
+                ++enumerated;
+                evaluator.set(candidate);
+                const LayoutOutcome outcome = evaluator.evaluate().outcome;
+                evaluated += outcome == LayoutOutcome::evaluated ? 1 : 0;
+                unfit += outcome == LayoutOutcome::does_not_fit ? 1 : 0;
+            });
+        }
+    }
+    const double rounds = double(state.iterations());
+    state.counters["enumerated"] = double(enumerated);
+    state.counters["evaluated"] = double(evaluated);
+    state.counters["do_not_fit"] = double(unfit);
+    state.counters["evaluated_per_s"] = benchmark::Counter(double(evaluated) * rounds, benchmark::Counter::kIsRate);
+    state.counters["with_unfit_per_s"]
+        = benchmark::Counter(double(evaluated + unfit) * rounds, benchmark::Counter::kIsRate);
+}
+BENCHMARK(Turing530bOn5128)->Unit(benchmark::kMillisecond);
 
 void OneEvaluation(benchmark::State& state)
 {
