@@ -158,9 +158,11 @@ StageTermTable::ChunkTerms StageTermTable::build(const ResolvedPlan& plan, const
 {
     const ChunkProgram chunk = build_chunk_work(plan, rank_shape(plan, context_.constants), shape_of(kind));
     const ChunkTime time = chunk_time(chunk, context_);
+    const auto bytes = [&](Lifetime lifetime) { return bytes_of(chunk.allocations, lifetime); };
     return {{terms_of(time.forward), terms_of(time.backward)},
-        {bytes_of(chunk.allocations, Lifetime::micro_batch), bytes_of(chunk.allocations, Lifetime::forward),
-            bytes_of(chunk.allocations, Lifetime::backward), bytes_of(chunk.allocations, Lifetime::weight_gradient)}};
+        {bytes(Lifetime::micro_batch), bytes(Lifetime::forward), bytes(Lifetime::backward),
+            bytes(Lifetime::weight_gradient)},
+        bytes(Lifetime::loss)};
 }
 
 template <typename Add>
@@ -194,13 +196,16 @@ void StageTermTable::for_each_part(const ResolvedPlan& plan, const ChunkKind& ki
 ChunkBytes StageTermTable::bytes(const ResolvedPlan& plan, const ChunkKind& kind)
 {
     ChunkBytes sum;
+    double in_loss = 0;
     for_each_part(plan, kind, [&](const ChunkTerms& part, int times) {
         sum.kept += part.bytes.kept * times;
         sum.kept_for_weights += part.bytes.kept_for_weights * times;
         // What lives while a pass runs lives for one layer at a time.
         sum.in_forward += part.bytes.in_forward;
         sum.in_backward += part.bytes.in_backward;
+        in_loss += part.in_loss;
     });
+    sum.in_backward = std::max(sum.in_backward, in_loss); // as much is kept at both
     return sum;
 }
 

@@ -108,6 +108,7 @@ private:
     struct ChunkTerms {
         ChunkPasses passes;
         ChunkBytes bytes;
+        double in_loss = 0; // bytes at the loss, the instant before the backward
     };
     // Parts of chunks for one micro-batch size, as far as they were asked for.
     struct Parts {
