@@ -3,6 +3,7 @@
 #include "app/cli/history_view.h"
 #include "app/cli/run_progress.h"
 #include "app/cli/stop_signals.h"
+#include "runner/runs/adopt.h"
 
 #include <iostream>
 #include <memory>
@@ -12,7 +13,7 @@ namespace fourfold::cli {
 namespace {
 
 struct Options {
-    std::string run = "last";
+    std::string run = "last", target;
     bool json = false, accept_new_hosts = false;
 };
 
@@ -33,12 +34,20 @@ void print_stored(const std::string& run, RunProgress& progress)
 int attach_to(const Options& options)
 {
     RunProgress progress(options.json, options.accept_new_hosts);
+    const StopSignals signals("detaching; the run goes on");
+    std::string run = options.run;
+    if (!options.target.empty()) {
+        const auto target = load_target(options.target);
+        if (!target)
+            return fail(target.error());
+        auto found = adopt(run, *target, progress, signals.token());
+        if (!found)
+            return fail(found.error());
+        run = *std::move(found);
+    }
     if (options.json)
-        print_stored(options.run, progress);
-    Expected<RunResult> result = [&] {
-        const StopSignals signals("detaching; the run goes on");
-        return attach(options.run, progress, signals.token());
-    }();
+        print_stored(run, progress);
+    const auto result = attach(run, progress, signals.token());
     return result ? finish(*result, {}, options.json) : fail(result.error());
 }
 
@@ -47,9 +56,15 @@ int attach_to(const Options& options)
 void add_attach(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("attach", "Catch up with a run and follow it to its end");
-    command->footer("Ctrl-C detaches, the run goes on.");
+    command->footer(
+        "Ctrl-C detaches, the run goes on. With --target the run may have been launched from another computer: it "
+        "is looked for on the hosts\nand taken into this computer's history with all its events.");
     const auto options = std::make_shared<Options>();
     command->add_option("RUN", options->run, "id of a run or its beginning; last when left out");
+    command
+        ->add_option("--target", options->target,
+            "where to look for a run that this computer has not launched: a target's id or file, or user@host1,host2")
+        ->type_name("TARGET");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--accept-new-hosts", options->accept_new_hosts,
         "store the keys of unknown hosts without asking; changed keys are always refused");

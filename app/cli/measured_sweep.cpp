@@ -2,6 +2,8 @@
 #include "app/cli/measured_sweep.h"
 
 #include "app/cli/stop_signals.h"
+#include "core/calibration/measured_grid.h"
+#include "runner/sweep/preview_sweep.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <iostream>
@@ -16,16 +18,26 @@ int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunPro
     const auto text = read_text_file(options.layouts, 1u << 20);
     if (!text)
         return fail(text.error());
-    auto layouts = read_layouts(*text, options.layouts);
+    auto layouts = read_grid_layouts(*text, options.layouts);
     if (!layouts)
         return fail(layouts.error());
-    auto gpus = read_gpu_counts(options.gpus);
+    auto gpus = read_grid_gpus(options.gpus, "--gpus");
     if (!gpus)
         return fail(gpus.error());
     request.layouts = *std::move(layouts);
     request.gpus = *std::move(gpus);
     request.skip_unfit = options.skip_unfit;
     request.again = options.again;
+    if (options.dry_run) {
+        const auto preview = preview_sweep(request);
+        if (!preview)
+            return fail(preview.error());
+        if (*format == TableFormat::json)
+            print_json(preview->document);
+        else
+            std::cout << preview->text;
+        return kDone;
+    }
     const auto sweep = [&] {
         const StopSignals signals("stopping the sweep; the same command goes on with it");
         return measure_sweep(request, progress, signals.token(), [](const SweepTable& known, const std::string& next) {

@@ -10,11 +10,11 @@ namespace fourfold::cli {
 
 struct SweepOptions {
     std::string layouts, gpus; // FILE and "4,8,16"
-    bool skip_unfit = false, again = false;
+    bool skip_unfit = false, again = false, dry_run = false;
     FormatOptions format;
 };
 
-// Runs every cell that is not measured yet; the exit status.
+// Runs every cell that is not measured yet, or says what it would do; the exit status.
 int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress);
 
 } // namespace fourfold::cli

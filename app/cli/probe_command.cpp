@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
     std::string target = "local", save, like;
-    bool json = false, quick = false, accept_new_hosts = false;
+    bool json = false, quick = false, accept_new_hosts = false, dry_run = false;
 };
 
 int probe(const Options& options)
@@ -21,6 +21,14 @@ int probe(const Options& options)
     const auto target = load_target(options.target);
     if (!target)
         return fail(target.error());
+    if (options.dry_run) {
+        const LaunchPreview preview = preview_probe(*target, !options.quick);
+        if (options.json)
+            print_json(preview.document);
+        else
+            std::cout << preview.text;
+        return kDone;
+    }
     RunProgress progress(false, options.accept_new_hosts);
     const auto report = [&] {
         const StopSignals signals("stopping the probe");
@@ -53,6 +61,7 @@ void add_probe(Cli& cli)
     command->add_option(
         "TARGET", options->target, "local, a target's id or file, or user@host1,host2:2222,node[01-16]");
     command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
+    command->add_flag("--dry-run", options->dry_run, "say what would be opened and run, open and run nothing");
     auto* save
         = command->add_option("--save-cluster", options->save, "store the measured figures as this cluster preset")
               ->type_name("ID");

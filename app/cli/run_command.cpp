@@ -44,6 +44,7 @@ int sweep(const Options& options, const Target& target)
     RunProgress progress(false, options.accept_new_hosts);
     SweepOptions asked = options.sweep;
     asked.format.json = asked.format.json || options.json;
+    asked.dry_run = options.dry_run;
     return run_measured_sweep(asked, std::move(request), progress);
 }
 
@@ -89,7 +90,8 @@ void add_run(Cli& cli)
         ->type_name("N")
         ->check(CLI::Range(1, 1000000000));
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
-    command->add_flag("--dry-run", options->dry_run, "say what would be done: hosts, ranks, files, remote commands");
+    command->add_flag("--dry-run", options->dry_run,
+        "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
     command->add_flag("--accept-new-hosts", options->accept_new_hosts,
         "store the keys of unknown hosts without asking; changed keys are always refused");
     auto* layouts = command

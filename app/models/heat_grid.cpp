@@ -171,14 +171,13 @@ HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next)
     for (const int gpus : table.gpus)
         heat.columns << grouped(gpus);
     for (std::size_t row = 0; row < table.layouts.size(); ++row) {
-        const SweepLayout& layout = table.layouts[row];
-        const GridLayout as{layout.tp, layout.cp, layout.pp, layout.micro_batch, layout.virtual_stages};
-        heat.rows << layoutName(as);
+        const GridLayout& layout = table.layouts[row];
+        heat.rows << layoutName(layout);
         std::vector<HeatCell>& cells = heat.cells.emplace_back();
         for (std::size_t column = 0; column < table.gpus.size(); ++column) {
             HeatCell& cell = cells.emplace_back();
             const std::optional<CellResult>& known = table.cells[row][column];
-            QStringList lines{tr("%1 on %2").arg(layoutName(as), counted(table.gpus[column], tr("rank")))};
+            QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(table.gpus[column], tr("rank")))};
             if (!known) {
                 const bool runs = SweepCell{layout, table.gpus[column]}.key() == next;
                 cell.state = HeatCell::State::waiting;

@@ -26,6 +26,32 @@ std::string sha256_hex(std::string_view bytes)
     return hex(digest);
 }
 
+struct Sha256::State {
+    crypto_hash_sha256_state hash;
+};
+
+Sha256::Sha256()
+    : state_(std::make_unique<State>())
+{
+    crypto_hash_sha256_init(&state_->hash);
+}
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view bytes)
+{
+    crypto_hash_sha256_update(&state_->hash, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+std::string Sha256::hex() const
+{
+    crypto_hash_sha256_state copy = state_->hash;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&copy, digest);
+    return fourfold::hex(digest);
+}
+
 Expected<std::string> sha256_file(const std::filesystem::path& file)
 {
     const auto problem = [&](int error) {
@@ -35,16 +61,13 @@ Expected<std::string> sha256_file(const std::filesystem::path& file)
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rbe"), &std::fclose);
     if (!stream)
         return problem(errno);
-    crypto_hash_sha256_state state;
-    crypto_hash_sha256_init(&state);
+    Sha256 hash;
     std::string block(1 << 18, '\0');
     while (const std::size_t got = std::fread(block.data(), 1, block.size(), stream.get()))
-        crypto_hash_sha256_update(&state, reinterpret_cast<const unsigned char*>(block.data()), got);
+        hash.add({block.data(), got});
     if (std::ferror(stream.get()))
         return problem(errno != 0 ? errno : EIO);
-    unsigned char digest[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_final(&state, digest);
-    return hex(digest);
+    return hash.hex();
 }
 
 } // namespace fourfold

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/plan_schedule.h"
 
-#include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/plan/chunk_placement.h"
+#include "core/plan/named_file.h"
 #include "core/schedule/schedule_file.h"
 
 namespace fourfold {
@@ -52,26 +52,6 @@ Expected<void> check_against_plan(const ScheduleFile& file, const ResolvedPlan& 
 
 } // namespace
 
-Expected<std::filesystem::path> schedule_file_path(const ResolvedPlan& plan)
-{
-    const std::filesystem::path name(plan.training.schedule_csv);
-    std::vector<std::filesystem::path> places{name};
-    if (name.is_relative()) {
-        places = {std::filesystem::path(plan.where).parent_path() / name};
-        for (const auto& folder : resource_folders())
-            places.push_back(folder / name);
-    }
-    std::vector<std::string> looked;
-    for (const auto& place : places) {
-        std::error_code error;
-        if (std::filesystem::is_regular_file(place, error))
-            return place;
-        looked.push_back(place.string());
-    }
-    return Problem{ProblemCode::not_found, "the schedule file " + in_quotes(name.string()) + " does not exist",
-        "looked at " + joined(looked, ", "), "training.schedule"};
-}
-
 Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches)
 {
     const Training& training = plan.training;
@@ -80,7 +60,7 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
         FOURFOLD_TRY(auto actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
         return PlanSchedule{std::move(actions), chunk_placement(training.schedule, layout.pp, layout.virtual_stages)};
     }
-    FOURFOLD_TRY(const auto path, schedule_file_path(plan));
+    FOURFOLD_TRY(const auto path, named_file(plan, training.schedule_csv, "training.schedule"));
     auto file = read_schedule_file(path);
     if (!file) {
         Problem problem = file.error();

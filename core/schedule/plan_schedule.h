@@ -16,7 +16,4 @@ struct PlanSchedule {
 // plan's file, then to the program's resources.
 Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches);
 
-// Where the plan's schedule file is, or a problem that names the places looked at.
-Expected<std::filesystem::path> schedule_file_path(const ResolvedPlan& plan);
-
 } // namespace fourfold

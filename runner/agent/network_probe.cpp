@@ -34,6 +34,8 @@ constexpr int kRounds = 40;
 constexpr uint32_t kSpeedBytes = 8u << 20;
 // Sizes at which a wrong MTU shows: below and above one packet of 1500 and of 9000 bytes.
 constexpr std::array<uint32_t, 5> kLadder{64, 1400, 8900, 65536, 1u << 20};
+constexpr std::size_t kBriefSteps = 3;
+constexpr int kBriefRounds = 3;
 
 // The request of one message: how many bytes follow, and how many shall come back.
 struct Order {
@@ -168,7 +170,7 @@ void measure(int fd, const ProbeOrder& order, Json& out)
 {
     std::vector<char> block(kSpeedBytes, 'p');
     std::vector<double> rounds;
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < (order.brief ? kBriefRounds : kRounds); ++i) {
         const double seconds = exchange(fd, {64, 64}, block, order.timeout_s);
         if (seconds < 0)
             break;
@@ -179,7 +181,10 @@ void measure(int fd, const ProbeOrder& order, Json& out)
         out["latency_us"] = rounds[rounds.size() / 2] / 2 * 1e6;
     }
     uint32_t largest = 0;
-    for (const uint32_t size : kLadder) {
+    const std::size_t steps = order.brief ? kBriefSteps : kLadder.size();
+    out["largest_asked"] = kLadder[steps - 1];
+    for (std::size_t step = 0; step < steps; ++step) {
+        const uint32_t size = kLadder[step];
         if (exchange(fd, {size, size}, block, order.timeout_s) < 0)
             break;
         largest = size;
@@ -233,6 +238,20 @@ Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address
     const int port = ntohs(storage.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&storage)->sin_port
                                                         : reinterpret_cast<sockaddr_in6*>(&storage)->sin6_port);
     return std::pair(std::move(socket), port);
+}
+
+Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s)
+{
+    sockaddr_storage to{};
+    const socklen_t size = numeric(address, port, to);
+    if (size == 0)
+        return Problem{ProblemCode::bad_input, "is not a numeric address", {}, address};
+    FileDescriptor fd(::socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int error = fd.valid() ? connect_within(fd.get(), to, size, timeout_s) : errno;
+    if (error != 0)
+        return Problem{ProblemCode::network, std::strerror(error), {}, address + ":" + std::to_string(port)};
+    fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
+    return fd;
 }
 
 Expected<ProbeServer> ProbeServer::start(const std::string& address, const std::string& token)

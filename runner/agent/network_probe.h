@@ -33,15 +33,19 @@ struct ProbeOrder {
     std::string token;
     double timeout_s = 5;
     bool speed = false; // measure bandwidth too
+    bool brief = false; // few round trips, and no message larger than some packets: before every run
 };
 
 // {"state": "ok" | "refused" | "timeout" | "no route" | "failed", "error", "local_address", "interface", "mtu",
-//  "latency_us" (half a round trip of 64 bytes), "bandwidth_gb_s", "largest_message" (bytes that came back whole)}
+//  "latency_us" (half a round trip of 64 bytes), "bandwidth_gb_s", "largest_message" (bytes that came back whole),
+//  "largest_asked"}
 Json probe_peer(const ProbeOrder& order);
 
 // The interface that carries `address`; empty when none does.
 std::string interface_of(const std::string& address);
 // A stream socket bound to a free port of a numeric address; fails with network when this node does not have it.
 Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address);
+// A blocking stream socket connected to a numeric address.
+Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s);
 
 } // namespace fourfold

@@ -3,6 +3,7 @@
 
 #include "runner/agent/facts.h"
 #include "runner/agent/file_descriptor.h"
+#include "runner/agent/load_checks.h"
 #include "runner/agent/processes.h"
 
 #include <fcntl.h>
@@ -142,6 +143,8 @@ Json node_checks(const std::filesystem::path& base, int ranks, bool on_gpus)
     check_other_runs(base, out);
     if (on_gpus) {
         for (Json& one : gpu_checks(ranks))
+            out.push_back(std::move(one));
+        for (Json& one : nccl_checks())
             out.push_back(std::move(one));
     }
     return out;

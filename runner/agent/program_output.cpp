@@ -12,7 +12,7 @@
 
 namespace fourfold {
 
-std::string output_of(std::vector<const char*> argv, double seconds)
+std::string output_of(std::vector<const char*> argv, double seconds, bool errors)
 {
     argv.push_back(nullptr);
     int ends[2];
@@ -24,6 +24,8 @@ std::string output_of(std::vector<const char*> argv, double seconds)
         return {};
     if (pid == 0) {
         dup2(out.get(), 1);
+        if (errors)
+            dup2(out.get(), 2);
         execv(argv[0], const_cast<char* const*>(argv.data()));
         _exit(127);
     }

@@ -5,6 +5,7 @@
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -27,6 +28,7 @@ constexpr double kGatherSeconds = 0.04; // failures this close together are judg
 constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
+constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
 // How often the kernel has killed for want of memory since it was started; -1 when it does not say.
@@ -53,14 +55,19 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
     , environment_(std::move(environment))
     , merge_(spec_, folder.path(), log_)
     , watch_(spec.limits, monotonic_seconds())
-    , started_(monotonic_seconds())
+    , lease_changed_(monotonic_seconds())
     , oom_kills_before_(kernel_oom_kills())
 {
 }
 
 Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
 {
+    inside_ = PidNamespace::enter();
     for (const RankPlace& place : spec_.ranks) {
+        // Made here, so that the first line is seen as soon as every later one.
+        const auto events = folder_.file("rank" + std::to_string(place.rank) + ".jsonl");
+        (void)open_file(events, O_WRONLY | O_CREAT);
+        written_.add(events);
         auto log = RankLog::open(folder_.file("rank" + std::to_string(place.rank) + ".log"));
         auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
                        : Expected<pid_t>(log.error());
@@ -79,11 +86,15 @@ Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
 void RankSupervision::wait_for_work(int signal_fd)
 {
     std::vector<pollfd> waiting{{signal_fd, POLLIN, 0}};
+    // What came just now may go on: lines that follow each other are taken together.
+    if (!written_.drain())
+        waiting.push_back({written_.fd(), POLLIN, 0});
+    const bool busy = waiting.size() == 1 || stopping_ || !failures_.empty();
     for (const auto& [rank, log] : logs_) {
         if (log.read_end() >= 0)
             waiting.push_back({log.read_end(), POLLIN, 0});
     }
-    poll(waiting.data(), waiting.size(), stopping_ || !failures_.empty() ? 5 : 50);
+    poll(waiting.data(), waiting.size(), busy ? kBusyWaitMs : kWaitMs);
     signalfd_siginfo info{};
     while (read(signal_fd, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGUSR1)
@@ -125,7 +136,7 @@ bool RankSupervision::finished() const
 void RankSupervision::report(const std::string& state)
 {
     reported_ = monotonic_seconds();
-    (void)folder_.write_status({state, state == "ended" ? status_ : std::string(), why_, own_identity(), {}, 0});
+    (void)folder_.write_status({state, status_, why_, own_identity(), {}, 0, culprit_});
 }
 
 void RankSupervision::reap()
@@ -189,13 +200,16 @@ void RankSupervision::look_at_lease()
     if (stopping_ || spec_.limits.lease_s <= 0)
         return;
     struct stat info { };
-    double age = monotonic_seconds() - started_;
+    const double now = monotonic_seconds();
     if (stat(folder_.file("lease").c_str(), &info) == 0) {
-        timespec now{};
-        clock_gettime(CLOCK_REALTIME, &now);
-        age = std::min(age, double(now.tv_sec - info.st_mtim.tv_sec));
+        // Only that it changed counts, not to what: the node's clock may jump.
+        const int64_t time = int64_t(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
+        if (time != lease_ns_) {
+            lease_ns_ = time;
+            lease_changed_ = now;
+        }
     }
-    if (age <= spec_.limits.lease_s)
+    if (now - lease_changed_ <= spec_.limits.lease_s)
         return;
     status_ = "cancelled";
     why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
@@ -334,9 +348,17 @@ void RankSupervision::begin_stop(double grace_s)
 }
 
 // Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
+std::vector<pid_t> RankSupervision::leftovers() const
+{
+    auto left = descendants(getpid());
+    if (inside_)
+        std::erase(left, inside_->first());
+    return left;
+}
+
 void RankSupervision::press_on()
 {
-    if (!stopping_ && running_.empty() && failures_.empty() && !descendants(getpid()).empty()) {
+    if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
         status_ = "ok";
         stopping_ = true; // every rank is done; what remains are leftovers
         tree_empty_ = false;
@@ -344,13 +366,15 @@ void RankSupervision::press_on()
     }
     if (!stopping_)
         return;
-    const auto left = descendants(getpid());
+    const auto left = leftovers();
     tree_empty_ = left.empty();
     const double now = monotonic_seconds();
     if (now < kill_at_ && !running_.empty())
         return;
-    for (const pid_t pid : left)
-        kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
+    if (inside_ && !left.empty())
+        inside_->end(); // the kernel takes the rest along
+    for (std::size_t i = 0; !inside_ && i < left.size(); ++i)
+        kill(left[i], SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
         gave_up_ = true;
         why_ += (why_.empty() ? "" : "; ") + std::to_string(left.size())
@@ -360,6 +384,8 @@ void RankSupervision::press_on()
 
 void RankSupervision::finish()
 {
+    if (inside_)
+        inside_->end();
     sweep(spec_.run, spec_.node);
     for (auto& [rank, log] : logs_)
         log.close();

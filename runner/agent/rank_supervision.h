@@ -4,6 +4,8 @@
 
 #include "runner/agent/event_log.h"
 #include "runner/agent/event_merge.h"
+#include "runner/agent/file_watch.h"
+#include "runner/agent/pid_namespace.h"
 #include "runner/agent/rank_log.h"
 #include "runner/agent/rank_process.h"
 #include "runner/agent/run_folder.h"
@@ -36,6 +38,7 @@ private:
     };
 
     [[nodiscard]] bool finished() const;
+    [[nodiscard]] std::vector<pid_t> leftovers() const;
     void report(const std::string& state);
     void wait_for_work(int signal_fd);
     void reap();
@@ -61,11 +64,15 @@ private:
     StallWatch watch_;
     std::map<pid_t, RankPlace> running_;
     std::map<int, RankLog> logs_;
+    FileWatch written_; // the ranks' event files
+    std::optional<PidNamespace> inside_; // of the ranks and all that they start
     std::map<pid_t, uint64_t> bytes_moved_;
     std::map<int, uint64_t> collectives_;
     std::vector<Failure> failures_;
     int64_t steps_seen_ = 0, events_seen_ = 0;
-    double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0, started_;
+    double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
+    double lease_changed_; // when somebody was last seen to follow the run
+    int64_t lease_ns_ = 0; // the lease file's time then
     bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
     int culprit_ = -1;
     std::string status_, why_;

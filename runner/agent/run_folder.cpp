@@ -130,7 +130,7 @@ bool RunFolder::write_status(const RunStatus& status) const
     const std::string text = to_wire({{"state", status.state}, {"status", status.status}, {"why", status.why},
                                  {"pid", status.supervisor.pid}, {"start_time", status.supervisor.start_time},
                                  {"boot_id", status.supervisor.boot_id}, {"host", own_host_name()}, {"time", utc_now()},
-                                 {"time_s", now_s()}})
+                                 {"time_s", now_s()}, {"rank", status.rank}})
         + "\n";
     const auto temporary = file("status.json.new");
     const auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
@@ -143,7 +143,7 @@ std::optional<RunStatus> RunFolder::read_status() const
     if (!json)
         return {};
     RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {},
-        text_field(*json, "host"), number_field(*json, "time_s")};
+        text_field(*json, "host"), number_field(*json, "time_s"), static_cast<int>(integer_field(*json, "rank", -1))};
     status.supervisor = {static_cast<pid_t>(integer_field(*json, "pid")), integer_field(*json, "start_time"),
         text_field(*json, "boot_id")};
     return status;

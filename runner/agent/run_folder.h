@@ -19,11 +19,12 @@ Expected<std::filesystem::path> checked_base(const std::string& base);
 
 struct RunStatus {
     std::string state; // "running", "stopping", "ended"
-    std::string status; // with "ended": "ok", "fail", ...
+    std::string status; // with "ended" and "stopping": "ok", "fail", ...
     std::string why;
     ProcessIdentity supervisor;
     std::string host; // where the supervisor runs: with Slurm another one than where the run is looked at
     double time_s = 0; // when it was written, by that host's clock
+    int rank = -1; // the one that failed first, where one did
 };
 
 // What a stop request leaves for the supervisor (stop.json).

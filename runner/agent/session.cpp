@@ -41,7 +41,7 @@ bool Session::send_data(std::string_view bytes)
     return !closed_;
 }
 
-std::optional<Frame> Session::next_frame(int timeout_ms)
+std::optional<Frame> Session::next_frame(int timeout_ms, int also)
 {
     while (!closed_) {
         auto frame = parser_.next();
@@ -52,15 +52,15 @@ std::optional<Frame> Session::next_frame(int timeout_ms)
         }
         if (*frame)
             return std::move(*frame);
-        pollfd waiting{in_, POLLIN, 0};
-        const int ready = poll(&waiting, 1, timeout_ms < 0 ? kLookMs : timeout_ms);
+        std::array<pollfd, 2> waiting{{{in_, POLLIN, 0}, {also, POLLIN, 0}}}; // poll() leaves out negative ones
+        const int ready = poll(waiting.data(), waiting.size(), timeout_ms < 0 ? kLookMs : timeout_ms);
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready == 0 && timeout_ms < 0) {
             closed_ = monotonic_seconds() - heard_ > kSilentClient;
             continue;
         }
-        if (ready == 0)
+        if (ready == 0 || waiting[0].revents == 0)
             return {};
         std::array<char, 65536> block{};
         const ssize_t got = read(in_, block.data(), block.size());
@@ -100,14 +100,20 @@ void Session::handle(const Json& request)
 {
     const std::string what = text_field(request, "do");
     const auto dispatch = [&]() -> Expected<void> {
-        if (what == "hello")
+        if (what == "hello" && !files_only_)
             return hello(request);
         if (base_.empty())
             return Problem{ProblemCode::bad_input, "the first request must be hello", {}, {}};
+        if (files_only_ && what != "put")
+            return Problem{ProblemCode::refused, "a node of the chain may only send files", {}, {}};
         if (what == "have")
             return have(request);
         if (what == "put")
             return put(request);
+        if (what == "chain")
+            return chain(request);
+        if (what == "relay")
+            return relay(request);
         if (what == "prepare")
             return prepare(request);
         if (what == "start")
@@ -124,6 +130,8 @@ void Session::handle(const Json& request)
             return fetch(request);
         if (what == "probe")
             return probe(request);
+        if (what == "find")
+            return find(request);
         if (what == "submit")
             return submit(request);
         if (what == "attempts")

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `fourfold-agent session`: answers requests on standard input until it ends. Nothing that it starts dies with it.
+// `fourfold-agent session`: answers requests on standard input until it ends. No run that it starts dies with it. The
+// node before this one in a chain of uploads gets a session too, which takes files and nothing else.
 #pragma once
 
 #include "core/base/json.h"
+#include "runner/agent/chain.h"
+#include "runner/agent/installed_files.h"
 #include "runner/agent/network_probe.h"
 #include "runner/agent/prelude.h"
 #include "runner/agent/run_folder.h"
@@ -19,6 +22,8 @@ public:
     Session(int in, int out);
     // Until the peer closes its end; the process's exit status.
     int run();
+    // For the node before this one: takes files into the store of `base` and hands them on to `next`.
+    int take_files(const std::filesystem::path& base, const std::optional<ChainLink>& next);
 
 private:
     struct Prepared {
@@ -31,15 +36,17 @@ private:
     // The wire. A broken output or a malformed input ends the session.
     bool send(const Json& reply);
     bool send_data(std::string_view bytes);
-    // Waits up to `timeout_ms` (-1 = as long as a silent client is believed in); nothing when none came, `closed_` when
-    // the peer is gone.
-    std::optional<Frame> next_frame(int timeout_ms);
+    // Waits up to `timeout_ms` (-1 = as long as a silent client is believed in), or until `also` can be read; nothing
+    // when none came, `closed_` when the peer is gone.
+    std::optional<Frame> next_frame(int timeout_ms, int also = -1);
 
     void handle(const Json& request);
     // Each answers its request itself, or returns what is wrong.
     Expected<void> hello(const Json& request);
     Expected<void> have(const Json& request);
     Expected<void> put(const Json& request);
+    Expected<void> chain(const Json& request);
+    Expected<void> relay(const Json& request);
     Expected<void> prepare(const Json& request);
     Expected<void> start(const Json& request);
     Expected<void> tail(const Json& request);
@@ -49,6 +56,7 @@ private:
     Expected<void> fetch(const Json& request);
     Expected<void> submit(const Json& request);
     Expected<void> attempts(const Json& request);
+    Expected<void> find(const Json& request);
     Expected<void> probe(const Json& request);
     Expected<void> clock();
     Expected<void> clear(const Json& request);
@@ -67,8 +75,12 @@ private:
     double heard_; // when the client was last heard (monotonic)
     std::filesystem::path base_; // empty before hello
     std::unique_ptr<Store> store_;
+    InstalledFiles installed_;
     std::unique_ptr<Prepared> prepared_;
     std::unique_ptr<ProbeServer> probe_server_;
+    std::unique_ptr<RelayServer> relay_server_;
+    std::optional<Downstream> next_; // node of the chain
+    bool files_only_ = false;
     double slurm_looked_ = 0;
     int slurm_over_ = 0; // looks in a row that found the job over
     std::string slurm_hint_;

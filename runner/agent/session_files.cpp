@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The session's requests about files: what is there, what arrives, what is fetched.
+// The session's requests about files: what is there, what is fetched.
 #include "runner/agent/session.h"
-#include "runner/protocol/chunk.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -25,7 +24,10 @@ Expected<void> Session::have(const Json& request)
             if (candidate.is_string())
                 candidates.push_back(candidate.get<std::string>());
         }
-        const auto place = store_->find(sha256, static_cast<uint64_t>(size), candidates);
+        auto place = store_->find(sha256, static_cast<uint64_t>(size), candidates);
+        if (!place && !text_field(item, "library").empty())
+            place = store_->find(sha256, static_cast<uint64_t>(size),
+                installed_.find(text_field(item, "library"), static_cast<uint64_t>(size)));
         if (place)
             found.push_back(
                 {{"sha256", sha256}, {"path", *place == store_->place(sha256) ? std::string() : place->string()}});
@@ -33,50 +35,6 @@ Expected<void> Session::have(const Json& request)
             missing.push_back(sha256);
     }
     send({{"is", "have"}, {"found", std::move(found)}, {"missing", std::move(missing)}});
-    return {};
-}
-
-Expected<void> Session::put(const Json& request)
-{
-    const std::string sha256 = text_field(request, "sha256");
-    const int64_t size = integer_field(request, "size", -1);
-    if (!is_sha256(sha256) || size < 0)
-        return Problem{ProblemCode::bad_input, "the file has no SHA-256 or size", {}, {}};
-    if (store_->find(sha256, static_cast<uint64_t>(size), {})) {
-        send({{"is", "put"}, {"state", "present"}});
-        return {};
-    }
-    FOURFOLD_TRY(auto incoming, store_->begin(sha256, static_cast<uint64_t>(size)));
-    if (!incoming) {
-        send({{"is", "put"}, {"state", "busy"}});
-        return {};
-    }
-    send({{"is", "put"}, {"state", "send"}, {"offset", incoming->offset()}});
-    // After a failed write the rest is read and dropped, so that the answer stands where the sender looks for it.
-    std::optional<Problem> problem;
-    while (!closed_) {
-        const auto frame = next_frame(-1);
-        if (!frame)
-            continue;
-        if (frame->kind == FrameKind::json) {
-            const auto end = parse_json(frame->payload, "request");
-            if (!end || text_field(*end, "do") != "put-end")
-                return Problem{ProblemCode::bad_input, "a file must end with put-end", {}, {}};
-            break;
-        }
-        if (problem)
-            continue;
-        const auto raw = expand_chunk(frame->payload);
-        const auto written = raw ? incoming->append(*raw) : Expected<void>(raw.error());
-        if (!written)
-            problem = written.error();
-    }
-    if (closed_)
-        return {}; // what arrived stays and is continued
-    if (problem)
-        return *problem;
-    FOURFOLD_CHECK(store_->finish(std::move(*incoming)));
-    send({{"is", "stored"}});
     return {};
 }
 

@@ -63,6 +63,7 @@ Expected<void> Session::reach(const Json& request)
     order.token = text_field(request, "token");
     order.timeout_s = std::clamp(number_field(request, "timeout_s", 5), 0.1, 60.0);
     order.speed = flag_field(request, "speed");
+    order.brief = flag_field(request, "brief");
     Json reply = probe_peer(order);
     reply["is"] = "reached";
     send(reply);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session's requests about runs: prepare, start, follow, stop.
+#include "runner/agent/file_watch.h"
 #include "runner/agent/lay_out.h"
+#include "runner/agent/load_checks.h"
 #include "runner/agent/session.h"
 #include "runner/agent/supervisor.h"
 #include "runner/protocol/message.h"
@@ -17,6 +19,7 @@ namespace fourfold {
 namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr int kTailPollMs = 25;
+constexpr int kTailBatchMs = 4; // events that come in quick succession travel together
 constexpr double kSilentFollower = 60; // a client that promised pings and is silent for so long is gone
 
 // Somebody follows the run: see RankSupervision::look_at_lease.
@@ -41,6 +44,7 @@ Expected<void> Session::prepare(const Json& request)
     FOURFOLD_CHECK(lay_out_files(*store_, folder, spec));
     auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
     FOURFOLD_TRY(prepared->environment, run_prelude(spec, folder.path()));
+    FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->environment));
     if (spec.container) // its program is needed at the start only: better missed now
         FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->environment));
     int port = 0;
@@ -153,9 +157,12 @@ Expected<void> Session::tail(const Json& request)
     touch_lease(folder);
     bool first = true;
     FileDescriptor file;
-    std::string block;
+    FileWatch watch;
+    watch.add(folder.path()); // the state is renamed into it
+    std::string block, said_state;
     double said = 0;
     while (!closed_) {
+        watch.drain();
         // The state is read before the file: lines written before an `ended` state are then always seen.
         const std::string state = folder.verdict();
         if (state == "lost-agent" || state == "lost-reboot" || (state == "prepared" && !prepared_)) {
@@ -172,6 +179,8 @@ Expected<void> Session::tail(const Json& request)
         if (!file.valid()) {
             if (auto opened = open_file(folder.file("events.jsonl"), O_RDONLY))
                 file = std::move(*opened);
+            if (file.valid())
+                watch.add(folder.file("events.jsonl"));
         }
         std::size_t size = kTailBytes;
         ssize_t got = 0, whole = 0;
@@ -198,11 +207,21 @@ Expected<void> Session::tail(const Json& request)
             send({{"is", "end"}, {"state", state}, {"status", status ? status->status : "lost"}});
             return {};
         }
-        if (const double now = monotonic_seconds(); now - said >= 1) {
+        if (const double now = monotonic_seconds(); now - said >= 1 || state != said_state) {
             said = now;
-            send({{"is", "heartbeat"}, {"state", state}, {"hint", hint}, {"time", utc_now()}});
+            said_state = state;
+            Json beat = {{"is", "heartbeat"}, {"state", state}, {"hint", hint}, {"time", utc_now()}};
+            if (state == "stopping") {
+                const auto status = folder.read_status();
+                beat["status"] = status ? status->status : "";
+                beat["why"] = status ? status->why : "";
+                beat["rank"] = status ? status->rank : -1;
+            }
+            send(beat);
         }
-        const auto frame = next_frame(whole > 0 ? 0 : kTailPollMs);
+        // More of a file that is being caught up with follows at once.
+        const bool behind = got >= static_cast<ssize_t>(size);
+        auto frame = next_frame(behind ? 0 : whole > 0 ? kTailBatchMs : kTailPollMs, whole > 0 ? -1 : watch.fd());
         if (!frame) {
             closed_ = closed_ || (pings && monotonic_seconds() - heard_ > kSilentFollower);
             continue;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/store.h"
 
-#include "core/base/sha256.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace fourfold {
+
+namespace {
+constexpr uint64_t kLargeFile = 1u << 20;
+}
 
 Store::Store(std::filesystem::path base)
     : folder_(base / "store")
@@ -76,7 +79,16 @@ Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64
         return std::optional<Incoming>{};
     if (static_cast<uint64_t>(now.st_size) > size && ftruncate(incoming.file_.get(), 0) != 0)
         return errno_problem("cannot be shortened", incoming.part_);
-    incoming.offset_ = static_cast<uint64_t>(now.st_size) > size ? 0 : static_cast<uint64_t>(now.st_size);
+    const uint64_t there = static_cast<uint64_t>(now.st_size) > size ? 0 : static_cast<uint64_t>(now.st_size);
+    std::string block(1u << 18, '\0');
+    while (incoming.offset_ < there) {
+        const ssize_t got = pread(incoming.file_.get(), block.data(),
+            std::min<uint64_t>(block.size(), there - incoming.offset_), static_cast<off_t>(incoming.offset_));
+        if (got <= 0)
+            return errno_problem("cannot be read", incoming.part_);
+        incoming.hash_.add({block.data(), static_cast<std::size_t>(got)});
+        incoming.offset_ += static_cast<uint64_t>(got);
+    }
     return std::optional<Incoming>(std::move(incoming));
 }
 
@@ -87,6 +99,7 @@ Expected<void> Incoming::append(std::string_view bytes)
     if (!write_fully(file_.get(), bytes))
         return errno_problem("cannot be written", part_);
     offset_ += bytes.size();
+    hash_.add(bytes);
     return {};
 }
 
@@ -96,7 +109,7 @@ Expected<void> Store::finish(Incoming incoming)
         return Problem{ProblemCode::network,
             "only " + std::to_string(incoming.offset_) + " of " + std::to_string(incoming.size_) + " bytes arrived",
             "start again: it is continued from there", incoming.part_.string()};
-    FOURFOLD_TRY(const std::string hash, sha256_file(incoming.part_));
+    const std::string hash = incoming.hash_.hex();
     if (hash != incoming.sha256_) {
         std::error_code ignored;
         std::filesystem::remove(incoming.part_, ignored);
@@ -106,6 +119,9 @@ Expected<void> Store::finish(Incoming incoming)
     if (fchmod(incoming.file_.get(), 0500) != 0 || fsync(incoming.file_.get()) != 0
         || rename(incoming.part_.c_str(), place(incoming.sha256_).c_str()) != 0)
         return errno_problem("cannot be put into the store", place(incoming.sha256_));
+    hashes_.remember(place(incoming.sha256_), incoming.sha256_);
+    if (incoming.size_ > kLargeFile)
+        hashes_.save(); // other sessions need not read it again
     return {};
 }
 

@@ -3,6 +3,7 @@
 // arrived of one that is under way is kept (<sha256>.part) and continued.
 #pragma once
 
+#include "core/base/sha256.h"
 #include "runner/agent/file_descriptor.h"
 #include "runner/protocol/hash_cache.h"
 
@@ -27,6 +28,7 @@ private:
     std::filesystem::path part_;
     std::string sha256_;
     uint64_t size_ = 0, offset_ = 0;
+    Sha256 hash_; // of what is there
 };
 
 class Store {

@@ -4,11 +4,9 @@
 #pragma once
 
 #include "core/plan/plan.h"
-#include "runner/protocol/agent_client.h"
 #include "runner/protocol/run_spec.h"
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,15 +36,5 @@ struct Bundle {
 Expected<Bundle> local_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
 // With libraries and hashes; hashes are remembered in cache_folder().
 Expected<Bundle> portable_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
-
-struct Staged {
-    std::vector<RunFile> files; // for the node's RunSpec
-    uint64_t sent_bytes = 0; // of file content, before compression
-};
-
-// Brings what the node lacks. `reuse`: files of the node under the same path count when their content is right.
-// `progress` gets (bytes done, bytes in all, file name).
-Expected<Staged> stage(AgentClient& agent, const Bundle& bundle, bool reuse, double disk_free_gib, std::stop_token stop,
-    const std::function<void(uint64_t, uint64_t, const std::string&)>& progress);
 
 } // namespace fourfold

@@ -4,15 +4,10 @@
 
 #include "core/plan/plan.h"
 
-#include <filesystem>
 #include <functional>
 #include <string>
 
 namespace fourfold {
-
-// Where a file of the plan is: absolute as it is, else from the plan file's folder, else from a resources folder.
-// Fails with not_found that names the field and the places looked at.
-Expected<std::filesystem::path> data_file(const ResolvedPlan& plan, const std::string& path, const std::string& field);
 
 // Calls `change` for each file name of the plan (field name, the name itself, which it may replace).
 Expected<void> for_each_file(

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/preflight/network.h"
 
+#include "core/base/random_token.h"
 #include "runner/protocol/message.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 namespace fourfold {
 
 namespace {
-
-// 32 characters that nobody guesses.
-std::string new_token()
-{
-    std::array<unsigned char, 16> bytes{};
-    std::string text;
-    while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) { }
-    for (const unsigned char byte : bytes) {
-        text += "0123456789abcdef"[byte >> 4];
-        text += "0123456789abcdef"[byte & 15];
-    }
-    return text;
-}
 
 std::optional<double> median_of(const std::vector<Link>& links, double Link::*figure)
 {
@@ -43,7 +28,8 @@ Link link_from(const Json& json, int from, int to)
 {
     Link link{from, to, text_field(json, "state", "failed"), text_field(json, "error"), text_field(json, "interface"),
         text_field(json, "local_address"), number_field(json, "latency_us"), number_field(json, "bandwidth_gb_s"),
-        static_cast<int>(integer_field(json, "mtu")), static_cast<int>(integer_field(json, "largest_message"))};
+        static_cast<int>(integer_field(json, "mtu")), static_cast<int>(integer_field(json, "largest_message")),
+        static_cast<int>(integer_field(json, "largest_asked", 1 << 20))};
     return link;
 }
 
@@ -70,7 +56,7 @@ std::vector<Finding> judge_links(
                 "give the hosts node_address of a network that they share");
         else if (link.state != "ok")
             add(FindingLevel::error, way + ": " + (link.error.empty() ? "failed" : link.error), {}, {});
-        else if (link.largest_message < (1 << 20))
+        else if (link.largest_message < link.largest_asked)
             add(FindingLevel::error, way + ": large messages are lost",
                 "messages of " + std::to_string(link.largest_message) + " bytes come back, larger ones do not; MTU "
                     + std::to_string(link.mtu),
@@ -83,14 +69,15 @@ std::vector<Finding> judge_links(
     return out;
 }
 
-Expected<NetworkLook> look_at_network(
-    std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, bool speed, double timeout_s, int most_rounds)
+Expected<NetworkLook> look_at_network(std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, LookDepth depth,
+    double timeout_s, int most_rounds)
 {
+    const bool speed = depth == LookDepth::speed;
     NetworkLook look;
     const auto count = static_cast<int>(nodes.size());
     if (count < 2)
         return look;
-    const std::string token = new_token();
+    const std::string token = random_token(16);
     std::vector<int> ports(nodes.size());
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         FOURFOLD_TRY(ports[static_cast<std::size_t>(node.index)], node.agent->listen(node.data_address(), token));
@@ -99,8 +86,9 @@ Expected<NetworkLook> look_at_network(
     std::mutex mutex;
     const auto probe = [&](Node& node, int to, bool with_speed) -> Expected<void> {
         const auto at = static_cast<std::size_t>(to);
-        FOURFOLD_TRY(
-            const Json answer, node.agent->reach(nodes[at].data_address(), ports[at], token, timeout_s, with_speed));
+        FOURFOLD_TRY(const Json answer,
+            node.agent->reach(
+                nodes[at].data_address(), ports[at], token, timeout_s, with_speed, depth == LookDepth::brief));
         const std::lock_guard lock(mutex);
         look.links.push_back(link_from(answer, node.index, to));
         return {};

@@ -17,7 +17,8 @@ struct Link {
     std::string state; // "ok", "refused", "timeout", "no route", "failed"
     std::string error, interface, local_address;
     double latency_us = 0, bandwidth_gb_s = 0; // 0 = not measured
-    int mtu = 0, largest_message = 0;
+    int mtu = 0, largest_message = 0; // of the messages that came back
+    int largest_asked = 1 << 20;
 };
 
 struct NetworkLook {
@@ -28,8 +29,13 @@ struct NetworkLook {
 };
 
 // In N - 1 rounds every node probes one other node at a time (with more than `most_rounds` + 1 nodes only the nearest
-// in their order, and everyone the first node). `speed`: measure bandwidth too, one pair after the other.
-Expected<NetworkLook> look_at_network(std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, bool speed,
+// in their order, and everyone the first node).
+enum class LookDepth {
+    brief, // some small messages each: before every run
+    whole,
+    speed, // measure bandwidth too, one pair after the other
+};
+Expected<NetworkLook> look_at_network(std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, LookDepth depth,
     double timeout_s, int most_rounds = 16);
 
 // What the links say (pure).

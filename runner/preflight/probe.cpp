@@ -100,7 +100,7 @@ Expected<std::vector<Finding>> preflight(
     std::vector<Json> speeds;
     FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, false, findings, probed, speeds));
     append(findings, compare_nodes(probed, needs));
-    FOURFOLD_TRY(NetworkLook network, look_at_network(nodes, mailbox, stop, false, timeout_s, 4));
+    FOURFOLD_TRY(NetworkLook network, look_at_network(nodes, mailbox, stop, LookDepth::brief, timeout_s, 4));
     append(findings, std::move(network.findings));
     return errors_first(std::move(findings));
 }
@@ -135,7 +135,8 @@ Expected<ProbeReport> probe_target(
     std::vector<Json> speeds;
     FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds));
     append(report.findings, compare_nodes(probed, needs));
-    FOURFOLD_TRY(report.network, look_at_network(nodes, mailbox, stop, speed, target.connect_timeout_s));
+    FOURFOLD_TRY(report.network,
+        look_at_network(nodes, mailbox, stop, speed ? LookDepth::speed : LookDepth::whole, target.connect_timeout_s));
     append(report.findings, report.network.findings);
     if (speed && !nodes.empty()) {
         if (auto own = look_at_loopback(nodes.front()); own && own->state == "ok")

@@ -34,6 +34,9 @@ std::string probe_text(const ProbeReport& report);
 Expected<ProbeReport> probe_target(const Target& target, RunObserver& observer, std::stop_token stop, bool speed,
     const std::filesystem::path& agent = {});
 
+// What that would do, without doing it.
+LaunchPreview preview_probe(const Target& target, bool speed);
+
 // The same for nodes that are connected already, without speeds: the preflight of a run. `ranks` of each node.
 Expected<std::vector<Finding>> preflight(
     std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop, double timeout_s);

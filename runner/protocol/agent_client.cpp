@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/agent_client.h"
 
-#include "runner/protocol/chunk.h"
 #include "runner/protocol/message.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 
 namespace fourfold {
 
@@ -19,25 +14,6 @@ namespace {
 constexpr auto kReplyTimeout = 60s;
 constexpr auto kHashTimeout = 900s;
 constexpr auto kPing = 1s; // so that the agent knows that somebody follows
-
-class OpenFile {
-public:
-    explicit OpenFile(const std::filesystem::path& file)
-        : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC))
-    {
-    }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile()
-    {
-        if (fd_ >= 0)
-            ::close(fd_);
-    }
-    [[nodiscard]] int fd() const { return fd_; }
-
-private:
-    int fd_;
-};
 } // namespace
 
 AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
@@ -71,6 +47,7 @@ Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::millisec
         if (left <= 0ms)
             return std::optional<Frame>{};
         FOURFOLD_TRY(const std::string bytes, stream_->read_some(std::min(left, std::chrono::milliseconds(200))));
+        bytes_read_ += bytes.size();
         parser_.feed(bytes);
     }
 }
@@ -142,7 +119,8 @@ Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
 {
     Json list = Json::array();
     for (const WantedFile& file : files)
-        list.push_back({{"sha256", file.sha256}, {"size", file.size}, {"candidates", file.candidates}});
+        list.push_back(
+            {{"sha256", file.sha256}, {"size", file.size}, {"candidates", file.candidates}, {"library", file.library}});
     FOURFOLD_CHECK(send({{"do", "have"}, {"files", std::move(list)}}));
     FOURFOLD_TRY(const Json json, reply("have", kHashTimeout));
     HaveAnswer answer;
@@ -158,12 +136,9 @@ Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
 }
 
 Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-    std::stop_token stop, const std::function<void(uint64_t)>& sent)
+    PieceSource& pieces, bool chain, std::stop_token stop, const std::function<void(uint64_t)>& sent)
 {
-    const OpenFile in(file);
-    if (in.fd() < 0)
-        return Problem{ProblemCode::io, std::string("cannot be read: ") + std::strerror(errno), {}, file.string()};
-    FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}}));
+    FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", chain}}));
     FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
     const std::string state = text_field(answer, "state");
     if (state == "present")
@@ -175,24 +150,33 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
         return Problem{ProblemCode::network, "the agent's answer to a file makes no sense", {}, host_};
     if (offset > 0)
         sent(offset);
-    std::string piece(kChunkBytes, '\0');
     while (offset < size) {
         if (stop.stop_requested())
             return Problem{ProblemCode::cancelled, "stopped while sending " + file.filename().string(), {}, host_};
-        const ssize_t got
-            = pread(in.fd(), piece.data(), std::min<uint64_t>(piece.size(), size - offset), static_cast<off_t>(offset));
-        if (got <= 0)
-            return Problem{
-                ProblemCode::io, "changed or became unreadable while it was sent", "start again", file.string()};
-        const auto bytes = static_cast<std::size_t>(got);
-        FOURFOLD_CHECK(stream_->write_all(
-            encode_frame(FrameKind::data, compress_chunk(std::string_view(piece).substr(0, bytes)))));
-        offset += bytes;
-        sent(bytes);
+        FOURFOLD_TRY(const auto piece, pieces.get(file, offset, size));
+        FOURFOLD_CHECK(stream_->write_all(encode_frame(FrameKind::data, piece->compressed)));
+        offset += piece->raw_bytes;
+        sent(piece->raw_bytes);
     }
     FOURFOLD_CHECK(send({{"do", "put-end"}}));
     FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));
     return PutResult::stored;
+}
+
+Expected<int> AgentClient::relay(const std::string& address, const std::string& token, const Json& next)
+{
+    FOURFOLD_CHECK(send({{"do", "relay"}, {"address", address}, {"token", token}, {"next", next}}));
+    FOURFOLD_TRY(const Json json, reply("relaying", kReplyTimeout));
+    return static_cast<int>(integer_field(json, "port"));
+}
+
+Expected<void> AgentClient::chain(const Json& next)
+{
+    Json request = next;
+    request["do"] = "chain";
+    FOURFOLD_CHECK(send(request));
+    FOURFOLD_TRY(const Json json, reply("chained", kReplyTimeout));
+    return {};
 }
 
 Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
@@ -219,6 +203,24 @@ Expected<std::string> AgentClient::submit(const std::vector<RunSpec>& specs, con
     FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"script", script}}));
     FOURFOLD_TRY(const Json json, reply("submitted", kHashTimeout));
     return text_field(json, "job");
+}
+
+Expected<AgentClient::FoundRuns> AgentClient::find(const std::string& run)
+{
+    FOURFOLD_CHECK(send({{"do", "find"}, {"run", run}}));
+    FOURFOLD_TRY(const Json json, reply("found", kReplyTimeout));
+    FoundRuns out;
+    for (const Json& one : array_field(json, "runs")) {
+        if (!is_run_id(text_field(one, "run")))
+            return Problem{ProblemCode::network, "the agent names a run that cannot be one", {}, host_};
+        out.runs.push_back(text_field(one, "run"));
+        out.states.push_back(text_field(one, "state"));
+    }
+    for (const Json& one : array_field(json, "specs")) {
+        FOURFOLD_TRY(RunSpec spec, run_spec_from_json(one));
+        out.specs.push_back(std::move(spec));
+    }
+    return out;
 }
 
 Expected<AgentClient::Attempts> AgentClient::attempts(const std::string& run)
@@ -258,6 +260,9 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
     } else if (is == "heartbeat" || is == "stopping") {
         message.kind = TailMessage::Kind::heartbeat;
         message.hint = text_field(json, "hint");
+        message.status = text_field(json, "status");
+        message.why = text_field(json, "why");
+        message.rank = static_cast<int>(integer_field(json, "rank", -1));
     } else if (is == "end") {
         message.kind = TailMessage::Kind::end;
         message.status = text_field(json, "status");
@@ -330,10 +335,10 @@ Expected<int> AgentClient::listen(const std::string& address, const std::string&
 }
 
 Expected<Json> AgentClient::reach(
-    const std::string& address, int port, const std::string& token, double timeout_s, bool speed)
+    const std::string& address, int port, const std::string& token, double timeout_s, bool speed, bool brief)
 {
     FOURFOLD_CHECK(send({{"do", "reach"}, {"address", address}, {"port", port}, {"token", token},
-        {"timeout_s", timeout_s}, {"speed", speed}}));
+        {"timeout_s", timeout_s}, {"speed", speed}, {"brief", brief}}));
     return reply("reached", kHashTimeout);
 }
 

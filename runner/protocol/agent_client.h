@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "runner/protocol/frame.h"
+#include "runner/protocol/piece_source.h"
 #include "runner/protocol/run_spec.h"
 #include "runner/protocol/transport.h"
 
@@ -38,6 +39,7 @@ struct WantedFile {
     std::string sha256;
     uint64_t size = 0;
     std::vector<std::string> candidates; // places on the node that may hold it already
+    std::string library; // its name when it may be looked for among the node's own libraries: "libtorch_cpu.so"
 };
 struct FoundFile {
     std::string sha256, path; // path empty = in the node's store
@@ -61,7 +63,9 @@ struct TailMessage {
     int64_t offset = 0; // of the first byte of `lines` in the node's file
     std::string state; // of the run on the node: "running", "stopping", "ended"
     std::string hint; // with a heartbeat: what Slurm says of the job
-    std::string status; // with `end`: "ok", "fail", ... "lost"
+    std::string status; // with `end`, and with a heartbeat of a stopping run: "ok", "fail", ... "lost"
+    std::string why; // of a stopping run
+    int rank = -1; // of a stopping run: the rank that failed first, where one did
 };
 
 class AgentClient {
@@ -72,14 +76,26 @@ public:
     Expected<NodeFacts> hello(const std::string& base);
     Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
     // Sends a file of this computer from where the node's own copy ends; `sent` gets the raw bytes of each piece.
+    // `pieces` are shared between nodes; with `chain` the node hands them on.
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-        std::stop_token stop, const std::function<void(uint64_t)>& sent);
+        PieceSource& pieces, bool chain, std::stop_token stop, const std::function<void(uint64_t)>& sent);
+    // Lets the node take files from another one under `address`, and hand them on to `next`; its port.
+    Expected<int> relay(const std::string& address, const std::string& token, const Json& next);
+    // Makes the node hand on files to the next one, which relays: {address, port, token}.
+    Expected<void> chain(const Json& next);
     Expected<Prepared> prepare(const RunSpec& spec);
     // `secrets` (name: value) reach the ranks' environment and are stored nowhere.
     Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port,
         const Json& secrets = Json::object());
     // Submits a Slurm job: specs of all nodes, and the script with @AGENT@ and @FOLDER@ for the agent to fill in.
     Expected<std::string> submit(const std::vector<RunSpec>& specs, const std::string& script);
+    // Runs of the node whose id begins with `run` (or the newest for "last"), newest first, and when it is one what
+    // each of its shares there needs to be followed.
+    struct FoundRuns {
+        std::vector<std::string> runs, states;
+        std::vector<RunSpec> specs;
+    };
+    Expected<FoundRuns> find(const std::string& run);
     // The last attempt of a requeued job (0 = the first), and what Slurm says of it.
     struct Attempts {
         int last = 0;
@@ -113,9 +129,12 @@ public:
     // Lets the other nodes probe this one under `address`; its port.
     Expected<int> listen(const std::string& address, const std::string& token);
     // Probes another node (the object of runner/agent/network_probe.h).
-    Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed);
+    // `brief`: with few and small messages.
+    Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed,
+        bool brief = false);
 
     [[nodiscard]] uint64_t bytes_written() const { return stream_->bytes_written(); }
+    [[nodiscard]] uint64_t bytes_read() const { return bytes_read_; }
     [[nodiscard]] const std::string& host() const { return host_; }
 
 private:
@@ -129,6 +148,7 @@ private:
     FrameParser parser_;
     std::string host_;
     std::chrono::steady_clock::time_point pinged_; // while a tail runs
+    uint64_t bytes_read_ = 0;
 };
 
 } // namespace fourfold

@@ -5,14 +5,22 @@
 
 namespace fourfold {
 
-std::string compress_chunk(std::string_view raw)
+std::string compress_chunk(std::string_view raw, int level)
 {
     assert(raw.size() <= kChunkBytes);
     std::string out(ZSTD_compressBound(raw.size()), '\0');
-    const std::size_t size = ZSTD_compress(out.data(), out.size(), raw.data(), raw.size(), 3);
+    const std::size_t size = ZSTD_compress(out.data(), out.size(), raw.data(), raw.size(), level);
     assert(!ZSTD_isError(size));
     out.resize(size);
     return out;
+}
+
+std::size_t raw_size(std::string_view compressed)
+{
+    const unsigned long long size = ZSTD_getFrameContentSize(compressed.data(), compressed.size());
+    return size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kChunkBytes
+        ? 0
+        : static_cast<std::size_t>(size);
 }
 
 Expected<std::string> expand_chunk(std::string_view compressed)

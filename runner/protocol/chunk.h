@@ -11,8 +11,10 @@ namespace fourfold {
 
 inline constexpr std::size_t kChunkBytes = 1u << 20; // before compression
 
-// zstd, level 3. Precondition: raw.size() <= kChunkBytes.
-std::string compress_chunk(std::string_view raw);
+// zstd. Precondition: raw.size() <= kChunkBytes.
+std::string compress_chunk(std::string_view raw, int level = 3);
+// The bytes that a piece claims to hold; 0 when it is none (or claims more than a piece may hold).
+std::size_t raw_size(std::string_view compressed);
 // Fails (network) on anything that is not one whole compressed chunk of at most kChunkBytes.
 Expected<std::string> expand_chunk(std::string_view compressed);
 

@@ -22,6 +22,17 @@ int64_t nanoseconds(const timespec& time)
 HashCache::HashCache(std::filesystem::path file)
     : file_(std::move(file))
 {
+    read_saved();
+}
+
+void HashCache::read_saved()
+{
+    struct stat info { };
+    if (stat(file_.c_str(), &info) != 0
+        || (nanoseconds(info.st_mtim) == read_ns_ && static_cast<int64_t>(info.st_ino) == read_inode_))
+        return;
+    read_ns_ = nanoseconds(info.st_mtim);
+    read_inode_ = static_cast<int64_t>(info.st_ino);
     const auto json = read_json_file(file_, 16u << 20);
     if (!json)
         return;
@@ -29,7 +40,7 @@ HashCache::HashCache(std::filesystem::path file)
         Entry entry{integer_field(item, "size"), integer_field(item, "inode"), integer_field(item, "mtime_ns"),
             integer_field(item, "ctime_ns"), text_field(item, "sha256")};
         if (is_sha256(entry.sha256))
-            entries_[text_field(item, "path")] = std::move(entry);
+            entries_.try_emplace(text_field(item, "path"), std::move(entry));
     }
 }
 
@@ -48,10 +59,17 @@ Expected<std::string> HashCache::sha256(const std::filesystem::path& file)
         return Problem{ProblemCode::bad_input, "is not a regular file", {}, file.string()};
     Entry now{
         info.st_size, static_cast<int64_t>(info.st_ino), nanoseconds(info.st_mtim), nanoseconds(info.st_ctim), {}};
-    if (const auto known = entries_.find(file.string()); known != entries_.end()) {
+    // Another process may have hashed it, or written it, since this one looked.
+    for (const bool again : {false, true}) {
+        if (again)
+            read_saved();
+        const auto known = entries_.find(file.string());
+        if (known == entries_.end())
+            continue;
         now.sha256 = known->second.sha256;
         if (now == known->second)
             return now.sha256;
+        entries_.erase(known);
     }
     FOURFOLD_TRY(now.sha256, sha256_file(file));
     std::string hash = now.sha256;
@@ -60,11 +78,22 @@ Expected<std::string> HashCache::sha256(const std::filesystem::path& file)
     return hash;
 }
 
+void HashCache::remember(const std::filesystem::path& file, const std::string& sha256)
+{
+    struct stat info { };
+    if (stat(file.c_str(), &info) != 0)
+        return;
+    entries_[file.string()] = {
+        info.st_size, static_cast<int64_t>(info.st_ino), nanoseconds(info.st_mtim), nanoseconds(info.st_ctim), sha256};
+    changed_ = true;
+}
+
 void HashCache::save()
 {
     if (!changed_)
         return;
     changed_ = false;
+    read_saved();
     Json files = Json::array();
     for (const auto& [path, entry] : entries_) {
         std::error_code ignored;

@@ -22,6 +22,8 @@ public:
 
     // Hash of a regular file (links are followed).
     Expected<std::string> sha256(const std::filesystem::path& file);
+    // The hash of a file that was computed while it was written.
+    void remember(const std::filesystem::path& file, const std::string& sha256);
     void save();
 
 private:
@@ -31,7 +33,11 @@ private:
         bool operator==(const Entry&) const = default;
     };
     std::filesystem::path file_;
+    // What other processes have saved since; entries of this one are kept.
+    void read_saved();
+
     std::map<std::string, Entry> entries_;
+    int64_t read_ns_ = 0, read_inode_ = 0; // of the file that was read
     bool changed_ = false;
 };
 

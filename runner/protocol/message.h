@@ -3,15 +3,20 @@
 //
 // Request {"do": ...}           Reply {"is": ...} or {"is": "error", code, message, hint, where}
 //   hello                         hello: NodeFacts
-//   have {files}                  have: {found: [{sha256, path}], missing: [{sha256, size}]}
+//   have {files}                  have: {found: [{sha256, path}], missing: [sha256]}
 //   put {sha256, size}            put: {state: "send" (offset) | "present" | "busy"}; then data frames (zstd), then
 //   put-end                       stored
+//   (put-from {offset}            before the pieces: they begin here, from a node of a chain)
+//   relay {address, token, next}  relaying: {port}; the node then takes files there from the one before it in a chain
+//   chain {address, port, token}  chained; files with `chain` are then handed on to that node
 //   prepare {spec}                prepared: {folder, port}
 //   start {master_address, port, secrets}  started: {pid, state}
 //   tail {run, node, offset, seq} lines {offset, count} + one data frame ... heartbeat {state} ... end {state, status}
+//                                 (a heartbeat of a stopping run also says status, why and the failing rank)
 //   stop {run, node, status, ...} stopping (also while a tail runs)
 //   ping, diagnose                while a tail runs; no answer
 //   submit {specs, script}        submitted: {job, folder}          (Slurm)
+//   find {run}                    found: {runs: [{run, state}], specs: [...] when it is one}
 //   attempts {run}                attempts: {last, state, reason}   (Slurm)
 //   probe {ranks, on_gpus, speed} probe: {findings, speed}
 //   clear {older_than_s, dry_run} cleared: counts

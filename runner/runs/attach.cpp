@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/paths.h"
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/follow.h"
@@ -7,6 +6,7 @@
 #include "runner/runs/node.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/recorder.h"
+#include "runner/runs/run_record.h"
 #include "runner/runs/run_state.h"
 
 namespace fourfold {
@@ -42,7 +42,7 @@ Expected<RunResult> attach(
         HistoryStore store, HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file));
     FOURFOLD_TRY(const std::string id, store.full_id(run_id));
     FOURFOLD_TRY(const RunDetail detail, store.show(id));
-    const std::filesystem::path folder = data_folder() / "runs" / id;
+    const std::filesystem::path folder = run_record_folder(id);
     RunResult result;
     result.id = id;
     result.folder = folder;

@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
+constexpr auto kListen = 10ms; // between looks for what the launching thread wants
+constexpr double kGangGraceSeconds = 0.04;
 constexpr auto kSilent = 2500ms; // heartbeats come each second
 constexpr auto kDead = 5s;
 constexpr auto kFirstBackoff = 300ms;
@@ -112,6 +114,7 @@ public:
                 threads.emplace_back([this, &node, &left] {
                     work(node);
                     --left;
+                    mailbox_.post([] {}); // wakes the loop below
                 });
             }
             while (left > 0) {
@@ -217,7 +220,7 @@ private:
             given_up_ = ending.problem;
             return;
         }
-        if (!first_bad_) {
+        if (!first_bad_ || node == first_to_stop_) {
             first_bad_ = ending;
             first_bad_node_ = node;
         }
@@ -226,15 +229,23 @@ private:
             order.why = ending.problem->line();
         if (order.why.empty())
             order.why = "the ranks on " + nodes_[at].name + " ended with status " + ending.status;
-        order.error = failing_event(at);
+        order.error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
         if (nodes_.size() > 1)
             begin_stop(std::move(order), !control_.order());
     }
 
-    // The error event of the rank that the node's agent names as the culprit.
-    [[nodiscard]] Json failing_event(std::size_t node) const
+    // A node ends its ranks on its own account: the others need not wait until it has done so.
+    void stops_by_itself(int node, const TailMessage& message)
     {
-        const auto rank = integer_field(ends_[node], "rank", -1);
+        if (nodes_.size() < 2 || control_.order() || message.status.empty() || message.status == "ok")
+            return;
+        first_to_stop_ = node;
+        begin_stop({message.status, message.why, failing_event(static_cast<std::size_t>(node), message.rank)}, true);
+    }
+
+    // The error event of the rank that the node's agent names as the culprit.
+    [[nodiscard]] Json failing_event(std::size_t node, int rank) const
+    {
         for (const Json& error : errors_[node]) {
             if (integer_field(error, "rank", -2) == rank)
                 return error;
@@ -248,6 +259,8 @@ private:
         if (storage_problem_) {
             out.state = RunState::running;
             out.problem = storage_problem_;
+            if (out.problem->hint.find("attach") == std::string::npos)
+                out.problem->hint = "make room; the run goes on, and `fourfold attach` catches up with it";
             return out;
         }
         if (control_.detached()) {
@@ -272,7 +285,7 @@ private:
             Problem problem;
             problem.code = out.state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
             problem.message = text_field(ends_[at], "message", "ended with status " + first_bad_->status);
-            const Json error = failing_event(at);
+            const Json error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
             std::string last;
             const Json& log = array_field(error, "log");
             for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {
@@ -344,12 +357,14 @@ private:
             return {};
         int diagnoses = control_.diagnoses();
         auto heard = Clock::now();
+        uint64_t read = node.agent->bytes_read();
         LinkState link = LinkState::silent;
         std::string hint; // what Slurm says of a job that waits
         while (!control_.detached()) {
             if (const auto order = control_.order(); order && !stop_sent) {
-                if (!node.agent->stop(
-                        recorder_.run(), node.index, order->status, order->why, order->error, options_.stop_grace_s))
+                // Ranks whose peers are dead wait in a collective: asking them long is of no use.
+                const double grace_s = order->status == "cancelled" ? options_.stop_grace_s : kGangGraceSeconds;
+                if (!node.agent->stop(recorder_.run(), node.index, order->status, order->why, order->error, grace_s))
                     return {};
                 stop_sent = true;
             }
@@ -358,13 +373,17 @@ private:
                 if (!node.agent->diagnose(recorder_.run(), node.index))
                     return {};
             }
-            auto message = node.agent->tail_next(30ms);
+            auto message = node.agent->tail_next(kListen);
             if (!message) {
                 const ProblemCode code = message.error().code;
                 if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input)
                     return {};
                 // The agent itself says that it cannot go on: no such run, a changed folder, a disk error.
                 return Ending{"lost", message.error(), false};
+            }
+            if (node.agent->bytes_read() != read) { // part of a frame is a sign of life too, on a slow line
+                read = node.agent->bytes_read();
+                heard = Clock::now();
             }
             if (message->kind == TailMessage::Kind::nothing) {
                 const auto silence = Clock::now() - heard;
@@ -374,7 +393,6 @@ private:
                     post_link(node, link = LinkState::silent);
                 continue;
             }
-            heard = Clock::now();
             backoff = kFirstBackoff;
             if (link != LinkState::connected)
                 post_link(node, link = LinkState::connected);
@@ -384,6 +402,8 @@ private:
             }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false};
+            if (message->kind == TailMessage::Kind::heartbeat && message->state == "stopping" && !stop_sent)
+                mailbox_.post([this, index = node.index, said = *message] { stops_by_itself(index, said); });
             if (message->kind == TailMessage::Kind::lines) {
                 const int64_t begin = message->offset;
                 offset = begin + static_cast<int64_t>(message->lines.size());
@@ -428,7 +448,7 @@ private:
     std::vector<std::vector<Json>> errors_; // error events of each node
     std::vector<Json> ends_;
     std::optional<Ending> first_bad_;
-    int first_bad_node_ = 0;
+    int first_bad_node_ = 0, first_to_stop_ = -1;
     std::optional<Problem> storage_problem_, given_up_;
     bool stop_seen_ = false;
     std::vector<Json> stalled_; // what each node's ranks do, since the first node said that nothing moves

@@ -1,65 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/paths.h"
 #include "core/history/store.h"
-#include "runner/protocol/message.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/node.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/recorder.h"
 #include "runner/runs/run_id.h"
+#include "runner/runs/run_record.h"
 #include "runner/runs/start_nodes.h"
 #include "runner/slurm/start_job.h"
 
-#include <sys/stat.h>
-
 namespace fourfold {
-
-namespace {
-
-NewRun new_run(const LaunchPlan& plan, const std::string& id)
-{
-    NewRun run;
-    run.id = id;
-    run.name = plan.plan.name;
-    run.target = plan.target.id;
-    run.stack = plan.plan.stack.id;
-    run.plan_hash = plan_hash(plan.plan);
-    run.layout_hash = layout_hash(plan.plan);
-    run.plan = to_json(plan.plan, PresetStyle::inlined);
-    run.prediction = to_json(plan.prediction);
-    if (plan.planned)
-        run.planned_prediction = to_json(*plan.planned);
-    for (std::size_t i = 0; i < plan.ranks.size(); ++i)
-        run.hosts.push_back(host_name(plan.target, i));
-    run.environment = Json::object();
-    for (const auto& [key, value] : plan.environment)
-        run.environment[key] = value;
-    return run;
-}
-
-// What another program needs to find the nodes of this run again.
-Expected<void> write_folder(const std::filesystem::path& folder, const NewRun& run, const LaunchPlan& plan)
-{
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        return Problem{ProblemCode::io, "the run folder cannot be made: " + error.message(), {}, folder.string()};
-    chmod(folder.c_str(), 0700);
-    FOURFOLD_CHECK(write_file_atomically(folder / "plan.json", to_wire(run.plan) + "\n"));
-    FOURFOLD_CHECK(write_file_atomically(folder / "prediction.json", to_wire(run.prediction) + "\n"));
-    Json ranks = Json::array();
-    for (const auto& places : plan.ranks) {
-        Json list = Json::array();
-        for (const RankPlace& place : places)
-            list.push_back(place.rank);
-        ranks.push_back(std::move(list));
-    }
-    return write_file_atomically(folder / "launch.json",
-        to_wire({{"run", run.id}, {"target", to_json(plan.target)}, {"ranks", std::move(ranks)}}) + "\n");
-}
-
-} // namespace
 
 namespace {
 
@@ -94,12 +45,10 @@ public:
 private:
     Expected<RunResult> run(const std::string& id, int attempt)
     {
-        const NewRun stored = new_run(plan_, id);
-        const std::filesystem::path folder = data_folder() / "runs" / id;
+        const std::filesystem::path folder = run_record_folder(id);
         FOURFOLD_TRY(HistoryStore store,
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
-        FOURFOLD_CHECK(write_folder(folder, stored, plan_));
-        FOURFOLD_CHECK(store.create_run(stored));
+        FOURFOLD_CHECK(record_run(store, plan_, id));
         FOURFOLD_TRY(Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(nodes_.size())));
         observer_.on_created(id, folder);
         if (!plan_.note.empty())

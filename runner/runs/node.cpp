@@ -120,6 +120,7 @@ Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::sto
                     phase.request_stop();
                 }
                 --left;
+                mailbox.post([] {}); // wakes the loop below
             });
         }
         while (left > 0) {

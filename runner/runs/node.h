@@ -2,7 +2,7 @@
 // One host of a run, as the client sees it, and work that is done on all hosts at once.
 #pragma once
 
-#include "runner/bundle/bundle.h"
+#include "runner/bundle/stage.h"
 #include "runner/protocol/agent_client.h"
 #include "runner/protocol/transport.h"
 #include "runner/runs/mailbox.h"
@@ -26,6 +26,7 @@ struct Node {
     std::unique_ptr<Transport> transport;
     std::unique_ptr<AgentClient> agent; // none while not connected
     NodeFacts facts;
+    Stock stock; // of the run's files
     Staged staged;
     Prepared prepared;
     bool started = false; // `start` was sent: ranks may run

@@ -2,6 +2,7 @@
 #include "runner/runs/start_nodes.h"
 
 #include "runner/preflight/probe.h"
+#include "runner/runs/stage_nodes.h"
 
 #include <sys/utsname.h>
 
@@ -147,26 +148,24 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     if (plan.target.preflight)
         FOURFOLD_CHECK(look_before(nodes, plan, mailbox, observer, stop));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the hosts lack"));
-    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-        const auto progress = [&](uint64_t done, uint64_t total, const std::string& file) {
-            const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
-            mailbox.post(
-                [&observer, fraction, text = node.name + ": " + file] { observer.on_staging(fraction, text); });
-        };
-        FOURFOLD_TRY(node.staged,
-            stage(*node.agent, plan.bundle, plan.target.reuse_files, node.facts.disk_free_gib, phase, progress));
-        return {};
-    }));
-    uint64_t sent = 0;
+    FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle,
+        {plan.target.reuse_files, plan.target.upload, plan.target.preflight && plan.target.kind == TargetKind::ssh},
+        mailbox, observer, stop));
+    uint64_t sent = 0, reused = 0;
     Json hosts = Json::array();
     for (const Node& node : nodes) {
         sent += node.staged.sent_bytes;
+        reused += node.staged.reused_bytes;
         Json facts = node.facts.document;
         facts["name"] = node.name;
         hosts.push_back(std::move(facts));
     }
     FOURFOLD_CHECK(enter(RunState::launching,
-        "sent " + std::to_string(sent) + " bytes; preparing " + std::to_string(plan.plan.gpus) + " ranks"));
+        "sent " + std::to_string(sent) + " bytes"
+            + (reused > 0 && plan.target.kind == TargetKind::ssh
+                    ? ", " + std::to_string(reused) + " bytes are the hosts' own files"
+                    : "")
+            + "; preparing " + std::to_string(plan.plan.gpus) + " ranks"));
     const auto prepared = on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         RunSpec spec = spec_of_node(node, plan, run, node.index, node.name);
         spec.start_facts["hosts"] = hosts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/slurm/start_job.h"
 
+#include "runner/runs/stage_nodes.h"
 #include "runner/slurm/script.h"
 
 #include <thread>
@@ -18,16 +19,8 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
         return check_system(node, plan);
     }));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the cluster's file system lacks"));
-    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-        const auto progress = [&](uint64_t done, uint64_t total, const std::string& file) {
-            const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
-            mailbox.post(
-                [&observer, fraction, text = node.name + ": " + file] { observer.on_staging(fraction, text); });
-        };
-        // Files of the login host's own disk are not there on the nodes: nothing is used in place.
-        FOURFOLD_TRY(node.staged, stage(*node.agent, plan.bundle, false, node.facts.disk_free_gib, phase, progress));
-        return {};
-    }));
+    // Files of the login host's own disk are not there on the nodes: nothing is used in place.
+    FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle, {false, "parallel", false}, mailbox, observer, stop));
     std::string job;
     FOURFOLD_CHECK(
         enter(RunState::launching, "sent " + std::to_string(nodes.front().staged.sent_bytes) + " bytes; submitting"));

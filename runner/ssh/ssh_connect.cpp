@@ -146,7 +146,7 @@ Expected<void> log_in(ssh_session session, int fd, const SshPlace& place, const 
             shutdown(fd, SHUT_RDWR);
     });
     if (ssh_connect(session) != SSH_OK)
-        return Problem{ProblemCode::network, std::string("no SSH connection: ") + ssh_get_error(session),
+        return Problem{ProblemCode::network, std::string(kNoHandshake) + ssh_get_error(session),
             "see the log of the host's sshd", name};
     const int line = ssh_get_fd(session);
     const std::stop_callback interrupt(by.stop, [line] { shutdown(line, SHUT_RDWR); });

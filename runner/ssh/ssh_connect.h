@@ -26,6 +26,9 @@ struct ConnectOptions {
     SshPrompts prompts;
 };
 
+// How a Problem begins when the other end did not get as far as a key.
+inline constexpr const char* kNoHandshake = "no SSH connection: ";
+
 // Fails with network (unreachable, cut), refused (host key, authentication), bad_input (~/.ssh/config) or cancelled.
 Expected<SshLine> ssh_connect_to(const ConnectOptions& options, std::stop_token stop);
 

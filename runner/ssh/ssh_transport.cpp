@@ -11,7 +11,14 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
 namespace fourfold {
+
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -29,6 +36,28 @@ Expected<std::unique_ptr<ByteStream>> open_command(SshLine line, const std::stri
     }
     return std::unique_ptr<ByteStream>(
         std::make_unique<SshStream>(std::move(line.session), channel, name, std::move(line.route)));
+}
+
+// An sshd that has too many logins under way (MaxStartups) closes further connections before it says anything; so does
+// one that is just being restarted. Such a connection is tried again for as long as one may take.
+Expected<SshLine> connect_patiently(const ConnectOptions& options, const std::stop_token& stop)
+{
+    const auto deadline
+        = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
+    std::minstd_rand random(std::random_device{}());
+    for (int attempt = 1;; ++attempt) {
+        auto line = ssh_connect_to(options, stop);
+        // Hosts that were turned away together do not come back together.
+        const auto wait
+            = std::chrono::milliseconds(random() % (200u * static_cast<unsigned>(std::min(attempt, 10))) + 50);
+        if (line || !line.error().message.starts_with(kNoHandshake) || stop.stop_requested()
+            || Clock::now() + wait > deadline) {
+            if (!line && attempt > 1)
+                line.error().hint = "it was tried " + std::to_string(attempt) + " times; see MaxStartups of its sshd";
+            return line;
+        }
+        std::this_thread::sleep_for(wait);
+    }
 }
 
 } // namespace
@@ -52,7 +81,7 @@ Expected<std::unique_ptr<ByteStream>> SshTransport::open(std::stop_token stop)
     }
     noted_ = true;
     FOURFOLD_TRY(
-        SshLine line, ssh_connect_to({options_.name, options_.host, options_.connect_timeout_s, prompts}, stop));
+        SshLine line, connect_patiently({options_.name, options_.host, options_.connect_timeout_s, prompts}, stop));
     const int fd = ssh_get_fd(line.session.get());
     const std::stop_callback interrupt(stop, [fd] { shutdown(fd, SHUT_RDWR); });
     std::unique_ptr<ByteStream> stream;

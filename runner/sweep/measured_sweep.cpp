@@ -10,7 +10,7 @@ namespace {
 Json identity_of(const SweepRequest& request)
 {
     Json layouts = Json::array();
-    for (const SweepLayout& layout : request.layouts)
+    for (const GridLayout& layout : request.layouts)
         layouts.push_back(SweepCell{layout, 0}.key());
     return {{"plan", request.plan.document}, {"layouts", std::move(layouts)}, {"target", to_json(request.target)},
         {"steps", request.steps ? Json(*request.steps) : Json(nullptr)}};
@@ -34,7 +34,7 @@ CellResult run_cell(const SweepRequest& request, const SweepCell& cell, RunObser
     }
     RunRequest run;
     run.plan = *std::move(plan);
-    run.plan.name += " [" + cell.layout.name() + ", " + std::to_string(cell.gpus) + " GPUs]";
+    run.plan.name += " [" + cell.name() + "]";
     run.target = target_of_cell(request.target, cell.gpus);
     run.steps = request.steps;
     run.trainer = request.trainer;
@@ -59,10 +59,15 @@ CellResult run_cell(const SweepRequest& request, const SweepCell& cell, RunObser
 
 } // namespace
 
+Expected<SweepRecord> open_record(const SweepRequest& request)
+{
+    return SweepRecord::open(identity_of(request), request.again);
+}
+
 Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& observer, std::stop_token stop,
     const std::function<void(const SweepTable&, const std::string& next)>& done)
 {
-    FOURFOLD_TRY(SweepRecord record, SweepRecord::open(identity_of(request), request.again));
+    FOURFOLD_TRY(SweepRecord record, open_record(request));
     SweepTable table;
     table.layouts = request.layouts;
     table.gpus = request.gpus;
@@ -84,7 +89,7 @@ Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& obs
                 table.stopped = true;
                 continue;
             }
-            done(table, cell.layout.name() + ", " + std::to_string(cell.gpus) + " GPUs");
+            done(table, cell.name());
             place = run_cell(request, cell, observer, stop);
             FOURFOLD_CHECK(record.set(cell.key(), *place));
             table.stopped = table.stopped || stop.stop_requested();

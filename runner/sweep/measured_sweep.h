@@ -16,7 +16,7 @@ namespace fourfold {
 
 struct SweepRequest {
     Plan plan;
-    std::vector<SweepLayout> layouts;
+    std::vector<GridLayout> layouts;
     std::vector<int> gpus;
     Target target;
     std::optional<int> steps;
@@ -25,8 +25,11 @@ struct SweepRequest {
     std::filesystem::path trainer, agent, history_file; // as in RunRequest
 };
 
+// What an earlier sweep of the same request has measured; empty with `again`.
+Expected<SweepRecord> open_record(const SweepRequest& request);
+
 struct SweepTable {
-    std::vector<SweepLayout> layouts;
+    std::vector<GridLayout> layouts;
     std::vector<int> gpus;
     std::vector<std::vector<std::optional<CellResult>>> cells; // [layout][gpus]; nothing = not reached yet
     std::filesystem::path record;

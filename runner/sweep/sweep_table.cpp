@@ -23,7 +23,7 @@ std::vector<Column> layout_columns()
         {"tp", "TP"}, {"cp", "CP"}, {"pp", "PP"}, {"micro_batch", "micro-batch"}, {"virtual_stages", "virtual stages"}};
 }
 
-std::vector<Cell> layout_cells(const SweepLayout& layout)
+std::vector<Cell> layout_cells(const GridLayout& layout)
 {
     return {std::int64_t{layout.tp}, std::int64_t{layout.cp}, std::int64_t{layout.pp}, std::int64_t{layout.micro_batch},
         std::int64_t{layout.virtual_stages}};

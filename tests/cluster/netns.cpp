@@ -7,6 +7,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
 namespace fourfold::test {
 
 namespace {
@@ -83,6 +88,42 @@ std::string Namespaces::address(int index) const
 void Namespaces::cut(int index)
 {
     ip({"-n", prefix_ + "c", "link", "set", "p" + std::to_string(index), "down"});
+}
+
+bool Namespaces::shape(int index, double megabits)
+{
+    const auto limit = [&](const std::string& space, const std::string& device) {
+        (void)run_program({"tc", "-n", space, "qdisc", "del", "dev", device, "root"});
+        const std::string rate = std::to_string(static_cast<long long>(megabits * 1e6)) + "bit";
+        // A bucket of 2 ms, at least two segments of 64 KiB; a queue of 50 ms.
+        const auto burst
+            = std::to_string(std::max<long long>(131072, static_cast<long long>(megabits * 1e6 / 8 * 0.002)));
+        return megabits <= 0
+            || run_program({"tc", "-n", space, "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst",
+                   burst, "latency", "50ms"})
+            == 0;
+    };
+    if (index == 0)
+        return limit(prefix_ + "c", "br0");
+    return limit(prefix_ + "c", "p" + std::to_string(index)) && limit(node(index), "eth0");
+}
+
+uint64_t Namespaces::bytes_to(int index) const
+{
+    std::ifstream in("/proc/thread-self/net/dev");
+    const std::string port = index == 0 ? "br0:" : "p" + std::to_string(index) + ":";
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        std::string name;
+        words >> name;
+        if (name != port)
+            continue;
+        std::array<uint64_t, 9> fields{}; // eight of what was received, then the bytes sent
+        for (uint64_t& field : fields)
+            words >> field;
+        return fields[8];
+    }
+    return 0;
 }
 
 void Namespaces::heal(int index)

@@ -3,6 +3,7 @@
 // moves into the client's namespace; every name carries the process number, so that test runs do not collide.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace fourfold::test {
@@ -22,6 +23,11 @@ public:
     [[nodiscard]] std::string address(int index) const;
     void cut(int index);
     void heal(int index);
+    // Limits a node's line to `megabits` per second in each direction (token bucket); 0 = no limit. Node 0 is the
+    // client.
+    bool shape(int index, double megabits);
+    // Bytes that went to a node so far, headers included; of node 0 those that the client sent.
+    [[nodiscard]] uint64_t bytes_to(int index) const;
 
 private:
     std::string prefix_;

@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             std::abort();
         if ((*expected)->kind == FrameKind::json)
             read_message((*expected)->payload);
-        else if (const auto chunk = expand_chunk((*expected)->payload); chunk && chunk->size() > kChunkBytes)
+        else if (const auto chunk = expand_chunk((*expected)->payload);
+                 chunk && (chunk->size() > kChunkBytes || chunk->size() != raw_size((*expected)->payload)))
             std::abort();
     }
     return 0;

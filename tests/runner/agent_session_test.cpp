@@ -57,6 +57,7 @@ protected:
         }
     }
     Home home;
+    PieceSource pieces{1};
 };
 
 TEST_F(AgentSession, SaysWhatTheNodeIs)
@@ -146,14 +147,15 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     AgentClient client = connect();
     const uint64_t before = client.bytes_written();
     uint64_t sent = 0;
-    const auto result = client.put(file, hash, content.size(), {}, [&](uint64_t bytes) { sent += bytes; });
+    const auto result
+        = client.put(file, hash, content.size(), pieces, false, {}, [&](uint64_t bytes) { sent += bytes; });
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ(*result, PutResult::stored);
     EXPECT_EQ(sent, content.size());
     EXPECT_LT(client.bytes_written() - before, 2200000u) << "only what was missing may travel";
     EXPECT_EQ(*sha256_file(home.path() / "node/store" / hash), hash);
-    EXPECT_EQ(*client.put(file, hash, content.size(), {}, [](uint64_t) {}), PutResult::present);
-    const auto have = client.have({{hash, content.size(), {}}, {sha256_hex("x"), 1, {}}});
+    EXPECT_EQ(*client.put(file, hash, content.size(), pieces, false, {}, [](uint64_t) {}), PutResult::present);
+    const auto have = client.have({{hash, content.size(), {}, {}}, {sha256_hex("x"), 1, {}, {}}});
     ASSERT_TRUE(have);
     EXPECT_EQ(have->found.size(), 1u);
     EXPECT_EQ(have->missing, std::vector<std::string>{sha256_hex("x")});
@@ -161,8 +163,28 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     std::ofstream(home.path() / "small") << "small file";
     const std::string small = sha256_hex("small file");
     std::ofstream(home.path() / "node/store" / (small + ".part")) << "SMALL";
-    EXPECT_FALSE(client.put(home.path() / "small", small, 10, {}, [](uint64_t) {}));
-    EXPECT_EQ(*client.put(home.path() / "small", small, 10, {}, [](uint64_t) {}), PutResult::stored);
+    EXPECT_FALSE(client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t) {}));
+    EXPECT_EQ(*client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t) {}), PutResult::stored);
+}
+
+// An agent of another version says so in its first answer, and so does ours to another client.
+TEST_F(AgentSession, AnotherVersionIsNamed)
+{
+    const std::string answer = to_wire({{"is", "hello"}, {"protocol", kProtocolVersion + 1}, {"base", "/"}});
+    const auto frame = home.path() / "frame", script = home.path() / "other-agent";
+    std::ofstream(frame, std::ios::binary) << encode_frame(FrameKind::json, answer);
+    std::ofstream(script) << "#!/bin/sh\ncat '" << frame.string() << "'\ncat >/dev/null\n";
+    chmod(script.c_str(), 0700);
+    LocalTransport transport(script);
+    auto stream = transport.open({});
+    ASSERT_TRUE(stream);
+    AgentClient client(std::move(*stream), "there");
+    const auto facts = client.hello("");
+    ASSERT_FALSE(facts);
+    EXPECT_EQ(facts.error().code, ProblemCode::unsupported);
+    EXPECT_NE(facts.error().line().find("there: the agent speaks protocol " + std::to_string(kProtocolVersion + 1)),
+        std::string::npos)
+        << facts.error().line();
 }
 
 TEST_F(AgentSession, BadRequestsAreAnswered)

@@ -2,6 +2,7 @@
 // The agent's parts that watch ranks, each by itself: stalls by a clock of the test, capped logs, cores of a NUMA node,
 // the page that a rank shares.
 #include "runner/agent/diagnosis.h"
+#include "runner/agent/load_checks.h"
 #include "runner/agent/node_checks.h"
 #include "runner/agent/numa.h"
 #include "runner/agent/rank_log.h"
@@ -216,6 +217,39 @@ TEST_F(ProgressPages, AreReadWhileTheyAreWritten)
     EXPECT_FALSE(read_progress(folder, 1));
     write("rank2.progress", std::string(4096, 'x'));
     EXPECT_FALSE(read_progress(folder, 2));
+}
+
+TEST(LoadChecks, WhatTheLoaderMisses)
+{
+    EXPECT_EQ(loader_complaint("\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n\tlinux-vdso.so.1 (0x00007ffc)\n"), "");
+    EXPECT_EQ(loader_complaint(
+                  "\tlibcuda.so.1 => not found\n\tlibm.so.6 => /lib/libm.so.6 (0x1)\n\tlibcuda.so.1 => not found\n"),
+        "libcuda.so.1 is missing");
+    EXPECT_EQ(loader_complaint("./t: /lib/libc.so.6: version `GLIBC_2.99' not found (required by ./t)\n"),
+        "./t: /lib/libc.so.6: version `GLIBC_2.99' not found (required by ./t)");
+}
+
+// A library that says it is NCCL, in a Python package of the user.
+TEST(LoadChecks, TheNodesOwnNccl)
+{
+    const std::filesystem::path home = std::filesystem::path(testing::TempDir()) / ("nccl" + std::to_string(getpid()));
+    const auto folder = home / ".local/lib/python3.9/site-packages/nvidia/nccl/lib";
+    std::filesystem::create_directories(folder);
+    const std::string before = std::getenv("HOME") ? std::getenv("HOME") : "";
+    setenv("HOME", home.c_str(), 1);
+    std::ofstream(folder / "libnccl.so.2") << "no library at all, NCCL version %d.%d.%d" << std::string(100, ' ');
+    Json found = nccl_checks();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(text_field(found[0], "level"), "warning") << found.dump();
+    EXPECT_EQ(text_field(found[0], "message"), "of unknown version does not load");
+    std::filesystem::copy_file(
+        "/lib/x86_64-linux-gnu/libm.so.6", folder / "libnccl.so.2", std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(folder / "libnccl.so.2", std::ios::app) << "NCCL version 2.27.5+cuda13.0" << std::string(100, ' ');
+    found = nccl_checks();
+    EXPECT_EQ(text_field(found[0], "message"), "2.27.5 loads") << found.dump();
+    EXPECT_EQ(text_field(found[0], "level"), "info");
+    setenv("HOME", before.c_str(), 1);
+    std::filesystem::remove_all(home);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands in for the trainer in the runner's tests: speaks its contract (environment, arguments, rank<r>.jsonl, exit
 // status), trains nothing, and misbehaves as FAKE_* variables ask.
-//   FAKE_STEPS, FAKE_STEP_MS      how long it runs
+//   FAKE_STEPS, FAKE_STEP_MS      how long it runs; FAKE_STEP_US instead of milliseconds
+//   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
 //   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
 //   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
@@ -131,11 +132,16 @@ int main(int argc, char** argv)
         fourfold::trainer::install_stack_dump(folder + "/rank" + std::to_string(rank) + ".stack");
     const int steps = std::atoi(variable("FAKE_STEPS", "5").c_str());
     const int pause_ms = std::atoi(variable("FAKE_STEP_MS", "5").c_str());
+    const std::string own_us = variable("FAKE_STEP_US");
+    const auto pause_us = static_cast<useconds_t>(own_us.empty() ? pause_ms * 1000 : std::atoi(own_us.c_str()));
+    const auto event_bytes = static_cast<std::size_t>(std::atol(variable("FAKE_EVENT_BYTES", "0").c_str()));
     const int fail_rank = std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
     const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
     const std::string how = variable("FAKE_HOW");
     for (int step = 1; step <= steps; ++step) {
-        usleep(static_cast<useconds_t>(pause_ms) * 1000);
+        usleep(pause_us);
+        if (rank == 0 && step == 5 && event_bytes > 0)
+            say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
         if (rank == fail_rank && step == fail_step) {
             std::cout << "something went wrong in step " << step << std::endl;
             if (how == "kill")

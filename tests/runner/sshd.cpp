@@ -157,12 +157,27 @@ void Sshd::start()
            << "\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n"
               "PermitRootLogin prohibit-password\nStrictModes "
            << (strict_modes_possible(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
+    config << place_.lines;
     if (!place_.environment_file.empty())
         config << "SetEnv BASH_ENV=" << place_.environment_file << "\n";
     config.close();
     std::vector<std::string> words;
     if (!place_.netns.empty())
         words = {"ip", "netns", "exec", place_.netns};
+    if (!place_.boot_id_file.empty() || place_.own_disk) {
+        words.insert(words.end(), {"unshare", "--mount"});
+        if (!place_.boot_id_file.empty())
+            words.insert(words.end(), {"--pid", "--fork", "--kill-child", "--mount-proc"});
+        words.insert(words.end(),
+            {"sh", "-c",
+                "[ -z \"$0\" ] || mount --bind \"$0\" /proc/sys/kernel/random/boot_id || exit 1; "
+                "[ \"$1\" = \"$2\" ] || mount --bind \"$1\" \"$2\" || exit 1; shift 2; exec \"$@\"",
+                place_.boot_id_file, disk().string(), (home_.path() / "node").string()});
+        for (const auto& folder : {disk(), home_.path() / "node"}) {
+            std::filesystem::create_directories(folder);
+            chmod(folder.c_str(), 0700);
+        }
+    }
     for (const std::string& word : {std::string(kSshd), std::string("-D"), std::string("-f"),
              (folder_ / "sshd_config").string(), std::string("-E"), (folder_ / "sshd.log").string()})
         words.push_back(word);
@@ -208,6 +223,11 @@ void Sshd::stop()
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
+}
+
+std::filesystem::path Sshd::disk() const
+{
+    return place_.own_disk ? folder_ / "disk" : home_.path() / "node";
 }
 
 TargetHost Sshd::host() const

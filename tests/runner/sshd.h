@@ -20,8 +20,13 @@ std::string why_no_sshd();
 struct SshdPlace {
     std::string address = "127.0.0.1";
     int port = 0; // 0 = a free one
-    std::string netns; // network namespace it runs in; empty = this one
-    std::string environment_file; // sourced by the login shell (bash) before each command
+    std::string netns = {}; // network namespace it runs in; empty = this one
+    std::string environment_file = {}; // sourced by the login shell (bash) before each command
+    std::string lines = {}; // further ones of sshd_config
+    // A file that stands for the kernel's boot id: then the server and all that it starts live in a process namespace
+    // of their own, and stop() ends all of it as a loss of power does. Needs root.
+    std::string boot_id_file = {};
+    bool own_disk = false; // the base folder of ssh_target() is a folder of this server alone, see disk(); needs root
 };
 
 class Sshd {
@@ -38,6 +43,7 @@ public:
     int cut_connections();
 
     [[nodiscard]] TargetHost host() const;
+    [[nodiscard]] std::filesystem::path disk() const; // the base folder as this process sees it
     [[nodiscard]] std::string fingerprint() const; // of the host key, by ssh-keygen
     [[nodiscard]] int port() const { return place_.port; }
 

@@ -5,6 +5,7 @@
 #include "runner/protocol/message.h"
 #include "tests/runner/support.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 namespace fourfold::test {
 namespace {
@@ -216,6 +218,66 @@ TEST_F(Supervision, AnAbandonedRunEndsWithItsLease)
     EXPECT_EQ(result->state, RunState::cancelled);
     EXPECT_NE(result->problem->line().find("nobody has followed the run"), std::string::npos)
         << result->problem->line();
+}
+
+// The clock of the node jumps a century back and forth: a run that is followed goes on.
+TEST_F(Supervision, AClockThatJumpsEndsNothing)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "300"}, {"FAKE_STEP_MS", "20"}});
+    asked.target.lease_s = 3;
+    observer.each_event = [&](const Json& event) {
+        const auto step = integer_field(event, "step");
+        if (step != 50 && step != 150)
+            return;
+        const timespec time{step == 50 ? 1'000'000'000 : 4'000'000'000, 0};
+        const timespec both[2] = {time, time};
+        const auto lease = home.path() / "data/fourfold/node/runs" / observer.id / "lease";
+        EXPECT_EQ(utimensat(AT_FDCWD, lease.c_str(), both, 0), 0) << "as if it had been touched before the jump";
+    };
+    const auto result = run(asked);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    EXPECT_EQ(steps_of(observer.events).size(), 300u);
+}
+
+// Where the kernel allows process namespaces even the death of everybody who watches leaves nothing.
+TEST_F(Supervision, TheKernelEndsWhatNobodyWatchesAnyMore)
+{
+    if (geteuid() != 0)
+        GTEST_SKIP() << "process namespaces need root";
+    const RunRequest asked = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}});
+    const pid_t client = fork();
+    ASSERT_GE(client, 0);
+    if (client == 0) {
+        Recording mine;
+        (void)launch(asked, mine, {});
+        _exit(0);
+    }
+    const auto runs = home.path() / "data/fourfold/node/runs";
+    std::string id;
+    pid_t supervisor = 0;
+    ASSERT_TRUE(wait_until([&] {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator(runs, error))
+            id = entry.path().filename().string();
+        const auto status = read_json_file(runs / id / "status.json");
+        supervisor = status ? static_cast<pid_t>(integer_field(*status, "pid")) : 0;
+        return supervisor > 0 && processes_of(id) == 8;
+    })) << processes_of(id);
+    kill(client, SIGKILL);
+    waitpid(client, nullptr, 0);
+    std::string stat = *read_text_file("/proc/" + std::to_string(supervisor) + "/stat");
+    std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+    std::string state;
+    pid_t guardian = 0;
+    fields >> state >> guardian;
+    ASSERT_GT(guardian, 1);
+    kill(guardian, SIGKILL);
+    kill(supervisor, SIGKILL);
+    EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }, 5)) << "two of each rank's helpers are daemons";
+    const auto result = attach(id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::lost);
 }
 
 // The agent's guardian cleans up and writes the end, without any client.

@@ -7,20 +7,12 @@
 namespace fourfold::test {
 namespace {
 
-TEST(Layouts, AreReadStrictly)
+TEST(Cells, HaveNames)
 {
-    const auto layouts
-        = read_layouts("# comment\npp,tp,cp,micro_batch,virtual_stages\n\n2, 1,1,4,\n1,2,1,1,2\n", "l.csv");
-    ASSERT_TRUE(layouts) << layouts.error().line();
-    ASSERT_EQ(layouts->size(), 2u);
-    EXPECT_EQ((*layouts)[0].name(), "tp 1, cp 1, pp 2, micro-batch 4");
-    EXPECT_EQ((SweepCell{(*layouts)[1], 8}.key()), "tp2-cp1-pp1-mb1-v2-gpus8");
-    for (const char* bad :
-        {"", "tp,cp,pp\n1,1,1\n", "tp,cp,pp,micro_batch,dp\n1,1,1,1,1\n", "tp,cp,pp,micro_batch\n1,1,1\n",
-            "tp,cp,pp,micro_batch\n1,1,0,1\n", "tp,cp,pp,micro_batch\n1,1,x,1\n", "tp,cp,pp,micro_batch\n"})
-        EXPECT_FALSE(read_layouts(bad, "l.csv")) << bad;
-    EXPECT_EQ(*read_gpu_counts("16,4, 8,4"), (std::vector<int>{4, 8, 16}));
-    EXPECT_FALSE(read_gpu_counts("4,x"));
+    const SweepCell cell{{2, 1, 1, 4, 2}, 8};
+    EXPECT_EQ(cell.key(), "tp2-cp1-pp1-mb4-v2-gpus8");
+    EXPECT_EQ(cell.name(), "tp 2, cp 1, pp 1, micro-batch 4, 2 virtual stages, 8 GPUs");
+    EXPECT_EQ(layout_name({1, 1, 2, 4, 1}), "tp 1, cp 1, pp 2, micro-batch 4");
 }
 
 TEST(Cells, TakeAsManyHostsAsTheyNeed)

@@ -87,9 +87,9 @@ SweepDialog::SweepDialog(const ResolvedPlan& plan, int steps, QWidget* parent)
 
 void SweepDialog::read()
 {
-    const Expected<std::vector<SweepLayout>> layouts
-        = read_layouts(m_layouts->toPlainText().toStdString(), tr("layouts").toStdString());
-    const Expected<std::vector<int>> gpus = read_gpu_counts(m_gpus->text().toStdString());
+    const Expected<std::vector<GridLayout>> layouts
+        = read_grid_layouts(m_layouts->toPlainText().toStdString(), tr("layouts").toStdString());
+    const Expected<std::vector<int>> gpus = read_grid_gpus(m_gpus->text().toStdString(), tr("GPUs").toStdString());
     m_start->setEnabled(layouts && gpus);
     if (!layouts || !gpus) {
         m_said->setText(fromUtf8((layouts ? gpus.error() : layouts.error()).line()));

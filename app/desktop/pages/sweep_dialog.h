@@ -18,7 +18,7 @@ class QSpinBox;
 namespace fourfold::ui {
 
 struct SweepSetup {
-    std::vector<SweepLayout> layouts;
+    std::vector<GridLayout> layouts;
     std::vector<int> gpus;
     int steps = 1;
     bool skipUnfit = false, again = false;

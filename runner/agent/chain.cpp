@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/chain.h"
+
+#include "runner/agent/network_probe.h"
+#include "runner/protocol/message.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kStallSeconds = 20; // a next node that takes or says nothing for so long is left alone
+constexpr unsigned kAcceptSeconds = 120;
+
+void tune(int fd)
+{
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const timeval limit{kStallSeconds, 0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+// Equal in a time that does not depend on where the texts differ.
+bool same(std::string_view a, std::string_view b)
+{
+    unsigned char difference = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
+    return difference == 0;
+}
+
+// The connection that knows the word; the others are closed. Never returns without one: alarm() ends the process.
+int wait_for_peer(int listener, const std::string& token)
+{
+    for (;;) {
+        const int peer = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        if (peer < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (peer < 0)
+            _exit(1);
+        const timeval limit{5, 0};
+        setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        std::string said(kChainTokenBytes, '\0');
+        if (recv(peer, said.data(), said.size(), MSG_WAITALL) == ssize_t(said.size()) && same(said, token)) {
+            const timeval none{0, 0};
+            setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+            return peer;
+        }
+        close(peer);
+    }
+}
+
+} // namespace
+
+std::optional<ChainLink> chain_link(const Json& json)
+{
+    ChainLink link{
+        text_field(json, "address"), static_cast<int>(integer_field(json, "port")), text_field(json, "token")};
+    if (link.port <= 0 || link.port > 65535 || link.token.size() != kChainTokenBytes)
+        return {};
+    return link;
+}
+
+Downstream::Downstream(FileDescriptor fd)
+    : fd_(std::move(fd))
+{
+}
+
+Expected<Downstream> Downstream::connect(const ChainLink& link, double timeout_s)
+{
+    FOURFOLD_TRY(FileDescriptor fd, connect_to(link.address, link.port, timeout_s));
+    tune(fd.get());
+    Downstream next(std::move(fd));
+    if (!write_fully(next.fd_.get(), link.token))
+        return Problem{ProblemCode::network, "the next node of the chain does not listen", {}, link.address};
+    return next;
+}
+
+void Downstream::send(FrameKind kind, std::string_view payload)
+{
+    if (fd_.valid() && !write_fully(fd_.get(), encode_frame(kind, payload)))
+        fd_.close();
+}
+
+std::optional<Json> Downstream::reply()
+{
+    while (fd_.valid()) {
+        const auto frame = parser_.next();
+        if (!frame)
+            break;
+        if (*frame) {
+            auto json = (*frame)->kind == FrameKind::json ? parse_json((*frame)->payload, "next node")
+                                                          : Expected<Json>(Problem{});
+            if (json && text_field(*json, "is") != "error")
+                return *std::move(json);
+            break;
+        }
+        pollfd waiting{fd_.get(), POLLIN, 0};
+        std::array<char, 65536> block{};
+        const ssize_t got
+            = poll(&waiting, 1, kStallSeconds * 1000) > 0 ? read(fd_.get(), block.data(), block.size()) : 0;
+        if (got <= 0)
+            break;
+        parser_.feed({block.data(), static_cast<std::size_t>(got)});
+    }
+    fd_.close();
+    return {};
+}
+
+std::optional<uint64_t> Downstream::begin(const std::string& sha256, uint64_t size)
+{
+    send(FrameKind::json, to_wire({{"do", "put"}, {"sha256", sha256}, {"size", size}}));
+    const auto answer = reply();
+    if (!answer || text_field(*answer, "state") != "send")
+        return {};
+    const int64_t offset = integer_field(*answer, "offset", -1);
+    return offset >= 0 && static_cast<uint64_t>(offset) <= size ? std::optional(static_cast<uint64_t>(offset))
+                                                                : std::nullopt;
+}
+
+void Downstream::from(uint64_t offset)
+{
+    send(FrameKind::json, to_wire({{"do", "put-from"}, {"offset", offset}}));
+}
+
+void Downstream::piece(std::string_view compressed)
+{
+    send(FrameKind::data, compressed);
+}
+
+void Downstream::end()
+{
+    send(FrameKind::json, to_wire({{"do", "put-end"}}));
+}
+
+void Downstream::finish()
+{
+    (void)reply();
+}
+
+Expected<RelayServer> RelayServer::start(
+    const std::string& address, const std::string& token, const std::function<void(int fd)>& serve)
+{
+    if (token.size() != kChainTokenBytes)
+        return Problem{ProblemCode::bad_input, "the chain's token must have 64 characters", {}, {}};
+    FOURFOLD_TRY(auto socket, bound_socket(address));
+    if (listen(socket.first.get(), 4) != 0)
+        return Problem{ProblemCode::network, std::string("cannot listen: ") + std::strerror(errno), {}, address};
+    RelayServer server;
+    server.port_ = socket.second;
+    server.pid_ = fork();
+    if (server.pid_ < 0)
+        return Problem{ProblemCode::io, std::string("no process for the chain: ") + std::strerror(errno), {}, address};
+    if (server.pid_ == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        // The client's line must end with the session, not with us.
+        for (const int fd : {0, 1, 2})
+            close(fd);
+        alarm(kAcceptSeconds);
+        const FileDescriptor peer(wait_for_peer(socket.first.get(), token));
+        alarm(0);
+        socket.first.close();
+        tune(peer.get());
+        serve(peer.get());
+        _exit(0);
+    }
+    return server;
+}
+
+RelayServer::RelayServer(RelayServer&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0))
+    , port_(other.port_)
+{
+}
+
+RelayServer::~RelayServer()
+{
+    if (pid_ <= 0)
+        return;
+    kill(pid_, SIGKILL); // our own child, not yet reaped
+    waitpid(pid_, nullptr, 0);
+}
+
+} // namespace fourfold

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/run_record.h"
+
+#include "core/base/paths.h"
+#include "runner/protocol/message.h"
+
+#include <sys/stat.h>
+
+namespace fourfold {
+
+namespace {
+
+NewRun new_run(const LaunchPlan& plan, const std::string& id)
+{
+    NewRun run;
+    run.id = id;
+    run.name = plan.plan.name;
+    run.target = plan.target.id;
+    run.stack = plan.plan.stack.id;
+    run.plan_hash = plan_hash(plan.plan);
+    run.layout_hash = layout_hash(plan.plan);
+    run.plan = to_json(plan.plan, PresetStyle::inlined);
+    run.prediction = to_json(plan.prediction);
+    if (plan.planned)
+        run.planned_prediction = to_json(*plan.planned);
+    for (std::size_t i = 0; i < plan.ranks.size(); ++i)
+        run.hosts.push_back(host_name(plan.target, i));
+    run.environment = Json::object();
+    for (const auto& [key, value] : plan.environment)
+        run.environment[key] = value;
+    return run;
+}
+
+// What another program needs to find the nodes of this run again.
+Expected<void> write_folder(const std::filesystem::path& folder, const NewRun& run, const LaunchPlan& plan)
+{
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return Problem{ProblemCode::io, "the run folder cannot be made: " + error.message(), {}, folder.string()};
+    chmod(folder.c_str(), 0700);
+    FOURFOLD_CHECK(write_file_atomically(folder / "plan.json", to_wire(run.plan) + "\n"));
+    FOURFOLD_CHECK(write_file_atomically(folder / "prediction.json", to_wire(run.prediction) + "\n"));
+    Json ranks = Json::array();
+    for (const auto& places : plan.ranks) {
+        Json list = Json::array();
+        for (const RankPlace& place : places)
+            list.push_back(place.rank);
+        ranks.push_back(std::move(list));
+    }
+    return write_file_atomically(folder / "launch.json",
+        to_wire({{"run", run.id}, {"target", to_json(plan.target)}, {"ranks", std::move(ranks)}}) + "\n");
+}
+
+} // namespace
+
+std::filesystem::path run_record_folder(const std::string& run)
+{
+    return data_folder() / "runs" / run;
+}
+
+Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run)
+{
+    const NewRun stored = new_run(plan, run);
+    FOURFOLD_CHECK(write_folder(run_record_folder(run), stored, plan));
+    return store.create_run(stored);
+}
+
+} // namespace fourfold

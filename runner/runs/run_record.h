@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/history/store.h"
+#include "runner/runs/launch_plan.h"
+
+#include <filesystem>
+#include <string>
+
+namespace fourfold {
+
+// data_folder()/runs/<id>, on this computer.
+std::filesystem::path run_record_folder(const std::string& run);
+
+// Creates the run in the history, and its folder with what another program needs to find its nodes again.
+Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run);
+
+} // namespace fourfold

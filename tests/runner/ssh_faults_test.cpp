@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What goes wrong around a run on one real sshd: its limits, the client's own disk, clients on several computers.
+#include "core/history/store.h"
+#include "runner/protocol/message.h"
+#include "runner/runs/adopt.h"
+#include "tests/runner/sshd.h"
+
+#include <arpa/inet.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace fourfold::test {
+namespace {
+
+class SshFaults : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (const std::string why = why_no_sshd(); !why.empty())
+            GTEST_SKIP() << why;
+        observer.trust = true;
+    }
+    RunRequest asked(const Sshd& host, const std::map<std::string, std::string>& environment)
+    {
+        RunRequest out = request(home, 2, environment);
+        out.target = ssh_target(home, {&host});
+        return out;
+    }
+    [[nodiscard]] std::string node_events(const std::string& id) const
+    {
+        const auto text = read_text_file(home.path() / "node/runs" / id / "events.jsonl", 1u << 30);
+        return text ? *text : "(none)";
+    }
+
+    Home home;
+    Recording observer;
+};
+
+// MaxStartups: a login that hangs takes the only place; ours waits for it.
+TEST_F(SshFaults, AServerWithTooManyLoginsIsTriedAgain)
+{
+    Sshd host(home, "host", {"127.0.0.1", 0, {}, {}, "MaxStartups 1:100:1\nMaxSessions 1\n"});
+    host.start();
+    ASSERT_TRUE(launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {})) << "keys and files are there now";
+    const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<uint16_t>(host.port()));
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    ASSERT_EQ(connect(other, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    char banner[64];
+    ASSERT_GT(recv(other, banner, sizeof banner, 0), 0);
+    std::jthread leaves([other] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+        close(other);
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = launch(asked(host, {{"FAKE_STEPS", "3"}}), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900)) << "it was turned away first";
+}
+
+TEST_F(SshFaults, AServerThatAllowsNoSession)
+{
+    Sshd host(home, "host", {"127.0.0.1", 0, {}, {}, "MaxSessions 0\n"});
+    host.start();
+    const auto result = launch(asked(host, {}), observer, {});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().line().find("MaxSessions"), std::string::npos) << result.error().line();
+}
+
+// The history's disk fills up while the run goes on: the client lets go of it, and catches up when there is room.
+TEST_F(SshFaults, AFullDiskOfTheClientLosesNothing)
+{
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        GTEST_SKIP() << "a small disk needs root and a mount namespace";
+    const auto data = home.path() / "data";
+    std::filesystem::create_directories(data);
+    if (mount("small", data.c_str(), "tmpfs", 0, "size=1200k") != 0)
+        GTEST_SKIP() << "a tmpfs cannot be mounted here";
+    Sshd host(home, "host");
+    host.start();
+    const auto result = launch(asked(host, {{"FAKE_STEPS", "4000"}, {"FAKE_STEP_MS", "0"}}), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::running);
+    ASSERT_TRUE(result->problem);
+    EXPECT_NE(result->problem->line().find("attach"), std::string::npos) << result->problem->line();
+    ASSERT_EQ(mount("small", data.c_str(), "tmpfs", MS_REMOUNT, "size=200m"), 0);
+    Recording later;
+    later.trust = true;
+    const auto caught_up = attach(result->id, later, {});
+    ASSERT_TRUE(caught_up) << caught_up.error().line();
+    EXPECT_EQ(caught_up->state, RunState::ok);
+    const auto stored = read_text_file(caught_up->folder / "events.jsonl", 1u << 30);
+    ASSERT_TRUE(stored);
+    EXPECT_TRUE(*stored == node_events(result->id));
+    const auto rows = HistoryStore::open(HistoryStore::default_file())->events(result->id);
+    ASSERT_TRUE(rows);
+    EXPECT_EQ(rows->size(), read_events(caught_up->folder / "events.jsonl").size());
+    EXPECT_EQ(processes_of(result->id), 0);
+    umount2(data.c_str(), MNT_DETACH);
+}
+
+// A second computer, which has never heard of the run, finds it on its host, follows it beside the first, and both have
+// every event.
+TEST_F(SshFaults, TwoComputersFollowOneRun)
+{
+    Sshd host(home, "host");
+    host.start();
+    ASSERT_TRUE(launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {}));
+    const pid_t first = fork();
+    ASSERT_GE(first, 0);
+    if (first == 0) {
+        Recording mine;
+        mine.trust = true;
+        const auto result = launch(asked(host, {{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "20"}}), mine, {});
+        _exit(result && result->state == RunState::ok ? 0 : 1);
+    }
+    const auto count_runs = [&] {
+        std::error_code error;
+        return std::distance(std::filesystem::directory_iterator(home.path() / "node/runs", error),
+            std::filesystem::directory_iterator());
+    };
+    std::string id;
+    ASSERT_TRUE(wait_until([&] {
+        if (count_runs() < 2)
+            return false;
+        for (const auto& entry : std::filesystem::directory_iterator(home.path() / "node/runs"))
+            id = std::max(id, entry.path().filename().string());
+        return node_events(id).find("\"step\":20,") != std::string::npos;
+    }));
+    setenv("XDG_DATA_HOME", (home.path() / "data2").c_str(), 1);
+    setenv("XDG_CONFIG_HOME", (home.path() / "config2").c_str(), 1);
+    setenv("XDG_CACHE_HOME", (home.path() / "cache2").c_str(), 1);
+    Recording second;
+    second.trust = true;
+    const Target target = ssh_target(home, {&host});
+    const auto unknown = adopt("ZZZZ", target, second, {}, {}, agent_program());
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().line().find("none of the hosts has such a run"), std::string::npos)
+        << unknown.error().line();
+    const auto found = adopt("last", target, second, {}, {}, agent_program());
+    ASSERT_TRUE(found) << found.error().line();
+    EXPECT_EQ(*found, id);
+    const auto result = attach(id.substr(0, 20), second, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    int status = 0;
+    waitpid(first, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the first was not disturbed";
+    expect_whole(second.events, "ok");
+    EXPECT_EQ(steps_of(second.events).size(), 150u);
+    const auto there = read_text_file(result->folder / "events.jsonl");
+    const auto here = read_text_file(home.path() / "data/fourfold/runs" / id / "events.jsonl");
+    ASSERT_TRUE(there && here);
+    EXPECT_EQ(*there, *here);
+    EXPECT_EQ(*there, node_events(id));
+    const auto detail = HistoryStore::open(HistoryStore::default_file())->show(id);
+    ASSERT_TRUE(detail) << detail.error().line();
+    EXPECT_EQ(detail->summary.name, "Tiny");
+    EXPECT_TRUE(detail->summary.predicted_tps_per_gpu);
+    EXPECT_EQ(detail->summary.steps, 150);
+    EXPECT_EQ(*adopt(id, target, second, {}, {}, agent_program()), id) << "known by now";
+}
+
+} // namespace
+} // namespace fourfold::test
