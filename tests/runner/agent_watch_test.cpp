@@ -8,6 +8,7 @@
 #include "runner/agent/rank_log.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/stall_watch.h"
+#include "runner/protocol/message.h"
 
 #include <gtest/gtest.h>
 
