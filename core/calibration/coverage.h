@@ -13,9 +13,9 @@ namespace fourfold {
 
 inline constexpr double kIntervalConfidence = 0.9;
 
-// The half-width that holds `confidence` of new errors like these: the (n + 1) confidence-th smallest |error|, between two
-// of them by proportion (the next larger one would hold more than that on average); the largest where n is too small for
-// that. 0 for none.
+// The half-width that holds `confidence` of new errors like these: the (n + 1) confidence-th smallest |error|, between
+// two of them by proportion (the next larger one would hold more than that on average); the largest where n is too
+// small for that. 0 for none.
 double conformal_width(std::vector<double> errors, double confidence = kIntervalConfidence);
 
 struct Coverage {
