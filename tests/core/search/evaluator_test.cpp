@@ -66,7 +66,7 @@ ResolvedPlan random_plan(Random& random)
 
 SearchSpace random_space(Random& random, const ResolvedPlan& plan)
 {
-    SearchSpace space = default_space(plan, {plan.gpus});
+    SearchSpace space = default_space(plan, {plan.gpus, 2 * plan.gpus});
     space.sharding = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters, Sharding::hybrid};
     space.schedule = {Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved, Schedule::zb_h1};
     space.virtual_stages = {1, 2, 3, 5};
@@ -86,10 +86,16 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
         const SearchSpace space = random_space(random, base);
         std::vector<Candidate> candidates;
         const std::vector<MeshUnit> units = mesh_units(space);
-        // Some whole units, so that neighbours follow each other, and single layouts from all over.
-        for (int i = 0; i < 3; ++i)
-            for_each_candidate(space, base, units[random.below(units.size())],
-                [&](const Candidate& candidate) { candidates.push_back(candidate); });
+        // Some whole units, so that neighbours follow each other, and single layouts from all over; each unit on both
+        // numbers of GPUs, which share what the number does not change and nothing else.
+        for (int i = 0; i < 3; ++i) {
+            const MeshUnit& picked = units[random.below(units.size())];
+            for (const MeshUnit& unit : units) {
+                if (unit.tp == picked.tp && unit.cp == picked.cp && unit.pp == picked.pp)
+                    for_each_candidate(
+                        space, base, unit, [&](const Candidate& candidate) { candidates.push_back(candidate); });
+            }
+        }
         std::vector<Candidate> chosen;
         const std::size_t begin = random.below(candidates.size());
         for (std::size_t i = begin; i < std::min(begin + 12, candidates.size()); ++i)
