@@ -13,7 +13,7 @@ struct Options {
     FormatOptions format;
     std::vector<std::string> ids;
     std::vector<std::string> add_tags, remove_tags;
-    std::string file, output, note;
+    std::string file, output, run, note;
     PlanOptions plan; // of a log that is imported
     int limit = 50;
     bool all = false, deleted = false;
@@ -87,8 +87,8 @@ void add_annotations(Cli& cli, CLI::App& command)
     {
         const auto options = std::make_shared<Options>();
         auto* note = add_change(cli, command, "note", "Write a note on a run; an empty text removes it", options,
-            [](const Options& o) { return note_run(o.ids.front(), o.note); });
-        note->add_option("RUN", options->ids, "id or its beginning")->required()->expected(1);
+            [](const Options& o) { return note_run(o.run, o.note); });
+        note->add_option("RUN", options->run, "id or its beginning")->required();
         note->add_option("TEXT", options->note, "the note")->required();
     }
     {

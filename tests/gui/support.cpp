@@ -61,7 +61,7 @@ QByteArray tinyPlan(int steps, int milliseconds)
   "layout": { "tp": 2, "dp": 1 },
   "training": { "seq_len": 64, "micro_batch": 1, "global_batch": 2, "precision": "fp32", "sharding": "none" },
   "run": { "steps": STEPS, "data": [ { "path": "corpus/devils-dictionary.txt" } ],
-           "environment": { "FAKE_STEPS": "STEPS", "FAKE_STEP_MS": "MILLISECONDS" } }
+           "environment": { "FAKE_TWO_HOSTS": "1", "FAKE_STEPS": "STEPS", "FAKE_STEP_MS": "MILLISECONDS" } }
 }
 )")
         .replace("MILLISECONDS", QByteArray::number(milliseconds))

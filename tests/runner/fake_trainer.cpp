@@ -3,6 +3,7 @@
 // status), trains nothing, and misbehaves as FAKE_* variables ask.
 //   FAKE_STEPS, FAKE_STEP_MS      how long it runs; FAKE_STEP_US instead of milliseconds
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
+//   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
 //   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
 //   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
 //   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
@@ -66,6 +67,14 @@ void spawn_children()
     spawn_daemon();
 }
 
+// What the trainer says of the hosts of two ranks.
+std::string two_hosts()
+{
+    if (variable("FAKE_TWO_HOSTS") != "1")
+        return {};
+    return ",\"hosts\":[{\"rank\":0,\"host\":\"node-a\"},{\"rank\":1,\"host\":\"node-b\"}]";
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -107,9 +116,7 @@ int main(int argc, char** argv)
         close(fill);
     }
     if (rank == 0)
-        say(head
-            + "\"start\",\"versions\":{\"fourfold-trainer\":\"fake\"},\"hosts\":[{\"rank\":0,\"host\":\"node-a\"},"
-              "{\"rank\":1,\"host\":\"node-b\"}]}");
+        say(head + "\"start\",\"versions\":{\"fourfold-trainer\":\"fake\"}" + two_hosts() + "}");
     if (variable("FAKE_RUBBISH") == "1") {
         say("this is no event");
         say("[1,2,3]");
