@@ -147,6 +147,7 @@ private slots:
     void theFocusCanBeSeen()
     {
         Fixture w;
+        w.window.setAttribute(Qt::WA_KeyboardFocusChange); // as after the first press of Tab
         for (const MainWindow::Page page : kPages) {
             w.show(page);
             for (QWidget* widget : w.visible<QWidget>()) {

@@ -99,9 +99,7 @@ QWidget* HistoryPage::makeTable()
     m_delete->setObjectName(QStringLiteral("deleteRuns"));
     m_delete->setToolTip(tr("Delete the selected runs (Del); undo brings them back"));
     connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
-    auto* deleteKey = new QShortcut(QKeySequence(Qt::Key_Delete), m_table);
-    deleteKey->setContext(Qt::WidgetShortcut);
-    connect(deleteKey, &QShortcut::activated, this, &HistoryPage::deleteChosen);
+    connect(m_table, &DataTable::deletePressed, this, &HistoryPage::deleteChosen);
     m_recalibrate->setObjectName(QStringLiteral("recalibrateRuns"));
     m_recalibrate->setToolTip(tr("Fit the stack's constants to the selected runs and see what would change"));
     connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);

@@ -76,6 +76,11 @@ void DataTable::keyPressEvent(QKeyEvent* event)
         event->accept();
         return;
     }
+    if (event->key() == Qt::Key_Delete && event->modifiers() == Qt::NoModifier) {
+        event->accept();
+        emit deletePressed();
+        return;
+    }
     QTableView::keyPressEvent(event);
 }
 

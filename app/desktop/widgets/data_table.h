@@ -19,6 +19,9 @@ public:
     // The selected rows (all, when none is) with a line of titles, tab-separated: spreadsheets take it as cells.
     [[nodiscard]] QString selectionAsText() const;
 
+signals:
+    void deletePressed(); // Del, without a modifier
+
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
