@@ -155,4 +155,40 @@ void Rendezvous::leave()
     }
 }
 
+struct MeetingPoint::State {
+    c10::intrusive_ptr<c10d::Store> store;
+};
+
+MeetingPoint::MeetingPoint(const Job& job, std::chrono::milliseconds patience)
+    : state_(std::make_unique<State>())
+{
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<std::uint16_t>(job.master_port);
+    options.waitWorkers = false;
+    options.timeout = patience;
+    state_->store = c10::make_intrusive<c10d::TCPStore>(job.master_address, options);
+}
+MeetingPoint::~MeetingPoint() = default;
+
+void MeetingPoint::set(const std::string& key, const std::string& value)
+{
+    state_->store->set(key, std::vector<uint8_t>(value.begin(), value.end()));
+}
+
+bool MeetingPoint::has(const std::string& key)
+{
+    return state_->store->check({key});
+}
+
+std::string MeetingPoint::get(const std::string& key)
+{
+    const std::vector<uint8_t> value = state_->store->get(key);
+    return {value.begin(), value.end()};
+}
+
+std::int64_t MeetingPoint::add(const std::string& key, std::int64_t count)
+{
+    return state_->store->add(key, count);
+}
+
 } // namespace fourfold::trainer

@@ -5,6 +5,8 @@
 #include "core/base/expected.h"
 #include "runner/trainer/job.h"
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,6 +38,25 @@ public:
 private:
     struct State;
     explicit Rendezvous(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+// A connection of its own to the store of a job of several ranks, for a thread that must not wait for an operation of
+// the job. Its calls throw std::exception when rank 0 is gone.
+class MeetingPoint {
+public:
+    MeetingPoint(const Job& job, std::chrono::milliseconds patience); // of each call
+    ~MeetingPoint();
+    MeetingPoint(const MeetingPoint&) = delete;
+    MeetingPoint& operator=(const MeetingPoint&) = delete;
+
+    void set(const std::string& key, const std::string& value);
+    [[nodiscard]] bool has(const std::string& key);
+    [[nodiscard]] std::string get(const std::string& key); // waits for it
+    std::int64_t add(const std::string& key, std::int64_t count); // returns the sum
+
+private:
+    struct State;
     std::unique_ptr<State> state_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/watch.h"
-
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include "runner/trainer/comm/rendezvous.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -24,16 +23,12 @@ std::string sign_of(int rank)
 {
     return "sign/" + std::to_string(rank);
 }
-std::vector<uint8_t> bytes(const std::string& text)
-{
-    return {text.begin(), text.end()};
-}
 } // namespace
 
 struct Watch::State {
     Job job;
     std::function<void(const std::string&)> on_failure;
-    c10::intrusive_ptr<c10d::Store> store; // a connection of its own: the job's may wait in an operation
+    std::unique_ptr<MeetingPoint> store;
     std::mutex mutex;
     std::condition_variable wake;
     bool stop = false;
@@ -48,10 +43,10 @@ struct Watch::State {
             bool failed = false;
             std::string text;
             try {
-                store->set(sign_of(job.rank), bytes(std::to_string(++count)));
-                failed = store->check({kTold});
+                store->set(sign_of(job.rank), std::to_string(++count));
+                failed = store->has(kTold);
                 if (failed)
-                    text = read(kTold);
+                    text = store->get(kTold);
             } catch (const std::exception&) {
                 failed = true; // rank 0 is gone
             }
@@ -65,19 +60,12 @@ struct Watch::State {
         }
     }
 
-    // Precondition: the key is there.
-    std::string read(const std::string& key)
-    {
-        const auto value = store->get(key);
-        return {value.begin(), value.end()};
-    }
-
     // Each rank's sign of life; empty where it never gave one.
     std::vector<std::string> signs()
     {
         std::vector<std::string> all;
         for (int rank = 0; rank < job.world_size; ++rank)
-            all.push_back(store->check({sign_of(rank)}) ? read(sign_of(rank)) : "");
+            all.push_back(store->has(sign_of(rank)) ? store->get(sign_of(rank)) : "");
         return all;
     }
 };
@@ -94,11 +82,7 @@ std::shared_ptr<Watch> Watch::join(const Job& job)
     auto state = std::make_unique<State>();
     state->job = job;
     try {
-        c10d::TCPStoreOptions options;
-        options.port = static_cast<std::uint16_t>(job.master_port);
-        options.waitWorkers = false;
-        options.timeout = kPatience;
-        state->store = c10::make_intrusive<c10d::TCPStore>(job.master_address, options);
+        state->store = std::make_unique<MeetingPoint>(job, kPatience);
     } catch (const std::exception&) {
         return nullptr; // what needs rank 0 says so itself
     }
@@ -134,7 +118,7 @@ std::optional<bool> Watch::claim()
 void Watch::tell(const std::string& line)
 {
     try {
-        state_->store->set(kTold, bytes(line));
+        state_->store->set(kTold, line);
         if (state_->job.rank == 0) // it serves what the others have yet to read
             std::this_thread::sleep_for(seconds(2 * kBeatSeconds));
     } catch (const std::exception&) {
@@ -147,8 +131,8 @@ std::optional<std::string> Watch::told(double limit)
     const auto deadline = Clock::now() + seconds(limit);
     try {
         while (Clock::now() < deadline) {
-            if (state_->store->check({kTold}))
-                return state_->read(kTold);
+            if (state_->store->has(kTold))
+                return state_->store->get(kTold);
             std::this_thread::sleep_for(seconds(kBeatSeconds / 5));
         }
     } catch (const std::exception&) {
