@@ -31,6 +31,8 @@ struct Fixture : test::WindowFixture {
     {
         QFile::remove(QString::fromStdString(historyFile().string()));
         window.showPage(MainWindow::Page::history);
+        // Else Qt takes the modifiers of the last key of an earlier test for held, and a selection toggles.
+        QTest::keyClick(&window, Qt::Key_Shift);
         imported = page().importTable(kTable);
     }
     HistoryPage& page() { return window.historyPage(); }
