@@ -92,8 +92,6 @@ public:
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
-        if (gloo_ && size() <= kFew)
-            return direct_reduce_scatter(*this, out, in, next_tag());
         if (gloo_)
             return worker_.run([this, out, in] { ring_reduce_scatter(*this, out, in); });
         at::Tensor output = out, input = in;
