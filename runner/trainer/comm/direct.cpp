@@ -151,14 +151,6 @@ std::unique_ptr<Pending> direct_all_gather(Transport& transport, const at::Tenso
     return spread(transport, flat, parts, tag);
 }
 
-std::unique_ptr<Pending> direct_reduce_scatter(
-    Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag)
-{
-    const at::Tensor flat = in.view({-1});
-    return std::make_unique<ReduceParts>(
-        transport, flat, out.view({-1}), Parts{flat.numel(), transport.size()}, Reduce::sum, tag);
-}
-
 std::unique_ptr<Pending> direct_all_reduce(Transport& transport, const at::Tensor& tensor, Reduce reduce, int tag)
 {
     constexpr std::size_t kFewBytes = 2048;

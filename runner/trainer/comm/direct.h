@@ -11,8 +11,6 @@ namespace fourfold::trainer {
 // Messages leave when these return; wait() on the result adds up what arrived. `tag`: no other operation under way
 // between two ranks of the group has it, nor the next number.
 std::unique_ptr<Pending> direct_all_gather(Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag);
-std::unique_ptr<Pending> direct_reduce_scatter(
-    Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag);
 // In place. Few elements go whole to everybody; more of them in two rounds, of which the second is in wait().
 std::unique_ptr<Pending> direct_all_reduce(Transport& transport, const at::Tensor& tensor, Reduce reduce, int tag);
 
