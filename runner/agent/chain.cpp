@@ -7,11 +7,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -152,47 +149,19 @@ void Downstream::finish()
     (void)reply();
 }
 
-Expected<RelayServer> RelayServer::start(
+Expected<ServerProcess> start_relay(
     const std::string& address, const std::string& token, const std::function<void(int fd)>& serve)
 {
     if (token.size() != kChainTokenBytes)
         return Problem{ProblemCode::bad_input, "the chain's token must have 64 characters", {}, {}};
-    FOURFOLD_TRY(auto socket, bound_socket(address));
-    if (listen(socket.first.get(), 4) != 0)
-        return Problem{ProblemCode::network, std::string("cannot listen: ") + std::strerror(errno), {}, address};
-    RelayServer server;
-    server.port_ = socket.second;
-    server.pid_ = fork();
-    if (server.pid_ < 0)
-        return Problem{ProblemCode::io, std::string("no process for the chain: ") + std::strerror(errno), {}, address};
-    if (server.pid_ == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        // The client's line must end with the session, not with us.
-        for (const int fd : {0, 1, 2})
-            close(fd);
+    return ServerProcess::start(address, 4, "the chain", [&](int listener) {
         alarm(kAcceptSeconds);
-        const FileDescriptor peer(wait_for_peer(socket.first.get(), token));
+        const FileDescriptor peer(wait_for_peer(listener, token));
         alarm(0);
-        socket.first.close();
+        close(listener);
         tune(peer.get());
         serve(peer.get());
-        _exit(0);
-    }
-    return server;
-}
-
-RelayServer::RelayServer(RelayServer&& other) noexcept
-    : pid_(std::exchange(other.pid_, 0))
-    , port_(other.port_)
-{
-}
-
-RelayServer::~RelayServer()
-{
-    if (pid_ <= 0)
-        return;
-    kill(pid_, SIGKILL); // our own child, not yet reaped
-    waitpid(pid_, nullptr, 0);
+    });
 }
 
 } // namespace fourfold

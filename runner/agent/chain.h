@@ -6,9 +6,8 @@
 
 #include "core/base/json.h"
 #include "runner/agent/file_descriptor.h"
+#include "runner/agent/server_process.h"
 #include "runner/protocol/frame.h"
-
-#include <sys/types.h>
 
 #include <functional>
 #include <optional>
@@ -50,21 +49,8 @@ private:
     FrameParser parser_;
 };
 
-// Takes one connection that begins with `token` on a free port of `address`, in a process of its own that ends with
-// this object, and hands it to `serve`.
-class RelayServer {
-public:
-    static Expected<RelayServer> start(
-        const std::string& address, const std::string& token, const std::function<void(int fd)>& serve);
-    RelayServer(RelayServer&& other) noexcept;
-    RelayServer& operator=(RelayServer&&) = delete;
-    ~RelayServer();
-    [[nodiscard]] int port() const { return port_; }
-
-private:
-    RelayServer() = default;
-    pid_t pid_ = 0;
-    int port_ = 0;
-};
+// Takes one connection that begins with `token` on a free port of `address`, and hands it to `serve`.
+Expected<ServerProcess> start_relay(
+    const std::string& address, const std::string& token, const std::function<void(int fd)>& serve);
 
 } // namespace fourfold

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -254,27 +253,15 @@ Expected<FileDescriptor> connect_to(const std::string& address, int port, double
     return fd;
 }
 
-Expected<ProbeServer> ProbeServer::start(const std::string& address, const std::string& token)
+Expected<ServerProcess> start_probe_server(const std::string& address, const std::string& token)
 {
     if (token.size() != kTokenBytes)
         return Problem{ProblemCode::bad_input, "the probe's token must have 32 characters", {}, {}};
-    FOURFOLD_TRY(auto socket, bound_socket(address));
-    if (listen(socket.first.get(), 64) != 0)
-        return Problem{ProblemCode::network, std::string("cannot listen: ") + std::strerror(errno), {}, address};
-    ProbeServer server;
-    server.port_ = socket.second;
-    server.pid_ = fork();
-    if (server.pid_ < 0)
-        return Problem{ProblemCode::io, std::string("no process for the probe: ") + std::strerror(errno), {}, address};
-    if (server.pid_ == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return ServerProcess::start(address, 64, "the probe", [&](int listener) {
         signal(SIGCHLD, SIG_IGN);
         alarm(kServerSeconds);
-        // The client's line must end with the session, not with us.
-        for (const int fd : {0, 1, 2})
-            close(fd);
         for (;;) {
-            const int peer = accept4(socket.first.get(), nullptr, nullptr, SOCK_CLOEXEC);
+            const int peer = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
             if (peer < 0) {
                 if (errno == EINTR || errno == ECONNABORTED)
                     continue;
@@ -288,22 +275,7 @@ Expected<ProbeServer> ProbeServer::start(const std::string& address, const std::
             }
             close(peer);
         }
-    }
-    return server;
-}
-
-ProbeServer::ProbeServer(ProbeServer&& other) noexcept
-    : pid_(std::exchange(other.pid_, 0))
-    , port_(other.port_)
-{
-}
-
-ProbeServer::~ProbeServer()
-{
-    if (pid_ <= 0)
-        return;
-    kill(pid_, SIGKILL); // our own child, not yet reaped
-    waitpid(pid_, nullptr, 0);
+    });
 }
 
 Json probe_peer(const ProbeOrder& order)

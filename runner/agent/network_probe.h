@@ -4,28 +4,15 @@
 
 #include "core/base/json.h"
 #include "runner/agent/file_descriptor.h"
-
-#include <sys/types.h>
+#include "runner/agent/server_process.h"
 
 #include <string>
 
 namespace fourfold {
 
-// Answers probes of the other nodes on a free port of `address`, in a process of its own that ends with this object,
-// and after ten minutes by itself. Only connections that begin with `token` (32 characters) are answered.
-class ProbeServer {
-public:
-    static Expected<ProbeServer> start(const std::string& address, const std::string& token);
-    ProbeServer(ProbeServer&& other) noexcept;
-    ProbeServer& operator=(ProbeServer&&) = delete;
-    ~ProbeServer();
-    [[nodiscard]] int port() const { return port_; }
-
-private:
-    ProbeServer() = default;
-    pid_t pid_ = 0;
-    int port_ = 0;
-};
+// Answers probes of the other nodes on a free port of `address`, for ten minutes at most. Only connections that begin
+// with `token` (32 characters) are answered.
+Expected<ServerProcess> start_probe_server(const std::string& address, const std::string& token);
 
 struct ProbeOrder {
     std::string address; // numeric

@@ -77,8 +77,8 @@ private:
     std::unique_ptr<Store> store_;
     InstalledFiles installed_;
     std::unique_ptr<Prepared> prepared_;
-    std::unique_ptr<ProbeServer> probe_server_;
-    std::unique_ptr<RelayServer> relay_server_;
+    std::unique_ptr<ServerProcess> probe_server_;
+    std::unique_ptr<ServerProcess> relay_server_;
     std::optional<Downstream> next_; // node of the chain
     bool files_only_ = false;
     double slurm_looked_ = 0;

@@ -48,9 +48,10 @@ Expected<void> Session::clear(const Json& request)
 Expected<void> Session::listen(const Json& request)
 {
     probe_server_.reset();
-    FOURFOLD_TRY(ProbeServer server, ProbeServer::start(text_field(request, "address"), text_field(request, "token")));
+    FOURFOLD_TRY(
+        ServerProcess server, start_probe_server(text_field(request, "address"), text_field(request, "token")));
     const int port = server.port();
-    probe_server_ = std::make_unique<ProbeServer>(std::move(server));
+    probe_server_ = std::make_unique<ServerProcess>(std::move(server));
     send({{"is", "listening"}, {"port", port}, {"interface", interface_of(text_field(request, "address"))}});
     return {};
 }

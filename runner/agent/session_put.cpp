@@ -130,12 +130,12 @@ Expected<void> Session::chain(const Json& request)
 Expected<void> Session::relay(const Json& request)
 {
     relay_server_.reset();
-    FOURFOLD_TRY(RelayServer server,
-        RelayServer::start(text_field(request, "address"), text_field(request, "token"),
+    FOURFOLD_TRY(ServerProcess server,
+        start_relay(text_field(request, "address"), text_field(request, "token"),
             [this, next = chain_link(object_field(request, "next"))](
                 int fd) { (void)Session(fd, fd).take_files(base_, next); }));
     const int port = server.port();
-    relay_server_ = std::make_unique<RelayServer>(std::move(server));
+    relay_server_ = std::make_unique<ServerProcess>(std::move(server));
     send({{"is", "relaying"}, {"port", port}});
     return {};
 }
