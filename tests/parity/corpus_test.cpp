@@ -49,9 +49,17 @@ TEST(Corpus, SliceOfTheExampleLearnsAndReports)
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Json& step = steps[i];
         for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu",
-                 "mfu", "memory_peak_gib", "ranks", "tokens", "samples", "global_batch", "loss_scale", "skipped_steps",
+                 "mfu", "memory_peak_gib", "tokens", "samples", "global_batch", "loss_scale", "skipped_steps",
                  "nan_steps", "data_time_s"})
             EXPECT_TRUE(step.contains(key) && step[key].is_number()) << key << ": " << step;
+        for (const char* key : {"memory_peak_gib", "step_time_s"}) {
+            const Json& spread = step["ranks"][key];
+            EXPECT_LE(spread["min"].get<double>(), spread["median"].get<double>()) << step;
+            EXPECT_LE(spread["median"].get<double>(), spread["max"].get<double>()) << step;
+            EXPECT_GE(spread["worst_rank"].get<int>(), 0) << step;
+            EXPECT_LT(spread["worst_rank"].get<int>(), 4) << step;
+        }
+        EXPECT_EQ(step["ranks"]["memory_peak_gib"]["max"], step["memory_peak_gib"]);
         EXPECT_EQ(step["step"], 2 * (i + 1));
         EXPECT_EQ(step["samples"], 8.0 * 2 * double(i + 1));
         EXPECT_EQ(step["tokens"], 8.0 * 128 * 2 * double(i + 1));
