@@ -4,11 +4,7 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -16,16 +12,14 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr double kReach = 8; // pixels around a point that belong to it
 constexpr double kBand = 0.1;
 } // namespace
 
 ErrorScatter::ErrorScatter(const HistoryModel& model, QWidget* parent)
-    : Card(tr("Predicted against measured"), parent)
+    : ScatterCard(
+        tr("Predicted against measured"), tr("Runs with a prediction and a measurement appear here as points."), parent)
     , m_model(model)
 {
-    setFocusPolicy(Qt::StrongFocus);
-    setEmptyText(tr("Runs with a prediction and a measurement appear here as points."));
     connect(&model, &QAbstractItemModel::modelReset, this, &ErrorScatter::modelChanged);
     connect(&model, &QAbstractItemModel::layoutChanged, this, &ErrorScatter::modelChanged);
     modelChanged();
@@ -47,21 +41,10 @@ void ErrorScatter::modelChanged()
         inside += error <= kBand ? 1 : 0;
     }
     std::sort(m_points.begin(), m_points.end(), [](const Point& a, const Point& b) { return a.measured < b.measured; });
-    m_selected = -1;
-    setSubtitle(isEmpty() ? QString()
+    showSummary(isEmpty() ? QString()
                           : tr("%1, mean error %2 %, %3 within 10 %")
                                 .arg(counted(double(m_points.size()), tr("run")),
                                     percent(sum / double(m_points.size())), grouped(inside)));
-    setAccessibleDescription(subtitle());
-    update();
-}
-
-void ErrorScatter::setSelected(int row)
-{
-    if (m_selected == row)
-        return;
-    m_selected = row;
-    update();
 }
 
 QPointF ErrorScatter::Axes::at(double measured, double predicted) const
@@ -97,19 +80,11 @@ std::optional<QPointF> ErrorScatter::placeOf(int row) const
     return {};
 }
 
-int ErrorScatter::rowAt(const QPointF& place) const
+void ErrorScatter::forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const
 {
     const Axes axes = axesIn(bodyArea());
-    int nearest = -1;
-    double best = kReach * kReach;
-    for (const Point& point : m_points) {
-        const QPointF away = axes.at(point.measured, point.predicted) - place;
-        if (const double distance = QPointF::dotProduct(away, away); distance < best) {
-            best = distance;
-            nearest = point.row;
-        }
-    }
-    return nearest;
+    for (const Point& point : m_points)
+        visit(point.row, axes.at(point.measured, point.predicted));
 }
 
 // Decades, and where there are few of them their 2s and 5s.
@@ -167,7 +142,7 @@ void ErrorScatter::paintBody(QPainter& painter, const QRect& area, const Theme& 
     for (const Point& point : m_points)
         painter.drawEllipse(axes.at(point.measured, point.predicted), radius, radius);
     for (const Point& point : m_points) {
-        if (point.row != m_selected)
+        if (point.row != selected())
             continue;
         painter.setPen(QPen(theme.text, 2));
         painter.setBrush(theme.activations);
@@ -189,45 +164,23 @@ Table ErrorScatter::table() const
     return table;
 }
 
-void ErrorScatter::mousePressEvent(QMouseEvent* event)
+// Along what was measured.
+int ErrorScatter::neighbour(int step) const
 {
-    Card::mousePressEvent(event);
-    if (const int row = rowAt(event->position()); row >= 0)
-        emit rowClicked(row);
-}
-
-void ErrorScatter::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (step == 0 || isEmpty()) {
-        Card::keyPressEvent(event);
-        return;
-    }
     const auto at = std::find_if(
-        m_points.begin(), m_points.end(), [this](const Point& point) { return point.row == m_selected; });
+        m_points.begin(), m_points.end(), [this](const Point& point) { return point.row == selected(); });
     const auto last = static_cast<std::ptrdiff_t>(m_points.size()) - 1;
     const std::ptrdiff_t next = at == m_points.end() ? (step > 0 ? 0 : last) : at - m_points.begin() + step;
-    emit rowClicked(m_points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))].row);
+    return m_points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))].row;
 }
 
-bool ErrorScatter::event(QEvent* event)
+QString ErrorScatter::tipOf(int row) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int row = isEmpty() ? -1 : rowAt(help->pos());
-    if (row < 0) {
-        QToolTip::hideText();
-        return true;
-    }
     const RunSummary& run = m_model.run(row);
-    QToolTip::showText(help->globalPos(),
-        tr("%1\n%2\nmeasured %3, predicted %4 (%5)")
-            .arg(fromUtf8(run.name), fromUtf8(run.layout), throughputText(*run.measured_tps_per_gpu),
-                throughputText(*run.predicted_tps_per_gpu),
-                signedPercent(*run.predicted_tps_per_gpu / *run.measured_tps_per_gpu - 1)),
-        this);
-    return true;
+    return tr("%1\n%2\nmeasured %3, predicted %4 (%5)")
+        .arg(fromUtf8(run.name), fromUtf8(run.layout), throughputText(*run.measured_tps_per_gpu),
+            throughputText(*run.predicted_tps_per_gpu),
+            signedPercent(*run.predicted_tps_per_gpu / *run.measured_tps_per_gpu - 1));
 }
 
 } // namespace fourfold::ui

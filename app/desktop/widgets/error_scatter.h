@@ -3,31 +3,26 @@
 // band 10 % on either side.
 #pragma once
 
-#include "app/desktop/widgets/card.h"
+#include "app/desktop/widgets/scatter_card.h"
 #include "app/models/history_model.h"
 
 namespace fourfold::ui {
 
-class ErrorScatter : public Card {
+class ErrorScatter : public ScatterCard {
     Q_OBJECT
 public:
     // `model` outlives the widget.
     explicit ErrorScatter(const HistoryModel& model, QWidget* parent = nullptr);
-    void setSelected(int row); // of the model; -1 = none
-    [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
     [[nodiscard]] std::optional<QPointF> placeOf(int row) const; // empty: without a prediction or a measurement
     [[nodiscard]] QSize minimumSizeHint() const override { return {240, 180}; }
     [[nodiscard]] Table table() const override;
 
-signals:
-    void rowClicked(int row);
-
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_points.empty(); }
-    void mousePressEvent(QMouseEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
-    bool event(QEvent* event) override;
+    void forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const override;
+    [[nodiscard]] QString tipOf(int row) const override;
+    [[nodiscard]] int neighbour(int step) const override;
 
 private:
     struct Point {
@@ -45,7 +40,6 @@ private:
 
     const HistoryModel& m_model;
     std::vector<Point> m_points; // by what was measured
-    int m_selected = -1;
 };
 
 } // namespace fourfold::ui

@@ -4,12 +4,8 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPaintEngine>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +13,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr double kReach = 8; // pixels around a point that belong to it
-
 double memoryOf(const ResultRow& row)
 {
     return row.values[slot(PlanField::memory_gib)];
@@ -31,11 +25,9 @@ double throughputOf(const ResultRow& row)
 } // namespace
 
 ParetoScatter::ParetoScatter(const ResultsModel& model, QWidget* parent)
-    : Card(tr("Memory and throughput"), parent)
+    : ScatterCard(tr("Memory and throughput"), tr("Found layouts appear here as points."), parent)
     , m_model(model)
 {
-    setFocusPolicy(Qt::StrongFocus);
-    setEmptyText(tr("Found layouts appear here as points."));
     connect(&model, &QAbstractItemModel::modelReset, this, &ParetoScatter::modelChanged);
 }
 
@@ -48,21 +40,10 @@ void ParetoScatter::modelChanged()
         m_mostThroughput = std::max(m_mostThroughput, throughputOf(m_model.row(row)));
         front += m_model.isPareto(m_model.idOf(row)) ? 1 : 0;
     }
-    m_selected = -1;
     m_points = {};
-    setSubtitle(isEmpty()
+    showSummary(isEmpty()
             ? QString()
             : tr("%1, %2 on the Pareto front").arg(counted(m_model.rowCount(), tr("layout")), grouped(front)));
-    setAccessibleDescription(subtitle());
-    update();
-}
-
-void ParetoScatter::setSelected(int row)
-{
-    if (m_selected == row)
-        return;
-    m_selected = row;
-    update();
 }
 
 ParetoScatter::Axes ParetoScatter::axesIn(const QRect& area) const
@@ -86,20 +67,11 @@ QPointF ParetoScatter::placeOf(int row) const
     return at(axesIn(bodyArea()), row);
 }
 
-int ParetoScatter::rowAt(const QPointF& point) const
+void ParetoScatter::forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const
 {
     const Axes axes = axesIn(bodyArea());
-    int nearest = -1;
-    double best = kReach * kReach;
-    for (int row = 0; row < m_model.rowCount(); ++row) {
-        const QPointF away = at(axes, row) - point;
-        const double distance = QPointF::dotProduct(away, away);
-        if (distance < best) {
-            best = distance;
-            nearest = row;
-        }
-    }
-    return nearest;
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        visit(row, at(axes, row));
 }
 
 void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -126,10 +98,10 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     paintAxes(painter, axes, theme);
     painter.setRenderHint(QPainter::Antialiasing);
     paintPoints(painter, axes, theme);
-    if (m_selected >= 0 && m_selected < m_model.rowCount()) {
+    if (selected() >= 0 && selected() < m_model.rowCount()) {
         painter.setPen(QPen(theme.text, 2));
         painter.setBrush(theme.accent);
-        painter.drawEllipse(at(axes, m_selected), px(5.5), px(5.5));
+        painter.drawEllipse(at(axes, selected()), px(5.5), px(5.5));
     }
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
@@ -200,48 +172,26 @@ void ParetoScatter::paintPoints(QPainter& painter, const Axes& axes, const Theme
     painter.drawImage(0, 0, m_points);
 }
 
-void ParetoScatter::mousePressEvent(QMouseEvent* event)
+// The nearest in memory.
+int ParetoScatter::neighbour(int step) const
 {
-    Card::mousePressEvent(event);
-    if (const int row = rowAt(event->position()); row >= 0)
-        emit rowClicked(row);
-}
-
-void ParetoScatter::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (step == 0 || isEmpty()) {
-        Card::keyPressEvent(event);
-        return;
-    }
-    // To the neighbour in memory.
-    const double from = m_selected >= 0 ? memoryOf(m_model.row(m_selected)) : (step > 0 ? -1 : INFINITY);
+    const double from = selected() >= 0 ? memoryOf(m_model.row(selected())) : (step > 0 ? -1 : INFINITY);
     int best = -1;
     for (int row = 0; row < m_model.rowCount(); ++row) {
         const double away = (memoryOf(m_model.row(row)) - from) * step;
         if (away > 0 && (best < 0 || away < (memoryOf(m_model.row(best)) - from) * step))
             best = row;
     }
-    if (best >= 0)
-        emit rowClicked(best);
+    return best;
 }
 
-bool ParetoScatter::event(QEvent* event)
+QString ParetoScatter::tipOf(int row) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int row = isEmpty() ? -1 : rowAt(help->pos());
-    if (row < 0) {
-        QToolTip::hideText();
-        return true;
-    }
     QStringList lines;
     for (int column = ResultsModel::gpus; column < ResultsModel::columns; ++column)
         lines << QStringLiteral("%1 %2").arg(
             m_model.headerData(column, Qt::Horizontal).toString(), m_model.index(row, column).data().toString());
-    QToolTip::showText(help->globalPos(), lines.join(QLatin1Char('\n')), this);
-    return true;
+    return lines.join(QLatin1Char('\n'));
 }
 
 } // namespace fourfold::ui

@@ -2,33 +2,28 @@
 // Found layouts as points: memory across, throughput up, the Pareto front as rings; linked to the table by the row.
 #pragma once
 
-#include "app/desktop/widgets/card.h"
+#include "app/desktop/widgets/scatter_card.h"
 #include "app/models/results_model.h"
 
 #include <QImage>
 
 namespace fourfold::ui {
 
-class ParetoScatter : public Card {
+class ParetoScatter : public ScatterCard {
     Q_OBJECT
 public:
     // `model` outlives the widget. Shows the rows that the model shows.
     explicit ParetoScatter(const ResultsModel& model, QWidget* parent = nullptr);
-    void setSelected(int row); // of the model; -1 = none
-    [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
     [[nodiscard]] QPointF placeOf(int row) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return {260, 200}; }
     [[nodiscard]] Table table() const override { return m_model.table(kMostTableRows); }
 
-signals:
-    void rowClicked(int row);
-
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
-    void mousePressEvent(QMouseEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
-    bool event(QEvent* event) override;
+    void forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const override;
+    [[nodiscard]] QString tipOf(int row) const override;
+    [[nodiscard]] int neighbour(int step) const override;
 
 private:
     static constexpr int kMostTableRows = 100'000;
@@ -44,7 +39,6 @@ private:
 
     const ResultsModel& m_model;
     double m_mostMemory = 0, m_mostThroughput = 0;
-    int m_selected = -1;
     QImage m_points; // drawn once: a hundred thousand points take longer than a frame
     bool m_pointsAreDark = false;
 };

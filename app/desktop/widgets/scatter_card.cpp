@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/scatter_card.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QToolTip>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr double kReach = 8; // pixels around a point that belong to it
+} // namespace
+
+ScatterCard::ScatterCard(const QString& title, const QString& emptyText, QWidget* parent)
+    : Card(title, parent)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setEmptyText(emptyText);
+}
+
+void ScatterCard::setSelected(int row)
+{
+    if (m_selected == row)
+        return;
+    m_selected = row;
+    update();
+}
+
+void ScatterCard::showSummary(const QString& summary)
+{
+    m_selected = -1;
+    setSubtitle(summary);
+    setAccessibleDescription(summary);
+    update();
+}
+
+int ScatterCard::rowAt(const QPointF& point) const
+{
+    int nearest = -1;
+    double best = kReach * kReach;
+    forEachPoint([&](int row, const QPointF& place) {
+        const QPointF away = place - point;
+        if (const double distance = QPointF::dotProduct(away, away); distance < best) {
+            best = distance;
+            nearest = row;
+        }
+    });
+    return nearest;
+}
+
+void ScatterCard::mousePressEvent(QMouseEvent* event)
+{
+    Card::mousePressEvent(event);
+    if (const int row = rowAt(event->position()); row >= 0)
+        emit rowClicked(row);
+}
+
+void ScatterCard::keyPressEvent(QKeyEvent* event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0 || isEmpty()) {
+        Card::keyPressEvent(event);
+        return;
+    }
+    if (const int row = neighbour(step); row >= 0)
+        emit rowClicked(row);
+}
+
+bool ScatterCard::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return Card::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int row = isEmpty() ? -1 : rowAt(help->pos());
+    if (row < 0)
+        QToolTip::hideText();
+    else
+        QToolTip::showText(help->globalPos(), tipOf(row), this);
+    return true;
+}
+
+} // namespace fourfold::ui

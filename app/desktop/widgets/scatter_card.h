@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A card of points, each a row of a model. The one nearest to the pointer is told of and clicked, arrow keys go from
+// one to the next, and one is selected.
+#pragma once
+
+#include "app/desktop/widgets/card.h"
+
+#include <functional>
+
+namespace fourfold::ui {
+
+class ScatterCard : public Card {
+    Q_OBJECT
+public:
+    void setSelected(int row); // of the model; -1 = none
+    [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
+
+signals:
+    void rowClicked(int row);
+
+protected:
+    ScatterCard(const QString& title, const QString& emptyText, QWidget* parent);
+    // Calls `visit` with every row that has a point, and where in the card.
+    virtual void forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const = 0;
+    [[nodiscard]] virtual QString tipOf(int row) const = 0;
+    // The row that an arrow key goes to from the selected one, to the right (1) or left (-1); -1 = none. Asked only
+    // where there are points.
+    [[nodiscard]] virtual int neighbour(int step) const = 0;
+
+    [[nodiscard]] int selected() const { return m_selected; }
+    // For a model that changed: its words, and no row selected.
+    void showSummary(const QString& summary);
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    int m_selected = -1;
+};
+
+} // namespace fourfold::ui
