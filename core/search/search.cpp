@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/search.h"
 
+#include "core/base/parallel.h"
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
 #include "core/search/gathered.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -158,13 +157,6 @@ private:
     PlanValues values_{};
 };
 
-int thread_count(const SearchRequest& request, std::size_t units)
-{
-    const int cores = std::max(1, int(std::thread::hardware_concurrency()));
-    const int wanted = request.threads > 0 ? request.threads : cores;
-    return int(std::clamp<std::size_t>(units, 1, std::size_t(wanted)));
-}
-
 } // namespace
 
 SearchCounts& SearchCounts::operator+=(const SearchCounts& other)
@@ -201,22 +193,10 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
 {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<MeshUnit> units = mesh_units(request.space);
-    const auto threads = static_cast<std::size_t>(thread_count(request, units.size()));
+    const std::size_t threads = thread_count(request.threads, units.size());
     std::mutex mutex; // guards the calls of the observer, and what it is told
     std::vector<SearchCounts> told(threads);
     std::size_t done = 0;
-    // Each thread's worker goes through `count` parts of the work.
-    const auto share_out = [&](std::vector<Worker>& workers, std::size_t count, const auto& work_on) {
-        std::atomic<std::size_t> next{0};
-        const auto work = [&](std::size_t thread) {
-            for (std::size_t i = next++; i < count && !stop.stop_requested(); i = next++)
-                work_on(workers[thread], thread, i);
-        };
-        std::vector<std::jthread> others;
-        for (std::size_t thread = 1; thread < threads; ++thread)
-            others.emplace_back(work, thread);
-        work(0);
-    };
     const auto tell_found = [&](Worker& worker) {
         if (observer.found && !worker.fresh.empty())
             observer.found(worker.fresh);
@@ -227,7 +207,8 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     workers.reserve(threads);
     for (std::size_t thread = 0; thread < threads; ++thread)
         workers.emplace_back(request);
-    share_out(workers, units.size(), [&](Worker& worker, std::size_t thread, std::size_t unit) {
+    share_out(units.size(), threads, stop, [&](std::size_t thread, std::size_t unit) {
+        Worker& worker = workers[thread];
         worker.search(units[unit], stop);
         const std::lock_guard lock(mutex);
         tell_found(worker);
@@ -248,7 +229,8 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     Worker::sort(pending, request.objective);
     for (Worker& worker : workers)
         worker.gathered.start_from(all);
-    share_out(workers, pending.size(), [&](Worker& worker, std::size_t, std::size_t i) {
+    share_out(pending.size(), threads, stop, [&](std::size_t thread, std::size_t i) {
+        Worker& worker = workers[thread];
         worker.time(pending[i]);
         if (worker.fresh.empty())
             return;
