@@ -12,6 +12,7 @@
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/history_access.h"
 #include "app/models/plan_facts.h"
@@ -116,9 +117,7 @@ ComparePage::~ComparePage() = default;
 
 QWidget* ComparePage::makeSide()
 {
-    auto* side = new QWidget;
-    side->setProperty("role", "panel");
-    side->setAttribute(Qt::WA_StyledBackground);
+    auto* side = makePanel();
     limitWidth(side, kSideWidth);
     auto* title = new QLabel(tr("Side by side"));
     title->setProperty("role", "paneltitle");
@@ -175,9 +174,7 @@ QWidget* ComparePage::makeTable()
     m_table->setItemDelegate(new LevelDelegate(CompareModel::LevelRole, m_table));
     m_table->horizontalHeader()->setStretchLastSection(false);
     m_table->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
-    auto* panel = new QWidget;
-    panel->setProperty("role", "panel");
-    panel->setAttribute(Qt::WA_StyledBackground);
+    auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_table);

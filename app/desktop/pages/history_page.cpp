@@ -9,6 +9,7 @@
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/error_scatter.h"
 #include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/history_access.h"
 #include "app/models/run_folder.h"
@@ -136,9 +137,7 @@ QWidget* HistoryPage::makeTable()
     m_table->setAccessibleName(tr("Stored runs"));
     m_table->setWidths(kWidths);
 
-    auto* panel = new QWidget;
-    panel->setProperty("role", "panel");
-    panel->setAttribute(Qt::WA_StyledBackground);
+    auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);

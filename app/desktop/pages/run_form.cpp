@@ -3,6 +3,7 @@
 
 #include "app/desktop/dialogs.h"
 #include "app/desktop/widgets/elided_combo_box.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
@@ -53,8 +54,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_restart(new QPushButton(tr("Restart")))
 {
     fixWidth(this, kPanelWidth);
-    setProperty("role", "panel");
-    setAttribute(Qt::WA_StyledBackground);
+    usePanelStyle(this);
     auto* title = new QLabel(tr("Run this plan"));
     title->setProperty("role", "paneltitle");
     auto* column = new QVBoxLayout(this);

@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/expression_edit.h"
 #include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/widgets/pareto_scatter.h"
 #include "app/desktop/zoom.h"
 #include "app/models/plan_edits.h"
@@ -100,13 +101,8 @@ QWidget* SearchPage::makeQuestion()
     fixHeight(m_progress, 6);
     m_constraintError->setWordWrap(true);
 
-    auto* panel = new QWidget;
-    panel->setProperty("role", "panel");
-    panel->setAttribute(Qt::WA_StyledBackground);
-    auto* grid = new QGridLayout(panel);
-    grid->setContentsMargins(12, 10, 12, 8);
-    grid->setHorizontalSpacing(10);
-    grid->setVerticalSpacing(6);
+    auto* panel = makePanel();
+    auto* grid = controlsGrid(panel);
     const auto label = [](const QString& text, QWidget* field) {
         auto* name = new QLabel(text);
         name->setBuddy(field);
@@ -167,9 +163,7 @@ QWidget* SearchPage::makeResults()
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::throughput, Qt::DescendingOrder);
     m_table->setWidths(kWidths);
-    auto* panel = new QWidget;
-    panel->setProperty("role", "panel");
-    panel->setAttribute(Qt::WA_StyledBackground);
+    auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);

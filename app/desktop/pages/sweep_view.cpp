@@ -4,6 +4,7 @@
 #include "app/desktop/card_export.h"
 #include "app/desktop/dialogs.h"
 #include "app/desktop/widgets/heat_map.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/plan_edits.h"
 #include "app/models/plan_facts.h"
@@ -118,13 +119,8 @@ QWidget* SweepView::makeControls()
     m_problem->setProperty("role", "bad");
     m_problem->setWordWrap(true);
 
-    auto* panel = new QWidget;
-    panel->setProperty("role", "panel");
-    panel->setAttribute(Qt::WA_StyledBackground);
-    auto* grid = new QGridLayout(panel);
-    grid->setContentsMargins(12, 10, 12, 8);
-    grid->setHorizontalSpacing(10);
-    grid->setVerticalSpacing(6);
+    auto* panel = makePanel();
+    auto* grid = controlsGrid(panel);
     int column = 0;
     for (const auto& [name, box] : {std::pair(tr("Table"), m_table), std::pair(tr("Job"), m_job),
              std::pair(tr("Figure"), m_value), std::pair(tr("Show"), m_show)}) {

@@ -6,6 +6,7 @@
 #include "app/desktop/pages/config/layout_section.h"
 #include "app/desktop/pages/config/model_section.h"
 #include "app/desktop/theme.h"
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
@@ -54,14 +55,11 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
 {
     limitWidth(this, kPanelWidth);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
-    setProperty("role", "panel");
-    setAttribute(Qt::WA_StyledBackground);
+    usePanelStyle(this);
     auto* title = new QLabel(tr("Configuration"));
     title->setProperty("role", "paneltitle");
 
-    auto* body = new QWidget;
-    body->setProperty("role", "panel");
-    body->setAttribute(Qt::WA_StyledBackground);
+    auto* body = makePanel();
     auto* column = new QVBoxLayout(body);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
