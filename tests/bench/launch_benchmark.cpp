@@ -4,8 +4,7 @@
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/recorder.h"
-#include "tests/cluster/netns.h"
-#include "tests/runner/sshd.h"
+#include "tests/cluster/ssh_cluster.h"
 
 #include <signal.h>
 
@@ -295,10 +294,7 @@ private:
 
 int measure(const std::set<std::string>& what)
 {
-    std::string why = why_no_sshd();
-    if (why.empty())
-        why = why_no_namespaces();
-    if (!why.empty()) {
+    if (const std::string why = why_no_ssh_cluster(); !why.empty()) {
         std::printf("nothing was measured: %s\n", why.c_str());
         return 77;
     }

@@ -4,8 +4,7 @@
 #include "core/base/sha256.h"
 #include "runner/runs/stage_nodes.h"
 #include "tests/bench/delay_line.h"
-#include "tests/cluster/netns.h"
-#include "tests/runner/sshd.h"
+#include "tests/cluster/ssh_cluster.h"
 
 #include <algorithm>
 #include <chrono>
@@ -169,10 +168,7 @@ void chain(const Home& home)
 
 int measure(int argc, char** argv)
 {
-    std::string why = why_no_sshd();
-    if (why.empty())
-        why = why_no_namespaces();
-    if (!why.empty()) {
+    if (const std::string why = why_no_ssh_cluster(); !why.empty()) {
         std::printf("nothing was measured: %s\n", why.c_str());
         return 77;
     }

@@ -2,8 +2,7 @@
 // Runs on two nodes with addresses of their own: the cable is pulled, the node stays away, comes back.
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
-#include "tests/cluster/netns.h"
-#include "tests/runner/sshd.h"
+#include "tests/cluster/ssh_cluster.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,10 +16,7 @@ class Cluster : public testing::Test {
 protected:
     void SetUp() override
     {
-        std::string why = why_no_sshd();
-        if (why.empty())
-            why = why_no_namespaces();
-        if (!why.empty())
+        if (const std::string why = why_no_ssh_cluster(); !why.empty())
             GTEST_SKIP() << why;
         net = std::make_unique<Namespaces>(2);
         ASSERT_TRUE(net->good()) << "the namespaces could not be set up";

@@ -3,8 +3,7 @@
 #include "core/base/sha256.h"
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
-#include "tests/cluster/netns.h"
-#include "tests/runner/sshd.h"
+#include "tests/cluster/ssh_cluster.h"
 
 #include <algorithm>
 #include <atomic>
@@ -21,10 +20,7 @@ class NodeFaults : public testing::Test {
 protected:
     void SetUp() override
     {
-        std::string why = why_no_sshd();
-        if (why.empty())
-            why = why_no_namespaces();
-        if (!why.empty())
+        if (const std::string why = why_no_ssh_cluster(); !why.empty())
             GTEST_SKIP() << why;
         observer.trust = true;
     }

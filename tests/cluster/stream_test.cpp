@@ -4,8 +4,7 @@
 // run, 20,000 steps for the long ones.
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
-#include "tests/cluster/netns.h"
-#include "tests/runner/sshd.h"
+#include "tests/cluster/ssh_cluster.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -49,10 +48,7 @@ private:
 
 TEST(Stream, SurvivesTwoCutsAndAKilledClientByteForByte)
 {
-    std::string why = why_no_sshd();
-    if (why.empty())
-        why = why_no_namespaces();
-    if (!why.empty())
+    if (const std::string why = why_no_ssh_cluster(); !why.empty())
         GTEST_SKIP() << why;
     const Home home;
     Namespaces net(1);
