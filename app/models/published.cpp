@@ -2,31 +2,12 @@
 #include "app/models/published.h"
 
 #include "app/models/text.h"
-#include "core/base/paths.h"
 #include "core/predict/measured_layouts.h"
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace fourfold::ui {
-
-std::vector<std::filesystem::path> publishedTables()
-{
-    std::vector<std::filesystem::path> tables;
-    std::set<std::string> names; // of two files of one name the first folder's holds
-    std::error_code error;
-    for (const std::filesystem::path& folder : preset_folders()) {
-        for (std::filesystem::directory_iterator at(folder / "published", error), end; !error && at != end;
-             at.increment(error)) {
-            if (at->path().extension() == ".csv" && names.insert(at->path().stem().string()).second)
-                tables.push_back(at->path());
-        }
-        error.clear();
-    }
-    std::sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.stem() < b.stem(); });
-    return tables;
-}
 
 Expected<MeasuredTable> readTable(const std::filesystem::path& csv, const Presets& presets)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Published tables as the desktop offers them: which there are, the jobs that they hold, and each as a series over
-// GPUs.
+// Measured tables as the desktop shows them: the jobs that they hold, and each as a series over GPUs.
 #pragma once
 
 #include "core/calibration/measured_table.h"
@@ -14,8 +13,6 @@
 
 namespace fourfold::ui {
 
-// The CSV files in `published/` of all preset folders, by name.
-std::vector<std::filesystem::path> publishedTables();
 Expected<MeasuredTable> readTable(const std::filesystem::path& csv, const Presets& presets);
 
 // Rows of a table that differ in layout and number of GPUs alone.

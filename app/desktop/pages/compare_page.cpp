@@ -19,6 +19,7 @@
 #include "app/models/published.h"
 #include "app/models/text.h"
 #include "core/calibration/published_layouts.h"
+#include "core/calibration/score_card.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -255,7 +256,7 @@ void ComparePage::fillAddMenu()
     }
     runs->setEnabled(!runs->isEmpty());
     QMenu* tables = m_addMenu->addMenu(tr("Published table"));
-    for (const std::filesystem::path& table : publishedTables())
+    for (const std::filesystem::path& table : published_tables())
         tables->addAction(fromUtf8(table.stem().string()), this, [this, table] { addTable(table); });
     tables->addSeparator();
     tables->addAction(tr("CSV file\u2026"), this, [this] {

@@ -9,6 +9,7 @@
 #include "app/models/plan_edits.h"
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
+#include "core/calibration/score_card.h"
 #include "core/report/views/grid_table.h"
 
 #include <QComboBox>
@@ -89,7 +90,7 @@ SweepView::SweepView(PlanTabs& plans, QWidget* parent)
 QWidget* SweepView::makeControls()
 {
     m_table->addItem(tr("Layouts around the open plan"), QString());
-    for (const std::filesystem::path& table : publishedTables())
+    for (const std::filesystem::path& table : published_tables())
         m_table->addItem(fromUtf8(table.stem().string()), fromUtf8(table.string()));
     m_table->insertSeparator(m_table->count());
     m_table->addItem(tr("CSV file\u2026"), kOtherFile);
