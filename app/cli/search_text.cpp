@@ -2,7 +2,9 @@
 #include "app/cli/search_text.h"
 
 #include "core/base/text.h"
+#include "core/predict/rank.h"
 #include "core/report/views/advice_table.h"
+#include "core/search/cures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +23,9 @@ std::string layout_words(const Candidate& candidate)
 {
     std::ostringstream out;
     out << "tp " << candidate.tp << ", cp " << candidate.cp << ", pp " << candidate.pp << ", dp " << candidate.dp
-        << ", micro-batch " << candidate.micro_batch << ", " << to_text(candidate.sharding) << " sharding, "
-        << to_text(candidate.recompute) << " recomputation";
+        << ", micro-batch " << candidate.micro_batch << ", "
+        << (candidate.sharding == Sharding::none ? "no" : to_text(candidate.sharding)) << " sharding, "
+        << (candidate.recompute == Recompute::none ? "no" : to_text(candidate.recompute)) << " recomputation";
     return out.str();
 }
 
@@ -64,25 +67,26 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
         {"schedule", "schedule"}, {"sharding", "sharding"}, {"recompute", "recompute"}, {"order", "order"},
         {"step_time_s", "step (s)", 3}, {"tps_per_gpu", "TPS/GPU"}, {"tflops_per_gpu", "TFLOP/s", 1},
         {"mfu", "MFU", 1, 100, " %"}, {"memory_gib", "GiB", 1}, {"memory_device_gib", "device GiB", 1}, {"fit", "fit"},
-        {"days", "days", -3}, {"energy_mwh", "MWh", -3}, {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"},
-        {"expected_days", "days with failures", -3}};
+        {"risk", "risk", 0, 100, " %"}, {"days", "days", -3}, {"energy_mwh", "MWh", -3}, {"cost", "cost", 0},
+        {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3}};
     PlanValues values{};
-    std::int64_t place = 0;
+    std::int64_t row = 0;
     for (const FoundLayout& found : layouts) {
+        ++row;
         const ResolvedPlan plan = plan_of(found, request);
         fill_layout(values, plan);
         fill_figures(values, plan, found.figures, request.budget);
         const auto figure = [&](PlanField field) { return known(values[slot(field)]); };
         const auto whole = [](int value) { return Cell(std::int64_t(value)); };
         const Layout& layout = plan.layout;
-        table.rows.push_back({++place, whole(plan.gpus), whole(layout.tp), whole(layout.cp), whole(layout.pp),
-            whole(layout.dp), whole(layout.ep), whole(layout.virtual_stages), whole(plan.training.micro_batch),
-            whole(plan.training.global_batch), to_text(plan.training.schedule), to_text(plan.training.sharding),
-            to_text(plan.training.recompute), order_text(layout.order), figure(PlanField::step_time_s),
-            figure(PlanField::tps_per_gpu), figure(PlanField::tflops_per_gpu), figure(PlanField::mfu),
-            figure(PlanField::memory_gib), figure(PlanField::memory_device_gib), std::string(name(found.figures.fit)),
-            figure(PlanField::days), figure(PlanField::energy_mwh), figure(PlanField::cost), figure(PlanField::goodput),
-            figure(PlanField::expected_days)});
+        table.rows.push_back({found.place > 0 ? found.place : row, whole(plan.gpus), whole(layout.tp), whole(layout.cp),
+            whole(layout.pp), whole(layout.dp), whole(layout.ep), whole(layout.virtual_stages),
+            whole(plan.training.micro_batch), whole(plan.training.global_batch), to_text(plan.training.schedule),
+            to_text(plan.training.sharding), to_text(plan.training.recompute), order_text(layout.order),
+            figure(PlanField::step_time_s), figure(PlanField::tps_per_gpu), figure(PlanField::tflops_per_gpu),
+            figure(PlanField::mfu), figure(PlanField::memory_gib), figure(PlanField::memory_device_gib),
+            std::string(name(found.figures.fit)), found.risk, figure(PlanField::days), figure(PlanField::energy_mwh),
+            figure(PlanField::cost), figure(PlanField::goodput), figure(PlanField::expected_days)});
     }
     return table;
 }
@@ -109,6 +113,18 @@ std::string without_constants(Table table)
     return (told.empty() ? "" : "all: " + told + "\n") + table.write(TableFormat::text);
 }
 
+std::string ranking_remark(const std::vector<FoundLayout>& best)
+{
+    std::string out;
+    const auto tied = [&](std::size_t i) { return i > 0 && best[i].place == best[i - 1].place && best[i].place > 0; };
+    for (std::size_t i = 1; i < best.size() && out.empty(); ++i)
+        out = tied(i) ? "layouts of one place differ by less than the model can tell; less memory first\n" : "";
+    if (std::any_of(best.begin(), best.end(), [](const FoundLayout& found) { return found.risk > kMarkedRisk; }))
+        out += "a risk of not fitting above " + shown_number(100 * kMarkedRisk, 0)
+            + " % is weighed in: such a layout stands where its speed times (1 - risk) puts it\n";
+    return out;
+}
+
 } // namespace
 
 std::string search_text(const SearchRequest& request, const SearchResult& result, bool pareto)
@@ -117,6 +133,7 @@ std::string search_text(const SearchRequest& request, const SearchResult& result
     if (!result.best.empty()) {
         out += "\nbest by " + request.objective.expression.text() + "\n";
         out += without_constants(layout_table(request, result.best));
+        out += ranking_remark(result.best);
     }
     if (pareto && !result.pareto.empty()) {
         out += "\nPareto front: nothing else is as fast with as little memory on as few GPUs\n";
@@ -156,20 +173,23 @@ Problem nothing_found(const SearchRequest& request, const SearchResult& result)
         return problem("no combination of the axes makes a layout of " + std::to_string(request.space.gpus.front())
                 + (request.space.gpus.size() > 1 ? " or more GPUs" : " GPUs"),
             "widen the axes or the batch tolerance");
+    std::string cure;
+    for (const Advice& change : cures(request, result))
+        cure += (cure.empty() ? "; it would do with: " : "; or ") + advice_line(change);
     for (const ConstraintOutcome& constraint : result.constraints) {
-        if (constraint.judged > 0 && constraint.held == 0)
-            return problem("no layout: the constraint " + in_quotes(constraint.text) + " holds for none of "
-                    + count(constraint.judged, "layout"),
-                "the nearest misses by " + shown_number(constraint.nearest_miss, constraint.nearest_miss < 10 ? 2 : 0));
+        if (constraint.judged == 0 || constraint.held > 0)
+            continue;
+        const double miss = constraint.nearest_miss;
+        std::string nearest
+            = "the nearest misses by " + shown_number(miss, miss < 10 && miss != std::floor(miss) ? 2 : 0);
+        if (constraint.nearest)
+            nearest += ": " + layout_words(*constraint.nearest);
+        return problem("no layout: the constraint " + in_quotes(constraint.text) + " holds for none of "
+                + count(constraint.judged, "layout"),
+            nearest + cure);
     }
     if (result.smallest_unfit) {
         const FoundLayout& smallest = *result.smallest_unfit;
-        AdviceRequest advice{plan_of(smallest, request), 3};
-        advice.faster = false;
-        const AdviceReport report = advise(advice);
-        std::string cure;
-        for (const Advice& change : report.to_fit)
-            cure += (cure.empty() ? "; it would fit with: " : "; or ") + advice_line(change);
         return problem("none of " + count(counts.does_not_fit, "layout") + " that keep the rules fits into "
                 + shown_number(request.plan.cluster.gpu.memory_gib, 1) + " GiB",
             "the smallest needs " + shown_number(smallest.figures.memory_device_gib, 1)

@@ -255,7 +255,8 @@ std::string validation_report(const std::vector<ScoreCard>& cards)
                        "has them too). *Left out*: each group of rows was predicted with constants fitted without it; "
                        "the structure of the model was chosen with all rows in sight. *In-sample*: with the constants "
                        "that ship, fitted to these very rows. A job is one model on one number of GPUs with one "
-                       "batch; regret is what its first pick loses against its measured best. *Among all cells*: "
+                       "batch; regret is what its first pick loses against its measured best; a setting printed more "
+                       "than once is one layout with the mean of its measurements. *Among all cells*: "
                        "crashed layouts can be picked too and lose 100 %. *From other groups*: the half-width that "
                        "the errors of the other left-out groups ask for, and the share of rows that it holds.\n\n";
     for (const ScoreCard& card : cards)

@@ -45,7 +45,8 @@ std::map<std::string, std::vector<const ScoredRow*>> jobs_of(const std::vector<c
 double error_of_differences(const std::vector<const ScoredRow*>& rows);
 
 // Within each job (the same table, model, sequence length, GPUs and global batch): does the prediction put the layouts
-// in the measured order, and what does its first pick lose against the measured best? `fastest`: the highest predicted
+// in the measured order, and what does its first pick lose against the measured best? Rows of one and the same plan are
+// one layout with the mean of their measurements. `fastest`: the highest predicted
 // throughput; `first`: as the planner ranks (risk of not fitting; of ties the one with less memory).
 struct RankingFigures {
     int groups = 0; // jobs of at least two measured layouts

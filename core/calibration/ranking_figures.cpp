@@ -30,23 +30,49 @@ double measured(const ScoredRow* row)
     return row->row->tps_per_gpu.value_or(0);
 }
 
-double best_of(const Job& job)
+// A layout that a person could pick. Sources print some settings more than once: those are one layout, and yield the
+// mean of what they measured.
+struct Choice {
+    const ScoredRow* row = nullptr; // the first of them
+    double yield = 0; // measured TPS/GPU; a crash yields nothing
+    int rows = 0;
+};
+
+std::vector<Choice> choices_of(const Job& job)
+{
+    std::map<std::string, Choice> by_layout;
+    for (const ScoredRow* row : job) {
+        Choice& choice = by_layout[layout_hash(row->row->plan)];
+        if (choice.row == nullptr)
+            choice.row = row;
+        choice.yield = (choice.yield * choice.rows + measured(row)) / (choice.rows + 1);
+        ++choice.rows;
+    }
+    std::vector<Choice> choices;
+    for (const auto& [hash, choice] : by_layout)
+        choices.push_back(choice);
+    std::sort(choices.begin(), choices.end(),
+        [](const Choice& a, const Choice& b) { return a.row->row->line < b.row->row->line; });
+    return choices;
+}
+
+double best_of(const std::vector<Choice>& choices)
 {
     double best = 0;
-    for (const ScoredRow* row : job)
-        best = std::max(best, measured(row));
+    for (const Choice& choice : choices)
+        best = std::max(best, choice.yield);
     return best;
 }
 
-const ScoredRow* first_pick(const Job& job)
+const Choice& first_pick(const std::vector<Choice>& choices)
 {
     std::vector<RankCandidate> candidates;
-    for (const ScoredRow* row : job)
+    for (const auto& [row, yield, rows] : choices)
         candidates.push_back({row->tps_per_gpu.value_or(0), row->risk, row->memory_device_gib.value_or(0),
             !row->crash && !row->out_of_memory && row->tps_per_gpu.has_value()});
-    const ResolvedPlan& plan = job.front()->row->plan;
+    const ResolvedPlan& plan = choices.front().row->row->plan;
     const Constants constants(plan.stack, plan.cluster.gpu.id);
-    return job[rank_candidates(candidates, constants[Constant::tie_width]).front().index];
+    return choices[rank_candidates(candidates, constants[Constant::tie_width]).front().index];
 }
 
 std::vector<double> mean_ranks(const std::vector<double>& values)
@@ -133,20 +159,21 @@ RankingFigures ranking_figures(const std::vector<const ScoredRow*>& rows)
     RankingFigures figures;
     std::vector<double> correlations, regrets, first_regrets;
     for (const auto& [key, job] : jobs_of(ran)) {
-        if (job.size() < 2)
+        const std::vector<Choice> choices = choices_of(job);
+        if (choices.size() < 2)
             continue;
-        const double best = best_of(job);
-        const ScoredRow* fastest = *std::max_element(job.begin(), job.end(),
-            [](const ScoredRow* a, const ScoredRow* b) { return *a->tps_per_gpu < *b->tps_per_gpu; });
-        regrets.push_back(1 - measured(fastest) / best);
-        first_regrets.push_back(1 - measured(first_pick(job)) / best);
-        figures.exact += measured(fastest) == best ? 1 : 0;
-        if (job.size() < 3)
+        const double best = best_of(choices);
+        const Choice& fastest = *std::max_element(choices.begin(), choices.end(),
+            [](const Choice& a, const Choice& b) { return *a.row->tps_per_gpu < *b.row->tps_per_gpu; });
+        regrets.push_back(1 - fastest.yield / best);
+        first_regrets.push_back(1 - first_pick(choices).yield / best);
+        figures.exact += fastest.yield == best ? 1 : 0;
+        if (choices.size() < 3)
             continue;
         std::vector<double> predictions, measurements;
-        for (const ScoredRow* row : job) {
-            predictions.push_back(*row->tps_per_gpu);
-            measurements.push_back(measured(row));
+        for (const Choice& choice : choices) {
+            predictions.push_back(*choice.row->tps_per_gpu);
+            measurements.push_back(choice.yield);
         }
         correlations.push_back(spearman(predictions, measurements));
     }
@@ -168,13 +195,15 @@ PlannerFigures planner_figures(const std::vector<const ScoredRow*>& rows)
     PlannerFigures figures;
     std::vector<double> regrets;
     for (const auto& [key, job] : jobs_of(rows)) {
-        const double best = best_of(job);
-        if (job.size() < 2 || !(best > 0))
+        std::vector<Choice> cells; // a setting that ran once and crashed once is two of them
+        for (const ScoredRow* row : job)
+            cells.push_back({row, measured(row), 1});
+        const double best = best_of(cells);
+        if (cells.size() < 2 || !(best > 0))
             continue;
-        const ScoredRow* pick = first_pick(job);
-        const bool crashed = !pick->row->ran();
-        figures.crashed_picks += crashed ? 1 : 0;
-        regrets.push_back(crashed ? 1 : 1 - measured(pick) / best);
+        const Choice& pick = first_pick(cells);
+        figures.crashed_picks += pick.row->row->ran() ? 0 : 1;
+        regrets.push_back(1 - pick.yield / best);
     }
     figures.groups = int(regrets.size());
     const Summary regret = summary(regrets);

@@ -8,7 +8,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <iterator>
-#include <map>
 #include <thread>
 
 namespace fourfold {
@@ -20,17 +19,20 @@ constexpr double kHopperMultiprocessorRate = 989.4e12 / 132, kHopperBalance = 98
 // An A100's multiprocessor over an H100's: 312 / 108 over 989.4 / 132.
 constexpr double kAmpereRatio = 0.385;
 
+// `ranks`: ascending.
 GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
 {
-    std::map<int, int> per_node;
-    for (int rank : ranks)
-        ++per_node[rank / std::max(1, gpus_per_node)];
     GroupSpan span;
     span.size = int(ranks.size());
-    span.nodes = int(per_node.size());
-    span.per_node = 0;
-    for (const auto& [node, count] : per_node)
-        span.per_node = std::max(span.per_node, count);
+    span.nodes = span.per_node = 0;
+    int node = -1, on_node = 0;
+    for (const int rank : ranks) {
+        const int home = rank / std::max(1, gpus_per_node);
+        on_node = home == node ? on_node + 1 : 1;
+        span.nodes += home != node ? 1 : 0;
+        span.per_node = std::max(span.per_node, on_node);
+        node = home;
+    }
     return span;
 }
 
@@ -38,6 +40,7 @@ GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
 std::vector<int> pick(const std::vector<int>& ranks, std::size_t stride, std::size_t count)
 {
     std::vector<int> picked;
+    picked.reserve(std::min(count, ranks.size()));
     for (std::size_t i = 0; i < ranks.size() && picked.size() < count; i += std::max<std::size_t>(1, stride))
         picked.push_back(ranks[i]);
     return picked;
@@ -127,21 +130,28 @@ void CostContext::set_groups(const ResolvedPlan& plan)
     else
         set_span(GroupKind::dp_cp, span(GroupKind::dp));
     set(GroupKind::tp_pp, {Dimension::tp, Dimension::pp});
-    const auto set_ranks = [&](GroupKind group, const std::vector<int>& members) {
-        set_place(group, span_of(members, node), members, plan);
-    };
-    if (plan.training.sharding == Sharding::hybrid) {
-        const std::vector<int> ranks = layout.group(0, {Dimension::dp, Dimension::cp});
-        const auto shard = std::size_t(std::clamp(layout.dp_shard, 1, int(ranks.size())));
-        set_ranks(GroupKind::dp_shard, pick(ranks, 1, shard));
-        set_ranks(GroupKind::dp_replicate, pick(ranks, shard, ranks.size() / shard));
-    }
+    set_shard_groups(plan);
     if (plan.model.experts) {
         const std::vector<int> ranks = layout.group(0, {Dimension::tp, Dimension::cp, Dimension::dp});
         const auto etp = std::size_t(std::max(1, layout.etp)), ep = std::size_t(std::max(1, layout.ep));
-        set_ranks(GroupKind::ep, pick(ranks, etp, ep));
-        set_ranks(GroupKind::expert_dp, pick(ranks, etp * ep, ranks.size()));
+        set_ranks(GroupKind::ep, pick(ranks, etp, ep), plan);
+        set_ranks(GroupKind::expert_dp, pick(ranks, etp * ep, ranks.size()), plan);
     }
+}
+
+void CostContext::set_shard_groups(const ResolvedPlan& plan)
+{
+    if (plan.training.sharding != Sharding::hybrid)
+        return;
+    const std::vector<int> ranks = plan.layout.group(0, {Dimension::dp, Dimension::cp});
+    const auto shard = std::size_t(std::clamp(plan.layout.dp_shard, 1, int(ranks.size())));
+    set_ranks(GroupKind::dp_shard, pick(ranks, 1, shard), plan);
+    set_ranks(GroupKind::dp_replicate, pick(ranks, shard, ranks.size() / shard), plan);
+}
+
+void CostContext::set_ranks(GroupKind group, const std::vector<int>& ranks, const ResolvedPlan& plan)
+{
+    set_place(group, span_of(ranks, cluster.gpus_per_node), ranks, plan);
 }
 
 std::string text_of(const char* format, ...)

@@ -14,6 +14,8 @@ struct CostContext {
 
     // Takes over how the groups of another layout lie on the nodes; hardware and stack stay.
     void set_groups(const ResolvedPlan& plan);
+    // The same where only the sharding differs.
+    void set_shard_groups(const ResolvedPlan& plan);
 
     Cluster cluster;
     Constants constants;
@@ -36,6 +38,7 @@ struct CostContext {
     void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
 
 private:
+    void set_ranks(GroupKind group, const std::vector<int>& ranks, const ResolvedPlan& plan);
     // On a torus: where the group's ranks of one node lie.
     void set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan);
 

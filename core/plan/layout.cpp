@@ -20,21 +20,6 @@ std::string_view name(Dimension dimension)
     return "dp";
 }
 
-int Coordinates::get(Dimension dimension) const
-{
-    switch (dimension) {
-    case Dimension::tp:
-        return tp;
-    case Dimension::cp:
-        return cp;
-    case Dimension::pp:
-        return pp;
-    case Dimension::dp:
-        break;
-    }
-    return dp;
-}
-
 void Coordinates::set(Dimension dimension, int value)
 {
     switch (dimension) {
@@ -51,11 +36,6 @@ void Coordinates::set(Dimension dimension, int value)
         dp = value;
         break;
     }
-}
-
-int Layout::degree(Dimension dimension) const
-{
-    return Coordinates{tp, cp, pp, dp}.get(dimension);
 }
 
 int Layout::stride(Dimension dimension) const
@@ -92,15 +72,21 @@ std::vector<int> Layout::group(int rank, const std::vector<Dimension>& dimension
     Coordinates first = coordinates(rank);
     for (const Dimension dimension : dimensions)
         first.set(dimension, 0);
-    std::vector<int> ranks{this->rank(first)};
+    std::size_t size = 1;
+    for (const Dimension dimension : dimensions)
+        size *= static_cast<std::size_t>(degree(dimension));
+    std::vector<int> ranks;
+    ranks.reserve(size);
+    ranks.push_back(this->rank(first));
     // Outer dimensions repeat what the inner ones made, one stride further on: ranks come out ascending.
     for (const Dimension dimension : order) {
         if (std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end())
             continue;
         const std::size_t inner = ranks.size();
-        for (int index = 1; index < degree(dimension); ++index) {
+        const int steps = degree(dimension), step = stride(dimension);
+        for (int index = 1; index < steps; ++index) {
             for (std::size_t i = 0; i < inner; ++i)
-                ranks.push_back(ranks[i] + index * stride(dimension));
+                ranks.push_back(ranks[i] + index * step);
         }
     }
     return ranks;

@@ -17,7 +17,20 @@ std::string_view name(Dimension dimension); // "tp", "cp", "pp", "dp"
 struct Coordinates {
     int tp = 0, cp = 0, pp = 0, dp = 0;
     bool operator==(const Coordinates&) const = default;
-    [[nodiscard]] int get(Dimension dimension) const;
+    [[nodiscard]] int get(Dimension dimension) const
+    {
+        switch (dimension) {
+        case Dimension::tp:
+            return tp;
+        case Dimension::cp:
+            return cp;
+        case Dimension::pp:
+            return pp;
+        case Dimension::dp:
+            break;
+        }
+        return dp;
+    }
     void set(Dimension dimension, int value);
 };
 
@@ -32,7 +45,7 @@ struct Layout {
     std::vector<int> stage_layers; // layers of each of the pp * virtual_stages chunks; see chunk_placement.h
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp}; // innermost first
 
-    [[nodiscard]] int degree(Dimension dimension) const;
+    [[nodiscard]] int degree(Dimension dimension) const { return Coordinates{tp, cp, pp, dp}.get(dimension); }
     [[nodiscard]] int gpus() const { return tp * cp * pp * dp; }
 
     // Distance in global ranks between two neighbours along `dimension` (the product of the degrees inside it).
@@ -41,7 +54,7 @@ struct Layout {
     [[nodiscard]] Coordinates coordinates(int rank) const;
     [[nodiscard]] int rank(const Coordinates& at) const;
     // Global ranks of the group that contains `rank` and varies the given dimensions, in the order of `order`.
-    // group(r, {dp, cp}) is the group over which gradients are reduced.
+    // group(r, {dp, cp}) is the group over which gradients are reduced. Ascending.
     [[nodiscard]] std::vector<int> group(int rank, const std::vector<Dimension>& dimensions) const;
 };
 

@@ -132,7 +132,7 @@ Explanation kind_node(const char* label, MemoryKind kind, double gib, const std:
             continue;
         const double bytes = one.allocation->bytes * one.count;
         sum += bytes / kGib;
-        Explanation child = gib_node(one.allocation->name, bytes / kGib);
+        Explanation child = gib_node(std::string(one.allocation->name), bytes / kGib);
         if (chunks && one.chunk >= 0)
             child.label += " of chunk " + std::to_string(one.chunk);
         if (one.allocation->lifetime == Lifetime::micro_batch || one.allocation->lifetime == Lifetime::weight_gradient)

@@ -74,7 +74,7 @@ Explanation leaf(const PricedOperation& priced, double seconds, double micro_bat
         node.formula += text_of(", %.4g times a step", operation.repeat * times);
     node.source = source_of(operation);
     if (!operation.note.empty())
-        node.source += "; " + operation.note;
+        node.source += "; " + std::string(operation.note);
     return node;
 }
 

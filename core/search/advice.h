@@ -5,6 +5,7 @@
 #include "core/predict/prediction.h"
 #include "core/search/edits.h"
 
+#include <functional>
 #include <stop_token>
 
 namespace fourfold {
@@ -20,6 +21,7 @@ struct Advice {
     double job_speed_change = 0; // tokens/s of the whole job
     double memory_change_gib = 0; // of the device, of the largest stage
     int gpus_change = 0;
+    bool meets = false; // what the request asks for
 };
 
 struct AdviceRequest {
@@ -27,13 +29,15 @@ struct AdviceRequest {
     int most = 8; // entries of each list; one of each kind and class of change
     int threads = 0; // 0: one a core
     bool to_fit = true, faster = true;
+    // What a plan must do besides fitting into memory, where there is more (constraints of a search).
+    std::function<bool(const Prediction&)> also;
 };
 
 struct AdviceReport {
     Prediction now; // of the plan as it is
-    // Where the plan does not fit: changes that make it fit, the cheapest first: those that leave GPUs and numerics as
-    // they are, then more GPUs, then other numerics; of each the fastest first. Where no single change is enough, pairs
-    // of the changes that save the most. Empty where the plan fits.
+    // Where the plan does not fit (or not do what `also` asks): changes that make it so, the cheapest first: those that
+    // leave GPUs and numerics as they are, then more GPUs, then other numerics; of each the fastest first. Where no
+    // single change is enough, pairs of the changes that save the most. Empty where the plan fits.
     std::vector<Advice> to_fit;
     bool pairs = false; // to_fit holds pairs
     // Changes that fit and raise tokens/s of the job by kWorthwhile or more, in the same order. A change of GPUs counts

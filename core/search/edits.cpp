@@ -265,6 +265,12 @@ void add_gpus(EditList& list)
                 plan.gpus *= factor;
                 degree_of(plan.layout, dimension) *= factor;
             });
+            if (list.plan().layout.degree(dimension) % factor != 0)
+                continue;
+            list.add("gpus", EditClass::gpus, [&](ResolvedPlan& plan) {
+                plan.gpus /= factor;
+                degree_of(plan.layout, dimension) /= factor;
+            });
         }
     }
 }

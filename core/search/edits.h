@@ -33,7 +33,7 @@ struct PlanEdit {
 };
 
 // Every single change of `plan` that could matter, in a fixed order; those that break a rule are left out. Changes of
-// degrees move one factor from one dimension to another; changes of GPUs multiply one degree by 2 or 4.
+// degrees move one factor from one dimension to another; changes of GPUs multiply or divide one degree by 2 or 4.
 std::vector<PlanEdit> single_edits(const ResolvedPlan& plan);
 
 // `second` on top of `first`: both were made from `base`. Fields that both change keep `second`'s value.

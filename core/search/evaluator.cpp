@@ -13,15 +13,21 @@
 namespace fourfold {
 namespace {
 
-bool same_mesh(const Candidate& a, const Candidate& b)
+bool same_degrees(const Candidate& a, const Candidate& b)
 {
-    return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.dp == b.dp && a.ep == b.ep && a.order == b.order;
+    return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.dp == b.dp && a.ep == b.ep;
 }
 
 // Schedules that part the backward place chunks and keep activations in ways of their own.
 bool parts_the_backward(Schedule schedule)
 {
     return schedule != Schedule::gpipe && schedule != Schedule::one_f_one_b && schedule != Schedule::interleaved;
+}
+
+// Schedules of one placement part a model into the same stages.
+Schedule placement_of(Schedule schedule)
+{
+    return parts_the_backward(schedule) ? schedule : Schedule::one_f_one_b;
 }
 
 std::size_t at(int i)
@@ -69,7 +75,8 @@ LayoutEvaluator::LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& sp
 
 const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
 {
-    const bool mesh = placed_ && same_mesh(*placed_, candidate);
+    const bool degrees = placed_ && same_degrees(*placed_, candidate);
+    const bool mesh = degrees && placed_->order == candidate.order;
     const bool stages
         = mesh && placed_->sharding == candidate.sharding && placed_->virtual_stages == candidate.virtual_stages;
     const Schedule before = plan_.training.schedule;
@@ -81,8 +88,14 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
         place(candidate, space_, base_, plan_);
     if (!stages || before != candidate.schedule)
         rules_.set_layout(plan_);
-    stages_known_ = stages_known_ && stages
-        && (before == candidate.schedule || (!parts_the_backward(before) && !parts_the_backward(candidate.schedule)));
+    if (!degrees)
+        known_stages_.clear();
+    else if (!mesh) { // the same stages lie elsewhere on the nodes
+        for (KnownStages& known : known_stages_)
+            known.stages.forget_prices();
+    }
+    if (!stages || placement_of(before) != placement_of(candidate.schedule))
+        stages_ = nullptr;
     placed_ = candidate;
     return plan_;
 }
@@ -98,13 +111,24 @@ bool LayoutEvaluator::composes() const
 
 void LayoutEvaluator::find_stages()
 {
-    if (stages_known_)
+    if (stages_ != nullptr)
         return;
     terms_.set_layout(plan_);
-    stages_.find(plan_, terms_);
+    const Training& training = plan_.training;
+    const Schedule placement = placement_of(training.schedule);
+    const auto known = std::find_if(known_stages_.begin(), known_stages_.end(), [&](const KnownStages& stages) {
+        return stages.sharding == training.sharding && stages.virtual_stages == plan_.layout.virtual_stages
+            && stages.placement == placement;
+    });
+    if (known != known_stages_.end()) {
+        stages_ = &known->stages;
+    } else {
+        known_stages_.push_back({training.sharding, plan_.layout.virtual_stages, placement, {}});
+        stages_ = &known_stages_.back().stages;
+        stages_->find(plan_, terms_);
+    }
     overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
     hops_.clear();
-    stages_known_ = true;
 }
 
 const LayoutEvaluator::Actions& LayoutEvaluator::actions()
@@ -124,7 +148,7 @@ const LayoutEvaluator::Actions& LayoutEvaluator::actions()
 
 double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
 {
-    const auto kinds = stages_.chunks_of(run);
+    const auto kinds = stages_->chunks_of(run);
     double alive = 0, peak = 0;
     for (const Action& action : actions().lists[at(stage)]) {
         const ChunkBytes& chunk = bytes_[at(kinds[at(action.chunk / plan_.layout.pp)])];
@@ -152,7 +176,7 @@ double LayoutEvaluator::peak_of(std::size_t run, int stage)
 {
     const int pp = plan_.layout.pp;
     const Schedule schedule = plan_.training.schedule;
-    const auto kinds = stages_.chunks_of(run);
+    const auto kinds = stages_->chunks_of(run);
     if (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v))
         return replayed_peak(run, stage);
     if (kinds.size() > 1) {
@@ -172,10 +196,10 @@ void LayoutEvaluator::fill_memory()
     const MemoryConvention convention = plan_.stack.memory_convention;
     LayoutFigures& figures = evaluation_.figures;
     bytes_.clear();
-    for (const ChunkKind& kind : stages_.kinds())
+    for (const ChunkKind& kind : stages_->kinds())
         bytes_.push_back(terms_.bytes(plan_, kind));
     const auto look = [&](std::size_t run, int stage) {
-        const StageBytes& bytes = stages_.runs()[run].bytes;
+        const StageBytes& bytes = stages_->runs()[run].bytes;
         const double allocated = (bytes.held + std::max(peak_of(run, stage), bytes.in_update)) / kGib;
         const double device = allocated * fragmentation_ + overhead_gib_;
         figures.memory_device_gib = std::max(figures.memory_device_gib, device);
@@ -185,8 +209,8 @@ void LayoutEvaluator::fill_memory()
     };
     const int told = plan_.stack.memory_stage;
     double of_told = 0;
-    for (std::size_t run = 0; run < stages_.runs().size(); ++run) {
-        const auto [first, stages] = std::pair(stages_.runs()[run].first_stage, stages_.runs()[run].stages);
+    for (std::size_t run = 0; run < stages_->runs().size(); ++run) {
+        const auto [first, stages] = std::pair(stages_->runs()[run].first_stage, stages_->runs()[run].stages);
         const double published = look(run, first); // later stages of a run hold no more
         figures.memory_gib = std::max(figures.memory_gib, published);
         if (told >= first && told < first + stages)
@@ -203,27 +227,27 @@ void LayoutEvaluator::fill_times()
     const double slowdown = constants[Constant::overlap_slowdown];
     const double pressure = memory_pressure(evaluation_.figures.memory_device_gib, plan_.cluster.gpu.memory_gib)
         * constants[Constant::allocator_pressure];
-    stages_.price(plan_, terms_);
+    stages_->price(plan_, terms_);
     forwards_.clear();
     backwards_.clear();
     weight_products_.clear();
-    for (std::size_t kind = 0; kind < stages_.kinds().size(); ++kind) {
-        const ChunkPasses passes = terms_.passes(plan_, stages_.kinds()[kind]);
-        const ChunkAdditions& additions = stages_.additions(kind);
+    for (std::size_t kind = 0; kind < stages_->kinds().size(); ++kind) {
+        const ChunkPasses passes = terms_.passes(plan_, stages_->kinds()[kind]);
+        const ChunkAdditions& additions = stages_->additions(kind);
         forwards_.push_back(compose(passes.forward, additions.forward, slowdown, pressure));
         backwards_.push_back(compose(passes.backward, additions.backward, slowdown, pressure));
         weight_products_.push_back(passes.backward.weights);
     }
     times_.clear();
     step_.clear();
-    for (std::size_t run = 0; run < stages_.runs().size(); ++run) {
-        StageRun stage{stages_.runs()[run].stages, 0, 0};
-        for (const int kind : stages_.chunks_of(run)) {
+    for (std::size_t run = 0; run < stages_->runs().size(); ++run) {
+        StageRun stage{stages_->runs()[run].stages, 0, 0};
+        for (const int kind : stages_->chunks_of(run)) {
             stage.forward_s += forwards_[at(kind)].seconds;
             stage.backward_s += backwards_[at(kind)].seconds;
         }
         times_.push_back(stage);
-        step_.push_back(exposed_by_kind(stages_.runs()[run].step, stage.forward_s, stage.backward_s, slowdown));
+        step_.push_back(exposed_by_kind(stages_->runs()[run].step, stage.forward_s, stage.backward_s, slowdown));
     }
 }
 
@@ -248,7 +272,7 @@ std::span<const double> LayoutEvaluator::timed_ends(double hop)
 {
     ScheduleTimes times;
     times.send_receive_s = hop;
-    for (const int kind : stages_.kind_of_chunk()) {
+    for (const int kind : stages_->kind_of_chunk()) {
         const ComposedPass& backward = backwards_[at(kind)];
         times.chunks.push_back({forwards_[at(kind)].seconds, backward.seconds,
             weight_gradient_seconds(
@@ -256,7 +280,7 @@ std::span<const double> LayoutEvaluator::timed_ends(double hop)
     }
     const ScheduleOrder::Ends all = actions().order->time(times);
     ends_.clear();
-    for (const LayoutStages::Run& run : stages_.runs()) {
+    for (const LayoutStages::Run& run : stages_->runs()) {
         const auto begin = all.stage_s.begin() + run.first_stage;
         ends_.push_back(*std::max_element(begin, begin + run.stages));
     }
@@ -267,8 +291,8 @@ std::span<const double> LayoutEvaluator::least_ends(double hop)
 {
     bounds_.clear();
     for (std::size_t run = 0; run < times_.size(); ++run) {
-        const LayoutStages::Run& stages = stages_.runs()[run];
-        const auto first = at(stages_.chunks_of(run).front());
+        const LayoutStages::Run& stages = stages_->runs()[run];
+        const auto first = at(stages_->chunks_of(run).front());
         bounds_.push_back({stages.stages, times_[run].forward_s + times_[run].backward_s + stages.receives * hop,
             forwards_[first].seconds + (stages.first_stage > 0 ? hop : 0), backwards_[first].seconds + hop});
     }

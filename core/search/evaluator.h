@@ -84,9 +84,16 @@ private:
     StageTermTable terms_;
     double fragmentation_ = 1;
 
+    // Stages of the placed degrees, whatever their order.
+    struct KnownStages {
+        Sharding sharding = Sharding::none;
+        int virtual_stages = 1;
+        Schedule placement = Schedule::one_f_one_b;
+        LayoutStages stages;
+    };
+    std::vector<KnownStages> known_stages_;
     // Of the placed layout's stages.
-    bool stages_known_ = false;
-    LayoutStages stages_;
+    LayoutStages* stages_ = nullptr; // null: not looked for
     double overhead_gib_ = 0;
     std::vector<std::pair<int, double>> hops_; // by micro-batch size
 

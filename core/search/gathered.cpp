@@ -27,17 +27,35 @@ WatchedConstraint::WatchedConstraint(const Expression& of)
 {
 }
 
-bool WatchedConstraint::holds(const PlanValues& values)
+bool WatchedConstraint::holds(const PlanValues& values, const Candidate& candidate)
 {
     ++judged;
     const double miss = expression->miss(values);
-    nearest_miss = std::min(nearest_miss, miss);
-    held += miss == 0 ? 1 : 0;
+    if (miss == 0)
+        ++held;
+    else if (held == 0)
+        keep_nearest(miss, candidate);
     return miss == 0;
+}
+
+void WatchedConstraint::keep_nearest(double miss, const Candidate& candidate)
+{
+    if (miss > nearest_miss || (miss == nearest_miss && nearest < candidate))
+        return;
+    nearest_miss = miss;
+    nearest = candidate;
+}
+
+void WatchedConstraint::merge(const WatchedConstraint& other)
+{
+    judged += other.judged;
+    held += other.held;
+    keep_nearest(other.nearest_miss, other.nearest);
 }
 
 Gathered::Gathered(const SearchRequest& request)
     : request_(&request)
+    , ranking_(request)
 {
     for (const Expression& expression : request.constraints)
         constraints.emplace_back(expression);
@@ -52,10 +70,10 @@ void Gathered::keep(const FoundLayout& found)
 void Gathered::keep_best(const FoundLayout& found)
 {
     const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
-    if (best_.size() >= limit && (limit == 0 || !ranks_before(found, best_.back(), request_->objective)))
+    if (best_.size() >= limit && (limit == 0 || !ranking_.before(found, best_.back())))
         return;
     const auto place = std::upper_bound(best_.begin(), best_.end(), found,
-        [&](const FoundLayout& a, const FoundLayout& b) { return ranks_before(a, b, request_->objective); });
+        [&](const FoundLayout& a, const FoundLayout& b) { return ranking_.before(a, b); });
     if (place != best_.begin() && std::prev(place)->candidate == found.candidate)
         return; // two parts of a search may know the same layout
     best_.insert(place, found);
@@ -68,7 +86,7 @@ bool Gathered::may_matter(const FoundLayout& at_best) const
     const Objective& objective = request_->objective;
     const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
     const bool full = best_.size() >= limit && limit > 0;
-    const bool among_best = limit > 0 && (!full || !objective.better(best_.back().objective, at_best.objective));
+    const bool among_best = limit > 0 && (!full || !objective.better(best_.back().weighed, at_best.weighed));
     return among_best
         || !pareto_.covers(at_best.candidate.gpus(), at_best.figures.memory_device_gib, at_best.seconds_per_sequence);
 }
@@ -91,11 +109,8 @@ void Gathered::merge(const Gathered& other)
         keep_smallest(*other.smallest_unfit_);
     for (const Left& left : other.left_)
         add(left.reason, left.first, left.count);
-    for (std::size_t i = 0; i < constraints.size(); ++i) {
-        constraints[i].judged += other.constraints[i].judged;
-        constraints[i].held += other.constraints[i].held;
-        constraints[i].nearest_miss = std::min(constraints[i].nearest_miss, other.constraints[i].nearest_miss);
-    }
+    for (std::size_t i = 0; i < constraints.size(); ++i)
+        constraints[i].merge(other.constraints[i]);
 }
 
 void Gathered::start_from(const Gathered& other)
@@ -122,6 +137,7 @@ SearchResult Gathered::result() const
 {
     SearchResult result;
     result.best = best_;
+    ranking_.place_ties(result.best);
     result.pareto = pareto_.sorted();
     result.counts = counts;
     result.smallest_unfit = smallest_unfit_;
@@ -132,8 +148,8 @@ SearchResult Gathered::result() const
     });
     for (const WatchedConstraint& constraint : constraints) {
         const bool never = constraint.held == 0 && std::isfinite(constraint.nearest_miss);
-        result.constraints.push_back(
-            {constraint.expression->text(), constraint.judged, constraint.held, never ? constraint.nearest_miss : 0});
+        result.constraints.push_back({constraint.expression->text(), constraint.judged, constraint.held,
+            never ? constraint.nearest_miss : 0, never ? std::optional(constraint.nearest) : std::nullopt});
     }
     return result;
 }

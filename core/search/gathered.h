@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/search/pareto.h"
+#include "core/search/ranking.h"
 
 #include <string_view>
 
@@ -14,9 +15,14 @@ struct WatchedConstraint {
     bool layout_only = false; // needs no prediction
     std::int64_t judged = 0, held = 0;
     double nearest_miss = 0; // infinite where none was judged
+    Candidate nearest{}; // where it was; of several the first in the order of candidates
 
     explicit WatchedConstraint(const Expression& expression);
-    bool holds(const PlanValues& values);
+    bool holds(const PlanValues& values, const Candidate& candidate);
+    void merge(const WatchedConstraint& other);
+
+private:
+    void keep_nearest(double miss, const Candidate& candidate);
 };
 
 class Gathered {
@@ -35,6 +41,7 @@ public:
     void start_from(const Gathered& other);
     // Everything but the seconds.
     [[nodiscard]] SearchResult result() const;
+    [[nodiscard]] const FoundRanking& ranking() const { return ranking_; }
 
     SearchCounts counts;
     std::vector<WatchedConstraint> constraints;
@@ -51,6 +58,7 @@ private:
     void add(std::string_view reason, const Candidate& first, std::int64_t count);
 
     const SearchRequest* request_;
+    FoundRanking ranking_;
     std::vector<FoundLayout> best_; // best first
     ParetoFront pareto_;
     std::optional<FoundLayout> smallest_unfit_;

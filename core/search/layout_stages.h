@@ -23,6 +23,7 @@ public:
     void find(const ResolvedPlan& plan, const StageTermTable& table);
     // What takes time; most layouts of a search do not fit and need none. Nothing where it was done since find().
     void price(const ResolvedPlan& plan, StageTermTable& table);
+    void forget_prices() { priced_ = false; }
 
     [[nodiscard]] std::span<const ChunkKind> kinds() const { return kinds_; }
     // What the job adds to chunks of kinds()[kind], from price() on.

@@ -51,10 +51,10 @@ public:
         take(at_best.candidate, plan, evaluator_.evaluate().figures);
     }
     // Those that promise most first: they rule out most of the others.
-    static void sort(std::vector<FoundLayout>& pending, const Objective& objective)
+    static void sort(std::vector<FoundLayout>& pending, const FoundRanking& ranking)
     {
         std::sort(pending.begin(), pending.end(),
-            [&](const FoundLayout& a, const FoundLayout& b) { return ranks_before(a, b, objective); });
+            [&](const FoundLayout& a, const FoundLayout& b) { return ranking.before(a, b); });
     }
 
     Gathered gathered;
@@ -66,7 +66,7 @@ private:
 
     void time_pending(const std::stop_token& stop)
     {
-        sort(pending, request_.objective);
+        sort(pending, gathered.ranking());
         std::size_t timed = 0;
         for (; timed < pending.size() && !stop.stop_requested(); ++timed)
             time(pending[timed]);
@@ -77,7 +77,7 @@ private:
     {
         bool hold = true;
         for (WatchedConstraint& constraint : gathered.constraints) {
-            if (constraint.layout_only != layout_only || constraint.holds(values_))
+            if (constraint.layout_only != layout_only || constraint.holds(values_, candidate))
                 continue;
             if (hold)
                 gathered.reject(constraint.expression->text(), candidate);
@@ -137,8 +137,10 @@ private:
         if (reads_layouts_)
             fill(plan);
         figures_.fill(values_, plan, figures);
-        return {candidate, figures, figures.step_time_s / plan.training.global_batch,
+        FoundLayout found{candidate, figures, figures.step_time_s / plan.training.global_batch,
             request_.objective.expression.value(values_)};
+        gathered.ranking().weigh(found);
+        return found;
     }
     void fill(const ResolvedPlan& plan)
     {
@@ -168,17 +170,6 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& other)
     bounded += other.bounded;
     evaluated += other.evaluated;
     return *this;
-}
-
-bool ranks_before(const FoundLayout& a, const FoundLayout& b, const Objective& objective)
-{
-    if (objective.better(a.objective, b.objective))
-        return true;
-    if (objective.better(b.objective, a.objective))
-        return false;
-    if (a.figures.memory_device_gib != b.figures.memory_device_gib)
-        return a.figures.memory_device_gib < b.figures.memory_device_gib;
-    return a.candidate < b.candidate;
 }
 
 ResolvedPlan plan_of(const FoundLayout& found, const SearchRequest& request)
@@ -226,7 +217,7 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
         all.merge(worker.gathered);
         pending.insert(pending.end(), worker.pending.begin(), worker.pending.end());
     }
-    Worker::sort(pending, request.objective);
+    Worker::sort(pending, all.ranking());
     for (Worker& worker : workers)
         worker.gathered.start_from(all);
     share_out(pending.size(), threads, stop, [&](std::size_t thread, std::size_t i) {

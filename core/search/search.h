@@ -32,6 +32,9 @@ struct FoundLayout {
     LayoutFigures figures{};
     double seconds_per_sequence = 0; // step time over the global batch: what compares rounded batches
     double objective = 0; // in its own unit
+    double risk = 0; // of not fitting, 0 to 1
+    double weighed = 0; // the objective as it ranks: of a layout that may well not fit, what it is expected to bring
+    int place = 0; // among the best, from 1; ties share one
 };
 
 // Layouts, each counted once, under the first thing that keeps it from being a result.
@@ -59,10 +62,12 @@ struct ConstraintOutcome {
     std::string text;
     std::int64_t judged = 0, held = 0;
     double nearest_miss = 0; // smallest distance from holding, in the constraint's own unit; 0 where some held it
+    std::optional<Candidate> nearest; // the layout that came this near, where none held it
 };
 
 struct SearchResult {
-    std::vector<FoundLayout> best; // best first
+    // Best first (core/search/ranking.h); of ties the one with less memory.
+    std::vector<FoundLayout> best;
     // No other layout is at least as good in tokens/s, memory of a GPU and number of GPUs, and better in one. Sorted by
     // GPUs, then memory.
     std::vector<FoundLayout> pareto;
@@ -86,8 +91,5 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
 
 // The plan of a found layout, as predict() takes it.
 ResolvedPlan plan_of(const FoundLayout& found, const SearchRequest& request);
-
-// Better objective first; of equal ones the one with more room in memory, then in the order of candidates.
-bool ranks_before(const FoundLayout& a, const FoundLayout& b, const Objective& objective);
 
 } // namespace fourfold

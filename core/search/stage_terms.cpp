@@ -113,14 +113,18 @@ std::size_t StageTermTable::Hash::operator()(const Key& key) const
 void StageTermTable::set_layout(const ResolvedPlan& plan)
 {
     const Layout& mesh = plan.layout;
-    const std::array<int, 11> groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp,
-        plan.training.sharding == Sharding::hybrid ? mesh.dp_shard : 0, int(mesh.order[0]), int(mesh.order[1]),
-        int(mesh.order[2]), int(mesh.order[3])};
+    const std::array<int, 10> groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp, int(mesh.order[0]),
+        int(mesh.order[1]), int(mesh.order[2]), int(mesh.order[3])};
+    const int shard = plan.training.sharding == Sharding::hybrid ? mesh.dp_shard : 0;
     if (groups != groups_) {
         context_.set_groups(plan);
         rank_ = rank_shape(plan, context_.constants);
         overheads_.reset();
         groups_ = groups;
+        shard_ = shard;
+    } else if (shard != 0 && shard != shard_) {
+        context_.set_shard_groups(plan);
+        shard_ = shard;
     }
     const Layout& layout = plan.layout;
     const Schedule schedule = plan.training.schedule;

@@ -132,7 +132,8 @@ private:
 
     const ResolvedPlan& base_;
     CostContext context_;
-    std::array<int, 11> groups_{}; // what context_ knows the groups of
+    std::array<int, 10> groups_{}; // what context_ knows the groups of
+    int shard_ = 0; // of them the ranks of an HSDP shard, where it knows them
     std::optional<ChunkAdditions> overheads_; // of every chunk on the same mesh, sharding apart
     int overheads_of_ = 0; // virtual stages
     std::unordered_map<Key, std::vector<Parts>, Hash> cuts_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/adopt.h"
 
+#include "core/calibration/published_layouts.h"
 #include "core/history/store.h"
 #include "core/plan/presets.h"
 #include "runner/protocol/message.h"
@@ -100,7 +101,7 @@ Expected<std::string> adopt(const std::string& run, const Target& target, RunObs
         plan.ranks.push_back(spec.ranks);
     FOURFOLD_TRY(const Plan written, plan_from_json(first.plan, "plan of run " + found.run));
     FOURFOLD_TRY(plan.plan, resolve(written, Presets()));
-    plan.prediction = predict(plan.plan);
+    plan.prediction = predict_with_evidence(plan.plan);
     plan.environment = first.environment;
     FOURFOLD_CHECK(record_run(store, plan, found.run));
     return found.run;

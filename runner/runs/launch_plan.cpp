@@ -2,6 +2,7 @@
 #include "runner/runs/launch_plan.h"
 
 #include "core/base/paths.h"
+#include "core/calibration/published_layouts.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
 
@@ -75,7 +76,7 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
         return problem_of(reasons, out.plan.where);
     if (const auto limits = trainer_limits(out.plan); !limits.empty())
         return problem_of(limits, out.plan.where);
-    out.prediction = predict(out.plan);
+    out.prediction = predict_with_evidence(out.plan);
 
     FOURFOLD_TRY(const std::vector<int> counts, ranks_of_hosts(out.target, out.plan.gpus));
     int rank = 0;

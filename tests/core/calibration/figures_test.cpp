@@ -30,6 +30,7 @@ struct Cells {
         row.table = group;
         row.status = measured_tps > 0 ? CellStatus::ok : CellStatus::oom;
         row.plan.gpus = gpus;
+        row.plan.training.micro_batch = int(measured.size()) + 1; // every cell another layout
         if (measured_tps > 0)
             row.tps_per_gpu = measured_tps;
         measured.push_back(row);
@@ -142,6 +143,19 @@ TEST(Figures, RegretOfTheFirstPick)
     EXPECT_NEAR(r.regret_mean, 0.05, 1e-12);
     EXPECT_NEAR(r.spearman_mean, 0.5, 1e-12);
     EXPECT_EQ(r.exact, 0);
+}
+
+TEST(Figures, ASettingThatIsPrintedTwiceIsOneLayout)
+{
+    Cells cells;
+    cells.add(100, 120);
+    cells.add(80, 120); // the same once more: 90 in the mean
+    cells.measured[1].plan = cells.measured[0].plan;
+    cells.add(95, 110);
+    const RankingFigures r = ranking_figures(cells.rows());
+    EXPECT_EQ(r.groups, 1);
+    EXPECT_EQ(r.long_groups, 0) << "two layouts have no rank correlation";
+    EXPECT_NEAR(r.regret_mean, 1 - 90.0 / 95, 1e-12);
 }
 
 TEST(Figures, APickThatCrashedLosesEverything)

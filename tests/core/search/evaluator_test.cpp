@@ -102,6 +102,11 @@ TEST(Evaluator, EqualsTheOperationListAndTheEventSimulator)
             chosen.push_back(candidates[i]);
         for (int i = 0; i < 12; ++i)
             chosen.push_back(candidates[random.below(candidates.size())]);
+        // One layout in every order: what orders share is kept from one to the next, there and back.
+        for (std::size_t i = 0; i < 2 * space.orders.size(); ++i) {
+            chosen.push_back(chosen.front());
+            chosen.back().order = std::uint8_t(i % space.orders.size());
+        }
         LayoutEvaluator evaluator(base, space);
         std::set<std::string> codes;
         for (const Candidate& candidate : chosen) {

@@ -81,6 +81,7 @@ TEST(Shapes, WithTheBestLayoutOfEach)
     request.vary_layout = true;
     const ShapeResult result = search_shapes(request);
     ASSERT_EQ(result.shapes.size(), 1u);
+    request.search.top = 1;
     const SearchResult layouts = search(request.search);
     EXPECT_NEAR(result.shapes.front().step_time_s, layouts.best.front().figures.step_time_s, 1e-9);
 }
