@@ -78,13 +78,13 @@ public:
     bool start_array(std::size_t /*elements*/) override { return open(Json::array()); }
     bool end_object() override
     {
-        keys_.pop_back();
+        many_keys_.pop_back();
         return close();
     }
     bool end_array() override { return close(); }
     bool key(string_t& name) override
     {
-        if (!keys_.back().insert(name).second)
+        if (!is_new(name))
             return fail("the key " + fourfold::in_quotes(name) + " appears twice in one object");
         pending_key_ = std::move(name);
         return true;
@@ -110,6 +110,20 @@ private:
     {
         error_ = position(text_, read_ == 0 ? 0 : read_ - 1) + ": " + what;
         return false;
+    }
+    // Whether the innermost object lacks the key. Few keys are compared one by one, which needs no memory.
+    bool is_new(const std::string& name)
+    {
+        constexpr std::size_t kFew = 32;
+        const auto& members = static_cast<const Json::object_t::Container&>(open_.back()->get_ref<Json::object_t&>());
+        std::set<std::string>& many = many_keys_.back();
+        if (members.size() < kFew)
+            return std::none_of(members.begin(), members.end(), [&](const auto& one) { return one.first == name; });
+        if (many.empty()) {
+            for (const auto& [key, value] : members)
+                many.insert(key);
+        }
+        return many.insert(name).second;
     }
     template <typename Value>
     bool add(Value&& value)
@@ -137,7 +151,7 @@ private:
         if (open_.size() >= kMaxDepth)
             return fail("nested deeper than " + std::to_string(kMaxDepth) + " levels");
         if (empty.is_object())
-            keys_.emplace_back();
+            many_keys_.emplace_back();
         open_.push_back(place(std::move(empty)));
         return true;
     }
@@ -151,7 +165,7 @@ private:
     const std::size_t& read_;
     Json root_;
     std::vector<Json*> open_; // the containers around the current position; parents do not grow while open
-    std::vector<std::set<std::string>> keys_; // of each open object
+    std::vector<std::set<std::string>> many_keys_; // of each open object: empty while it has few
     std::string pending_key_;
     std::string error_;
 };

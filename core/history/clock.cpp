@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 
 namespace fourfold::history {
 
@@ -22,25 +23,36 @@ std::string now_text()
 
 std::optional<double> seconds_of(const std::string& text)
 {
-    std::tm parts{};
-    int used = 0;
-    if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &parts.tm_year, &parts.tm_mon, &parts.tm_mday,
-            &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &used)
-        != 6)
+    // The shape first, then the digits at their places: a run has millions of them, and sscanf is slow.
+    constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
+    if (text.size() < kShape.size())
         return std::nullopt;
+    for (std::size_t i = 0; i < kShape.size(); ++i) {
+        const bool digit = text[i] >= '0' && text[i] <= '9';
+        if (kShape[i] == 'd' ? !digit : text[i] != kShape[i])
+            return std::nullopt;
+    }
+    const auto number = [&](std::size_t at, std::size_t digits) {
+        int value = 0;
+        for (std::size_t i = 0; i < digits; ++i)
+            value = value * 10 + (text[at + i] - '0');
+        return value;
+    };
+    const int hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
     double fraction = 0;
-    auto at = static_cast<std::size_t>(used);
+    std::size_t at = kShape.size();
     if (at < text.size() && text[at] == '.') {
         double scale = 0.1;
         for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, scale /= 10)
             fraction += (text[at] - '0') * scale;
     }
-    if (text.substr(at) != "Z" || parts.tm_year < 1970 || parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1
-        || parts.tm_mday > 31 || parts.tm_hour > 23 || parts.tm_min > 59 || parts.tm_sec > 60)
+    const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+        std::chrono::month(static_cast<unsigned>(number(5, 2))), std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    if (text.compare(at, std::string::npos, "Z") != 0 || date.year() < std::chrono::year(1970) || !date.ok()
+        || hour > 23 || minute > 59 || second > 60)
         return std::nullopt;
-    parts.tm_year -= 1900;
-    parts.tm_mon -= 1;
-    return static_cast<double>(timegm(&parts)) + fraction;
+    const auto days = std::chrono::sys_days(date).time_since_epoch().count();
+    return static_cast<double>(int64_t{days} * 86400 + hour * 3600 + minute * 60 + second) + fraction;
 }
 
 } // namespace fourfold::history

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/rows.h"
 
-#include "core/history/clock.h"
-
-#include <SQLiteCpp/Exception.h>
 #include <SQLiteCpp/Statement.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <limits>
 
 namespace fourfold::history {
 
@@ -17,14 +13,6 @@ namespace {
 
 constexpr std::array kStates{"draft", "preflight", "staging", "launching", "running", "stopping"};
 constexpr std::array kEndStates{"ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
-
-void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value)
-{
-    if (value)
-        statement.bind(index, *value);
-    else
-        statement.bind(index);
-}
 
 // A preset's name for people: an inlined model or cluster carries it, a reference is its own name.
 std::string display_name(const Json& plan, const char* key)
@@ -38,12 +26,6 @@ std::string display_name(const Json& plan, const char* key)
         if (const std::string text = string_at(value, name); !text.empty())
             return text;
     return "";
-}
-
-int whole(const Json& object, const char* key, int fallback)
-{
-    const auto value = number_at(object, key);
-    return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
 }
 
 // "tp2 cp1 pp1 dp8 mb1", with ep and virtual stages where there are any.
@@ -61,75 +43,21 @@ std::string layout_text(const Json& plan)
     return text + "mb" + std::to_string(whole(training, "micro_batch", 1));
 }
 
-void add_step(SQLite::Database& database, const std::string& run, const Event& event)
-{
-    SQLite::Statement insert(database,
-        "INSERT INTO steps (run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu,"
-        " tflops_per_gpu, mfu, memory_peak_gib) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(1, run);
-    insert.bind(2, event.seq);
-    insert.bind(3, whole(event.json, "step", 0));
-    insert.bind(4, seconds_of(string_at(event.json, "time")).value_or(0));
-    int column = 5;
-    for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu", "mfu",
-             "memory_peak_gib"})
-        bind_real(insert, column++, number_at(event.json, key));
-    insert.exec();
-
-    SQLite::Statement update(database,
-        "UPDATE runs SET steps = steps + 1, first_loss = coalesce(first_loss, ?2), last_loss = coalesce(?2, last_loss),"
-        " measured_memory_gib = max(coalesce(measured_memory_gib, ?3), coalesce(?3, measured_memory_gib))"
-        " WHERE id = ?1");
-    update.bind(1, run);
-    bind_real(update, 2, number_at(event.json, "loss"));
-    bind_real(update, 3, number_at(event.json, "memory_peak_gib"));
-    update.exec();
-}
-
-// The `start` event describes more than versions; all that tells one set-up from another is kept.
-void add_versions(SQLite::Database& database, const std::string& run, const Event& event)
-{
-    Json kept = Json::object();
-    for (const auto& [key, value] : event.json.items())
-        if (key != "seq" && key != "time" && key != "rank" && key != "event" && key != "environment")
-            kept[key == "versions" ? "software" : key] = value;
-    SQLite::Statement update(database, "UPDATE runs SET versions = ? WHERE id = ?");
-    update.bind(1, text_of(kept));
-    update.bind(2, run);
-    update.exec();
-    if (!event.json.contains("versions") || !event.json["versions"].is_object())
-        return;
-    for (const auto& [component, version] : event.json["versions"].items()) {
-        SQLite::Statement insert(database, "INSERT OR REPLACE INTO software_versions VALUES (?, ?, ?)");
-        insert.bind(1, run);
-        insert.bind(2, component);
-        insert.bind(3, version.is_string() ? version.get<std::string>() : text_of(version));
-        insert.exec();
-    }
-}
-
-std::string cause_of(const Json& error)
-{
-    std::string cause = string_at(error, "message");
-    if (cause.empty())
-        cause = string_at(error, "kind");
-    std::string who;
-    if (const auto rank = number_at(error, "rank"))
-        who = "rank " + std::to_string(static_cast<int64_t>(*rank));
-    if (const std::string host = string_at(error, "host"); !host.empty())
-        who += (who.empty() ? "" : " on ") + host;
-    return who.empty() ? cause : who + ": " + cause;
-}
-
-void set_problem_once(SQLite::Database& database, const std::string& run, const std::string& problem)
-{
-    SQLite::Statement update(database, "UPDATE runs SET problem = ? WHERE id = ? AND problem = ''");
-    update.bind(1, Problem{ProblemCode::failed, problem, "", ""}.line());
-    update.bind(2, run);
-    update.exec();
-}
-
 } // namespace
+
+void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value)
+{
+    if (value)
+        statement.bind(index, *value);
+    else
+        statement.bind(index);
+}
+
+int whole(const Json& object, const char* key, int fallback)
+{
+    const auto value = number_at(object, key);
+    return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
+}
 
 bool is_end_state(const std::string& state)
 {
@@ -259,59 +187,6 @@ void add_hosts(SQLite::Database& database, const std::string& run, const std::ve
         link.bind(2, static_cast<int64_t>(i));
         link.bind(3, hosts[i]);
         link.exec();
-    }
-}
-
-Expected<Event> event_from_line(const std::string& line, const std::string& where)
-{
-    FOURFOLD_TRY(Json json, parse_json(line, where));
-    if (!json.is_object())
-        return Problem{ProblemCode::bad_input, "an event must be a JSON object", "", where};
-    const auto seq = json.find("seq");
-    if (seq == json.end() || !seq->is_number_integer() || *seq < 0
-        || (seq->is_number_unsigned()
-            && seq->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())))
-        return Problem{ProblemCode::bad_input, "\"seq\" must be a whole number from 0", "", where};
-    const std::string kind = string_at(json, "event");
-    if (kind.empty())
-        return Problem{ProblemCode::bad_input, "\"event\" must name the kind of event", "", where};
-    Event event{seq->get<int64_t>(), kind, line, {}};
-    event.json = std::move(json);
-    return event;
-}
-
-void add_event(SQLite::Database& database, const std::string& run, const std::string& stream, const Event& event)
-{
-    SQLite::Statement insert(database, "INSERT INTO events (run, stream, seq, kind, line) VALUES (?, ?, ?, ?, ?)");
-    insert.bind(1, run);
-    insert.bind(2, stream);
-    insert.bind(3, event.seq);
-    insert.bind(4, event.kind);
-    insert.bind(5, event.line);
-    insert.exec();
-    if (stream != kMainStream)
-        return;
-    if (event.kind == "step") {
-        add_step(database, run, event);
-    } else if (event.kind == "start") {
-        add_versions(database, run, event);
-    } else if (event.kind == "eval") {
-        SQLite::Statement update(database, "UPDATE runs SET eval_loss = coalesce(?, eval_loss) WHERE id = ?");
-        bind_real(update, 1, number_at(event.json, "loss"));
-        update.bind(2, run);
-        update.exec();
-    } else if (event.kind == "error") {
-        set_problem_once(database, run, cause_of(event.json));
-    } else if (event.kind == "end") {
-        const std::string status = string_at(event.json, "status");
-        if (is_end_state(status)) {
-            SQLite::Statement update(database, "UPDATE runs SET state = ? WHERE id = ?");
-            update.bind(1, status);
-            update.bind(2, run);
-            update.exec();
-        }
-        if (status != "ok" && !string_at(event.json, "message").empty())
-            set_problem_once(database, run, string_at(event.json, "message"));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "core/history/store.h"
 
 #include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,9 @@ std::string text_of(const Json& json);
 // The number at `key`, empty when it is missing, null or something else.
 std::optional<double> number_at(const Json& json, const char* key);
 std::string string_at(const Json& json, const char* key);
+// The whole part of a number from 0 to 1e9 at `key`.
+int whole(const Json& object, const char* key, int fallback);
+void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value);
 
 // Whether every table and column that this program reads is there (a newer schema may have kept them).
 bool readable(SQLite::Database& database) noexcept;
@@ -42,20 +46,6 @@ Expected<void> check_note(const std::string& note);
 int64_t plan_row(SQLite::Database& database, const std::string& hash, const std::string& layout_hash, const Json& plan);
 int64_t add_prediction(SQLite::Database& database, int64_t plan, const Json& prediction);
 void add_hosts(SQLite::Database& database, const std::string& run, const std::vector<std::string>& hosts);
-
-// One event of a stream, parsed from its line.
-struct Event {
-    int64_t seq = 0;
-    std::string kind; // its "event"
-    std::string line;
-    Json json;
-};
-// Checks what the store relies on: a JSON object with a whole "seq" >= 0 and a text "event". `where` names the line.
-Expected<Event> event_from_line(const std::string& line, const std::string& where);
-
-// Stores the event and, for the run's own stream, what follows from it: a step's row, versions (`start`), losses,
-// the state (`end`), the cause (`error`).
-void add_event(SQLite::Database& database, const std::string& run, const std::string& stream, const Event& event);
 
 // The stream that describes the run itself; others belong to further nodes.
 inline constexpr const char* kMainStream = "events";

@@ -7,6 +7,8 @@
 
 #include <SQLiteCpp/Statement.h>
 
+#include <algorithm>
+
 namespace fourfold {
 
 using namespace history;
@@ -16,14 +18,6 @@ bool HistoryStore::Impl::has_run(const std::string& run) const
     SQLite::Statement find(database, "SELECT 1 FROM runs WHERE id = ?");
     find.bind(1, run);
     return find.executeStep();
-}
-
-int64_t HistoryStore::Impl::last_seq(const std::string& run, const std::string& stream) const
-{
-    SQLite::Statement find(database, "SELECT last_seq FROM cursors WHERE run = ? AND stream = ?");
-    find.bind(1, run);
-    find.bind(2, stream);
-    return find.executeStep() ? find.getColumn(0).getInt64() : -1;
 }
 
 void HistoryStore::Impl::insert_run(
@@ -55,30 +49,15 @@ void HistoryStore::Impl::insert_run(
 Expected<void> HistoryStore::Impl::append(
     const std::string& run, const std::string& stream, const std::vector<Event>& events)
 {
-    int64_t last = last_seq(run, stream);
-    const int64_t before = last;
-    for (const Event& event : events) {
-        if (event.seq <= last)
-            continue;
-        if (event.seq != last + 1)
-            return Problem{ProblemCode::conflict,
-                "events are missing: " + std::to_string(last + 1) + " is next, got " + std::to_string(event.seq),
-                "fetch the stream again from its last stored event", "run " + run + ", stream " + stream};
-        add_event(database, run, stream, event);
-        last = event.seq;
-    }
-    if (last == before)
+    const bool ends = std::any_of(events.begin(), events.end(), [](const Event& event) { return event.kind == "end"; });
+    return guarded(file, [&]() -> Expected<void> {
+        WriteTransaction transaction(database, ends ? Durability::flush : Durability::lazy);
+        if (!has_run(run))
+            return unknown_run(run);
+        FOURFOLD_CHECK(event_rows().append(run, stream, events));
+        transaction.commit();
         return {};
-    SQLite::Statement cursor(database,
-        "INSERT INTO cursors (run, stream, last_seq) VALUES (?, ?, ?)"
-        " ON CONFLICT (run, stream) DO UPDATE SET last_seq = excluded.last_seq");
-    cursor.bind(1, run);
-    cursor.bind(2, stream);
-    cursor.bind(3, last);
-    cursor.exec();
-    if (stream == kMainStream)
-        store_headline(database, run);
-    return {};
+    });
 }
 
 HistoryStore::HistoryStore(std::unique_ptr<Impl> impl)
@@ -150,26 +129,38 @@ Expected<void> HistoryStore::set_state(const std::string& run, const std::string
     });
 }
 
+namespace {
+
+std::string place_of(const std::string& run, const std::string& stream, std::size_t line)
+{
+    return "run " + run + ", stream " + stream + ", new line " + std::to_string(line + 1);
+}
+
+} // namespace
+
 Expected<void> HistoryStore::append_events(
     const std::string& run, const std::string& stream, const std::vector<std::string>& lines)
 {
+    std::vector<Json> documents;
+    std::vector<ParsedLine> parsed;
+    documents.reserve(lines.size()); // its elements keep their place
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        FOURFOLD_TRY(Json json, parse_json(lines[i], place_of(run, stream, i)));
+        parsed.push_back({lines[i], &documents.emplace_back(std::move(json))});
+    }
+    return append_parsed(run, stream, parsed);
+}
+
+Expected<void> HistoryStore::append_parsed(
+    const std::string& run, const std::string& stream, const std::vector<ParsedLine>& lines)
+{
     std::vector<Event> events;
     events.reserve(lines.size());
-    bool ends = false;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        FOURFOLD_TRY(Event event,
-            event_from_line(lines[i], "run " + run + ", stream " + stream + ", new line " + std::to_string(i + 1)));
-        ends = ends || event.kind == "end";
+        FOURFOLD_TRY(Event event, event_of(lines[i].text, *lines[i].json, place_of(run, stream, i)));
         events.push_back(std::move(event));
     }
-    return guarded(impl_->file, [&]() -> Expected<void> {
-        WriteTransaction transaction(impl_->database, ends ? Durability::flush : Durability::lazy);
-        if (!impl_->has_run(run))
-            return impl_->unknown_run(run);
-        FOURFOLD_CHECK(impl_->append(run, stream, events));
-        transaction.commit();
-        return {};
-    });
+    return impl_->append(run, stream, events);
 }
 
 Expected<int64_t> HistoryStore::last_seq(const std::string& run, const std::string& stream) const
@@ -177,7 +168,7 @@ Expected<int64_t> HistoryStore::last_seq(const std::string& run, const std::stri
     return guarded(impl_->file, [&]() -> Expected<int64_t> {
         if (!impl_->has_run(run))
             return impl_->unknown_run(run);
-        return impl_->last_seq(run, stream);
+        return last_seq_of(impl_->database, run, stream);
     });
 }
 

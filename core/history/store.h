@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -67,6 +68,12 @@ struct RunDetail {
     std::optional<double> tps_spread; // (p90 - p10) / median over the headline's window
 };
 
+// An event line and what it says; both belong to the caller.
+struct ParsedLine {
+    std::string_view text; // without the newline
+    const Json* json = nullptr;
+};
+
 enum class StoreMode { read_write, read_only };
 enum class Runs { stored, deleted }; // deleted: hidden, until they are restored or purged
 
@@ -89,6 +96,9 @@ public:
     // nothing. `stream` is "events" for the run's own stream, "node1" ... for further nodes' agents.
     Expected<void> append_events(
         const std::string& run, const std::string& stream, const std::vector<std::string>& lines);
+    // The same for a caller that has parsed the lines.
+    Expected<void> append_parsed(
+        const std::string& run, const std::string& stream, const std::vector<ParsedLine>& lines);
     // seq of the last stored event of a stream, -1 when there is none.
     Expected<int64_t> last_seq(const std::string& run, const std::string& stream) const;
 

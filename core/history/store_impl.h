@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/history/database.h"
+#include "core/history/event_rows.h"
 #include "core/history/rows.h"
 #include "core/history/store.h"
 
@@ -21,9 +22,17 @@ struct HistoryStore::Impl {
     // Inserts run, plan, predictions and hosts. Precondition: inside a transaction, the id is free.
     void insert_run(
         const NewRun& run, const std::string& state, const std::string& problem, const std::string& created);
-    // Inserts what follows on the stream's last event and moves the cursor. Precondition: inside a transaction.
+    // Prepared with the first use: what only reads may be a newer schema.
+    history::EventRows& event_rows()
+    {
+        if (!rows)
+            rows.emplace(database);
+        return *rows;
+    }
+    // One transaction with one batch of a stream.
     Expected<void> append(const std::string& run, const std::string& stream, const std::vector<history::Event>& events);
-    [[nodiscard]] int64_t last_seq(const std::string& run, const std::string& stream) const;
+
+    std::optional<history::EventRows> rows = std::nullopt;
 };
 
 } // namespace fourfold

@@ -36,29 +36,38 @@ Expected<Json> object_field(const Json& run, const char* key)
     return *found;
 }
 
+struct ImportedStream {
+    std::string name;
+    std::vector<std::string> lines;
+    std::vector<Event> events; // of `lines` and of the document
+};
+
 struct ImportedRun {
     NewRun run;
     std::string state, problem, created, note;
     std::vector<std::string> tags;
-    std::vector<std::pair<std::string, std::vector<Event>>> streams;
+    std::vector<ImportedStream> streams;
 };
 
-Expected<std::vector<Event>> read_stream(const std::string& name, const Json& list)
+Expected<ImportedStream> read_stream(const std::string& name, const Json& list)
 {
     if (!list.is_array())
         return wrong("events." + name, "a list of events");
-    std::vector<Event> events;
+    ImportedStream stream;
+    stream.name = name;
+    stream.lines.reserve(list.size()); // the events refer to them
     for (const Json& json : list) {
-        const std::string where = "run document: events." + name + "[" + std::to_string(events.size()) + "]";
-        FOURFOLD_TRY(Event event, event_from_line(text_of(json), where));
-        if (event.seq != static_cast<int64_t>(events.size()))
+        const std::string where = "run document: events." + name + "[" + std::to_string(stream.events.size()) + "]";
+        FOURFOLD_TRY(Event event, event_of(stream.lines.emplace_back(text_of(json)), json, where));
+        if (event.seq != static_cast<int64_t>(stream.events.size()))
             return Problem{
                 ProblemCode::bad_input, "\"seq\" must count from 0 without a gap", "export the run again", where};
-        events.push_back(std::move(event));
+        stream.events.push_back(std::move(event));
     }
-    return events;
+    return stream;
 }
 
+// The result refers to `json`.
 Expected<ImportedRun> read_run(const Json& json)
 {
     if (!json.is_object())
@@ -106,10 +115,12 @@ Expected<ImportedRun> read_run(const Json& json)
         result.tags = tags_of(text_of(json["tags"]));
         FOURFOLD_CHECK(check_tags(result.tags));
     }
-    FOURFOLD_TRY(const Json events, object_field(json, "events"));
-    for (const auto& [stream, list] : events.items()) {
+    const auto events = json.find("events"); // not copied: what is read refers to it
+    if (events == json.end() || !events->is_object())
+        return wrong("events", "an object");
+    for (const auto& [stream, list] : events->items()) {
         FOURFOLD_TRY(auto stream_events, read_stream(stream, list));
-        result.streams.emplace_back(stream, std::move(stream_events));
+        result.streams.push_back(std::move(stream_events));
     }
     return result;
 }
@@ -171,8 +182,8 @@ Expected<std::string> HistoryStore::import_run(const Json& run)
         if (impl_->has_run(id))
             return Problem{ProblemCode::conflict, "run " + id + " is already in the history", "", impl_->file.string()};
         impl_->insert_run(imported.run, imported.state, imported.problem, imported.created);
-        for (const auto& [stream, events] : imported.streams)
-            FOURFOLD_CHECK(impl_->append(id, stream, events));
+        for (const ImportedStream& stream : imported.streams)
+            FOURFOLD_CHECK(impl_->event_rows().append(id, stream.name, stream.events));
         // The document's own word on state and problem stands: they may say more than the events do.
         SQLite::Statement update(
             impl_->database, "UPDATE runs SET state = ?, problem = ?, tags = ?, note = ? WHERE id = ?");

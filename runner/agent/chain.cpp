@@ -2,6 +2,7 @@
 #include "runner/agent/chain.h"
 
 #include "runner/agent/network_probe.h"
+#include "runner/agent/token.h"
 #include "runner/protocol/message.h"
 
 #include <netinet/in.h>
@@ -31,15 +32,6 @@ void tune(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-// Equal in a time that does not depend on where the texts differ.
-bool same(std::string_view a, std::string_view b)
-{
-    unsigned char difference = a.size() == b.size() ? 0 : 1;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
-    return difference == 0;
-}
-
 // The connection that knows the word; the others are closed. Never returns without one: alarm() ends the process.
 int wait_for_peer(int listener, const std::string& token)
 {
@@ -52,7 +44,7 @@ int wait_for_peer(int listener, const std::string& token)
         const timeval limit{5, 0};
         setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         std::string said(kChainTokenBytes, '\0');
-        if (recv(peer, said.data(), said.size(), MSG_WAITALL) == ssize_t(said.size()) && same(said, token)) {
+        if (recv(peer, said.data(), said.size(), MSG_WAITALL) == ssize_t(said.size()) && same_token(said, token)) {
             const timeval none{0, 0};
             setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
             return peer;

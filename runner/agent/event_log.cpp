@@ -13,6 +13,10 @@
 
 namespace fourfold {
 
+namespace {
+constexpr std::size_t kMostWaiting = 256u << 10;
+}
+
 Expected<EventLog> EventLog::open(const std::filesystem::path& file)
 {
     EventLog log;
@@ -61,7 +65,9 @@ void EventLog::append_object(std::string_view object)
         line += ',';
     line += object.substr(1);
     line += '\n';
-    write_line(std::move(line));
+    take_line(line);
+    if (waiting_.size() > kMostWaiting)
+        flush();
 }
 
 void EventLog::append(const std::string& event, int rank, const Json& more)
@@ -73,14 +79,14 @@ void EventLog::append(const std::string& event, int rank, const Json& more)
     json["agent"] = true;
     for (const auto& [key, value] : more.items())
         json[key] = value;
-    write_line(to_wire(json) + "\n");
+    take_line(to_wire(json) + "\n");
+    flush();
 }
 
-void EventLog::write_line(std::string line)
+void EventLog::take_line(std::string_view line)
 {
     ++next_seq_;
     waiting_ += line;
-    flush();
 }
 
 bool EventLog::flush()

@@ -18,15 +18,17 @@ public:
     // Opens or creates the file; a torn last line (the writer was killed) is cut off.
     static Expected<EventLog> open(const std::filesystem::path& file);
 
-    // Appends {"seq": n, ...} made of one JSON object's text as a rank wrote it (`object` begins with '{').
+    // Appends {"seq": n, ...} made of one JSON object's text as a rank wrote it (`object` begins with '{'). It reaches
+    // the file with the next flush() or event of the agent: lines that come together are written together. What an
+    // agent that is killed had not written is still in the rank's own file.
     void append_object(std::string_view object);
-    // Appends an event of the agent itself: time, rank (-1 = none), event and the keys of `more`.
+    // Appends an event of the agent itself, at once: time, rank (-1 = none), event and the keys of `more`.
     void append(const std::string& event, int rank, const Json& more);
 
     // True from the first failed write on (disk full, quota, I/O error); `failure` says why.
     [[nodiscard]] bool failed() const { return !failure_.empty(); }
     [[nodiscard]] const std::string& failure() const { return failure_; }
-    // Tries again to write what waits; true when nothing waits any more.
+    // Writes what waits; true when nothing waits any more.
     bool flush();
     void sync();
 
@@ -36,7 +38,7 @@ public:
     [[nodiscard]] bool ended() const { return ended_; } // the file held an `end` event when it was opened
 
 private:
-    void write_line(std::string line);
+    void take_line(std::string_view line);
 
     FileDescriptor fd_;
     int64_t next_seq_ = 0;

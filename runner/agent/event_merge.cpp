@@ -70,6 +70,7 @@ bool EventMerge::poll(std::size_t budget)
     const std::size_t share = std::max<std::size_t>(budget / feeds_.size(), 65536);
     for (Feed& feed : feeds_)
         taken += read_feed(feed, share);
+    log_.flush();
     return taken > 0;
 }
 
@@ -85,16 +86,16 @@ std::size_t EventMerge::read_feed(Feed& feed, std::size_t budget)
         feed.fd = std::move(*fd);
     }
     std::size_t total = 0;
-    std::string block(65536, '\0');
+    block_.resize(65536);
     while (total < budget) {
-        const ssize_t got = pread(feed.fd.get(), block.data(), block.size(), feed.offset);
+        const ssize_t got = pread(feed.fd.get(), block_.data(), block_.size(), feed.offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
         feed.offset += got;
         total += static_cast<std::size_t>(got);
-        std::string_view rest(block.data(), static_cast<std::size_t>(got));
+        std::string_view rest(block_.data(), static_cast<std::size_t>(got));
         while (!rest.empty()) {
             const std::size_t end = rest.find('\n');
             const std::string_view part = rest.substr(0, end);

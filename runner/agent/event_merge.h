@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -53,6 +54,7 @@ private:
     std::filesystem::path folder_;
     EventLog& log_;
     std::vector<Feed> feeds_;
+    std::string block_; // what is read at once
     int64_t errors_ = 0, steps_ = 0, events_ = 0;
 };
 

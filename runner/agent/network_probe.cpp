@@ -2,6 +2,7 @@
 #include "runner/agent/network_probe.h"
 
 #include "runner/agent/processes.h"
+#include "runner/agent/token.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -88,7 +89,7 @@ void answer_one(int fd, const std::string& token)
     set_no_delay(fd);
     std::array<char, kTokenBytes> shown{};
     if (!read_fully(fd, shown.data(), shown.size(), monotonic_seconds() + 5)
-        || token != std::string_view(shown.data(), shown.size()))
+        || !same_token({shown.data(), shown.size()}, token))
         return;
     std::vector<char> block(1u << 20);
     for (;;) {

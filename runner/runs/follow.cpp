@@ -107,14 +107,14 @@ public:
         recall();
         if (options_.order)
             begin_stop(*options_.order, true);
-        std::atomic<std::size_t> left = nodes_.size();
+        std::size_t left
+            = nodes_.size(); // counted down by the workers' last letters, so that none of them waits for ever
         {
             std::vector<std::jthread> threads;
             for (Node& node : nodes_) {
                 threads.emplace_back([this, &node, &left] {
                     work(node);
-                    --left;
-                    mailbox_.post([] {}); // wakes the loop below
+                    mailbox_.post([&left] { --left; });
                 });
             }
             while (left > 0) {
@@ -129,8 +129,6 @@ public:
                     (*letter)();
             }
         }
-        while (const auto letter = mailbox_.take(0ms))
-            (*letter)();
         return result();
     }
 

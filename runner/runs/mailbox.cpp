@@ -3,15 +3,12 @@
 
 namespace fourfold {
 
-bool Mailbox::post(Letter letter)
+void Mailbox::post(Letter letter)
 {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closed_ || letters_.size() < kCapacity; });
-    if (closed_)
-        return false;
+    changed_.wait(lock, [this] { return letters_.size() < kCapacity; });
     letters_.push_back(std::move(letter));
     changed_.notify_all();
-    return true;
 }
 
 std::optional<Mailbox::Letter> Mailbox::take(std::chrono::milliseconds timeout)
@@ -23,14 +20,6 @@ std::optional<Mailbox::Letter> Mailbox::take(std::chrono::milliseconds timeout)
     letters_.pop_front();
     changed_.notify_all();
     return letter;
-}
-
-void Mailbox::close()
-{
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    letters_.clear();
-    changed_.notify_all();
 }
 
 } // namespace fourfold

@@ -16,19 +16,16 @@ class Mailbox {
 public:
     using Letter = std::function<void()>;
 
-    // Waits while the box is full; false once it is closed (the letter is dropped).
-    bool post(Letter letter);
+    // Waits while the box is full: for workers only, the thread that takes would wait for itself.
+    void post(Letter letter);
     // The next letter, or nothing after `timeout`.
     std::optional<Letter> take(std::chrono::milliseconds timeout);
-    // Nobody will read any more.
-    void close();
 
 private:
     static constexpr std::size_t kCapacity = 64;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Letter> letters_;
-    bool closed_ = false;
 };
 
 } // namespace fourfold

@@ -5,7 +5,6 @@
 #include "runner/local/local_transport.h"
 #include "runner/ssh/ssh_transport.h"
 
-#include <atomic>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -76,15 +75,12 @@ std::vector<Node> make_nodes(
             options.agent = agent;
             options.prompts.trust_host_key = [&mailbox, &observer](const HostKeyQuestion& question) {
                 const auto answer = std::make_shared<std::promise<bool>>();
-                if (!mailbox.post(
-                        [&observer, question, answer] { answer->set_value(observer.trust_host_key(question)); }))
-                    return false;
+                mailbox.post([&observer, question, answer] { answer->set_value(observer.trust_host_key(question)); });
                 return answer->get_future().get();
             };
             options.prompts.secret = [&mailbox, &observer](const SecretQuestion& question) {
                 const auto answer = std::make_shared<std::promise<std::optional<std::string>>>();
-                if (!mailbox.post([&observer, question, answer] { answer->set_value(observer.secret(question)); }))
-                    return std::optional<std::string>{};
+                mailbox.post([&observer, question, answer] { answer->set_value(observer.secret(question)); });
                 return answer->get_future().get();
             };
             options.prompts.note = [&mailbox, &observer](const std::string& text) {
@@ -107,7 +103,7 @@ Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::sto
     const std::stop_callback forward(stop, [&phase] { phase.request_stop(); });
     std::mutex mutex;
     std::optional<Problem> first;
-    std::atomic<std::size_t> left = nodes.size();
+    std::size_t left = nodes.size(); // counted down by the workers' last letters, so that none of them waits for ever
     {
         std::vector<std::jthread> threads;
         for (Node& node : nodes) {
@@ -119,8 +115,7 @@ Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::sto
                         first = done.error();
                     phase.request_stop();
                 }
-                --left;
-                mailbox.post([] {}); // wakes the loop below
+                mailbox.post([&left] { --left; });
             });
         }
         while (left > 0) {
@@ -128,8 +123,6 @@ Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::sto
                 (*letter)();
         }
     }
-    while (const auto letter = mailbox.take(0ms))
-        (*letter)();
     if (stop.stop_requested())
         return Problem{ProblemCode::cancelled, "stopped on request before the ranks were started", {}, {}};
     if (first)

@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -33,16 +34,6 @@ bool write_fully(int fd, std::string_view bytes)
     return true;
 }
 
-std::vector<std::string> split_lines(const std::string& text)
-{
-    std::vector<std::string> out;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        out.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return out;
-}
 } // namespace
 
 std::string stream_name(int node)
@@ -126,15 +117,21 @@ Expected<std::vector<Json>> Recorder::take(int node, int64_t offset, const std::
         return Problem{ProblemCode::conflict,
             "events arrived from byte " + std::to_string(offset) + ", expected " + std::to_string(stream.offset), {},
             stream.name};
-    const std::vector<std::string> split = split_lines(lines);
+    std::vector<ParsedLine> parsed;
     std::vector<Json> events;
-    for (const std::string& line : split) {
+    for (std::size_t begin = 0; begin < lines.size();) {
+        const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+        const std::string_view line = std::string_view(lines).substr(begin, end - begin);
+        begin = end + 1;
         FOURFOLD_TRY(Json event, parse_json(line, "event " + std::to_string(stream.next_seq) + " of " + stream.name));
         if (integer_field(event, "seq", -1) != stream.next_seq + static_cast<int64_t>(events.size()))
             return Problem{ProblemCode::conflict, "the node's events have a gap", {}, stream.name};
+        parsed.push_back({line, nullptr});
         events.push_back(std::move(event));
     }
-    FOURFOLD_CHECK(store_.append_events(run_, stream.name, split));
+    for (std::size_t i = 0; i < events.size(); ++i)
+        parsed[i].json = &events[i];
+    FOURFOLD_CHECK(store_.append_parsed(run_, stream.name, parsed));
     if (!write_fully(stream.fd, lines))
         return file_problem("cannot be written", folder_ / stream_file(node));
     stream.offset += static_cast<int64_t>(lines.size());

@@ -8,15 +8,13 @@
 #include "tests/runner/sshd.h"
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -66,53 +64,6 @@ protected:
         return out;
     }
 
-    // The client is a process of its own, so that it can be killed and stopped.
-    void start_client(const RunRequest& request)
-    {
-        id.clear();
-        int ends[2];
-        ASSERT_EQ(pipe(ends), 0);
-        client = fork();
-        ASSERT_GE(client, 0);
-        if (client == 0) {
-            close(ends[0]);
-            struct Announcing : Recording {
-                int out = -1;
-                void on_created(const std::string& run, const std::filesystem::path& where) override
-                {
-                    Recording::on_created(run, where);
-                    (void)!write(out, (run + "\n").c_str(), run.size() + 1);
-                }
-            } observer;
-            observer.out = ends[1];
-            // SIGTERM asks for a stop, as Ctrl-C does in the command.
-            static std::stop_source stop;
-            static std::atomic<bool> asked_to_stop = false;
-            signal(SIGTERM, [](int) { asked_to_stop = true; });
-            std::jthread watcher([](const std::stop_token& over) {
-                while (!over.stop_requested() && !asked_to_stop)
-                    usleep(5000);
-                if (asked_to_stop)
-                    stop.request_stop();
-            });
-            (void)launch(request, observer, stop.get_token());
-            _exit(0);
-        }
-        close(ends[1]);
-        char c = 0;
-        while (read(ends[0], &c, 1) == 1 && c != '\n')
-            id += c;
-        close(ends[0]);
-    }
-    void end_client(int signal)
-    {
-        if (client <= 0)
-            return;
-        if (signal != 0)
-            kill(client, signal);
-        waitpid(client, nullptr, 0);
-        client = 0;
-    }
     [[nodiscard]] std::filesystem::path node_folder() const { return home.path() / "node/runs" / id; }
     [[nodiscard]] bool has_steps(int count) const
     {
@@ -132,15 +83,8 @@ protected:
             agent = status ? static_cast<pid_t>(integer_field(*status, "pid")) : 0;
             return agent > 0;
         }));
-        if (agent > 0 && guardian) {
-            const auto text = read_text_file("/proc/" + std::to_string(agent) + "/stat");
-            std::istringstream fields(text ? text->substr(text->rfind(')') + 1) : "");
-            std::string state;
-            pid_t parent = 0;
-            fields >> state >> parent;
-            if (parent > 1)
-                kill(parent, SIGKILL);
-        }
+        if (const pid_t parent = agent > 0 && guardian ? parent_of(agent) : 0; parent > 1)
+            kill(parent, SIGKILL);
         if (agent > 0)
             kill(agent, SIGKILL);
     }
@@ -151,13 +95,14 @@ protected:
         auto environment = fault.environment;
         environment.try_emplace("FAKE_STEPS", "60");
         environment.try_emplace("FAKE_STEP_MS", "20");
-        start_client(asked(environment));
+        client.emplace(asked(environment));
+        id = client->id();
         EXPECT_FALSE(id.empty()) << fault.name;
         if (fault.strike) {
             EXPECT_TRUE(wait_until([&] { return has_steps(10); }, 60)) << fault.name;
             fault.strike();
         }
-        end_client(0);
+        client->end();
         Recording later;
         later.trust = true;
         const auto result = attach(id, later, {});
@@ -227,18 +172,18 @@ protected:
                     pause(1000);
                     second.start();
                 }},
-            {"the client is killed (kill -9)", {}, RunState::ok, [this] { end_client(SIGKILL); }},
+            {"the client is killed (kill -9)", {}, RunState::ok, [this] { client->end(SIGKILL); }},
             {"the client sleeps for 2 s", {}, RunState::ok,
                 [this, pause] {
-                    kill(client, SIGSTOP);
+                    client->signal(SIGSTOP);
                     pause(2000);
-                    kill(client, SIGCONT);
+                    client->signal(SIGCONT);
                 }},
             {"client killed while its links are cut", {}, RunState::ok,
                 [this] {
                     first.cut_connections();
                     second.cut_connections();
-                    end_client(SIGKILL);
+                    client->end(SIGKILL);
                 }},
             {"an agent is killed (kill -9)", {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}}, RunState::lost,
                 [this] { kill_agent(); }},
@@ -246,12 +191,12 @@ protected:
                 [this] { kill_agent(true); }},
             {"the run is stopped, ranks deaf to SIGTERM",
                 {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}, {"FAKE_IGNORE_TERM", "1"}}, RunState::cancelled,
-                [this] { kill(client, SIGTERM); }},
+                [this] { client->signal(SIGTERM); }},
             {"stopped while both links are cut", {{"FAKE_STEPS", "100000"}}, RunState::cancelled,
                 [this] {
                     first.cut_connections();
                     second.cut_connections();
-                    kill(client, SIGTERM);
+                    client->signal(SIGTERM);
                 }},
             {"a rank has a segmentation fault", failing("segv"), RunState::fail, {}},
             {"a rank is killed", failing("kill"), RunState::fail, {}},
@@ -269,7 +214,7 @@ protected:
 
     Home home;
     Sshd first{home, "node1"}, second{home, "node2"};
-    pid_t client = 0;
+    std::optional<ClientProcess> client;
     std::string id;
 };
 

@@ -7,8 +7,6 @@
 #include "tests/cluster/ssh_cluster.h"
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -58,29 +56,8 @@ TEST(Stream, SurvivesTwoCutsAndAKilledClientByteForByte)
     RunRequest asked = request(home, 2, {{"FAKE_STEPS", std::to_string(kStreamSteps)}, {"FAKE_STEP_US", "1500"}});
     asked.target = ssh_target(home, {&node});
 
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const pid_t client = fork();
-    ASSERT_GE(client, 0);
-    if (client == 0) {
-        struct Announcing : Recording {
-            int out = -1;
-            void on_created(const std::string& run, const std::filesystem::path&) override
-            {
-                (void)!write(out, (run + "\n").c_str(), run.size() + 1);
-            }
-            void on_event(const Json&) override { }
-        } observer;
-        observer.trust = true;
-        observer.out = ends[1];
-        (void)launch(asked, observer, {});
-        _exit(0);
-    }
-    close(ends[1]);
-    std::string id;
-    for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';)
-        id += c;
-    close(ends[0]);
+    ClientProcess client(asked, [](Recording& observer) { observer.trust = true; });
+    const std::string& id = client.id();
     ASSERT_FALSE(id.empty());
     const auto events = home.path() / "node/runs" / id / "events.jsonl";
     LineCount lines(events);
@@ -92,8 +69,7 @@ TEST(Stream, SurvivesTwoCutsAndAKilledClientByteForByte)
     std::this_thread::sleep_for(std::chrono::milliseconds(kCutMs));
     net.heal(1);
     ASSERT_TRUE(reached(0.5));
-    kill(client, SIGKILL);
-    waitpid(client, nullptr, 0);
+    client.end(SIGKILL);
 
     Recording later;
     later.trust = true;

@@ -71,7 +71,8 @@ TEST(Clock, ReadsWhatItWrites)
     EXPECT_TRUE(seconds_of(now_text()));
     EXPECT_EQ(now_text().size(), std::string("2026-01-01T00:00:00.000Z").size());
     for (const char* bad : {"", "yesterday", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00",
-             "2026-01-01T00:00:00.5+01:00", "2026-01-01T25:00:00Z"})
+             "2026-01-01T00:00:00.5+01:00", "2026-01-01T25:00:00Z", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z",
+             "2026-1-1T00:00:00Z", "2026-01-01 00:00:00Z", "+026-01-01T00:00:00Z"})
         EXPECT_FALSE(seconds_of(bad)) << bad;
 }
 

@@ -78,6 +78,39 @@ TEST(Store, KeepsEventLinesByteForByte)
     EXPECT_THAT(must(store.events("01RUN", "node1")), IsEmpty());
 }
 
+// The run's own row is written once for a batch: it must say the same however the steps were cut into batches.
+TEST(Store, SummarisesStepsAlikeInAnyBatches)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = open_store(folder / "history.db");
+    const std::vector<std::string> lines{start_line(0), R"({"seq":1,"event":"step","step":1,"loss":null})",
+        R"({"seq":2,"event":"step","step":2,"loss":4.5,"memory_peak_gib":2})",
+        R"({"seq":3,"event":"step","step":3,"loss":3.5,"memory_peak_gib":1.5})",
+        R"({"seq":4,"event":"step","step":4,"memory_peak_gib":null})",
+        R"({"seq":5,"event":"step","step":5,"loss":2.5,"memory_peak_gib":2.5})", R"({"seq":6,"event":"step"})",
+        end_line(7, "ok")};
+    for (const std::size_t batch : {1u, 2u, 3u, 8u}) {
+        const std::string run = "RUN" + std::to_string(batch);
+        must(store.create_run(sample_run(run)));
+        for (std::size_t at = 0; at < lines.size(); at += batch) {
+            std::vector<Json> documents;
+            std::vector<ParsedLine> parsed;
+            for (std::size_t i = at; i < std::min(at + batch, lines.size()); ++i)
+                documents.push_back(must(parse_json(lines[i], "line")));
+            for (std::size_t i = 0; i < documents.size(); ++i)
+                parsed.push_back({lines[at + i], &documents[i]});
+            must(store.append_parsed(run, "events", parsed));
+        }
+        EXPECT_EQ(must(store.events(run)), lines);
+        const RunSummary summary = must(store.show(run)).summary;
+        EXPECT_EQ(summary.steps, 6) << batch;
+        EXPECT_EQ(summary.first_loss, 4.5) << batch;
+        EXPECT_EQ(summary.last_loss, 2.5) << batch;
+        EXPECT_EQ(summary.measured_memory_gib, 2.5) << batch;
+        EXPECT_EQ(summary.state, "ok") << batch;
+    }
+}
+
 TEST(Store, SkipsWhatIsStoredAndRefusesGaps)
 {
     const TemporaryFolder folder;

@@ -80,6 +80,25 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
     EXPECT_TRUE(EventLog::open(folder / "events.jsonl")->ended());
 }
 
+// Lines that come together are written together; what an agent did not write before its death it takes from the rank's
+// file once more.
+TEST_F(AgentParts, LogWritesWhatCameTogetherAndTheAgentsWordsAtOnce)
+{
+    auto log = EventLog::open(folder / "events.jsonl");
+    ASSERT_TRUE(log);
+    log->append_object("{\"rank\":0,\"event\":\"step\"}");
+    EXPECT_TRUE(events().empty());
+    EXPECT_TRUE(log->flush());
+    EXPECT_EQ(events().size(), 1u);
+    log->append_object("{\"rank\":0,\"event\":\"step\"}");
+    log->append("warning", 1, {{"message", "m"}});
+    ASSERT_EQ(events().size(), 3u);
+    EXPECT_EQ(text_field(events()[2], "event"), "warning") << "in the order in which they came";
+    const std::string large = "{\"rank\":0,\"x\":\"" + std::string(1u << 19, 'x') + "\"}";
+    log->append_object(large);
+    EXPECT_EQ(events().size(), 4u) << "the memory is bounded";
+}
+
 TEST_F(AgentParts, MergeTakesWholeLinesOnceAlsoAfterARestart)
 {
     say(0, "{\"rank\":0,\"event\":\"start\"}\n{\"rank\":0,\"event\":\"step\",\"loss\":1.2500}\n{\"rank\":0,\"ev");

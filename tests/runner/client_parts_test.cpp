@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Targets, the bundle, SSH's rules and the constant remote command, without any connection.
 #include "runner/bundle/shared_libraries.h"
+#include "runner/runs/node.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/run_state.h"
 #include "runner/ssh/known_hosts.h"
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace fourfold::test {
 namespace {
@@ -164,6 +166,26 @@ TEST(RunStates, NamesGoBothWays)
         EXPECT_EQ(is_terminal(state), i >= static_cast<int>(RunState::ok));
     }
     EXPECT_EQ(run_state("completed?"), RunState::fail) << "an unknown end is no success";
+}
+
+// A worker that is done may find the box full of what it posted before: everything is still taken, and nobody waits
+// for the other for ever.
+TEST(OnAllNodes, WhatWorkersPostIsTakenToTheLast)
+{
+    std::vector<Node> nodes(2);
+    Mailbox mailbox;
+    int taken = 0;
+    const auto done = on_all_nodes(nodes, mailbox, {}, [&](Node&, std::stop_token) -> Expected<void> {
+        for (int i = 0; i < 300; ++i)
+            mailbox.post([&taken] {
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+                ++taken;
+            });
+        return {};
+    });
+    EXPECT_TRUE(done);
+    EXPECT_EQ(taken, 600);
+    EXPECT_FALSE(mailbox.take(std::chrono::milliseconds(0)));
 }
 
 } // namespace

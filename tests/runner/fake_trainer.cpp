@@ -146,7 +146,8 @@ int main(int argc, char** argv)
     const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
     const std::string how = variable("FAKE_HOW");
     for (int step = 1; step <= steps; ++step) {
-        usleep(pause_us);
+        if (pause_us > 0) // a pause of nothing takes longer than writing an event
+            usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
         if (rank == fail_rank && step == fail_step) {

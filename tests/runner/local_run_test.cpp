@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,27 +174,14 @@ TEST_F(LocalRun, SurvivesHostileOutput)
 TEST_F(LocalRun, ClientKilledThenAttached)
 {
     const RunRequest asked = request(home, 4, {{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "20"}});
-    const pid_t client = fork();
-    ASSERT_GE(client, 0);
-    if (client == 0) {
-        Recording own;
-        (void)launch(asked, own, {});
-        _exit(0);
-    }
-    const auto history = HistoryStore::default_file();
-    std::string id;
+    ClientProcess client(asked);
+    const std::string& id = client.id();
     const bool stepping = wait_until([&] {
-        if (!std::filesystem::exists(history))
-            return false;
-        const auto store = HistoryStore::open(history, StoreMode::read_only);
-        const auto runs = store ? store->list() : Expected<std::vector<RunSummary>>(std::vector<RunSummary>{});
-        if (!runs || runs->empty() || runs->front().steps < 10)
-            return false;
-        id = runs->front().id;
-        return true;
+        const auto store = HistoryStore::open(HistoryStore::default_file(), StoreMode::read_only);
+        const auto run = store ? store->show(id) : Expected<RunDetail>(store.error());
+        return run && run->summary.steps >= 10;
     });
-    kill(client, SIGKILL);
-    waitpid(client, nullptr, 0);
+    client.end(SIGKILL);
     ASSERT_TRUE(stepping);
     EXPECT_EQ(processes_of(id), 4) << "the ranks must outlive the client";
     const auto result = attach("last", observer, {});
@@ -222,18 +208,13 @@ TEST_F(LocalRun, AttachDetachesOnRequestAndLeavesTheRun)
 {
     const RunRequest asked = request(home, 1, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "50"}});
     // The launching program goes away in the middle, in a process of its own.
-    const pid_t client = fork();
-    ASSERT_GE(client, 0);
-    if (client == 0) {
-        Recording own;
+    ClientProcess client(asked, [](Recording& own) {
         own.each_event = [](const Json& event) {
             if (integer_field(event, "step") == 3)
                 raise(SIGKILL);
         };
-        (void)launch(asked, own, {});
-        _exit(0);
-    }
-    waitpid(client, nullptr, 0);
+    });
+    EXPECT_EQ(client.end(), 128 + SIGKILL);
     std::stop_source stop;
     observer.each_event = [&](const Json& event) {
         if (integer_field(event, "step") == 10)

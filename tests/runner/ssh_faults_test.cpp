@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -117,27 +116,10 @@ TEST_F(SshFaults, TwoComputersFollowOneRun)
     Sshd host(home, "host");
     host.start();
     ASSERT_TRUE(launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {}));
-    const pid_t first = fork();
-    ASSERT_GE(first, 0);
-    if (first == 0) {
-        Recording mine;
-        mine.trust = true;
-        const auto result = launch(asked(host, {{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "20"}}), mine, {});
-        _exit(result && result->state == RunState::ok ? 0 : 1);
-    }
-    const auto count_runs = [&] {
-        std::error_code error;
-        return std::distance(std::filesystem::directory_iterator(home.path() / "node/runs", error),
-            std::filesystem::directory_iterator());
-    };
-    std::string id;
-    ASSERT_TRUE(wait_until([&] {
-        if (count_runs() < 2)
-            return false;
-        for (const auto& entry : std::filesystem::directory_iterator(home.path() / "node/runs"))
-            id = std::max(id, entry.path().filename().string());
-        return node_events(id).find("\"step\":20,") != std::string::npos;
-    }));
+    ClientProcess first(
+        asked(host, {{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "20"}}), [](Recording& mine) { mine.trust = true; });
+    const std::string& id = first.id();
+    ASSERT_TRUE(wait_until([&] { return node_events(id).find("\"step\":20,") != std::string::npos; }));
     setenv("XDG_DATA_HOME", (home.path() / "data2").c_str(), 1);
     setenv("XDG_CONFIG_HOME", (home.path() / "config2").c_str(), 1);
     setenv("XDG_CACHE_HOME", (home.path() / "cache2").c_str(), 1);
@@ -154,9 +136,7 @@ TEST_F(SshFaults, TwoComputersFollowOneRun)
     const auto result = attach(id.substr(0, 20), second, {});
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ(result->state, RunState::ok);
-    int status = 0;
-    waitpid(first, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the first was not disturbed";
+    EXPECT_EQ(first.end(), 0) << "the first was not disturbed";
     expect_whole(second.events, "ok");
     EXPECT_EQ(steps_of(second.events).size(), 150u);
     const auto there = read_text_file(result->folder / "events.jsonl");

@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 namespace fourfold::test {
 namespace {
@@ -194,24 +192,12 @@ TEST_F(Supervision, AnAbandonedRunEndsWithItsLease)
     RunRequest asked = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
     asked.target.lease_s = 5;
     // A client that is killed leaves its run behind.
-    const pid_t client = fork();
-    ASSERT_GE(client, 0);
-    if (client == 0) {
-        Recording mine;
-        (void)launch(asked, mine, {});
-        _exit(0);
-    }
-    const auto runs = home.path() / "data/fourfold/node/runs";
-    std::string id;
-    ASSERT_TRUE(wait_until([&] {
-        std::error_code error;
-        for (const auto& entry : std::filesystem::directory_iterator(runs, error))
-            id = entry.path().filename().string();
-        return !id.empty() && std::filesystem::exists(runs / id / "events.jsonl", error)
-            && read_events(runs / id / "events.jsonl").size() > 350;
-    })) << "the run lives beyond its lease while it is followed";
-    kill(client, SIGKILL);
-    waitpid(client, nullptr, 0);
+    ClientProcess client(asked);
+    const std::string& id = client.id();
+    const auto events = home.path() / "data/fourfold/node/runs" / id / "events.jsonl";
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(events) && read_events(events).size() > 350; }))
+        << "the run lives beyond its lease while it is followed";
+    client.end(SIGKILL);
     EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }, 20));
     const auto result = attach(id, observer, {});
     ASSERT_TRUE(result) << result.error().line();
@@ -246,31 +232,16 @@ TEST_F(Supervision, TheKernelEndsWhatNobodyWatchesAnyMore)
     if (geteuid() != 0)
         GTEST_SKIP() << "process namespaces need root";
     const RunRequest asked = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}});
-    const pid_t client = fork();
-    ASSERT_GE(client, 0);
-    if (client == 0) {
-        Recording mine;
-        (void)launch(asked, mine, {});
-        _exit(0);
-    }
-    const auto runs = home.path() / "data/fourfold/node/runs";
-    std::string id;
+    ClientProcess client(asked);
+    const std::string& id = client.id();
     pid_t supervisor = 0;
     ASSERT_TRUE(wait_until([&] {
-        std::error_code error;
-        for (const auto& entry : std::filesystem::directory_iterator(runs, error))
-            id = entry.path().filename().string();
-        const auto status = read_json_file(runs / id / "status.json");
+        const auto status = read_json_file(home.path() / "data/fourfold/node/runs" / id / "status.json");
         supervisor = status ? static_cast<pid_t>(integer_field(*status, "pid")) : 0;
         return supervisor > 0 && processes_of(id) == 8;
     })) << processes_of(id);
-    kill(client, SIGKILL);
-    waitpid(client, nullptr, 0);
-    std::string stat = *read_text_file("/proc/" + std::to_string(supervisor) + "/stat");
-    std::istringstream fields(stat.substr(stat.rfind(')') + 1));
-    std::string state;
-    pid_t guardian = 0;
-    fields >> state >> guardian;
+    client.end(SIGKILL);
+    const pid_t guardian = parent_of(supervisor);
     ASSERT_GT(guardian, 1);
     kill(guardian, SIGKILL);
     kill(supervisor, SIGKILL);

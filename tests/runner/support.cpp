@@ -4,13 +4,19 @@
 #include "core/plan/presets.h"
 #include "runner/protocol/message.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 namespace fourfold::test {
@@ -206,6 +212,90 @@ bool wait_until(const std::function<bool()>& done, double seconds)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return true;
+}
+
+namespace {
+
+struct Announcing : Recording {
+    int out = -1;
+    void on_created(const std::string& run, const std::filesystem::path& where) override
+    {
+        Recording::on_created(run, where);
+        (void)!write(out, (run + "\n").c_str(), run.size() + 1);
+        close(out);
+    }
+};
+
+int be_client(const RunRequest& request, const std::function<void(Recording&)>& prepare, int announce)
+{
+    static std::atomic<bool> asked_to_stop = false;
+    std::signal(SIGTERM, [](int) { asked_to_stop = true; });
+    std::stop_source stop;
+    const std::jthread watcher([&stop](const std::stop_token& over) {
+        while (!over.stop_requested() && !asked_to_stop)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        if (asked_to_stop)
+            stop.request_stop();
+    });
+    Announcing observer;
+    observer.out = announce;
+    if (prepare)
+        prepare(observer);
+    const auto result = launch(request, observer, stop.get_token());
+    return result && result->state == RunState::ok ? 0 : 1;
+}
+
+} // namespace
+
+ClientProcess::ClientProcess(const RunRequest& request, const std::function<void(Recording&)>& prepare)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw std::runtime_error("no pipe for a client");
+    pid_ = fork();
+    if (pid_ < 0)
+        throw std::runtime_error("no process for a client");
+    if (pid_ == 0) {
+        close(ends[0]);
+        _exit(be_client(request, prepare, ends[1]));
+    }
+    close(ends[1]);
+    for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';)
+        id_ += c;
+    close(ends[0]);
+}
+
+ClientProcess::~ClientProcess()
+{
+    end(SIGKILL);
+}
+
+void ClientProcess::signal(int number) const
+{
+    if (pid_ > 0)
+        kill(pid_, number);
+}
+
+int ClientProcess::end(int number)
+{
+    if (pid_ <= 0)
+        return 0;
+    if (number != 0)
+        kill(pid_, number);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+pid_t parent_of(pid_t process)
+{
+    const auto text = read_text_file("/proc/" + std::to_string(process) + "/stat");
+    std::istringstream fields(text ? text->substr(text->rfind(')') + 1) : "");
+    std::string state;
+    pid_t parent = 0;
+    fields >> state >> parent;
+    return parent;
 }
 
 } // namespace fourfold::test

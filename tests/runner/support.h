@@ -66,6 +66,28 @@ public:
     std::function<void(const Json&)> each_event;
 };
 
+// A client in a process of its own, which can be killed and stopped. SIGTERM asks it to cancel the run, as Ctrl-C does
+// in the command. It trusts no host key unless `prepare` says so.
+class ClientProcess {
+public:
+    // Launches `request`; returns once the run has an id, or the client ended before it had one. `prepare` works on the
+    // observer, in the new process.
+    explicit ClientProcess(const RunRequest& request, const std::function<void(Recording&)>& prepare = {});
+    ClientProcess(const ClientProcess&) = delete;
+    ClientProcess& operator=(const ClientProcess&) = delete;
+    ~ClientProcess(); // kills it
+
+    [[nodiscard]] const std::string& id() const { return id_; } // of the run; empty: none was created
+    void signal(int number) const;
+    // Sends the signal unless it is 0, and waits. The exit status: 0 = the run ended ok; 128 + n: ended by signal n.
+    int end(int signal = 0);
+
+private:
+    pid_t pid_ = 0;
+    std::string id_;
+};
+pid_t parent_of(pid_t process); // 0: there is no such process
+
 // Names of the steps' numbers, in order.
 std::vector<int> steps_of(const std::vector<Json>& events);
 // Fails the test unless `seq` counts from 0 without a gap and the last event is `end` with this status.

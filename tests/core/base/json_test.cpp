@@ -15,6 +15,21 @@ TEST(ParseJson, KeepsTheOrderOfKeys)
     EXPECT_EQ(json->dump(), R"({"z":1,"a":{"y":[1,2.5,-3,"t",true,null]},"m":{}})");
 }
 
+TEST(ParseJson, FindsARepeatedKeyAmongMany)
+{
+    for (const int keys : {2, 31, 32, 33, 1000}) {
+        std::string text = "{";
+        for (int i = 0; i < keys; ++i)
+            text += "\"key" + std::to_string(i) + "\": {\"key1\": 1}, ";
+        EXPECT_EQ(parse_json(text + "\"last\": 1}", "f")->size(), static_cast<std::size_t>(keys) + 1) << keys;
+        for (const int again : {0, keys / 2, keys - 1}) {
+            const auto json = parse_json(text + "\"key" + std::to_string(again) + "\": 1}", "f");
+            ASSERT_FALSE(json) << keys << " " << again;
+            EXPECT_NE(json.error().line().find("appears twice"), std::string::npos);
+        }
+    }
+}
+
 TEST(ParseJson, KeepsTheKindOfNumbers)
 {
     const auto json = parse_json("[1, 1.0, -1, 18446744073709551615, 18446744073709551616]", "f");
