@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Uploads: over a line of 20 ms and 1 Gbit/s beside scp, and 104 MB to four nodes of 200 Mbit/s each, as a chain and to
 // each: bench_upload [far] [chain] [FILE ...]. FILE: what goes over the far line, beside random bytes. Needs root.
+#include "core/base/json.h"
 #include "core/base/sha256.h"
 #include "runner/runs/stage_nodes.h"
 #include "tests/bench/delay_line.h"
@@ -85,6 +86,7 @@ void far(const Home& home, std::vector<std::filesystem::path> files)
     }
     SshdPlace place{"10.231.78.1", 22, net.node(1)};
     place.own_disk = true;
+    place.lines = "Subsystem sftp /usr/lib/openssh/sftp-server\n"; // scp goes through it
     Sshd node(home, "far", place);
     node.start();
     const Target target = ssh_target(home, {&node});
@@ -108,12 +110,16 @@ void far(const Home& home, std::vector<std::filesystem::path> files)
             on_wire = double(sent) / 1e6;
             forget(node, bundle);
             const auto begin = Clock::now();
-            const int status = run_program({"scp", "-q", "-F", "/dev/null", "-i", client_key(home).string(), "-o",
+            const auto said = home.path() / "scp.log";
+            const int status = run_program({"sh", "-c", "exec \"$@\" 2>\"$0\"", said.string(), "scp", "-q", "-F",
+                "/dev/null", "-i", client_key(home).string(), "-o",
                 "UserKnownHostsFile=" + (home.path() / "known").string(), file.string(),
                 node.host().user + "@10.231.78.1:" + (home.path() / "node/copy").string()});
             const double scp = since(begin);
             if (status != 0 || ours <= 0) {
-                std::printf("scp ended with %d\n", status);
+                const auto why = read_text_file(said);
+                std::printf(
+                    "ours took %.2f s, scp ended with %d: %s\n", ours, status, why ? why->c_str() : "it says nothing");
                 return;
             }
             std::printf("  %s: ours %.2f s, scp %.2f s\n", file.filename().c_str(), ours, scp);
