@@ -13,7 +13,8 @@ namespace fourfold {
 
 namespace {
 constexpr uint64_t kLargeFile = 1u << 20;
-}
+constexpr uint64_t kDiskBytes = 8u << 20; // handed to the disk at a time
+} // namespace
 
 Store::Store(std::filesystem::path base)
     : folder_(base / "store")
@@ -89,6 +90,7 @@ Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64
         incoming.hash_.add({block.data(), static_cast<std::size_t>(got)});
         incoming.offset_ += static_cast<uint64_t>(got);
     }
+    incoming.handed_ = incoming.offset_;
     return std::optional<Incoming>(std::move(incoming));
 }
 
@@ -100,6 +102,12 @@ Expected<void> Incoming::append(std::string_view bytes)
         return errno_problem("cannot be written", part_);
     offset_ += bytes.size();
     hash_.add(bytes);
+    // The disk begins while more arrives, so that the fsync() at the end has little left to wait for.
+    if (offset_ - handed_ >= kDiskBytes) {
+        (void)sync_file_range(
+            file_.get(), static_cast<off_t>(handed_), static_cast<off_t>(offset_ - handed_), SYNC_FILE_RANGE_WRITE);
+        handed_ = offset_;
+    }
     return {};
 }
 

@@ -28,6 +28,7 @@ private:
     std::filesystem::path part_;
     std::string sha256_;
     uint64_t size_ = 0, offset_ = 0;
+    uint64_t handed_ = 0; // of which the disk has been told
     Sha256 hash_; // of what is there
 };
 
