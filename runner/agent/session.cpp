@@ -62,7 +62,7 @@ std::optional<Frame> Session::next_frame(int timeout_ms, int also)
         }
         if (ready == 0 || waiting[0].revents == 0)
             return {};
-        std::array<char, 65536> block{};
+        std::array<char, 65536> block; // not filled first: it is read often
         const ssize_t got = read(in_, block.data(), block.size());
         if (got < 0 && errno == EINTR)
             continue;

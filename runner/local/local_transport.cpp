@@ -51,7 +51,7 @@ public:
         const int ready = poll(&waiting, 1, static_cast<int>(timeout.count()));
         if (ready == 0 || (ready < 0 && errno == EINTR))
             return std::string{};
-        std::array<char, 65536> block{};
+        std::array<char, 65536> block; // not filled first: it is read often
         const ssize_t got = recv(fd_, block.data(), block.size(), 0);
         if (got < 0 && errno == EINTR)
             return std::string{};

@@ -19,6 +19,9 @@ constexpr uint64_t kAhead = 6; // pieces made before they are asked for
 constexpr uint64_t kMostBytes = 96u << 20; // of finished pieces
 constexpr int kFirstLevel = 1, kLeastLevel = -5, kMostLevel = 6;
 constexpr int kLook = 8; // pieces between changes of the level
+// Content that does not shrink is passed on nearly as it is; now and then a piece is tried again.
+constexpr int kDenseLevel = -10000, kDensePieces = 7;
+constexpr double kDense = 0.97;
 
 Problem unreadable(const std::string& file, const std::string& what)
 {
@@ -107,7 +110,9 @@ void PieceSource::work(const std::stop_token& stop)
         const Place place = open_.front();
         open_.pop_front();
         const std::shared_ptr<Entry> entry = entries_.at(place);
-        const int level = level_;
+        const bool dense = dense_left_ > 0;
+        dense_left_ -= dense ? 1 : 0;
+        const int level = dense ? kDenseLevel : level_;
         lock.unlock();
         const auto bytes = static_cast<std::size_t>(std::min<uint64_t>(kChunkBytes, entry->size - place.second));
         const auto raw = read_piece(place.first, place.second, bytes);
@@ -118,6 +123,8 @@ void PieceSource::work(const std::stop_token& stop)
         if (piece) {
             entry->piece = piece;
             bytes_ += piece->compressed.size();
+            if (!dense)
+                dense_left_ = double(piece->compressed.size()) > kDense * double(piece->raw_bytes) ? kDensePieces : 0;
         } else {
             entry->problem = raw.error();
         }

@@ -58,6 +58,7 @@ private:
     std::deque<Place> open_;
     uint64_t clock_ = 0, bytes_ = 0;
     int level_, waited_ = 0, asked_ = 0;
+    int dense_left_ = 0; // pieces to pass on without a try to compress them
     std::vector<std::jthread> threads_; // last: they use all of the above
 };
 

@@ -63,7 +63,7 @@ Problem SshStream::broken(const std::string& what)
 
 Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
 {
-    std::array<char, 65536> block{};
+    std::array<char, 65536> block; // not filled first: it is read often
     const int got
         = ssh_channel_read_timeout(channel_, block.data(), block.size(), 0, static_cast<int>(timeout.count()));
     quiet_ = got > 0 ? std::chrono::milliseconds(0) : quiet_ + timeout;

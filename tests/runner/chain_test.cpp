@@ -214,20 +214,30 @@ TEST(PieceSources, GiveEveryNodeTheSameBytes)
     std::string content((3u << 20) + 12345, '\0');
     for (std::size_t i = 0; i < content.size(); ++i)
         content[i] = static_cast<char>((i * i) >> 7);
+    std::mt19937_64 random(1); // does not shrink, then does again
+    for (std::size_t i = 0; i < 10u << 20; i += 8) {
+        const uint64_t value = random();
+        content.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    content.append(12u << 20, 'z');
     std::ofstream(file, std::ios::binary) << content;
     PieceSource pieces(2);
     for (const uint64_t begin : {uint64_t(0), uint64_t(777), uint64_t(3u << 20)}) {
         std::string joined;
+        std::size_t sent = 0;
         for (uint64_t at = begin; at < content.size();) {
             const auto piece = pieces.get(file, at, content.size());
             ASSERT_TRUE(piece) << piece.error().line();
             const auto raw = expand_chunk((*piece)->compressed);
             ASSERT_TRUE(raw);
             EXPECT_EQ(raw->size(), (*piece)->raw_bytes);
+            EXPECT_LT((*piece)->compressed.size(), raw->size() + 4096);
+            sent += (*piece)->compressed.size();
             joined += *raw;
             at += raw->size();
         }
         EXPECT_TRUE(joined == content.substr(begin));
+        EXPECT_LT(sent, 15u << 20) << "what shrinks behind what does not is compressed again";
     }
     EXPECT_FALSE(pieces.get(file, content.size() - 5, content.size() + 1))
         << "the file is shorter than it was said to be";
