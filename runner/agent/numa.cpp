@@ -13,6 +13,8 @@ namespace fourfold {
 
 namespace {
 
+constexpr int kMostCores = 65536; // more than any kernel numbers
+
 std::optional<int> number_in(const std::filesystem::path& file)
 {
     const std::string text = slurp(file, 64);
@@ -82,7 +84,9 @@ std::vector<int> parse_core_list(const std::string& text)
                 return {};
             next = after;
         }
-        for (int i = first; i <= last && out.size() < 65536; ++i)
+        if (first < 0 || last < first || last >= kMostCores)
+            return {};
+        for (int i = first; i <= last && out.size() < kMostCores; ++i)
             out.push_back(i);
         at = next;
         while (at < end && (*at == ',' || *at == '\n' || *at == ' '))

@@ -1,17 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Lets libFuzzer (clang, with ASan and UBSan) search for inputs that break the parsers: tests/fuzz/run.sh [SECONDS]
-# SECONDS are for each target (default 300). New inputs stay in the corpus beside this file.
+# Lets libFuzzer (clang, with ASan and UBSan) search for inputs that break the parsers: tests/fuzz/run.sh [SECONDS
+# [TARGET ...]]. SECONDS are for each target (default 120). New inputs stay in the corpus beside this file.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seconds=${1:-300}
+seconds=${1:-120}
+shift || true
+[ $# -gt 0 ] || set -- wire events programs upload target files
 command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed"; exit 77; }
 build=${FOURFOLD_FUZZ_BUILD:-$root/build/fuzz}
 mkdir -p "$build"
-sources=()
-for name in event_log event_merge file_descriptor; do sources+=("$root/runner/agent/$name.cpp"); done
+sources=("$root/core/history/training_log.cpp" "$root/runner/slurm/script.cpp" "$root/runner/ssh/ssh_config_notes.cpp")
+for name in target_hosts target_json; do sources+=("$root/runner/runs/$name.cpp"); done
 for name in chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
+for source in "$root"/runner/agent/*.cpp; do
+    [ "$(basename "$source")" = main.cpp ] || sources+=("$source")
+done
 for source in "$root"/core/base/*.cpp; do
     [ "$(basename "$source")" = paths.cpp ] || sources+=("$source")
 done
@@ -22,7 +27,11 @@ for source in "${sources[@]}"; do
     objects+=("$object")
     [ "$object" -nt "$source" ] || clang++ "${flags[@]}" -fsanitize=fuzzer-no-link -c "$source" -o "$object"
 done
-for target in wire events; do
-    clang++ "${flags[@]}" -fsanitize=fuzzer "$here/${target}_fuzz.cpp" "${objects[@]}" -lsodium -lzstd -o "$build/$target"
+rm -f "$build/parts.a"
+ar rcs "$build/parts.a" "${objects[@]}" # each target takes what it needs
+for target; do
+    clang++ "${flags[@]}" -fsanitize=fuzzer "$here/${target}_fuzz.cpp" "$build/parts.a" -lsodium -lzstd \
+        -o "$build/$target"
+    mkdir -p "$here/corpus/$target"
     (cd "$build" && "./$target" -max_total_time="$seconds" -max_len=65536 -print_final_stats=1 "$here/corpus/$target")
 done

@@ -136,6 +136,9 @@ TEST(CoreLists, AreRead)
     EXPECT_TRUE(parse_core_list("").empty());
     EXPECT_TRUE(parse_core_list("a").empty());
     EXPECT_TRUE(parse_core_list("1-x").empty());
+    EXPECT_TRUE(parse_core_list("-1").empty());
+    EXPECT_TRUE(parse_core_list("5-3").empty());
+    EXPECT_TRUE(parse_core_list("2147483640-2147483647").empty());
 }
 
 // "level check" of each finding.
