@@ -173,9 +173,12 @@ Problem nothing_found(const SearchRequest& request, const SearchResult& result)
         return problem("no combination of the axes makes a layout of " + std::to_string(request.space.gpus.front())
                 + (request.space.gpus.size() > 1 ? " or more GPUs" : " GPUs"),
             "widen the axes or the batch tolerance");
-    std::string cure;
-    for (const Advice& change : cures(request, result))
-        cure += (cure.empty() ? "; it would do with: " : "; or ") + advice_line(change);
+    const auto cure = [&](const char* lead) {
+        std::string words;
+        for (const Advice& change : cures(request, result))
+            words += (words.empty() ? lead : "; or ") + advice_line(change);
+        return words;
+    };
     for (const ConstraintOutcome& constraint : result.constraints) {
         if (constraint.judged == 0 || constraint.held > 0)
             continue;
@@ -186,14 +189,14 @@ Problem nothing_found(const SearchRequest& request, const SearchResult& result)
             nearest += ": " + layout_words(*constraint.nearest);
         return problem("no layout: the constraint " + in_quotes(constraint.text) + " holds for none of "
                 + count(constraint.judged, "layout"),
-            nearest + cure);
+            nearest + cure("; it would do with: "));
     }
     if (result.smallest_unfit) {
         const FoundLayout& smallest = *result.smallest_unfit;
         return problem("none of " + count(counts.does_not_fit, "layout") + " that keep the rules fits into "
                 + shown_number(request.plan.cluster.gpu.memory_gib, 1) + " GiB",
             "the smallest needs " + shown_number(smallest.figures.memory_device_gib, 1)
-                + " GiB: " + layout_words(smallest.candidate) + cure);
+                + " GiB: " + layout_words(smallest.candidate) + cure("; it would fit with: "));
     }
     if (counts.constrained > 0)
         return problem("no layout meets all constraints together, though each alone is met by some",

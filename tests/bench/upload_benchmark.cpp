@@ -111,10 +111,10 @@ void far(const Home& home, std::vector<std::filesystem::path> files)
             forget(node, bundle);
             const auto begin = Clock::now();
             const auto said = home.path() / "scp.log";
-            const int status = run_program({"sh", "-c", "exec \"$@\" 2>\"$0\"", said.string(), "scp", "-q", "-F",
-                "/dev/null", "-i", client_key(home).string(), "-o",
-                "UserKnownHostsFile=" + (home.path() / "known").string(), file.string(),
-                node.host().user + "@10.231.78.1:" + (home.path() / "node/copy").string()});
+            const int status
+                = run_program({"sh", "-c", "exec \"$@\" 2>\"$0\"", said.string(), "scp", "-q", "-F", "/dev/null", "-i",
+                    client_key(home).string(), "-o", "UserKnownHostsFile=" + (home.path() / "known").string(),
+                    file.string(), node.host().user + "@10.231.78.1:" + (home.path() / "node/copy").string()});
             const double scp = since(begin);
             if (status != 0 || ours <= 0) {
                 const auto why = read_text_file(said);
