@@ -18,10 +18,9 @@ bool meets(const AdviceRequest& request, const Prediction& prediction)
 }
 
 // Nothing of the prediction but what advice tells.
-std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now, const AdviceRequest& request)
+std::optional<Advice> told(const PlanEdit& edit, const Prediction& prediction, const Prediction& now)
 {
-    const Prediction prediction = predict(edit.plan);
-    if (!prediction.step_time_s || !prediction.memory_device_gib)
+    if (!prediction.step_time_s || !prediction.memory_device_gib || !now.tps_per_gpu || !now.memory_device_gib)
         return std::nullopt;
     Advice advice;
     advice.edit = edit;
@@ -35,7 +34,15 @@ std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now, const 
     advice.job_speed_change = edit.plan.gpus * *prediction.tps_per_gpu / (now.plan.gpus * *now.tps_per_gpu) - 1;
     advice.memory_change_gib = *prediction.memory_device_gib - *now.memory_device_gib;
     advice.gpus_change = edit.plan.gpus - now.plan.gpus;
-    advice.meets = meets(request, prediction);
+    return advice;
+}
+
+std::optional<Advice> judged(const PlanEdit& edit, const Prediction& now, const AdviceRequest& request)
+{
+    const Prediction prediction = predict(edit.plan);
+    std::optional<Advice> advice = told(edit, prediction, now);
+    if (advice)
+        advice->meets = meets(request, prediction);
     return advice;
 }
 
@@ -120,6 +127,11 @@ Json to_json(const Advice& advice)
 }
 
 } // namespace
+
+std::optional<Advice> judge(const PlanEdit& edit, const Prediction& now)
+{
+    return told(edit, predict(edit.plan), now);
+}
 
 AdviceReport advise(const AdviceRequest& request, std::stop_token stop) // NOLINT(performance-unnecessary-value-param)
 {

@@ -50,6 +50,9 @@ struct AdviceReport {
 inline constexpr double kWorthwhile = 0.01; // share of speed below which a change is not worth naming
 inline constexpr double kMostLossOfMoreGpus = 0.2;
 
+// One change, predicted; nothing where it or the plan as it is has no figures. `meets` is left false.
+std::optional<Advice> judge(const PlanEdit& edit, const Prediction& now);
+
 // Broken rules: to_fit and faster are empty, `now` has the reasons.
 AdviceReport advise(const AdviceRequest& request, std::stop_token stop = {});
 

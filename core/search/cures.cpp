@@ -43,6 +43,26 @@ bool meets_constraints(const SearchRequest& request, const Prediction& predictio
         [&](const Expression& constraint) { return constraint.holds(values); });
 }
 
+// The best layout on the least number of GPUs, doubled again and again, on which one is found.
+std::vector<Advice> more_gpus(const SearchRequest& request, const ResolvedPlan& nearest)
+{
+    constexpr int kMostTimes = 64;
+    const Prediction now = predict(nearest);
+    SearchRequest wider = request;
+    wider.top = 1;
+    for (int times = 2; times <= kMostTimes; times *= 2) {
+        wider.space.gpus = {nearest.gpus * times};
+        const SearchResult found = search(wider);
+        if (found.best.empty())
+            continue;
+        const ResolvedPlan plan = plan_of(found.best.front(), wider);
+        const PlanEdit edit{"gpus", EditClass::gpus, edit_summary(nearest, plan), changed_fields(nearest, plan), plan};
+        const std::optional<Advice> advice = judge(edit, now);
+        return advice ? std::vector<Advice>{*advice} : std::vector<Advice>();
+    }
+    return {};
+}
+
 } // namespace
 
 std::vector<Advice> cures(const SearchRequest& request, const SearchResult& result, int most)
@@ -57,11 +77,13 @@ std::vector<Advice> cures(const SearchRequest& request, const SearchResult& resu
     };
     const auto nearest = nearest_plan(request, result);
     std::vector<Advice> changes = nearest ? from(*nearest) : std::vector<Advice>();
-    const auto relaxed = changes.empty() ? without_the_unmet(request, result) : std::nullopt;
-    if (!relaxed)
+    if (!changes.empty())
         return changes;
-    const SearchResult found = search(*relaxed);
-    return found.best.empty() ? changes : from(plan_of(found.best.front(), *relaxed));
+    if (const auto relaxed = without_the_unmet(request, result)) {
+        const SearchResult found = search(*relaxed);
+        return found.best.empty() ? changes : from(plan_of(found.best.front(), *relaxed));
+    }
+    return nearest ? more_gpus(request, *nearest) : changes;
 }
 
 } // namespace fourfold

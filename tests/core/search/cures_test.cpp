@@ -43,6 +43,18 @@ TEST(Cures, OfAMemoryThatIsTooSmall)
     expect_cures(request);
 }
 
+TEST(Cures, OfFarTooFewGpus)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("llama-3.1-405b", "dgx-h100", 8, 256);
+    request.space = default_space(request.plan, {8});
+    expect_cures(request);
+    const std::vector<Advice> changes = cures(request, search(request));
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].gpus_change, changes[0].edit.plan.gpus - 8);
+    EXPECT_GE(changes[0].edit.plan.gpus, 64) << "16 bytes a parameter are more than 32 GPUs hold";
+}
+
 TEST(Cures, OfAMemoryBudgetThatNoneKeeps)
 {
     SearchRequest request = small_request();
