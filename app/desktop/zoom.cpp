@@ -13,12 +13,13 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr const char* kZoom = "fourfoldZoom"; // on the application
 constexpr const char* kFixedWidth = "fourfoldFixedWidth"; // on widgets: lengths at 100 %
 constexpr const char* kFixedHeight = "fourfoldFixedHeight";
 constexpr const char* kLeastWidth = "fourfoldLeastWidth";
 constexpr const char* kPoints = "fourfoldPoints"; // more or fewer than the application's font
 constexpr const char* kWeight = "fourfoldWeight";
+
+int percentNow = 100; // asked for hundreds of times in a frame
 
 void follow(QWidget* widget)
 {
@@ -36,8 +37,7 @@ void follow(QWidget* widget)
 
 int zoom()
 {
-    const QVariant percent = qApp->property(kZoom);
-    return percent.isValid() ? percent.toInt() : 100;
+    return percentNow;
 }
 
 void setZoom(int percent)
@@ -45,7 +45,7 @@ void setZoom(int percent)
     percent = std::clamp(percent, kLeastZoom, kMostZoom);
     if (percent == zoom())
         return;
-    qApp->setProperty(kZoom, percent);
+    percentNow = percent;
     QApplication::setFont(baseFont());
     qApp->setStyleSheet(qApp->styleSheet()); // widgets with a style sheet take the font only when polished again
     for (QWidget* widget : QApplication::allWidgets())

@@ -56,6 +56,7 @@ void PredictionService::deliver()
 
 void PredictionService::work(const std::stop_token& stop)
 {
+    shipped_layouts(); // while the window is being made, not when its first plan waits for an answer
     std::unique_lock lock(m_mutex);
     while (m_changed.wait(lock, stop, [this] { return m_plan.has_value(); })) {
         const ResolvedPlan plan = std::move(*m_plan);

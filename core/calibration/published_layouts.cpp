@@ -79,14 +79,19 @@ std::vector<MeasuredLayout> published_layouts(const TableSources& sources, const
     return layouts;
 }
 
-Prediction predict_with_evidence(const ResolvedPlan& plan)
+const std::vector<MeasuredLayout>& shipped_layouts()
 {
     static const std::vector<MeasuredLayout> kMeasured = [] {
         const auto sources = TableSources::find();
         return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
     }();
+    return kMeasured;
+}
+
+Prediction predict_with_evidence(const ResolvedPlan& plan)
+{
     Prediction prediction = predict(plan);
-    weigh_measurements(prediction, kMeasured);
+    weigh_measurements(prediction, shipped_layouts());
     return prediction;
 }
 

@@ -80,7 +80,9 @@ void PlanWorkspace::showTitle(int index)
     const PlanDocument& document = m_plans.document(index);
     // An ampersand would be taken for a mnemonic.
     const QString title = document.title().replace(QLatin1Char('&'), QStringLiteral("&&"));
-    m_tabs->setTabText(index, document.isDirty() ? QStringLiteral("%1 \u2022").arg(title) : title);
+    const QString text = document.isDirty() ? QStringLiteral("%1 \u2022").arg(title) : title;
+    if (m_tabs->tabText(index) != text) // every edit comes by here
+        m_tabs->setTabText(index, text);
     m_tabs->setTabToolTip(index, fromUtf8(document.file().string()));
 }
 

@@ -15,7 +15,6 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
-#include <QStyle>
 #include <QVBoxLayout>
 
 namespace fourfold::ui {
@@ -231,12 +230,7 @@ void RunForm::showState()
     for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
         field->setEnabled(!running);
     const bool refused = !running && !m_setup.refusal.isEmpty();
-    const QString role = refused ? QStringLiteral("bad") : QStringLiteral("muted");
-    if (m_message->property("role").toString() != role) {
-        m_message->setProperty("role", role);
-        m_message->style()->unpolish(m_message); // the style sheet reads the property again
-        m_message->style()->polish(m_message);
-    }
+    changeRole(m_message, refused ? QStringLiteral("bad") : QStringLiteral("muted"));
     m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
     m_message->setVisible(!m_message->text().isEmpty());
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/advice_bar.h"
 
+#include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyle>
 
 namespace fourfold::ui {
 
@@ -71,12 +71,7 @@ void AdviceBar::showState()
         text = tr("Would make it faster: %1").arg(AdviceFinder::line(report->faster.front()));
     m_text->setText(text);
     m_text->setToolTip(text);
-    const QString role = tooLarge ? QStringLiteral("bad") : QStringLiteral("muted");
-    if (m_text->property("role").toString() != role) {
-        m_text->setProperty("role", role);
-        m_text->style()->unpolish(m_text); // the style sheet reads the property again
-        m_text->style()->polish(m_text);
-    }
+    changeRole(m_text, tooLarge ? QStringLiteral("bad") : QStringLiteral("muted"));
     const std::size_t count = m_finder.all().size();
     m_apply->setEnabled(count > 0);
     m_apply->setToolTip(

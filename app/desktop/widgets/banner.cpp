@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/banner.h"
 
+#include "app/desktop/widgets/panel.h"
 #include "app/models/answer.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyle>
 
 namespace fourfold::ui {
-
-namespace {
-QString roleOf(Tone tone)
-{
-    switch (tone) {
-    case Tone::good:
-        return QStringLiteral("good");
-    case Tone::warning:
-        return QStringLiteral("warning");
-    case Tone::bad:
-        return QStringLiteral("bad");
-    case Tone::neutral:
-        break;
-    }
-    return QStringLiteral("normal");
-}
-} // namespace
 
 Banner::Banner(QWidget* parent)
     : QFrame(parent)
@@ -49,9 +32,7 @@ Banner::Banner(QWidget* parent)
 
 void Banner::say(Tone tone, const QString& text, const std::vector<Action>& actions, bool closable)
 {
-    m_text->setProperty("role", roleOf(tone));
-    m_text->style()->unpolish(m_text); // the style sheet reads the property again
-    m_text->style()->polish(m_text);
+    changeRole(m_text, roleOf(tone));
     m_text->setText(text);
     setAccessibleName(text);
     for (QPushButton* button : m_buttons)

@@ -2,6 +2,8 @@
 #include "app/desktop/widgets/card.h"
 
 #include "app/desktop/card_export.h"
+#include "app/desktop/widgets/card_frame.h"
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 
 #include <QContextMenuEvent>
@@ -108,13 +110,9 @@ void Card::paintEvent(QPaintEvent*)
 {
     const Theme& theme = themeOf(this);
     QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
     const bool ring = hasFocus() && focusPolicy() != Qt::NoFocus;
-    painter.setPen(QPen(ring ? theme.accent : theme.line, ring ? 2 : 1));
-    painter.setBrush(theme.panel);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+    paintFrame(painter, rect(), theme.panel, ring ? theme.accent : theme.line, ring ? 2 : 1);
     paintHeader(painter, theme);
-    painter.setRenderHint(QPainter::Antialiasing, false);
     const QRect body = bodyArea();
     if (isEmpty()) {
         painter.setFont(scaledFont(0));
@@ -132,15 +130,14 @@ void Card::paintHeader(QPainter& painter, const Theme& theme) const
         return;
     painter.setPen(theme.text);
     painter.setFont(scaledFont(0.5, QFont::DemiBold));
-    const int titleWidth = painter.fontMetrics().horizontalAdvance(m_title);
+    const int titleWidth = lineWidth(painter.font(), m_title);
     const QRect line(margin(), px(8), width() - 2 * margin() - m_headerReserve, px(20));
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
     const QString text = m_stale ? tr("for the last valid plan") : m_subtitle;
     painter.setPen(m_stale ? theme.warning : theme.muted);
     painter.setFont(scaledFont(-0.5));
     const QRect rest = line.adjusted(titleWidth + px(10), 0, 0, 0);
-    painter.drawText(
-        rest, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(text, Qt::ElideRight, rest.width()));
+    drawLine(painter, rest, Qt::AlignLeft | Qt::AlignVCenter, elidedLine(painter.font(), text, rest.width()));
 }
 
 void Card::fillShape(QPainter& painter, const QRectF& shape, const QColor& color, Fill fill, const Theme& theme)
@@ -172,8 +169,8 @@ int Card::drawLegend(
     fillShape(painter, QRectF(x, baseline - px(9), px(11), px(11)), color, fill, theme);
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5));
-    painter.drawText(x + px(16), baseline, text);
-    return x + px(16) + painter.fontMetrics().horizontalAdvance(text) + px(16);
+    drawLine(painter, x + px(16), baseline, text);
+    return x + px(16) + lineWidth(painter.font(), text) + px(16);
 }
 
 double axisStep(double limit, int most)

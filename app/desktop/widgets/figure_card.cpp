@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/figure_card.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 
 #include <QHelpEvent>
@@ -83,20 +84,21 @@ void FigureCard::paintEvent(QPaintEvent* event)
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    painter.drawText(QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
+    drawLine(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
 
     painter.setOpacity(isStale() ? kStaleOpacity : 1);
     painter.setPen(theme.text);
     painter.setFont(scaledFont(9, QFont::DemiBold));
     const int baseline = px(54);
-    painter.drawText(margin(), baseline, m_figure.value);
-    const int numberWidth = painter.fontMetrics().horizontalAdvance(m_figure.value);
+    drawLine(painter, margin(), baseline, m_figure.value);
+    const int numberWidth = lineWidth(painter.font(), m_figure.value);
     painter.setFont(scaledFont(0));
     painter.setPen(theme.muted);
     const int unitLeft = margin() + numberWidth + px(6);
     const int unitRoom = width() - unitLeft - px(8);
-    const bool tooLong = painter.fontMetrics().horizontalAdvance(m_figure.unit) > unitRoom;
-    painter.drawText(unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
+    const bool tooLong = lineWidth(painter.font(), m_figure.unit) > unitRoom;
+    drawLine(
+        painter, unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
 
     if (m_figure.fraction >= 0) {
         QRectF meter(margin(), px(63), textWidth, px(5));
@@ -111,8 +113,8 @@ void FigureCard::paintEvent(QPaintEvent* event)
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
     const auto note = [&](int top, const QString& text) {
-        painter.drawText(QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft,
-            painter.fontMetrics().elidedText(text, Qt::ElideRight, textWidth + 4));
+        drawLine(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft,
+            elidedLine(painter.font(), text, textWidth + 4));
     };
     note(73, m_figure.basis);
     if (isStale()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/memory_bars.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
@@ -92,13 +93,13 @@ void MemoryBars::paintLegend(QPainter& painter, const QRect& area, const Theme& 
     if (m_model.limits().device <= m_model.value(fullest, StageMemoryModel::total))
         return;
     const QString text = tr("Context");
-    if (x + px(16) + painter.fontMetrics().horizontalAdvance(text) > area.right())
+    if (x + px(16) + lineWidth(painter.font(), text) > area.right())
         return;
     painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(QRect(x, area.top() + px(1), px(10), px(10)));
     painter.setPen(theme.muted);
-    painter.drawText(x + px(16), area.top() + px(10), text);
+    drawLine(painter, x + px(16), area.top() + px(10), text);
 }
 
 void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const
@@ -111,7 +112,7 @@ void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axi
         painter.setPen(theme.grid);
         painter.drawLine(plot.left(), y, plot.right(), y);
         painter.setPen(theme.muted);
-        painter.drawText(QRect(plot.left() - px(kAxisWidth), y - px(8), px(kAxisWidth - 8), px(16)),
+        drawLine(painter, QRect(plot.left() - px(kAxisWidth), y - px(8), px(kAxisWidth - 8), px(16)),
             Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimals));
     }
 }
@@ -157,20 +158,20 @@ void MemoryBars::paintStageText(
     const double top = fullest ? std::max(level, m_model.limits().device) : level;
     const QString number = gib(level);
     painter.setFont(scaledFont(-0.5, fullest ? QFont::Bold : QFont::Medium));
-    const int numberWidth = painter.fontMetrics().horizontalAdvance(number) + 2;
+    const int numberWidth = lineWidth(painter.font(), number) + 2;
     if (numberWidth < slot || fullest) {
         const double middle = plot.left() + (stage + 0.5) * slot;
         const int bottom = plot.bottom() - qRound(plot.height() * top / axis.top);
         const QRectF place(middle - numberWidth / 2.0, bottom - px(19), numberWidth, px(16));
         painter.fillRect(place, theme.panel); // the limit's line may run here
         painter.setPen(theme.text);
-        painter.drawText(place, Qt::AlignCenter, number);
+        drawLine(painter, place, Qt::AlignCenter, number);
     }
     painter.setFont(scaledFont(-0.5));
-    const double nameWidth = painter.fontMetrics().horizontalAdvance(QStringLiteral("P99")) + 6;
+    const double nameWidth = lineWidth(painter.font(), QStringLiteral("P99")) + 6;
     if (stage % std::max(1, qRound(std::ceil(nameWidth / slot))) == 0) {
         painter.setPen(theme.muted);
-        painter.drawText(QRectF(plot.left() + stage * slot - 20, plot.bottom() + px(5), slot + 40, px(16)),
+        drawLine(painter, QRectF(plot.left() + stage * slot - 20, plot.bottom() + px(5), slot + 40, px(16)),
             Qt::AlignCenter, QStringLiteral("P%1").arg(stage));
     }
 }
@@ -183,7 +184,7 @@ void MemoryBars::paintLimit(QPainter& painter, const QRect& plot, const Axis& ax
     const QString text = axis.limitOnScale ? tr("%1 GiB usable, %2") : tr("%1 GiB usable, %2: above this scale \u2191");
     painter.setFont(scaledFont(-1, QFont::Medium));
     painter.setPen(axis.limitOnScale ? theme.bad : theme.muted);
-    painter.drawText(QRect(plot.left(), plot.top() - px(2), plot.width(), px(16)), Qt::AlignRight | Qt::AlignVCenter,
+    drawLine(painter, QRect(plot.left(), plot.top() - px(2), plot.width(), px(16)), Qt::AlignRight | Qt::AlignVCenter,
         text.arg(gib(usable), m_model.limits().gpu));
     if (!axis.limitOnScale)
         return;

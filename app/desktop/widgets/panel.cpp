@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/panel.h"
 
+#include "app/models/answer.h"
+
 #include <QGridLayout>
+#include <QLabel>
+#include <QStyle>
 #include <QWidget>
 
 namespace fourfold::ui {
@@ -10,6 +14,30 @@ void usePanelStyle(QWidget* widget)
 {
     widget->setProperty("role", "panel");
     widget->setAttribute(Qt::WA_StyledBackground);
+}
+
+void changeRole(QLabel* label, const QString& role)
+{
+    if (label->property("role").toString() == role)
+        return;
+    label->setProperty("role", role);
+    label->style()->unpolish(label); // the style sheet reads the property again
+    label->style()->polish(label);
+}
+
+QString roleOf(Tone tone)
+{
+    switch (tone) {
+    case Tone::good:
+        return QStringLiteral("good");
+    case Tone::warning:
+        return QStringLiteral("warning");
+    case Tone::bad:
+        return QStringLiteral("bad");
+    case Tone::neutral:
+        break;
+    }
+    return QStringLiteral("normal");
 }
 
 QWidget* makePanel()

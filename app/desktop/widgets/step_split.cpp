@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/step_split.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
@@ -77,7 +78,7 @@ void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& the
     pale.setAlpha(kHiddenAlpha);
     painter.fillRect(QRectF(next, baseline - px(9), px(11), px(11)), pale);
     painter.setPen(theme.muted);
-    painter.drawText(next + px(16), baseline, tr("Hidden behind compute"));
+    drawLine(painter, next + px(16), baseline, tr("Hidden behind compute"));
 
     double longest = 0;
     for (const TimePartsModel::Row& row : m_model.rows())
@@ -99,10 +100,10 @@ void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& the
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25, QFont::DemiBold));
     const QRectF total(rows.left(), y, rows.width(), lineHeight);
-    painter.drawText(total, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
-    painter.drawText(
-        total.adjusted(px(kNameWidth), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
-    painter.drawText(total, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
+    drawLine(painter, total, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
+    drawLine(
+        painter, total.adjusted(px(kNameWidth), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
+    drawLine(painter, total, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
 }
 
 void StepSplit::paintRow(
@@ -110,7 +111,7 @@ void StepSplit::paintRow(
 {
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25));
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
     const Look look = lookOf(row.part, theme);
     const double barHeight = std::max(4.0, std::min(double(px(16)), line.height() - px(7)));
     const QRectF bar(line.left() + px(kNameWidth), std::round(line.center().y() - barHeight / 2),
@@ -126,10 +127,10 @@ void StepSplit::paintRow(
         right = hidden.right();
     }
     painter.setPen(theme.muted);
-    painter.drawText(QRectF(right + px(8), line.top(), px(kTimeWidth + 20), line.height()),
+    drawLine(painter, QRectF(right + px(8), line.top(), px(kTimeWidth + 20), line.height()),
         Qt::AlignLeft | Qt::AlignVCenter, duration(row.exposed_s));
     const double share = m_model.total() > 0 ? row.exposed_s / m_model.total() : 0;
-    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(share)));
+    drawLine(painter, line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(share)));
 }
 
 Table StepSplit::table() const

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the timeline looks; what it does is in timeline_view.cpp.
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/widgets/timeline_raster.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/desktop/zoom.h"
@@ -56,7 +57,7 @@ void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& 
     paintNames(painter, at, theme);
     paintRows(painter, at, theme);
     paintNumbers(painter, at, theme);
-    paintOutlines(painter, theme);
+    paintOutlines(painter, at, theme);
     paintOverview(painter, at, theme);
     if (hasFocus()) {
         painter.setPen(QPen(theme.accent, 1));
@@ -83,9 +84,9 @@ void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme
     painter.setFont(scaledFont(-1));
     painter.setPen(theme.muted);
     const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   Shift+drag measures");
-    if (painter.fontMetrics().horizontalAdvance(keys) < area.right() - x)
-        painter.drawText(
-            QRect(x, area.top() - px(2), area.right() - x, px(16)), Qt::AlignRight | Qt::AlignVCenter, keys);
+    if (lineWidth(painter.font(), keys) < area.right() - x)
+        drawLine(
+            painter, QRect(x, area.top() - px(2), area.right() - x, px(16)), Qt::AlignRight | Qt::AlignVCenter, keys);
 }
 
 void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme& theme) const
@@ -103,10 +104,11 @@ void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme&
         painter.setPen(theme.line);
         painter.drawLine(x, at.rows.top() - 5, x, bottom);
         const QString text = QStringLiteral("%1 %2").arg(grouped(index * step * scale, decimals), unit);
-        if (x + 4 + painter.fontMetrics().horizontalAdvance(text) > at.rows.right() + 8)
+        if (x + 4 + lineWidth(painter.font(), text) > at.rows.right() + 8)
             continue;
         painter.setPen(theme.muted);
-        painter.drawText(QRect(x + 4, at.rows.top() - px(19), px(100), px(15)), Qt::AlignLeft | Qt::AlignVCenter, text);
+        drawLine(
+            painter, QRect(x + 4, at.rows.top() - px(19), px(100), px(15)), Qt::AlignLeft | Qt::AlignVCenter, text);
     }
 }
 
@@ -118,7 +120,7 @@ void TimelineView::paintNames(QPainter& painter, const Geometry& at, const Theme
         painter.setPen(marked ? theme.accentText : theme.text);
         painter.setFont(scaledFont(-0.25, marked ? QFont::DemiBold : QFont::Normal));
         const double height = std::max(double(px(13)), at.rowHeight - at.gap);
-        painter.drawText(
+        drawLine(painter,
             QRectF(at.rows.left() - namesWidth(), at.rows.top() + row * at.rowHeight, namesWidth() - 4, height),
             Qt::AlignLeft | Qt::AlignVCenter, tr("Stage %1").arg(row));
     }
@@ -150,7 +152,7 @@ void TimelineView::paintNumbers(QPainter& painter, const Geometry& at, const The
             const TimelineBar& bar = bars[i];
             if ((bar.end_s - bar.start_s) * perSecond < 4)
                 continue;
-            const QRectF place = barRect({row, i});
+            const QRectF place = barRect({row, i}, at);
             const Fill fill = fillOf(bar.kind);
             if (fill == Fill::hatched || fill == Fill::dotted) {
                 const QBrush veil(
@@ -164,13 +166,13 @@ void TimelineView::paintNumbers(QPainter& painter, const Geometry& at, const The
             if (!numbers || bar.microBatch < 0 || place.width() < needed || bar.kind == SpanKind::send_receive)
                 continue;
             painter.setPen(hasDarkNumbers(bar.kind) ? theme.onLightBar : theme.onDarkBar);
-            painter.drawText(place, Qt::AlignCenter, QString::number(bar.microBatch));
+            drawLine(painter, place, Qt::AlignCenter, QString::number(bar.microBatch));
         }
     }
 }
 
 // The micro-batch under the pointer, or the selected one, across all stages.
-void TimelineView::paintOutlines(QPainter& painter, const Theme& theme) const
+void TimelineView::paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const
 {
     const std::optional<BarRef> focus = m_hovered ? m_hovered : m_selected;
     painter.setBrush(Qt::NoBrush);
@@ -182,13 +184,13 @@ void TimelineView::paintOutlines(QPainter& painter, const Theme& theme) const
             const auto [first, last] = m_scene.touching(row, m_window.begin(), m_window.end());
             for (std::size_t i = first; i < last; ++i) {
                 if (bars[i].microBatch == wanted && bars[i].kind != SpanKind::send_receive)
-                    painter.drawRect(barRect({row, i}).adjusted(1, 1, -1, -1));
+                    painter.drawRect(barRect({row, i}, at).adjusted(1, 1, -1, -1));
             }
         }
     }
     if (m_selected) {
         painter.setPen(QPen(theme.accent, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
-        painter.drawRect(barRect(*m_selected).adjusted(-1, -1, 1, 1));
+        painter.drawRect(barRect(*m_selected, at).adjusted(-1, -1, 1, 1));
     }
 }
 
@@ -214,7 +216,7 @@ void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Th
         QRectF(left, at.overview.top(), std::max(3.0, m_window.span() * perSecond - 1), at.overview.height() - 1));
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
-    painter.drawText(QRect(at.rows.left() - namesWidth(), at.overview.top(), namesWidth(), at.overview.height()),
+    drawLine(painter, QRect(at.rows.left() - namesWidth(), at.overview.top(), namesWidth(), at.overview.height()),
         Qt::AlignLeft | Qt::AlignVCenter, tr("Overview"));
 }
 
@@ -233,13 +235,13 @@ void TimelineView::paintMeasure(QPainter& painter, const Geometry& at, const The
         painter.drawLine(QPointF(x, at.rows.top() - px(4)), QPointF(x, at.rows.top() + height));
     const QString text = duration(m_measured->second - m_measured->first);
     painter.setFont(scaledFont(-0.25, QFont::DemiBold));
-    const double width = painter.fontMetrics().horizontalAdvance(text) + px(12);
+    const double width = lineWidth(painter.font(), text) + px(12);
     QRectF label((left + right - width) / 2, at.rows.top() + px(2), width, px(18));
     label.moveLeft(std::clamp(label.left(), double(at.rows.left()), double(at.rows.right()) - width));
     painter.setPen(theme.accentText);
     painter.setBrush(theme.panel);
     painter.drawRoundedRect(label, 3, 3);
-    painter.drawText(label, Qt::AlignCenter, text);
+    drawLine(painter, label, Qt::AlignCenter, text);
 }
 
 void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
@@ -267,7 +269,8 @@ void TimelineView::paintTip(QPainter& painter, const Theme& theme) const
     for (int i = 0; i < lines.size(); ++i) {
         painter.setPen(i == 0 ? theme.text : theme.muted);
         painter.setFont(i == 0 ? bold : plain);
-        painter.drawText(QRect(tip.left() + px(11), y, widest + 4, px(18)), Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
+        drawLine(
+            painter, QRect(tip.left() + px(11), y, widest + 4, px(18)), Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
         y += px(18);
     }
 }

@@ -90,10 +90,16 @@ std::optional<BarRef> TimelineView::barAt(const QPointF& point) const
 
 QRectF TimelineView::barRect(const BarRef& ref) const
 {
-    const Geometry at = geometryNow();
+    return barRect(ref, geometryNow());
+}
+
+QRectF TimelineView::barRect(const BarRef& ref, const Geometry& at) const
+{
     const TimelineBar& bar = m_scene.bar(ref);
-    const double left = std::max(double(at.rows.left()), xAt(bar.start_s));
-    const double right = std::min(double(at.rows.right() + 1), xAt(bar.end_s));
+    const double perSecond = at.rows.width() / m_window.span();
+    const auto x = [&](double time) { return at.rows.left() + (time - m_window.begin()) * perSecond; };
+    const double left = std::max(double(at.rows.left()), x(bar.start_s));
+    const double right = std::min(double(at.rows.right() + 1), x(bar.end_s));
     if (right <= left)
         return {};
     return {left, at.rows.top() + ref.row * at.rowHeight, right - left, at.rowHeight - at.gap};

@@ -68,6 +68,7 @@ private:
     [[nodiscard]] Geometry geometryNow() const;
     [[nodiscard]] double timeAt(double x) const;
     [[nodiscard]] double xAt(double time) const;
+    [[nodiscard]] QRectF barRect(const BarRef& ref, const Geometry& at) const; // of many bars
     void windowChanged();
     void followWindow(double begin, double end);
     void zoomToSelection();
@@ -81,7 +82,7 @@ private:
     void paintNames(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintRows(QPainter& painter, const Geometry& at, const Theme& theme);
     void paintNumbers(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintOutlines(QPainter& painter, const Theme& theme) const;
+    void paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintOverview(QPainter& painter, const Geometry& at, const Theme& theme);
     void paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintTip(QPainter& painter, const Theme& theme) const;

@@ -5,12 +5,10 @@
 #include "app/desktop/pages/config/hardware_section.h"
 #include "app/desktop/pages/config/layout_section.h"
 #include "app/desktop/pages/config/model_section.h"
-#include "app/desktop/theme.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QEvent>
 #include <QFrame>
 #include <QLabel>
 #include <QScrollArea>
@@ -27,7 +25,7 @@ QLabel* makeLine(const char* role)
 {
     auto* label = new QLabel;
     label->setWordWrap(true);
-    label->setTextFormat(Qt::RichText);
+    label->setTextFormat(Qt::PlainText); // a rich text is laid out by a document, ten times as slow
     label->setContentsMargins(12, 0, 12, 8);
     label->setProperty("role", role);
     return label;
@@ -49,7 +47,8 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     , m_hardware(new HardwareSection(document))
     , m_layout(new LayoutSection(document))
     , m_batch(new BatchSection(document))
-    , m_verdict(makeLine("normal"))
+    , m_verdict(makeLine("good"))
+    , m_verdictRest(makeLine("normal"))
     , m_otherReasons(makeLine("bad"))
     , m_unknownKeys(makeLine("warning"))
 {
@@ -68,13 +67,12 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     column->addWidget(m_hardware);
     column->addWidget(makeSeparator());
     column->addWidget(m_layout);
-    column->addWidget(m_verdict);
+    column->addLayout(makeVerdict());
     column->addWidget(m_otherReasons);
     column->addWidget(makeSeparator());
     column->addWidget(m_batch);
     column->addWidget(m_unknownKeys);
     column->addStretch();
-    m_verdict->setObjectName(QStringLiteral("verdict"));
     useFont(m_otherReasons, -0.5);
     useFont(m_unknownKeys, -0.5);
 
@@ -94,12 +92,18 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     showPlan();
 }
 
-// The verdict carries its colour in its text.
-void ConfigPanel::changeEvent(QEvent* event)
+QLayout* ConfigPanel::makeVerdict()
 {
-    if (event->type() == QEvent::PaletteChange)
-        showVerdict();
-    QWidget::changeEvent(event);
+    m_verdict->setObjectName(QStringLiteral("verdict"));
+    m_verdict->setWordWrap(false);
+    m_verdict->setContentsMargins(12, 0, 0, 8);
+    useFont(m_verdict, 0, QFont::DemiBold);
+    m_verdictRest->setContentsMargins(0, 0, 12, 8);
+    auto* line = new QHBoxLayout;
+    line->setSpacing(4);
+    for (QLabel* label : {m_verdict, m_verdictRest})
+        line->addWidget(label, label == m_verdictRest ? 1 : 0, Qt::AlignTop);
+    return line;
 }
 
 QWidget* ConfigPanel::makeSeparator()
@@ -110,11 +114,6 @@ QWidget* ConfigPanel::makeSeparator()
     return line;
 }
 
-QString ConfigPanel::verdictText() const
-{
-    return m_verdict->text();
-}
-
 void ConfigPanel::showPlan()
 {
     m_model->showPlan();
@@ -123,7 +122,7 @@ void ConfigPanel::showPlan()
     m_batch->showPlan();
     QStringList keys;
     for (const std::string& key : m_document.plan().unknown_keys)
-        keys << fromUtf8(key).toHtmlEscaped();
+        keys << fromUtf8(key);
     m_unknownKeys->setVisible(!keys.isEmpty());
     m_unknownKeys->setText(
         tr("Nothing reads these keys of the file (they are kept): %1").arg(keys.join(QStringLiteral(", "))));
@@ -141,20 +140,19 @@ void ConfigPanel::showVerdict()
 
     QStringList others;
     if (m_document.problem())
-        others << fromUtf8(m_document.problem()->line()).toHtmlEscaped();
+        others << fromUtf8(m_document.problem()->line());
     for (const Reason& reason : reasons)
-        others << fromUtf8(reason.message).toHtmlEscaped();
+        others << fromUtf8(reason.message);
     m_otherReasons->setVisible(!others.isEmpty());
-    m_otherReasons->setText(others.join(QStringLiteral("<br>")));
+    m_otherReasons->setText(others.join(QLatin1Char('\n')));
 
     if (m_document.isValid() && !answered)
         return; // the verdict of the plan before stays until the answer is here
     const Verdict verdict
         = answered ? verdictOf(*m_document.prediction()) : invalidVerdict(fieldsOf(m_document.brokenRules()));
-    const Theme& theme = themeOf(this);
-    m_verdict->setText(
-        QStringLiteral("<span style='color:%1'><b>%2</b></span> %3")
-            .arg(theme.toneColor(verdict.tone).name(), verdict.word.toHtmlEscaped(), verdict.rest.toHtmlEscaped()));
+    changeRole(m_verdict, roleOf(verdict.tone));
+    m_verdict->setText(verdict.word);
+    m_verdictRest->setText(verdict.rest);
 }
 
 } // namespace fourfold::ui

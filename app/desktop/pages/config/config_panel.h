@@ -8,6 +8,7 @@
 #include <QWidget>
 
 class QLabel;
+class QLayout;
 class QVBoxLayout;
 
 namespace fourfold::ui {
@@ -21,15 +22,12 @@ class ConfigPanel : public QWidget {
     Q_OBJECT
 public:
     explicit ConfigPanel(PlanDocument& document, QWidget* parent = nullptr);
-    [[nodiscard]] QString verdictText() const;
 
 signals:
     void importRequested(); // the user wants to take the model from a file
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
+    QLayout* makeVerdict();
     void showPlan();
     void showVerdict();
     QWidget* makeSeparator();
@@ -39,7 +37,7 @@ private:
     HardwareSection* m_hardware;
     LayoutSection* m_layout;
     BatchSection* m_batch;
-    QLabel *m_verdict, *m_otherReasons, *m_unknownKeys;
+    QLabel *m_verdict, *m_verdictRest, *m_otherReasons, *m_unknownKeys;
 };
 
 } // namespace fourfold::ui
