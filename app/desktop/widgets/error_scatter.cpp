@@ -133,14 +133,7 @@ void ErrorScatter::paintBody(QPainter& painter, const QRect& area, const Theme& 
             axes.at(axes.high, axes.high * (1 - kBand)), axes.at(axes.low, axes.low * (1 - kBand))}));
     painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
     painter.drawLine(axes.at(axes.low, axes.low), axes.at(axes.high, axes.high));
-    const double radius = m_points.size() > 2000 ? px(1.5) : px(3.5);
-    QColor fill = theme.weights;
-    fill.setAlpha(m_points.size() > 500 ? 110 : 190);
-    painter.setPen(
-        m_points.size() > 2000 ? QPen(Qt::NoPen) : QPen(theme.dark ? fill.lighter(140) : fill.darker(140), 1));
-    painter.setBrush(fill);
-    for (const Point& point : m_points)
-        painter.drawEllipse(axes.at(point.measured, point.predicted), radius, radius);
+    paintPoints(painter, theme, [&](QPainter& on) { drawPoints(on, axes, theme); });
     for (const Point& point : m_points) {
         if (point.row != selected())
             continue;
@@ -150,6 +143,18 @@ void ErrorScatter::paintBody(QPainter& painter, const QRect& area, const Theme& 
     }
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setClipping(false);
+}
+
+void ErrorScatter::drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    const bool many = m_points.size() > 2000;
+    const double radius = px(many ? 1.5 : 3.5);
+    QColor fill = theme.weights;
+    fill.setAlpha(m_points.size() > 500 ? 110 : 190);
+    painter.setPen(many ? QPen(Qt::NoPen) : QPen(theme.dark ? fill.lighter(140) : fill.darker(140), 1));
+    painter.setBrush(fill);
+    for (const Point& point : m_points)
+        painter.drawEllipse(axes.at(point.measured, point.predicted), radius, radius);
 }
 
 Table ErrorScatter::table() const

@@ -37,6 +37,7 @@ private:
     void modelChanged();
     [[nodiscard]] Axes axesIn(const QRect& area) const;
     void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    void drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const;
 
     const HistoryModel& m_model;
     std::vector<Point> m_points; // by what was measured

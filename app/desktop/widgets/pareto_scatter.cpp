@@ -4,7 +4,6 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QPaintEngine>
 #include <QPainter>
 
 #include <algorithm>
@@ -40,7 +39,6 @@ void ParetoScatter::modelChanged()
         m_mostThroughput = std::max(m_mostThroughput, throughputOf(m_model.row(row)));
         front += m_model.isPareto(m_model.idOf(row)) ? 1 : 0;
     }
-    m_points = {};
     showSummary(isEmpty()
             ? QString()
             : tr("%1, %2 on the Pareto front").arg(counted(m_model.rowCount(), tr("layout")), grouped(front)));
@@ -97,7 +95,7 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     painter.setRenderHint(QPainter::Antialiasing, false);
     paintAxes(painter, axes, theme);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintPoints(painter, axes, theme);
+    paintPoints(painter, theme, [&](QPainter& on) { drawPoints(on, axes, theme); });
     if (selected() >= 0 && selected() < m_model.rowCount()) {
         painter.setPen(QPen(theme.text, 2));
         painter.setBrush(theme.accent);
@@ -128,48 +126,25 @@ void ParetoScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& 
         tr("Memory, GiB per GPU (up: tokens/s per GPU)"));
 }
 
-void ParetoScatter::paintPoints(QPainter& painter, const Axes& axes, const Theme& theme)
+void ParetoScatter::drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const
 {
-    const auto ring = [&](QPainter& on) {
-        on.setPen(QPen(theme.bad, 2));
-        on.setBrush(Qt::NoBrush);
-        for (int row = 0; row < m_model.rowCount(); ++row) {
-            if (m_model.isPareto(m_model.idOf(row)))
-                on.drawEllipse(at(axes, row), px(4), px(4));
-        }
-    };
-    const auto dots = [&](QPainter& on) {
-        QColor color = theme.muted;
-        color.setAlpha(m_model.rowCount() > 2000 ? 90 : 200);
-        on.setPen(Qt::NoPen);
-        on.setBrush(color);
-        for (int row = 0; row < m_model.rowCount(); ++row) {
-            const QPointF place = at(axes, row);
-            if (m_model.rowCount() > 5000)
-                on.fillRect(QRectF(place.x() - 1, place.y() - 1, 2, 2), color);
-            else
-                on.drawEllipse(place, px(2.5), px(2.5));
-        }
-    };
-    // The cache has the pixels of a screen; a file is drawn anew, as vectors.
-    const bool onScreen = painter.device() == this || painter.paintEngine()->type() == QPaintEngine::Raster;
-    if (!onScreen) {
-        dots(painter);
-        ring(painter);
-        return;
+    QColor color = theme.muted;
+    color.setAlpha(m_model.rowCount() > 2000 ? 90 : 200);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const QPointF place = at(axes, row);
+        if (m_model.rowCount() > 5000)
+            painter.fillRect(QRectF(place.x() - 1, place.y() - 1, 2, 2), color);
+        else
+            painter.drawEllipse(place, px(2.5), px(2.5));
     }
-    const double ratio = devicePixelRatioF();
-    if (m_points.isNull() || m_points.size() != size() * ratio || m_pointsAreDark != theme.dark) {
-        m_points = QImage(size() * ratio, QImage::Format_ARGB32_Premultiplied);
-        m_points.setDevicePixelRatio(ratio);
-        m_points.fill(Qt::transparent);
-        m_pointsAreDark = theme.dark;
-        QPainter on(&m_points);
-        on.setRenderHint(QPainter::Antialiasing);
-        dots(on);
-        ring(on);
+    painter.setPen(QPen(theme.bad, 2));
+    painter.setBrush(Qt::NoBrush);
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        if (m_model.isPareto(m_model.idOf(row)))
+            painter.drawEllipse(at(axes, row), px(4), px(4));
     }
-    painter.drawImage(0, 0, m_points);
 }
 
 // The nearest in memory.

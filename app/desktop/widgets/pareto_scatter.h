@@ -5,8 +5,6 @@
 #include "app/desktop/widgets/scatter_card.h"
 #include "app/models/results_model.h"
 
-#include <QImage>
-
 namespace fourfold::ui {
 
 class ParetoScatter : public ScatterCard {
@@ -35,12 +33,10 @@ private:
     [[nodiscard]] Axes axesIn(const QRect& area) const;
     [[nodiscard]] QPointF at(const Axes& axes, int row) const;
     void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintPoints(QPainter& painter, const Axes& axes, const Theme& theme);
+    void drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const;
 
     const ResultsModel& m_model;
     double m_mostMemory = 0, m_mostThroughput = 0;
-    QImage m_points; // drawn once: a hundred thousand points take longer than a frame
-    bool m_pointsAreDark = false;
 };
 
 } // namespace fourfold::ui

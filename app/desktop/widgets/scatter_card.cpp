@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/scatter_card.h"
 
+#include "app/desktop/zoom.h"
+
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEngine>
+#include <QPainter>
 #include <QToolTip>
 
 namespace fourfold::ui {
@@ -30,9 +34,32 @@ void ScatterCard::setSelected(int row)
 void ScatterCard::showSummary(const QString& summary)
 {
     m_selected = -1;
+    m_picture = {};
     setSubtitle(summary);
     setAccessibleDescription(summary);
     update();
+}
+
+void ScatterCard::paintPoints(QPainter& painter, const Theme& theme, const std::function<void(QPainter& on)>& draw)
+{
+    if (painter.paintEngine()->type() != QPaintEngine::Raster) {
+        draw(painter);
+        return;
+    }
+    const double ratio = painter.device()->devicePixelRatioF();
+    const QSize pixels = size() * ratio;
+    if (m_picture.size() != pixels || m_picture.devicePixelRatio() != ratio || m_pictureIsDark != theme.dark
+        || m_pictureZoom != zoom()) {
+        m_picture = QImage(pixels, QImage::Format_ARGB32_Premultiplied);
+        m_picture.setDevicePixelRatio(ratio);
+        m_picture.fill(Qt::transparent);
+        m_pictureIsDark = theme.dark;
+        m_pictureZoom = zoom();
+        QPainter on(&m_picture);
+        on.setRenderHint(QPainter::Antialiasing);
+        draw(on);
+    }
+    painter.drawImage(0, 0, m_picture);
 }
 
 int ScatterCard::rowAt(const QPointF& point) const

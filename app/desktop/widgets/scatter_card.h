@@ -5,6 +5,8 @@
 
 #include "app/desktop/widgets/card.h"
 
+#include <QImage>
+
 #include <functional>
 
 namespace fourfold::ui {
@@ -28,14 +30,20 @@ protected:
     [[nodiscard]] virtual int neighbour(int step) const = 0;
 
     [[nodiscard]] int selected() const { return m_selected; }
-    // For a model that changed: its words, and no row selected.
+    // For a model that changed: its words, no row selected, and the points to be drawn again.
     void showSummary(const QString& summary);
+    // Runs `draw`, on screen once for many frames: thousands of points stay as they are while another is selected. It
+    // paints in the card's coordinates, smoothed. A file is drawn anew, as vectors.
+    void paintPoints(QPainter& painter, const Theme& theme, const std::function<void(QPainter& on)>& draw);
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
     int m_selected = -1;
+    QImage m_picture;
+    bool m_pictureIsDark = false;
+    int m_pictureZoom = 0;
 };
 
 } // namespace fourfold::ui
