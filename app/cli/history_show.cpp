@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/history_view.h"
 #include "core/base/text.h"
+#include "core/predict/term_off.h"
 
 #include <iostream>
 
@@ -96,6 +97,8 @@ std::string run_text(const RunDetail& detail)
                 shown_number(tps->get<double>(), 1) + " TPS/GPU for the stack of the plan; ran with stack "
                     + run.stack);
     }
+    if (const auto term = term_most_off(detail.plan, detail.other_events))
+        line(out, "most off", term_off_text(*term) + " of a traced step, an average stage");
     line(out, "steps", std::to_string(run.steps));
     line(out, "loss", loss_text(run));
     for (const auto& [key, value] : detail.versions.items())
@@ -116,6 +119,10 @@ Json run_json(const RunDetail& detail)
     Json out = summary_json(detail.summary);
     out["headline_rule"] = detail.headline_rule;
     out["tps_spread"] = detail.tps_spread ? Json(*detail.tps_spread) : Json();
+    const auto term = term_most_off(detail.plan, detail.other_events);
+    out["term_most_off"] = term
+        ? Json{{"term", term->term}, {"predicted_s", term->predicted_s}, {"measured_s", term->measured_s}}
+        : Json();
     out["hosts"] = detail.hosts;
     out["environment"] = detail.environment;
     out["versions"] = detail.versions;

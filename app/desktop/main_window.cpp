@@ -30,6 +30,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
+#include <QToolBar>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -85,6 +86,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     setCentralWidget(centre);
     makeActions();
     makeToolBar();
+    m_toolBar->setIconSize({px(16), px(16)});
     makeMenus();
     makeStatusBar();
     connectParts();
@@ -134,6 +136,12 @@ void MainWindow::connectParts()
     connect(m_compare, &ComparePage::message, this, &MainWindow::say);
     connect(m_compare, &ComparePage::applied, this, [this] { showPage(Page::plan); });
     connect(m_compare, &ComparePage::openRequested, m_files, &PlanFiles::askOpen);
+    connect(m_compare, &ComparePage::copyRequested, this, [this] {
+        m_files->duplicate();
+        showPage(Page::plan);
+        say(tr("This is the copy: change it, then go back to Compare (Ctrl+3)"));
+    });
+    connect(m_compare, &ComparePage::reportRequested, this, &MainWindow::askExportReport);
     auto* drop = new WindowDrop(this);
     connect(drop, &WindowDrop::dropped, this, &MainWindow::take);
     connect(drop, &WindowDrop::refused, this,
@@ -286,6 +294,8 @@ void MainWindow::setUiZoom(int percent)
 {
     setZoom(percent);
     m_session.zoom = zoom();
+    if (m_toolBar)
+        m_toolBar->setIconSize({px(16), px(16)});
 }
 
 void MainWindow::restoreDefaultLayout()

@@ -18,6 +18,7 @@ class QMenu;
 class QPushButton;
 class QStackedWidget;
 class QTabBar;
+class QToolBar;
 
 namespace fourfold::ui {
 
@@ -121,6 +122,7 @@ private:
     RunsPage* m_runs;
     HistoryPage* m_history;
     PlanFiles* m_files;
+    QToolBar* m_toolBar = nullptr;
     QTabBar* m_modes = nullptr;
     QPushButton* m_run = nullptr;
     QAction *m_runAction = nullptr, *m_searchAction = nullptr; // hold their buttons in the tool bar

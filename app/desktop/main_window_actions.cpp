@@ -63,7 +63,7 @@ void MainWindow::makeToolBar()
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    bar->setIconSize({16, 16});
+    m_toolBar = bar;
     bar->addActions({m_newAction, m_openAction, m_saveAction});
     bar->addSeparator();
     bar->addActions({m_undoAction, m_redoAction});
@@ -79,7 +79,10 @@ void MainWindow::makeToolBar()
         m_modes->addTab(names[i]);
         m_modes->setTabToolTip(i, QStringLiteral("%1 (Ctrl+%2)").arg(names[i]).arg(i + 1));
     }
-    connect(m_modes, &QTabBar::currentChanged, this, [this](int index) { showPage(static_cast<Page>(index)); });
+    connect(m_modes, &QTabBar::currentChanged, this, [this](int index) {
+        m_modes->updateGeometry(); // the chosen one is bold and wider
+        showPage(static_cast<Page>(index));
+    });
     bar->addWidget(m_modes);
 
     auto* space = new QWidget;

@@ -118,6 +118,7 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
             painter.save();
             painter.translate(0, y);
             if (part.widget) {
+                const LightFor light(*part.widget);
                 const SizedFor sized(*part.widget, size);
                 part.widget->render(&painter, {}, {}, QWidget::DrawChildren);
             } else {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A widget at another size for as long as it is drawn into a file.
+// A widget at another size, or in other colours, for as long as it is drawn into a file.
 #pragma once
 
+#include "app/desktop/theme.h"
+
+#include <QPalette>
 #include <QWidget>
 
 namespace fourfold::ui {
@@ -33,6 +36,24 @@ public:
 private:
     QWidget& m_widget;
     QSize m_before, m_least, m_most;
+};
+
+// Gives the widget the light colours while it is drawn for paper, and its own afterwards.
+class LightFor {
+public:
+    explicit LightFor(QWidget& widget)
+        : m_widget(widget)
+        , m_before(widget.testAttribute(Qt::WA_SetPalette) ? widget.palette() : QPalette())
+    {
+        widget.setPalette(lightTheme().palette());
+    }
+    ~LightFor() { m_widget.setPalette(m_before); }
+    LightFor(const LightFor&) = delete;
+    LightFor& operator=(const LightFor&) = delete;
+
+private:
+    QWidget& m_widget;
+    QPalette m_before;
 };
 
 } // namespace fourfold::ui

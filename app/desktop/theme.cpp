@@ -190,9 +190,12 @@ QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %mut
 QTabBar#cardSwitch::tab:hover { color: %text; }
 QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
 QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
-QTabBar#planTabs { background: %window; }
-QTabBar#planTabs::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }
-QTabBar#planTabs::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
+QListWidget#compareList::item { padding: 5px 10px; }
+QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
+QTabBar#planTabs, QTabBar#compareViews { background: %window; }
+QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }
+QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus { color: %accentText; }
+QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
 QPushButton[small="true"]:hover { border-color: %muted; }
 QPushButton[small="true"]:focus { border-color: %accent; }

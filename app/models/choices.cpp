@@ -12,17 +12,19 @@ namespace {
 struct Words {
     const char* spelling;
     const char* label;
+    const char* word = nullptr; // where the label is longer than one
 };
 constexpr Words kWords[]{{"gpipe", QT_TRANSLATE_NOOP("Choices", "GPipe")},
-    {"1f1b", QT_TRANSLATE_NOOP("Choices", "1F1B")}, {"interleaved", QT_TRANSLATE_NOOP("Choices", "Interleaved 1F1B")},
-    {"zb-h1", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-H1")},
-    {"zb-v", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-V")},
-    {"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)")},
-    {"gradients", QT_TRANSLATE_NOOP("Choices", "Gradients (ZeRO-2)")},
-    {"parameters", QT_TRANSLATE_NOOP("Choices", "Parameters (FSDP, ZeRO-3)")},
-    {"hybrid", QT_TRANSLATE_NOOP("Choices", "Hybrid (HSDP)")},
-    {"selective", QT_TRANSLATE_NOOP("Choices", "Selective (attention)")},
-    {"full", QT_TRANSLATE_NOOP("Choices", "Full layers")}, {"fp32", QT_TRANSLATE_NOOP("Choices", "FP32")},
+    {"1f1b", QT_TRANSLATE_NOOP("Choices", "1F1B")},
+    {"interleaved", QT_TRANSLATE_NOOP("Choices", "Interleaved 1F1B"), "Interleaved"},
+    {"zb-h1", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-H1"), "ZB-H1"},
+    {"zb-v", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-V"), "ZB-V"},
+    {"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)"), "ZeRO-1"},
+    {"gradients", QT_TRANSLATE_NOOP("Choices", "Gradients (ZeRO-2)"), "ZeRO-2"},
+    {"parameters", QT_TRANSLATE_NOOP("Choices", "Parameters (FSDP, ZeRO-3)"), "FSDP"},
+    {"hybrid", QT_TRANSLATE_NOOP("Choices", "Hybrid (HSDP)"), "HSDP"},
+    {"selective", QT_TRANSLATE_NOOP("Choices", "Selective (attention)"), "Selective"},
+    {"full", QT_TRANSLATE_NOOP("Choices", "Full layers"), "Full"}, {"fp32", QT_TRANSLATE_NOOP("Choices", "FP32")},
     {"fp16", QT_TRANSLATE_NOOP("Choices", "FP16 mixed")}, {"bf16", QT_TRANSLATE_NOOP("Choices", "BF16 mixed")},
     {"fp8", QT_TRANSLATE_NOOP("Choices", "FP8 mixed")}};
 
@@ -56,6 +58,17 @@ QString choiceLabel(const std::string& path, const std::string& spelling)
             return QCoreApplication::translate("Choices", words.label);
     }
     return fromUtf8(spelling);
+}
+
+QString shortChoiceLabel(const std::string& path, const std::string& spelling)
+{
+    if (spelling == "none" && path == "training.sharding")
+        return QStringLiteral("DDP");
+    for (const Words& words : kWords) {
+        if (spelling == words.spelling && words.word)
+            return QCoreApplication::translate("Choices", words.word);
+    }
+    return choiceLabel(path, spelling);
 }
 
 } // namespace fourfold::ui

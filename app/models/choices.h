@@ -18,5 +18,7 @@ struct Choice {
 std::vector<Choice> choicesOf(const std::string& path);
 // Words for one value: "1f1b" -> "1F1B"; an unknown spelling stays as it is.
 QString choiceLabel(const std::string& path, const std::string& spelling);
+// The same in one word, for the column of a table: "ZeRO-1".
+QString shortChoiceLabel(const std::string& path, const std::string& spelling);
 
 } // namespace fourfold::ui

@@ -164,7 +164,9 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         return role == Qt::DisplayRole ? QVariant(tr("Figure")) : QVariant();
     const CompareEntry& entry = m_entries[static_cast<std::size_t>(section - 1)];
     if (role == Qt::DisplayRole)
-        return section - 1 == m_reference ? tr("%1 (reference)").arg(entry.name) : entry.name;
+        return QStringLiteral("%1  %2\n%3")
+            .arg(section)
+            .arg(entry.name, section - 1 == m_reference ? tr("reference") : entryKindLabel(entry.kind));
     if (role == Qt::ToolTipRole)
         return QStringLiteral("%1: %2").arg(entryKindLabel(entry.kind), entry.name);
     if (role == Qt::TextAlignmentRole)

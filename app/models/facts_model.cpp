@@ -3,6 +3,7 @@
 
 #include "app/models/live_run.h"
 #include "app/models/text.h"
+#include "core/predict/term_off.h"
 
 #include <QFont>
 
@@ -69,6 +70,11 @@ void FactsModel::addOutcome(const RunDetail& run)
     if (s.tps_error)
         add(tr("Error"), signedPercent(*s.tps_error));
     add(tr("Step time"), beside(s.predicted_step_time_s, s.measured_step_time_s, duration));
+    if (const std::optional<TermOff> term = term_most_off(run.plan, run.other_events)) {
+        add(tr("Most off"),
+            tr("%1: %2 \u2192 %3 a stage")
+                .arg(fromUtf8(term->term), duration(term->predicted_s), duration(term->measured_s)));
+    }
     add(tr("Memory, GiB"), beside(s.predicted_memory_gib, s.measured_memory_gib, gib));
     add(tr("Measured as"), fromUtf8(run.headline_rule));
     if (run.tps_spread)

@@ -96,7 +96,7 @@ void fill(HeatCell& cell, const GridCell& predicted, const MeasuredCell* measure
             cell.text = signedPercent(*cell.value);
         } else if (hasResult(measured)) { // only one of the two ran
             cell.state = HeatCell::State::failed;
-            cell.text = mine ? tr("ran in theory") : theirs ? tr("no fit") : statusWord(measured->status);
+            cell.text = mine ? tr("fits in theory") : theirs ? tr("no fit") : statusWord(measured->status);
         }
         break;
     }

@@ -26,11 +26,11 @@ const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
     {QT_TRANSLATE_NOOP("ResultsModel", "Schedule"), "schedule", PlanField::schedule, "training.schedule"},
     {QT_TRANSLATE_NOOP("ResultsModel", "Sharding"), "sharding", PlanField::sharding, "training.sharding"},
     {QT_TRANSLATE_NOOP("ResultsModel", "Recompute"), "recompute", PlanField::recompute, "training.recompute"},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Memory GiB"), "memory_gib", PlanField::memory_gib},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s/GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
-    {QT_TRANSLATE_NOOP("ResultsModel", "MFU %"), "mfu", PlanField::mfu},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Step s"), "step_time_s", PlanField::step_time_s},
-    {QT_TRANSLATE_NOOP("ResultsModel", "vs. plan"), "vs_plan", {}}};
+    {QT_TRANSLATE_NOOP("ResultsModel", "Memory\nGiB"), "memory_gib", PlanField::memory_gib},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s\nper GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "MFU\n%"), "mfu", PlanField::mfu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Step\ns"), "step_time_s", PlanField::step_time_s},
+    {QT_TRANSLATE_NOOP("ResultsModel", "vs.\nplan"), "vs_plan", {}}};
 
 QString spelling(const Candidate& candidate, int column)
 {
@@ -182,7 +182,7 @@ QString ResultsModel::text(std::size_t id, int column) const
     if (column == pin)
         return m_pinned.contains(id) ? QStringLiteral("\u25cf") : isPareto(id) ? QStringLiteral("\u25cb") : QString();
     if (kColumns[column].choice)
-        return choiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
+        return shortChoiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
     const double at = value(id, column);
     if (!std::isfinite(at))
         return unknownText();
@@ -251,7 +251,8 @@ Table ResultsModel::table(int most) const
     Table table;
     for (int column = gpus; column < columns; ++column) {
         const bool whole = column <= microBatch;
-        table.columns.push_back({kColumns[column].key, tr(kColumns[column].title).toStdString(), whole ? 0 : -5});
+        table.columns.push_back({kColumns[column].key,
+            tr(kColumns[column].title).replace(QLatin1Char('\n'), QLatin1Char(' ')).toStdString(), whole ? 0 : -5});
     }
     for (int row = 0; row < std::min(rowCount(), most); ++row) {
         const std::size_t id = idOf(row);

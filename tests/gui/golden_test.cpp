@@ -2,12 +2,15 @@
 // Each painted widget against its stored picture, at scale 1 and 2, light and dark. FOURFOLD_WRITE_GOLDEN=1 writes the
 // pictures anew; look at them before they are committed. The figures are made up: a change of the model moves nothing.
 #include "app/desktop/appearance.h"
+#include "app/desktop/widgets/bounds_view.h"
+#include "app/desktop/widgets/comparison_chart.h"
 #include "app/desktop/widgets/error_scatter.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/memory_bars.h"
 #include "app/desktop/widgets/memory_over_time.h"
+#include "app/desktop/widgets/pareto_scatter.h"
 #include "app/desktop/widgets/rank_mesh_view.h"
 #include "app/desktop/widgets/step_split.h"
 #include "app/desktop/widgets/timeline_view.h"
@@ -139,6 +142,50 @@ std::unique_ptr<QWidget> make(const QString& name)
         scatter->setSelected(3);
         return scatter;
     }
+    if (name == QLatin1String("pareto-scatter")) {
+        static ResultsModel results;
+        results.clear();
+        std::vector<ResultRow> rows(40);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].values[slot(PlanField::memory_gib)] = 20 + double(i * 37 % 60);
+            rows[i].values[slot(PlanField::tps_per_gpu)] = 400 + double(i * 53 % 600);
+        }
+        results.append(std::move(rows));
+        auto scatter = std::make_unique<ParetoScatter>(results);
+        scatter->setSelected(5);
+        return scatter;
+    }
+    if (name == QLatin1String("bounds")) {
+        auto view = std::make_unique<BoundsView>();
+        Bounds bounds;
+        for (const auto& [parallelism, link, times] : {std::tuple("fsdp", LinkKind::node, std::pair(0.002, 0.04)),
+                 std::tuple("tp", LinkKind::network, std::pair(0.05, 0.03))}) {
+            LinkBound one;
+            one.parallelism = parallelism;
+            one.link = link;
+            one.ranks = 8;
+            one.used = link == LinkKind::network;
+            one.bound.transfer_s = times.first;
+            one.bound.compute_s_per_sequence = times.second;
+            bounds.links.push_back(one);
+        }
+        view->showBounds(bounds);
+        return view;
+    }
+    if (name.startsWith(QLatin1String("comparison-"))) {
+        auto chart = std::make_unique<ComparisonChart>(QStringLiteral("Step time"), QStringLiteral("exposed parts"));
+        if (name == QLatin1String("comparison-bars")) {
+            chart->showBars({QStringLiteral("one.plan.json"), QStringLiteral("another.plan.json")},
+                {{QStringLiteral("Compute"), &Theme::forward, Card::Fill::solid, {14.5, 12.1}},
+                    {QStringLiteral("TP collectives"), &Theme::communication, Card::Fill::hatched, {3.2, 0.8}}},
+                true, QStringLiteral("seconds"));
+        } else {
+            chart->showCurves({{QStringLiteral("Predicted"), {{8, 980}, {16, 960}, {32, 900}}, false},
+                                  {QStringLiteral("Measured"), {{8, 990}, {32, 880}}, true}},
+                QStringLiteral("GPUs"), QStringLiteral("tokens/s per GPU"));
+        }
+        return chart;
+    }
     auto card = std::make_unique<FigureCard>();
     Figure figure;
     figure.title = QStringLiteral("Peak memory per GPU");
@@ -185,8 +232,9 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<bool>("dark");
         QTest::addColumn<int>("scale");
-        for (const char* name : {"figure-card", "memory-bars", "step-split", "timeline", "line-chart",
-                 "memory-over-time", "rank-mesh", "heat-map", "error-scatter"}) {
+        for (const char* name :
+            {"figure-card", "memory-bars", "step-split", "timeline", "line-chart", "memory-over-time", "rank-mesh",
+                "heat-map", "error-scatter", "pareto-scatter", "bounds", "comparison-bars", "comparison-curves"}) {
             for (const bool dark : {false, true}) {
                 for (const int scale : {1, 2}) {
                     QTest::addRow("%s-%s-%dx", name, dark ? "dark" : "light", scale)

@@ -6,6 +6,7 @@
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/plan_workspace.h"
+#include "app/desktop/sized_for.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/line_chart.h"
@@ -280,6 +281,18 @@ private slots:
         const QByteArray pdf = test::readFile(file);
         QVERIFY(pdf.startsWith("%PDF"));
         QCOMPARE(pdf.count("/Type /Page\n"), 1);
+        // Paper is white, also for who works in the dark.
+        auto* bars = w.window.findChild<MemoryBars*>();
+        const QImage light = bars->grab().toImage();
+        w.window.setTheme(ThemeChoice::dark);
+        QVERIFY(themeOf(bars).dark);
+        {
+            const LightFor paper(*bars);
+            QVERIFY(bars->grab().toImage() == light);
+        }
+        QVERIFY(themeOf(bars).dark);
+        w.window.setTheme(ThemeChoice::light);
+        QVERIFY(bars->grab().toImage() == light);
         QVERIFY(!writeReport(ReportPage(), test::Home::the().path(QStringLiteral("empty.pdf"))).has_value());
         QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("empty.pdf"))));
     }

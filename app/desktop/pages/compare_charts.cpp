@@ -83,7 +83,7 @@ CompareCharts::CompareCharts(const Presets& presets, QWidget* parent)
     m_left = new CardStack({{m_throughput, tr("TPS/GPU")}, {m_utilisation, tr("MFU")}, {m_scaling, tr("Scaling")}});
     m_right = new CardStack({{m_time, tr("Step time")}, {m_memory, tr("Memory")}});
     QSplitter* charts = makeSplitter(QStringLiteral("compare.charts"), Qt::Horizontal, {m_left, m_right}, {1, 1});
-    QSplitter* rows = makeSplitter(QStringLiteral("compare.when"), Qt::Vertical, {charts, makeTimelines()}, {11, 9});
+    QSplitter* rows = makeSplitter(QStringLiteral("compare.when"), Qt::Vertical, {charts, makeTimelines()}, {12, 9});
     for (QSplitter* splitter : {charts, rows}) {
         splitter->setHandleWidth(10);
         splitter->setProperty("gap", true);
@@ -110,6 +110,7 @@ QWidget* CompareCharts::makeTimelines()
         choice->setMinimumContentsLength(10);
         choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(choice, &QComboBox::currentIndexChanged, this, &CompareCharts::showTimelines);
+        connect(choice, &QComboBox::activated, this, [this] { m_timelinesChosen = true; });
         m_timelines.push_back(view);
         m_choices.push_back(choice);
     }
@@ -146,7 +147,8 @@ void CompareCharts::show(const std::vector<CompareEntry>& entries)
         for (const CompareEntry& entry : entries)
             m_choices[i]->addItem(entry.name);
         const int last = m_choices[i]->count() - 1;
-        m_choices[i]->setCurrentIndex(std::min(before >= 0 ? before : static_cast<int>(i), last));
+        // Until somebody chooses, the first two entries, also when the second has only just been added.
+        m_choices[i]->setCurrentIndex(std::min(m_timelinesChosen && before >= 0 ? before : static_cast<int>(i), last));
     }
     showTimelines();
     startScaling();

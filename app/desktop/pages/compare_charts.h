@@ -50,6 +50,7 @@ private:
     CardStack *m_left, *m_right;
     std::vector<TimelineView*> m_timelines; // two, one axis
     std::vector<QComboBox*> m_choices; // which entry each shows
+    bool m_timelinesChosen = false; // by a person
     quint64 m_serial = 0; // of the comparison that the scaling belongs to
     std::jthread m_scalingThread;
 };

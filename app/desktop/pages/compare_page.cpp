@@ -43,7 +43,7 @@ namespace {
 constexpr int kSideWidth = 260;
 constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
-constexpr int kColumnWidth = 170;
+constexpr int kColumnWidth = 150, kWidestColumn = 300;
 constexpr std::size_t kMostSeries = 4; // of one table in the scaling chart
 
 constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
@@ -69,7 +69,7 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
     , m_views(new QTabBar)
     , m_pages(new QStackedWidget)
 {
-    QSplitter* rows = makeSplitter(QStringLiteral("compare.rows"), Qt::Vertical, {makeTable(), m_charts}, {5, 5});
+    QSplitter* rows = makeSplitter(QStringLiteral("compare.rows"), Qt::Vertical, {makeTable(), m_charts}, {4, 6});
     QSplitter* split = makeSplitter(QStringLiteral("compare.side"), Qt::Horizontal, {makeSide(), rows}, {18, 82});
     m_views->setObjectName(QStringLiteral("compareViews"));
     m_views->setAccessibleName(tr("View"));
@@ -100,7 +100,6 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
         m_charts->show(m_model.entries());
     });
     connect(m_differences, &QCheckBox::toggled, &m_model, &CompareModel::setDifferencesOnly);
-    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] { m_table->resetWidths(); });
     connect(m_addMenu, &QMenu::aboutToShow, this, &ComparePage::fillAddMenu);
     connect(m_remove, &QPushButton::clicked, this, &ComparePage::removeSelected);
     connect(m_list, &QListWidget::itemSelectionChanged, this, [this] {
@@ -126,6 +125,7 @@ QWidget* ComparePage::makeSide()
     m_list->setAccessibleName(tr("Compared plans and runs"));
     m_list->setObjectName(QStringLiteral("compareList"));
     m_list->setTextElideMode(Qt::ElideMiddle);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_reference->setAccessibleName(tr("Reference"));
     m_reference->setObjectName(QStringLiteral("compareReference"));
     m_reference->setMinimumContentsLength(8);
@@ -141,6 +141,9 @@ QWidget* ComparePage::makeSide()
     exports->setProperty("plain", true);
     auto* exportMenu = new QMenu(exports);
     addTableExports(*exportMenu, this, tr("Comparison"), [this] { return m_model.table(); });
+    exportMenu->addSeparator();
+    exportMenu->addAction(tr("Report with charts, one page of PDF\u2026"), this, &ComparePage::reportRequested);
+    exports->setObjectName(QStringLiteral("compareExport"));
     exports->setMenu(exportMenu);
 
     auto* column = new QVBoxLayout(side);
@@ -224,15 +227,20 @@ void ComparePage::showEntries()
     const int selected = m_list->currentRow();
     m_list->clear();
     m_reference->clear();
+    int number = 0; // as over the columns and under the bars
     for (const CompareEntry& entry : m_model.entries()) {
-        m_list->addItem(QStringLiteral("%1: %2").arg(entryKindLabel(entry.kind), entry.name));
+        m_list->addItem(QStringLiteral("%1  %2: %3").arg(++number).arg(entryKindLabel(entry.kind), entry.name));
         m_reference->addItem(entry.name);
     }
     m_list->setCurrentRow(selected);
     m_reference->setCurrentIndex(m_model.reference());
     QList<int> widths{190};
-    for (std::size_t i = 0; i < m_model.entries().size(); ++i)
-        widths << kColumnWidth;
+    QFont bold = m_table->horizontalHeader()->font();
+    bold.setWeight(QFont::DemiBold);
+    for (const CompareEntry& entry : m_model.entries()) {
+        const int needed = QFontMetrics(bold).horizontalAdvance(entry.name) * 100 / zoom() + 44;
+        widths << std::clamp(needed, kColumnWidth, kWidestColumn);
+    }
     m_table->setWidths(widths);
     for (int row = 0; row < m_model.rowCount(); ++row) {
         const bool heading = m_model.index(row, 0).data(CompareModel::HeadingRole).toBool();
@@ -247,6 +255,7 @@ void ComparePage::fillAddMenu()
 {
     m_addMenu->clear();
     m_addMenu->addAction(tr("Open a plan\u2026"), this, &ComparePage::openRequested);
+    m_addMenu->addAction(tr("Copy of the open plan"), this, &ComparePage::copyRequested);
     QMenu* runs = m_addMenu->addMenu(tr("Run of the history"));
     const Expected<std::vector<RunSummary>> stored = storedRuns(m_history, kMostRunsOffered);
     for (const RunSummary& run : stored ? *stored : std::vector<RunSummary>()) {
@@ -346,7 +355,7 @@ void ComparePage::addSeries(const MeasuredTable& table)
         jobs.resize(kMostSeries);
     std::vector<CurveSeries> series;
     for (const TableJob& job : jobs)
-        series.push_back({tr("%1: %2, best measured").arg(fromUtf8(table.name), job.name), job.best, true});
+        series.push_back({tr("%2, best measured (%1)").arg(fromUtf8(table.name), job.name), job.best, true});
     m_charts->addPublished(series);
     emit message(tr("%1 of %2 in the scaling chart")
                      .arg(counted(double(series.size()), tr("job"), tr("jobs")), fromUtf8(table.name)));
@@ -386,8 +395,10 @@ ReportPage ComparePage::report() const
 Table ComparePage::reportTable() const
 {
     Table table;
-    for (int column = 0; column < m_model.columnCount(); ++column)
-        table.columns.push_back({m_model.headerData(column, Qt::Horizontal).toString().toStdString(), {}});
+    for (int column = 0; column < m_model.columnCount(); ++column) {
+        const QString title = m_model.headerData(column, Qt::Horizontal).toString().section(QLatin1Char('\n'), 0, 0);
+        table.columns.push_back({title.toStdString(), {}});
+    }
     for (int row = 0; row < m_model.rowCount(); ++row) {
         if (m_model.index(row, 0).data(CompareModel::HeadingRole).toBool())
             continue;

@@ -49,6 +49,8 @@ public:
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
 
 signals:
+    void copyRequested(); // of the open plan, to be changed and compared with it
+    void reportRequested();
     void openRequested(); // a plan, by its file
     void message(const QString& text); // for the status bar
     void applied(); // the current plan has another layout

@@ -67,7 +67,8 @@ QWidget* HistoryDetail::makeFacts()
     m_note->setTabChangesFocus(true);
     fixHeight(m_note, kNoteHeight);
     auto* words = new QFormLayout;
-    words->setContentsMargins(8, 6, 8, 8);
+    words->setContentsMargins(10, 6, 10, 10);
+    words->setHorizontalSpacing(10);
     words->addRow(tr("Tags"), m_tags);
     words->addRow(tr("Note"), m_note);
     auto* frame = new QFrame;

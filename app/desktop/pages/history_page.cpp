@@ -8,6 +8,7 @@
 #include "app/desktop/pages/recalibrate_dialog.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
@@ -31,7 +32,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{200, 92, 96, 176, 52, 58, 84, 84, 70, 84, 84, 62, 120, 128}; // a column each
+const QList<int> kWidths{200, 92, 96, 176, 56, 60, 84, 84, 78, 84, 84, 62, 120, 128}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
@@ -40,7 +41,6 @@ HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
     , m_table(new DataTable)
     , m_filter(new QLineEdit)
     , m_count(new QLabel)
-    , m_problem(new QLabel)
     , m_compare(new QPushButton(tr("Compare")))
     , m_delete(new QPushButton(tr("Delete")))
     , m_recalibrate(new QPushButton(tr("Recalibrate\u2026")))
@@ -77,15 +77,8 @@ QWidget* HistoryPage::makeTable()
 {
     m_filter->setPlaceholderText(tr("Filter by words: model, target, state, tag, date"));
     m_filter->setAccessibleName(tr("Filter"));
-    m_filter->setClearButtonEnabled(true);
-    fixWidth(m_filter, 300);
-    m_filter->setTextMargins(4, 2, 4, 2);
     m_count->setProperty("role", "muted");
-    m_problem->setProperty("role", "bad");
-    m_problem->setWordWrap(true);
-    m_problem->hide();
     auto* exports = new QPushButton(tr("Export\u2026"));
-    exports->setProperty("plain", true);
     auto* menu = new QMenu(exports);
     menu->addAction(tr("CSV\u2026"), this, [this] { askForExport(QStringLiteral("csv"), tr("CSV (*.csv)")); });
     menu->addAction(tr("Markdown\u2026"), this, [this] { askForExport(QStringLiteral("md"), tr("Markdown (*.md)")); });
@@ -104,9 +97,6 @@ QWidget* HistoryPage::makeTable()
     m_recalibrate->setObjectName(QStringLiteral("recalibrateRuns"));
     m_recalibrate->setToolTip(tr("Fit the stack's constants to the selected runs and see what would change"));
     connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
-    for (QPushButton* button : {import, m_delete, m_recalibrate})
-        button->setProperty("plain", true);
-    m_compare->setProperty("plain", true);
     m_compare->setObjectName(QStringLiteral("compareRuns"));
     m_compare->setToolTip(tr("Put the selected runs side by side (C)"));
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
@@ -114,18 +104,7 @@ QWidget* HistoryPage::makeTable()
     compareKey->setContext(Qt::WidgetShortcut);
     connect(compareKey, &QShortcut::activated, this, &HistoryPage::compareSelected);
 
-    auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(12, 8, 12, 8);
-    bar->setSpacing(10);
-    bar->addWidget(m_filter);
-    bar->addWidget(m_count);
-    bar->addWidget(m_problem, 1);
-    bar->addStretch();
-    bar->addWidget(m_compare);
-    bar->addWidget(m_recalibrate);
-    bar->addWidget(m_delete);
-    bar->addWidget(import);
-    bar->addWidget(exports);
+    m_filterBar = new FilterBar(m_filter, 300, {m_count}, {m_compare, m_recalibrate, m_delete, import, exports});
 
     m_table->setObjectName(QStringLiteral("history"));
     m_table->setModel(&m_model);
@@ -141,7 +120,7 @@ QWidget* HistoryPage::makeTable()
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addLayout(bar);
+    column->addWidget(m_filterBar);
     column->addWidget(m_table, 1);
     return panel;
 }
@@ -154,8 +133,7 @@ void HistoryPage::showEvent(QShowEvent* event)
 
 void HistoryPage::focusFilter()
 {
-    m_filter->setFocus();
-    m_filter->selectAll();
+    m_filterBar->focusFilter();
 }
 
 void HistoryPage::refresh(const QString& select)
@@ -168,8 +146,7 @@ void HistoryPage::refresh(const QString& select)
         runs = *std::move(list);
     else
         problem = fromUtf8(list.error().line());
-    m_problem->setText(problem);
-    m_problem->setVisible(!problem.isEmpty());
+    m_filterBar->showProblem(problem);
     m_model.show(std::move(runs));
     showCounts();
     const int row = std::max(0, m_model.rowOf(wanted));

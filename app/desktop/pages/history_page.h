@@ -19,6 +19,7 @@ class QPushButton;
 namespace fourfold::ui {
 
 class DataTable;
+class FilterBar;
 class HistoryDetail;
 
 class HistoryPage : public QWidget {
@@ -68,7 +69,8 @@ private:
     QString m_selected;
     DataTable* m_table;
     QLineEdit* m_filter;
-    QLabel *m_count, *m_problem;
+    FilterBar* m_filterBar = nullptr;
+    QLabel* m_count;
     QPushButton *m_compare, *m_delete, *m_recalibrate;
     HistoryDetail* m_detail;
 };

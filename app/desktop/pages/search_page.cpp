@@ -6,6 +6,7 @@
 #include "app/desktop/layout_state.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/expression_edit.h"
+#include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/widgets/pareto_scatter.h"
@@ -31,7 +32,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
-const QList<int> kWidths{24, 54, 42, 42, 42, 50, 42, 46, 52, 96, 104, 80, 92, 102, 62, 68};
+const QList<int> kWidths{26, 56, 44, 44, 44, 52, 44, 48, 56, 88, 78, 84, 76, 84, 60, 66, 66};
 
 QLabel* makeNote(const char* role)
 {
@@ -51,7 +52,6 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     , m_constraint(new ExpressionEdit(tr("Constraint")))
     , m_filter(new ExpressionEdit(tr("Filter")))
     , m_constraintError(makeNote("bad"))
-    , m_filterError(makeNote("bad"))
     , m_question(makeNote("muted"))
     , m_state(makeNote("muted"))
     , m_progress(new QProgressBar)
@@ -136,24 +136,14 @@ QWidget* SearchPage::makeResults()
     m_filter->setPlaceholderText(tr("Filter the results: memory_gib < 60 and tp == 8"));
     m_paretoOnly->setObjectName(QStringLiteral("paretoOnly"));
     m_paretoOnly->setAccessibleName(m_paretoOnly->text());
-    for (QPushButton* button : {m_apply, m_pin, m_compare})
-        button->setProperty("plain", true);
     m_apply->setObjectName(QStringLiteral("applyLayout"));
     m_apply->setToolTip(tr("Put this layout into the plan (Enter); it can be undone"));
     m_pin->setToolTip(tr("Keep this row for comparing (P)"));
     auto* exports = new QPushButton(tr("Export\u2026"));
-    exports->setProperty("plain", true);
     auto* menu = new QMenu(exports);
     addTableExports(*menu, this, tr("Search results"), [this] { return m_results.table(kMostExported); });
     exports->setMenu(menu);
-    auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(12, 8, 12, 4);
-    bar->setSpacing(8);
-    bar->addWidget(m_filter, 1);
-    bar->addWidget(m_paretoOnly);
-    for (QPushButton* button : {m_apply, m_pin, m_compare, exports})
-        bar->addWidget(button);
-    m_filterError->setContentsMargins(12, 0, 12, 4);
+    m_filterBar = new FilterBar(m_filter, 0, {m_paretoOnly}, {m_apply, m_pin, m_compare, exports});
 
     m_table->setModel(&m_results);
     m_table->setObjectName(QStringLiteral("results"));
@@ -167,8 +157,7 @@ QWidget* SearchPage::makeResults()
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addLayout(bar);
-    column->addWidget(m_filterError);
+    column->addWidget(m_filterBar);
     column->addWidget(m_table, 1);
     return panel;
 }
@@ -240,8 +229,7 @@ void SearchPage::showEvent(QShowEvent* event)
 
 void SearchPage::focusFilter()
 {
-    m_filter->setFocus();
-    m_filter->selectAll();
+    m_filterBar->focusFilter();
 }
 
 void SearchPage::showPlan()
@@ -330,8 +318,7 @@ void SearchPage::showState()
         refusal = document.problem() ? fromUtf8(document.problem()->line()) : tr("There is no plan to search from");
     m_constraintError->setText(refusal);
     m_constraintError->setVisible(!refusal.isEmpty());
-    m_filterError->setText(m_filter->error());
-    m_filterError->setVisible(!m_filter->error().isEmpty());
+    m_filterBar->showProblem(m_filter->error());
     m_start->setText(running ? tr("Cancel") : tr("Search"));
     m_start->setToolTip(running ? tr("What was found stays") : tr("Search (Ctrl+Enter)"));
     m_start->setEnabled(running || refusal.isEmpty());

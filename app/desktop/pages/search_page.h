@@ -18,6 +18,7 @@ namespace fourfold::ui {
 
 class DataTable;
 class ExpressionEdit;
+class FilterBar;
 class ParetoScatter;
 
 class SearchPage : public QWidget {
@@ -59,8 +60,9 @@ private:
     QComboBox* m_objective;
     QSpinBox* m_gpus;
     QCheckBox* m_upTo;
+    FilterBar* m_filterBar = nullptr;
     ExpressionEdit *m_constraint, *m_filter;
-    QLabel *m_constraintError, *m_filterError, *m_question, *m_state;
+    QLabel *m_constraintError, *m_question, *m_state;
     QProgressBar* m_progress;
     QPushButton *m_start, *m_apply, *m_pin, *m_compare;
     QCheckBox* m_paretoOnly;

@@ -108,7 +108,6 @@ QWidget* SweepView::makeControls()
     auto* exports = new QPushButton(tr("Export\u2026"));
     exports->setProperty("plain", true);
     auto* menu = new QMenu(exports);
-    addExports(*menu, *m_map);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] { // with the table that is on show now
         menu->clear();
         addExports(*menu, *m_map);

@@ -14,8 +14,8 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kNameWidth = 190;
-constexpr int kVerdictWidth = 330;
+constexpr int kNameWidth = 230;
+constexpr int kVerdictWidth = 430;
 constexpr int kLegendHeight = 26;
 
 QString linkName(LinkKind link)

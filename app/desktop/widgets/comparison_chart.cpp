@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/comparison_chart.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 
 #include <QBarCategoryAxis>
@@ -13,6 +14,7 @@
 #include <QLegend>
 #include <QLineSeries>
 #include <QLogValueAxis>
+#include <QPainter>
 #include <QScatterSeries>
 #include <QStackedBarSeries>
 #include <QValueAxis>
@@ -36,12 +38,49 @@ constexpr CurveLook kCurveLooks[]{{&Theme::accentText, Qt::SolidLine, QScatterSe
     {&Theme::gradients, Qt::SolidLine, QScatterSeries::MarkerShapeStar},
     {&Theme::bad, Qt::DashLine, QScatterSeries::MarkerShapePentagon}};
 
-double topOf(double most)
+// From nothing to a little over `most`, with round numbers at the ticks.
+void setRoundRange(QValueAxis& axis, double most)
 {
-    if (!(most > 0))
-        return 1;
-    const double step = axisStep(most, 5);
-    return std::ceil(most / step - 1e-9) * step;
+    const double step = axisStep(most > 0 ? most * 1.05 : 1, 5);
+    const double steps = most > 0 ? std::ceil(most * 1.05 / step - 1e-9) : 1;
+    axis.setRange(0, steps * step);
+    axis.setTickCount(static_cast<int>(steps) + 1);
+    const int decimals = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+    axis.setLabelFormat(QStringLiteral("%.%1f").arg(decimals));
+}
+
+// The shape of a marker of Qt Charts, for the legend.
+QPolygonF markerOf(QScatterSeries::MarkerShape shape, const QPointF& middle, double radius)
+{
+    int corners = 32;
+    double turn = 0;
+    switch (shape) {
+    case QScatterSeries::MarkerShapeCircle:
+        break;
+    case QScatterSeries::MarkerShapeRectangle:
+        corners = 4;
+        turn = M_PI / 4;
+        break;
+    case QScatterSeries::MarkerShapeRotatedRectangle:
+        corners = 4;
+        break;
+    case QScatterSeries::MarkerShapeTriangle:
+        corners = 3;
+        break;
+    case QScatterSeries::MarkerShapeStar:
+        corners = 10;
+        break;
+    case QScatterSeries::MarkerShapePentagon:
+        corners = 5;
+        break;
+    }
+    QPolygonF polygon;
+    for (int i = 0; i < corners; ++i) {
+        const double angle = turn - M_PI / 2 + 2 * M_PI * i / corners;
+        const double reach = shape == QScatterSeries::MarkerShapeStar && i % 2 ? radius / 2 : radius;
+        polygon << middle + reach * QPointF(std::cos(angle), std::sin(angle));
+    }
+    return polygon;
 }
 
 QBrush brushOf(const QColor& color, Card::Fill fill)
@@ -72,7 +111,7 @@ ComparisonChart::ComparisonChart(const QString& title, const QString& subtitle, 
     m_chart->setAnimationOptions(QChart::NoAnimation);
     m_chart->setMargins({0, 0, 0, 0});
     m_chart->layout()->setContentsMargins(0, 0, 0, 0);
-    m_chart->legend()->setAlignment(Qt::AlignTop);
+    m_chart->legend()->hide();
     m_view->setRenderHint(QPainter::Antialiasing);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setFocusPolicy(Qt::NoFocus);
@@ -134,6 +173,7 @@ void ComparisonChart::rebuild()
     for (const CurveSeries& curve : m_curves)
         words << curve.name;
     setAccessibleDescription(words.join(QStringLiteral(", ")));
+    place();
     update();
 }
 
@@ -159,17 +199,14 @@ void ComparisonChart::buildBars()
     series->setBarWidth(m_stacked ? 0.5 : 0.7);
     m_chart->addSeries(series);
     auto* x = new QBarCategoryAxis;
-    // Equal names would become one category.
+    // Numbered as in the table: equal names would become one category, and long ones are cut.
     QStringList categories;
     for (const QString& name : m_categories)
-        categories << (categories.contains(name) ? QStringLiteral("%1 #%2").arg(name).arg(categories.size() + 1)
-                                                 : name);
+        categories << QStringLiteral("%1 %2").arg(categories.size() + 1).arg(name);
     x->append(categories);
     auto* y = new QValueAxis;
-    y->setRange(0, topOf(most * 1.05));
     y->setTitleText(m_unit);
-    const double top = y->max();
-    y->setLabelFormat(top >= 20 ? QStringLiteral("%.0f") : top >= 2 ? QStringLiteral("%.1f") : QStringLiteral("%.3f"));
+    setRoundRange(*y, most);
     m_chart->addAxis(x, Qt::AlignBottom);
     m_chart->addAxis(y, Qt::AlignLeft);
     series->attachAxis(x);
@@ -216,15 +253,12 @@ void ComparisonChart::buildCurves()
         }
     }
     x->setRange(std::isfinite(first) ? first / 1.2 : 1, last * 1.2);
-    y->setRange(0, topOf(most * 1.05));
-    y->setLabelFormat(y->max() >= 20 ? QStringLiteral("%.0f") : QStringLiteral("%.2f"));
+    setRoundRange(*y, most);
 }
 
 void ComparisonChart::style()
 {
     const Theme& theme = themeOf(this);
-    m_chart->legend()->setLabelColor(theme.muted);
-    m_chart->legend()->setFont(scaledFont(-0.75));
     for (QAbstractAxis* axis : m_chart->axes()) {
         axis->setLabelsColor(theme.muted);
         axis->setLabelsFont(scaledFont(-1));
@@ -264,10 +298,62 @@ Table ComparisonChart::table() const
     return table;
 }
 
+std::vector<ComparisonChart::LegendEntry> ComparisonChart::legend(const QRect& area) const
+{
+    const QFont font = scaledFont(-0.5);
+    std::vector<LegendEntry> entries;
+    QPoint at(area.left(), area.top() + px(10));
+    const std::size_t count = m_curves.empty() ? m_sets.size() : m_curves.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const QString name = m_curves.empty() ? m_sets[i].name : m_curves[i].name;
+        const QString text = QFontMetrics(font).elidedText(name, Qt::ElideRight, area.width() / 2 - px(32));
+        const int width = px(32) + lineWidth(font, text);
+        if (at.x() > area.left() && at.x() + width > area.right() + px(16))
+            at = QPoint(area.left(), at.y() + px(17));
+        entries.push_back({at, text, i});
+        at.rx() += width;
+    }
+    return entries;
+}
+
+void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    for (const LegendEntry& entry : legend(area)) {
+        if (m_curves.empty()) {
+            const BarSet& set = m_sets[entry.series];
+            drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, entry.text, set.fill, theme);
+            continue;
+        }
+        const CurveLook& look = kCurveLooks[entry.series % std::size(kCurveLooks)];
+        const QPointF middle(entry.at.x() + px(6), entry.at.y() - px(4));
+        painter.setRenderHint(QPainter::Antialiasing);
+        if (m_curves[entry.series].measured) {
+            painter.setPen(theme.text);
+            painter.setBrush(theme.*look.color);
+            painter.drawPolygon(markerOf(look.marker, middle, px(4.5)));
+        } else {
+            painter.setPen(QPen(theme.*look.color, 2, look.pen));
+            painter.drawLine(middle - QPointF(px(6), 0), middle + QPointF(px(6), 0));
+        }
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(theme.muted);
+        painter.setFont(scaledFont(-0.5));
+        drawLine(painter, entry.at.x() + px(16), entry.at.y(), entry.text);
+    }
+}
+
+// The chart below the legend, however many lines that has.
+void ComparisonChart::place()
+{
+    const std::vector<LegendEntry> entries = legend(bodyArea());
+    const int used = entries.empty() ? 0 : entries.back().at.y() + px(4) - bodyArea().top();
+    m_view->setGeometry(bodyArea().adjusted(-6, used, 6, 6));
+}
+
 void ComparisonChart::resizeEvent(QResizeEvent* event)
 {
     Card::resizeEvent(event);
-    m_view->setGeometry(bodyArea().adjusted(-6, -px(4), 6, 6));
+    place();
 }
 
 void ComparisonChart::changeEvent(QEvent* event)

@@ -40,6 +40,7 @@ public:
 
 protected:
     [[nodiscard]] bool isEmpty() const override;
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
 
@@ -48,6 +49,14 @@ private:
     void buildBars();
     void buildCurves();
     void style();
+    void place();
+    // A legend of several lines that names each series as far as there is room; Qt's has one line and cuts all names.
+    struct LegendEntry {
+        QPoint at; // its baseline, in the card
+        QString text;
+        std::size_t series = 0;
+    };
+    [[nodiscard]] std::vector<LegendEntry> legend(const QRect& area) const;
 
     QChart* m_chart;
     QChartView* m_view;

@@ -36,8 +36,24 @@ void DataTable::setWidths(const QList<int>& widths)
     resetWidths();
 }
 
+void DataTable::setModel(QAbstractItemModel* model)
+{
+    QTableView::setModel(model);
+    if (model)
+        connect(model, &QAbstractItemModel::modelReset, this, &DataTable::fitColumns);
+}
+
+void DataTable::fitColumns()
+{
+    const int columns = model() ? model()->columnCount() : 0;
+    if (zoom() != m_widthsZoom || columns != m_widthsColumns)
+        resetWidths();
+}
+
 void DataTable::resetWidths()
 {
+    m_widthsZoom = zoom();
+    m_widthsColumns = model() ? model()->columnCount() : 0;
     for (int i = 0; i < m_widths.size(); ++i)
         setColumnWidth(i, px(m_widths[i]));
 }
@@ -57,7 +73,7 @@ QString DataTable::selectionAsText() const
     QStringList lines, cells;
     const int columns = model()->columnCount();
     for (int column = 0; column < columns; ++column)
-        cells << model()->headerData(column, Qt::Horizontal).toString();
+        cells << model()->headerData(column, Qt::Horizontal).toString().replace(QLatin1Char('\n'), QLatin1Char(' '));
     lines << cells.join(QLatin1Char('\t'));
     const int count = rows.isEmpty() ? model()->rowCount() : static_cast<int>(rows.size());
     for (int i = 0; i < count; ++i) {
@@ -87,8 +103,16 @@ void DataTable::keyPressEvent(QKeyEvent* event)
 void DataTable::changeEvent(QEvent* event)
 {
     QTableView::changeEvent(event);
-    if (event->type() == QEvent::FontChange)
+    if (event->type() == QEvent::FontChange) {
         fitRows();
+        fitColumns();
+    }
+}
+
+void DataTable::showEvent(QShowEvent* event)
+{
+    QTableView::showEvent(event);
+    fitColumns(); // the zoom may have changed while it was hidden
 }
 
 } // namespace fourfold::ui

@@ -13,8 +13,10 @@ class DataTable : public QTableView {
 public:
     explicit DataTable(QWidget* parent = nullptr);
 
-    // Widths of the columns at 100 % zoom; the last column takes the rest.
+    // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
+    // columns that come later.
     void setWidths(const QList<int>& widths);
+    void setModel(QAbstractItemModel* model) override;
     void resetWidths();
     // The selected rows (all, when none is) with a line of titles, tab-separated: spreadsheets take it as cells.
     [[nodiscard]] QString selectionAsText() const;
@@ -25,11 +27,14 @@ signals:
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     void fitRows();
+    void fitColumns(); // where zoom or number of columns are others than those of the widths
 
     QList<int> m_widths;
+    int m_widthsZoom = 0, m_widthsColumns = 0;
 };
 
 } // namespace fourfold::ui

@@ -84,7 +84,8 @@ void FigureCard::paintEvent(QPaintEvent* event)
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    drawLine(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
+    drawLine(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft,
+        elidedLine(painter.font(), m_figure.title, textWidth));
 
     painter.setOpacity(isStale() ? kStaleOpacity : 1);
     painter.setPen(theme.text);

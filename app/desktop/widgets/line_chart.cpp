@@ -17,6 +17,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kLegendHeight = 22;
 constexpr int kXLabelHeight = 18;
+constexpr qsizetype kDense = 300; // points
 
 int decimalsFor(double step)
 {
@@ -221,7 +222,10 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
     line.reserve(m_points.size());
     for (const QPointF& point : m_points)
         line << axes.at(point);
-    painter.setPen(QPen(theme.*m_color, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    // Round joins of a thousand points cost more than the rest of the card, and nobody sees them.
+    const bool dense = line.size() > kDense;
+    painter.setPen(QPen(theme.*m_color, dense ? 1.5 : 2, Qt::SolidLine, dense ? Qt::FlatCap : Qt::RoundCap,
+        dense ? Qt::BevelJoin : Qt::RoundJoin));
     painter.setBrush(Qt::NoBrush);
     if (line.size() == 1)
         painter.drawEllipse(line.front(), 1.5, 1.5);
@@ -296,7 +300,7 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         painter.setPen(theme.muted);
         painter.setFont(scaledFont(-0.5));
         painter.drawText(
-            QRectF(area.left(), area.top() - px(24), area.width(), px(16)), Qt::AlignRight | Qt::AlignVCenter, m_note);
+            QRectF(area.left(), area.top() - px(28), area.width(), px(20)), Qt::AlignRight | Qt::AlignVCenter, m_note);
     }
     if (!m_level || m_levelName.isEmpty())
         return;

@@ -21,8 +21,10 @@ void changeRole(QLabel* label, const QString& role)
     if (label->property("role").toString() == role)
         return;
     label->setProperty("role", role);
+    const QFont font = label->font();
     label->style()->unpolish(label); // the style sheet reads the property again
     label->style()->polish(label);
+    label->setFont(font); // of before the zoom, where the style sheet knows it from then
 }
 
 QString roleOf(Tone tone)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/pareto_scatter.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
@@ -91,9 +92,9 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     painter.setBrush(Qt::NoBrush);
     painter.drawEllipse(QPointF(next + px(5), baseline - px(4)), px(4), px(4));
     painter.setPen(theme.muted);
-    painter.drawText(next + px(16), baseline, two);
+    drawLine(painter, next + px(16), baseline, elidedLine(painter.font(), two, area.right() - next - px(16)));
     painter.setRenderHint(QPainter::Antialiasing, false);
-    paintAxes(painter, axes, theme);
+    paintAxes(painter, area, axes, theme);
     painter.setRenderHint(QPainter::Antialiasing);
     paintPoints(painter, theme, [&](QPainter& on) { drawPoints(on, axes, theme); });
     if (selected() >= 0 && selected() < m_model.rowCount()) {
@@ -104,7 +105,7 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-void ParetoScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+void ParetoScatter::paintAxes(QPainter& painter, const QRect& area, const Axes& axes, const Theme& theme) const
 {
     painter.setFont(scaledFont(-1));
     const double yStep = axisStep(axes.top, std::max(2, static_cast<int>(axes.plot.height()) / px(40)));
@@ -116,14 +117,15 @@ void ParetoScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& 
         painter.drawText(QRectF(axes.plot.left() - px(60), y - px(8), px(54), px(16)),
             Qt::AlignRight | Qt::AlignVCenter, grouped(value, yStep < 1 ? 2 : 0));
     }
-    const double xStep = axisStep(axes.right, std::max(2, static_cast<int>(axes.plot.width()) / px(70)));
+    const double xStep = axisStep(axes.right, std::max(2, static_cast<int>(axes.plot.width()) / px(44)));
     for (double value = 0; value <= axes.right; value += xStep) {
         const double x = axes.plot.left() + value / axes.right * axes.plot.width();
         painter.drawText(QRectF(x - px(40), axes.plot.bottom() + px(2), px(80), px(15)), Qt::AlignCenter,
             grouped(value, xStep < 1 ? 2 : 0));
     }
-    painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + px(17), axes.plot.width(), px(16)), Qt::AlignCenter,
-        tr("Memory, GiB per GPU (up: tokens/s per GPU)"));
+    const QRectF title(area.left(), axes.plot.bottom() + px(17), area.width(), px(16));
+    drawLine(painter, title, Qt::AlignCenter,
+        elidedLine(painter.font(), tr("Memory, GiB per GPU (up: tokens/s per GPU)"), area.width()));
 }
 
 void ParetoScatter::drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const
@@ -165,7 +167,8 @@ QString ParetoScatter::tipOf(int row) const
     QStringList lines;
     for (int column = ResultsModel::gpus; column < ResultsModel::columns; ++column)
         lines << QStringLiteral("%1 %2").arg(
-            m_model.headerData(column, Qt::Horizontal).toString(), m_model.index(row, column).data().toString());
+            m_model.headerData(column, Qt::Horizontal).toString().replace(QLatin1Char('\n'), QLatin1Char(' ')),
+            m_model.index(row, column).data().toString());
     return lines.join(QLatin1Char('\n'));
 }
 

@@ -32,7 +32,7 @@ private:
     void modelChanged();
     [[nodiscard]] Axes axesIn(const QRect& area) const;
     [[nodiscard]] QPointF at(const Axes& axes, int row) const;
-    void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    void paintAxes(QPainter& painter, const QRect& area, const Axes& axes, const Theme& theme) const;
     void drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const;
 
     const ResultsModel& m_model;

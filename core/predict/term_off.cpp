@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/predict/term_off.h"
+
+#include "core/plan/plan.h"
+#include "core/predict/prediction.h"
+#include "core/schedule/chrome_trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace fourfold {
+
+namespace {
+
+// Overlapping spans of one stage (communication beside compute) count in full in their own terms, and once as busy.
+std::map<std::string, double> terms_of(const Timeline& timeline)
+{
+    std::map<std::string, double> terms;
+    if (timeline.stages < 1)
+        return terms;
+    std::vector<std::vector<std::pair<double, double>>> busy(static_cast<std::size_t>(timeline.stages));
+    for (const Span& span : timeline.spans) {
+        terms[std::string(name(span.kind))] += (span.end_s - span.start_s) / timeline.stages;
+        if (span.stage >= 0 && span.stage < timeline.stages)
+            busy[static_cast<std::size_t>(span.stage)].emplace_back(span.start_s, span.end_s);
+    }
+    double waiting = 0;
+    for (auto& spans : busy) {
+        std::sort(spans.begin(), spans.end());
+        double covered = 0, reach = 0;
+        for (const auto& [start, end] : spans) {
+            covered += std::max(0.0, end - std::max(start, reach));
+            reach = std::max(reach, end);
+        }
+        waiting += std::max(0.0, timeline.length_s - covered) / timeline.stages;
+    }
+    terms["waiting"] = waiting;
+    return terms;
+}
+
+} // namespace
+
+std::vector<TermOff> terms_off(const Timeline& predicted, const Timeline& measured)
+{
+    std::map<std::string, TermOff> terms;
+    for (const auto& [term, seconds] : terms_of(predicted))
+        terms[term] = {term, seconds, 0};
+    for (const auto& [term, seconds] : terms_of(measured)) {
+        terms[term].term = term;
+        terms[term].measured_s = seconds;
+    }
+    std::vector<TermOff> sorted;
+    for (auto& [term, off] : terms)
+        sorted.push_back(std::move(off));
+    std::stable_sort(sorted.begin(), sorted.end(),
+        [](const TermOff& a, const TermOff& b) { return std::abs(a.difference_s()) > std::abs(b.difference_s()); });
+    return sorted;
+}
+
+std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& events)
+{
+    const auto trace = std::find_if(events.rbegin(), events.rend(),
+        [](const Json& event) { return event.value("event", std::string()) == "trace"; });
+    if (trace == events.rend())
+        return {};
+    const Expected<Timeline> measured = timeline_from_chrome_trace(*trace, "trace event");
+    const Expected<ResolvedPlan> resolved = read_resolved(plan, "stored plan");
+    if (!measured || !resolved)
+        return {};
+    const std::vector<TermOff> terms = terms_off(predict(*resolved).timeline, *measured);
+    return terms.empty() ? std::nullopt : std::optional(terms.front());
+}
+
+std::string term_off_text(const TermOff& term)
+{
+    char text[160];
+    std::snprintf(text, sizeof text, "%s: %.3g s predicted, %.3g s measured (%+.3g s)", term.term.c_str(),
+        term.predicted_s, term.measured_s, term.difference_s());
+    return text;
+}
+
+} // namespace fourfold

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Clicks and keys as a person makes them, also through menus and dialogs, whose event loops do not return.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+class QComboBox;
+class QPushButton;
+class QSpinBox;
+class QTabBar;
+class QWidget;
+
+namespace fourfold::ui::test {
+
+void click(QWidget& widget);
+// Opens the list by a click, goes to the entry whose text contains `text`, and takes it by Enter. False: there is none.
+bool choose(QComboBox& box, const QString& text);
+// Selects what is there and types over it.
+void type(QSpinBox& box, int value);
+// Clicks the tab whose text starts with `text`.
+bool clickTab(QTabBar& bar, const QString& text);
+
+// Opens the menu of a button by a click and clicks an entry of it, through its submenus where there are several texts.
+// A file dialog that opens is dismissed, and told in `asked`. False: there is no such entry.
+bool clickMenu(QPushButton& button, const QStringList& entries, bool* asked = nullptr);
+// The same in the window's menu bar: the first text is the menu's.
+bool clickMenuBar(QWidget& window, const QStringList& entries);
+
+} // namespace fourfold::ui::test
