@@ -32,7 +32,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
-const QList<int> kWidths{26, 56, 44, 44, 44, 52, 44, 48, 56, 88, 78, 84, 76, 84, 60, 66, 66};
+const QList<int> kWidths{26, 56, 44, 44, 44, 52, 44, 48, 56, 98, 78, 92, 72, 80, 56, 60, 66};
 
 QLabel* makeNote(const char* role)
 {
