@@ -56,7 +56,9 @@ std::string glibc_version()
         if (at == std::string::npos)
             continue;
         const std::size_t begin = at + kMark.size();
-        return content.substr(begin, std::min<std::size_t>(content.find_first_not_of("0123456789.", begin) - begin, 8));
+        const std::string version
+            = content.substr(begin, std::min<std::size_t>(content.find_first_not_of("0123456789.", begin) - begin, 8));
+        return version.substr(0, version.find_last_not_of('.') + 1); // "release version 2.36."
     }
     return {};
 }

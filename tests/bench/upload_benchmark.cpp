@@ -4,7 +4,7 @@
 #include "core/base/json.h"
 #include "core/base/sha256.h"
 #include "runner/runs/stage_nodes.h"
-#include "tests/bench/delay_line.h"
+#include "tests/cluster/delay_line.h"
 #include "tests/cluster/ssh_cluster.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "core/base/sha256.h"
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
+#include "tests/cluster/delay_line.h"
 #include "tests/cluster/ssh_cluster.h"
 
 #include <algorithm>
@@ -82,6 +83,26 @@ TEST_F(NodeFaults, ALineOfOneMegabitIsSlowAndNotDead)
     expect_same(*result, "events.jsonl", "events.jsonl");
     for (const std::string& link : observer.links)
         EXPECT_FALSE(link.starts_with("reconnecting")) << link;
+}
+
+// 50 ms each way, as across an ocean.
+TEST_F(NodeFaults, AFarNodeIsFollowedLikeANearOne)
+{
+    make(1);
+    const DelayLine line({"", "10.231.78.100/24"}, {net->node(1), "10.231.78.1/24"}, 50, 20);
+    if (!line.good())
+        GTEST_SKIP() << "a line with a delay needs /dev/net/tun";
+    Sshd far(home, "far", {"10.231.78.1", 22, net->node(1)});
+    nodes[0]->stop();
+    far.start();
+    RunRequest out = asked(2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "10"}, {"FAKE_EVENT_BYTES", "200000"}});
+    out.target = ssh_target(home, {&far});
+    const auto result = launch(out, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(steps_of(observer.events).size(), 100u);
+    expect_same(*result, "events.jsonl", "events.jsonl");
 }
 
 // The cable is dead and every process of the node with it; then it boots again.

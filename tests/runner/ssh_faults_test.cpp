@@ -77,6 +77,74 @@ TEST_F(SshFaults, AServerThatAllowsNoSession)
     EXPECT_NE(result.error().line().find("MaxSessions"), std::string::npos) << result.error().line();
 }
 
+// Links that are cut at any moment around the start: either nothing was started and nothing is left, or the run goes on
+// and every event of it is stored.
+TEST_F(SshFaults, ALinkCutBeforeTheStartIsAcknowledged)
+{
+    Sshd first_host(home, "first"), second_host(home, "second");
+    first_host.start();
+    second_host.start();
+    const auto both = [&](const std::map<std::string, std::string>& environment) {
+        RunRequest out = request(home, 4, environment);
+        out.target = ssh_target(home, {&first_host, &second_host});
+        out.target.preflight = false;
+        return out;
+    };
+    ASSERT_TRUE(launch(both({{"FAKE_STEPS", "1"}}), observer, {}));
+    int ran = 0, refused = 0;
+    for (const int wait_ms : {0, 40, 120}) {
+        struct Cutting : Recording {
+            std::function<void()> strike;
+            std::jthread striker;
+            void on_state(RunState state, const std::string& what) override
+            {
+                Recording::on_state(state, what);
+                if (state == RunState::launching && !striker.joinable())
+                    striker = std::jthread(strike);
+            }
+        } mine;
+        mine.trust = true;
+        mine.strike = [&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+            first_host.cut_connections();
+            second_host.cut_connections();
+        };
+        const auto result = launch(both({{"FAKE_STEPS", "30"}, {"FAKE_STEP_MS", "10"}}), mine, {});
+        (result && result->state == RunState::ok ? ran : refused) += 1;
+        EXPECT_TRUE(wait_until([&] { return processes_of(mine.id) == 0; }, 10)) << wait_ms << " ms: processes are left";
+        if (!result)
+            continue;
+        EXPECT_TRUE(result->state == RunState::ok || result->state == RunState::lost
+            || result->state == RunState::cancelled || result->state == RunState::fail)
+            << wait_ms << " ms: " << name(result->state);
+        const auto stored = read_text_file(result->folder / "events.jsonl");
+        ASSERT_TRUE(stored);
+        EXPECT_TRUE(*stored == node_events(result->id)) << wait_ms;
+    }
+    std::printf("%d runs went on, %d were not started\n", ran, refused);
+}
+
+TEST_F(SshFaults, ABaseFolderThatRunsNoPrograms)
+{
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        GTEST_SKIP() << "a disk of one's own needs root and a mount namespace";
+    const auto base = home.path() / "node";
+    std::filesystem::create_directories(base);
+    Sshd host(home, "host");
+    for (const auto& [flags, part] :
+        {std::pair(MS_NOEXEC, "cannot be executed on the host"), std::pair(MS_RDONLY, "cannot be made on the host")}) {
+        if (mount("other", base.c_str(), "tmpfs", static_cast<unsigned long>(flags), "size=64m") != 0)
+            GTEST_SKIP() << "a tmpfs cannot be mounted here";
+        host.start();
+        const auto result = launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {});
+        ASSERT_FALSE(result);
+        EXPECT_NE(result.error().line().find(part), std::string::npos) << result.error().line();
+        EXPECT_FALSE(result.error().hint.empty());
+        host.stop();
+        umount2(base.c_str(), MNT_DETACH);
+    }
+}
+
 // The history's disk fills up while the run goes on: the client lets go of it, and catches up when there is room.
 TEST_F(SshFaults, AFullDiskOfTheClientLosesNothing)
 {

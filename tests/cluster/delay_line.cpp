@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/bench/delay_line.h"
+#include "tests/cluster/delay_line.h"
 
 #include "tests/runner/sshd.h"
 
