@@ -115,10 +115,11 @@ std::string without_constants(Table table)
 
 std::string ranking_remark(const std::vector<FoundLayout>& best)
 {
+    const auto tie = std::adjacent_find(
+        best.begin(), best.end(), [](const FoundLayout& a, const FoundLayout& b) { return a.place == b.place; });
     std::string out;
-    const auto tied = [&](std::size_t i) { return i > 0 && best[i].place == best[i - 1].place && best[i].place > 0; };
-    for (std::size_t i = 1; i < best.size() && out.empty(); ++i)
-        out = tied(i) ? "layouts of one place differ by less than the model can tell; less memory first\n" : "";
+    if (tie != best.end())
+        out = "layouts of one place differ by less than the model can tell; less memory first\n";
     if (std::any_of(best.begin(), best.end(), [](const FoundLayout& found) { return found.risk > kMarkedRisk; }))
         out += "a risk of not fitting above " + shown_number(100 * kMarkedRisk, 0)
             + " % is weighed in: such a layout stands where its speed times (1 - risk) puts it\n";

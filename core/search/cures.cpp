@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/cures.h"
 
+#include "core/search/evaluator.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -36,9 +38,7 @@ bool meets_constraints(const SearchRequest& request, const Prediction& predictio
 {
     PlanValues values{};
     fill_layout(values, prediction.plan);
-    const LayoutFigures figures{prediction.step_time_s.value_or(0), prediction.memory_gib.value_or(0),
-        prediction.memory_device_gib.value_or(0), prediction.fit};
-    fill_figures(values, prediction.plan, figures, request.budget);
+    fill_figures(values, prediction.plan, figures_of(prediction), request.budget);
     return std::all_of(request.constraints.begin(), request.constraints.end(),
         [&](const Expression& constraint) { return constraint.holds(values); });
 }

@@ -42,20 +42,26 @@ bool leaves_as_it_came(Schedule schedule)
 
 } // namespace
 
+LayoutFigures figures_of(const Prediction& prediction)
+{
+    return {prediction.step_time_s.value_or(0), prediction.memory_gib.value_or(0),
+        prediction.memory_device_gib.value_or(0), prediction.fit};
+}
+
 Evaluation evaluate_by_simulation(const ResolvedPlan& plan, std::set<std::string>& codes)
 {
     Evaluation evaluation;
     const Prediction prediction = predict(plan);
-    evaluation.figures.memory_gib = prediction.memory_gib.value_or(0);
-    evaluation.figures.memory_device_gib = prediction.memory_device_gib.value_or(0);
-    evaluation.figures.fit = prediction.fit;
+    const LayoutFigures figures = figures_of(prediction);
+    evaluation.figures = figures;
+    evaluation.figures.step_time_s = 0; // of a layout that breaks a rule
     for (const Reason& reason : prediction.reasons) {
         if (reason.code == "memory")
             continue;
         evaluation.code = *codes.insert(reason.code).first;
         return evaluation;
     }
-    evaluation.figures.step_time_s = prediction.step_time_s.value_or(0);
+    evaluation.figures = figures;
     evaluation.outcome = prediction.fit == Fit::no ? LayoutOutcome::does_not_fit : LayoutOutcome::evaluated;
     return evaluation;
 }

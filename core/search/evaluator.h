@@ -25,6 +25,9 @@ struct Evaluation {
     std::string_view code; // of the first broken rule; check() has its message
 };
 
+// What a prediction says of a layout; what it does not know is 0.
+LayoutFigures figures_of(const Prediction& prediction);
+
 // The reference: the whole operation list and the event simulator, as predict() does. `code` of the evaluation: kept in
 // `codes`.
 Evaluation evaluate_by_simulation(const ResolvedPlan& plan, std::set<std::string>& codes);

@@ -41,20 +41,18 @@ bool FoundRanking::before(const FoundLayout& a, const FoundLayout& b) const
 
 void FoundRanking::place_ties(std::vector<FoundLayout>& best) const
 {
+    for (std::size_t i = 0; i < best.size(); ++i)
+        best[i].place = int(i) + 1;
+    if (!weighs_)
+        return;
     std::vector<RankCandidate> candidates;
     for (const FoundLayout& found : best)
         candidates.push_back({objective_->maximize ? found.objective : 1 / found.objective, found.risk,
             found.figures.memory_device_gib, true});
     std::vector<FoundLayout> placed;
-    if (weighs_) {
-        for (const RankedCandidate& entry : rank_candidates(candidates, tie_share_)) {
-            placed.push_back(best[entry.index]);
-            placed.back().place = entry.place;
-        }
-    } else {
-        placed = best;
-        for (std::size_t i = 0; i < placed.size(); ++i)
-            placed[i].place = int(i) + 1;
+    for (const RankedCandidate& entry : rank_candidates(candidates, tie_share_)) {
+        placed.push_back(best[entry.index]);
+        placed.back().place = entry.place;
     }
     best = std::move(placed);
 }
