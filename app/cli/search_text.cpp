@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/predict/rank.h"
 #include "core/report/views/advice_table.h"
+#include "core/report/views/obstacle.h"
 #include "core/search/cures.h"
 
 #include <algorithm>
@@ -17,16 +18,6 @@ namespace {
 Cell known(double value)
 {
     return std::isnan(value) ? Cell() : Cell(value);
-}
-
-std::string layout_words(const Candidate& candidate)
-{
-    std::ostringstream out;
-    out << "tp " << candidate.tp << ", cp " << candidate.cp << ", pp " << candidate.pp << ", dp " << candidate.dp
-        << ", micro-batch " << candidate.micro_batch << ", "
-        << (candidate.sharding == Sharding::none ? "no" : to_text(candidate.sharding)) << " sharding, "
-        << (candidate.recompute == Recompute::none ? "no" : to_text(candidate.recompute)) << " recomputation";
-    return out.str();
 }
 
 std::string count(std::int64_t number, const char* word)
@@ -166,44 +157,12 @@ Json search_json(const SearchRequest& request, const SearchResult& result)
 
 Problem nothing_found(const SearchRequest& request, const SearchResult& result)
 {
-    const SearchCounts& counts = result.counts;
-    const auto problem = [](std::string message, std::string hint) {
-        return Problem{ProblemCode::failed, std::move(message), std::move(hint), ""};
-    };
-    if (counts.enumerated == 0)
-        return problem("no combination of the axes makes a layout of " + std::to_string(request.space.gpus.front())
-                + (request.space.gpus.size() > 1 ? " or more GPUs" : " GPUs"),
-            "widen the axes or the batch tolerance");
-    const auto cure = [&](const char* lead) {
-        std::string words;
-        for (const Advice& change : cures(request, result))
-            words += (words.empty() ? lead : "; or ") + advice_line(change);
-        return words;
-    };
-    for (const ConstraintOutcome& constraint : result.constraints) {
-        if (constraint.judged == 0 || constraint.held > 0)
-            continue;
-        const double miss = constraint.nearest_miss;
-        std::string nearest
-            = "the nearest misses by " + shown_number(miss, miss < 10 && miss != std::floor(miss) ? 2 : 0);
-        if (constraint.nearest)
-            nearest += ": " + layout_words(*constraint.nearest);
-        return problem("no layout: the constraint " + in_quotes(constraint.text) + " holds for none of "
-                + count(constraint.judged, "layout"),
-            nearest + cure("; it would do with: "));
-    }
-    if (result.smallest_unfit) {
-        const FoundLayout& smallest = *result.smallest_unfit;
-        return problem("none of " + count(counts.does_not_fit, "layout") + " that keep the rules fits into "
-                + shown_number(request.plan.cluster.gpu.memory_gib, 1) + " GiB",
-            "the smallest needs " + shown_number(smallest.figures.memory_device_gib, 1)
-                + " GiB: " + layout_words(smallest.candidate) + cure("; it would fit with: "));
-    }
-    if (counts.constrained > 0)
-        return problem("no layout meets all constraints together, though each alone is met by some",
-            "drop one of them, see --format json for how often each held");
-    std::string most = result.rejections.empty() ? "" : result.rejections.front().example;
-    return problem("every one of " + count(counts.enumerated, "layout") + " breaks a rule", "most often: " + most);
+    Problem problem = obstacle(request, result);
+    std::string words;
+    for (const Advice& change : cures(request, result))
+        words += (words.empty() ? "; it would do with: " : "; or ") + advice_line(change);
+    problem.hint += words;
+    return problem;
 }
 
 Table field_table()

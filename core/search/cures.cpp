@@ -44,15 +44,15 @@ bool meets_constraints(const SearchRequest& request, const Prediction& predictio
 }
 
 // The best layout on the least number of GPUs, doubled again and again, on which one is found.
-std::vector<Advice> more_gpus(const SearchRequest& request, const ResolvedPlan& nearest)
+std::vector<Advice> more_gpus(const SearchRequest& request, const ResolvedPlan& nearest, const std::stop_token& stop)
 {
     constexpr int kMostTimes = 64;
     const Prediction now = predict(nearest);
     SearchRequest wider = request;
     wider.top = 1;
-    for (int times = 2; times <= kMostTimes; times *= 2) {
+    for (int times = 2; times <= kMostTimes && !stop.stop_requested(); times *= 2) {
         wider.space.gpus = {nearest.gpus * times};
-        const SearchResult found = search(wider);
+        const SearchResult found = search(wider, {}, stop);
         if (found.best.empty())
             continue;
         const ResolvedPlan plan = plan_of(found.best.front(), wider);
@@ -63,27 +63,60 @@ std::vector<Advice> more_gpus(const SearchRequest& request, const ResolvedPlan& 
     return {};
 }
 
+// The best layout of a search that found nothing, were its constraints fewer.
+std::optional<ResolvedPlan> best_of(const SearchRequest& relaxed, const std::stop_token& stop)
+{
+    const SearchResult found = search(relaxed, {}, stop);
+    return found.best.empty() ? std::nullopt : std::optional(plan_of(found.best.front(), relaxed));
+}
+
+// The best layouts without one of the constraints, for each of them in turn; where that leaves any.
+std::vector<ResolvedPlan> without_one(const SearchRequest& request, const std::stop_token& stop)
+{
+    std::vector<ResolvedPlan> plans;
+    for (std::size_t i = 0; request.constraints.size() > 1 && i < request.constraints.size(); ++i) {
+        SearchRequest relaxed = request;
+        relaxed.top = 1;
+        relaxed.constraints.erase(relaxed.constraints.begin() + std::ptrdiff_t(i));
+        if (const auto plan = best_of(relaxed, stop))
+            plans.push_back(*plan);
+    }
+    return plans;
+}
+
 } // namespace
 
-std::vector<Advice> cures(const SearchRequest& request, const SearchResult& result, int most)
+std::vector<Advice> cures(const SearchRequest& request, const SearchResult& result, int most, std::stop_token stop)
 {
     if (!result.best.empty())
         return {};
     const auto from = [&](const ResolvedPlan& plan) {
-        AdviceRequest advice{plan, most, request.threads};
+        AdviceRequest advice;
+        advice.plan = plan;
+        advice.most = most;
+        advice.threads = request.threads;
         advice.faster = false;
         advice.also = [&](const Prediction& prediction) { return meets_constraints(request, prediction); };
-        return advise(advice).to_fit;
+        return advise(advice, stop).to_fit;
     };
     const auto nearest = nearest_plan(request, result);
     std::vector<Advice> changes = nearest ? from(*nearest) : std::vector<Advice>();
     if (!changes.empty())
         return changes;
     if (const auto relaxed = without_the_unmet(request, result)) {
-        const SearchResult found = search(*relaxed);
-        return found.best.empty() ? changes : from(plan_of(found.best.front(), *relaxed));
+        const auto plan = best_of(*relaxed, stop);
+        return plan ? from(*plan) : changes;
     }
-    return nearest ? more_gpus(request, *nearest) : changes;
+    if (nearest)
+        return more_gpus(request, *nearest, stop);
+    const std::vector<ResolvedPlan> plans = without_one(request, stop);
+    for (const ResolvedPlan& plan : plans) {
+        for (Advice& change : from(plan)) {
+            if (int(changes.size()) < most)
+                changes.push_back(std::move(change));
+        }
+    }
+    return changes.empty() && !plans.empty() ? more_gpus(request, plans.front(), stop) : changes;
 }
 
 } // namespace fourfold

@@ -9,9 +9,11 @@ namespace fourfold {
 
 // The cheapest changes that lead to a layout that fits and meets all constraints, at most `most`, each of its own kind:
 // of the layout that came nearest to a constraint that none met, or of the best one without that constraint; else of
-// the one that needs the least memory. They may leave the space (offload, precision, more GPUs or fewer). Where no
-// single change and no pair frees enough memory: the least number of GPUs, doubled up to 64 times as many, on which the
-// search finds something. Empty where the search found something, and where none of this is enough.
-std::vector<Advice> cures(const SearchRequest& request, const SearchResult& result, int most = 3);
+// the one that needs the least memory. Where constraints exclude one another: of the best layout without one of them,
+// each in turn. These may leave the space (offload, precision, more GPUs or fewer). Where no single change and no pair
+// is enough: the least number of GPUs, doubled up to 64 times as many, on which the search finds something.
+// Empty where the search found something, where none of this is enough, and after `stop`.
+std::vector<Advice> cures(
+    const SearchRequest& request, const SearchResult& result, int most = 3, std::stop_token stop = {});
 
 } // namespace fourfold

@@ -120,7 +120,7 @@ TEST_F(Search, NothingFoundIsOneLineAndStatusOne)
     EXPECT_EQ(large.status, 1);
     EXPECT_EQ(lines_of(large.err).size(), 1u);
     EXPECT_THAT(large.err, HasSubstr("GiB"));
-    EXPECT_THAT(large.err, HasSubstr("it would fit with: "));
+    EXPECT_THAT(large.err, HasSubstr("it would do with: "));
 }
 
 TEST_F(Search, ShapesOfOneSize)

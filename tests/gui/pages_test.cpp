@@ -13,6 +13,7 @@
 #include "app/desktop/widgets/expression_edit.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/memory_over_time.h"
+#include "app/desktop/widgets/nothing_found_view.h"
 #include "app/desktop/widgets/pareto_scatter.h"
 #include "app/desktop/widgets/rank_mesh_view.h"
 #include "app/desktop/widgets/timeline_view.h"
@@ -121,8 +122,51 @@ private slots:
         QTest::keyClick(constraint, Qt::Key_Return);
         QVERIFY(finished.wait(kPatience));
         QCOMPARE(search.results().rowCount(), 0);
-        QVERIFY2(said.last().at(0).toString().contains(QStringLiteral("tp > 1000")),
-            qPrintable(said.last().at(0).toString()));
+        QVERIFY(said.last().at(0).toString().startsWith(QStringLiteral("Nothing found")));
+        const auto* nothing = search.findChild<NothingFoundView*>();
+        QVERIFY(nothing->isVisible());
+        QVERIFY2(nothing->text().contains(QStringLiteral("\"tp > 1000\" holds for none")), qPrintable(nothing->text()));
+        QVERIFY(QTest::qWaitFor([&] { return !search.cures().isLooking(); }, kPatience));
+        QVERIFY(search.cures().all().empty()); // no change makes that many heads
+        QVERIFY2(nothing->text().contains(QStringLiteral("No change that was tried")), qPrintable(nothing->text()));
+        constraint->setText(QStringLiteral("pp == 1 and micro_batch == 1 and recompute == none"));
+        QTest::keyClick(constraint, Qt::Key_Return);
+        QVERIFY(!nothing->isVisible());
+        QVERIFY(finished.wait(kPatience));
+        QVERIFY(search.results().rowCount() > 0);
+    }
+
+    void searchThatFindsNothingNamesCuresThatOneClickApplies()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::search);
+        SearchPage& search = w.window.searchPage();
+        search.findChild<ExpressionEdit*>(QStringLiteral("constraint"))
+            ->setText(QStringLiteral("pp == 1 and recompute == none and nodes <= 1"));
+        search.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->setValue(16);
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("search")), Qt::LeftButton);
+        QVERIFY(finished.wait(kPatience));
+        QCOMPARE(search.results().rowCount(), 0);
+        QVERIFY(QTest::qWaitFor([&] { return !search.cures().isLooking(); }, kPatience));
+        const auto* nothing = search.findChild<NothingFoundView*>();
+        QVERIFY2(nothing->text().contains(QStringLiteral("\"nodes <= 1\"")), qPrintable(nothing->text()));
+        QVERIFY(!search.cures().all().empty());
+        const Advice cure = search.cures().all().front();
+        const Json before = w.window.document().plan().document;
+        QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("applyCure0")), Qt::LeftButton);
+        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QVERIFY(w.window.document().isValid());
+        const ResolvedPlan& now = *w.window.document().resolved();
+        QCOMPARE(now.gpus, cure.edit.plan.gpus);
+        QVERIFY(now.nodes() <= 1);
+        const Layout& wanted = cure.edit.plan.layout;
+        QCOMPARE(QList<int>({now.layout.tp, now.layout.cp, now.layout.pp, now.layout.dp}),
+            QList<int>({wanted.tp, wanted.cp, wanted.pp, wanted.dp}));
+        QCOMPARE(now.training.micro_batch, cure.edit.plan.training.micro_batch);
+        w.window.document().undoStack().undo();
+        QVERIFY(w.window.document().plan().document == before);
     }
 
     void aCancelledSearchKeepsWhatItFound()

@@ -8,6 +8,7 @@
 #include "app/desktop/widgets/expression_edit.h"
 #include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/level_delegate.h"
+#include "app/desktop/widgets/nothing_found_view.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/widgets/pareto_scatter.h"
 #include "app/desktop/zoom.h"
@@ -15,6 +16,7 @@
 #include "app/models/plan_facts.h"
 #include "app/models/search_words.h"
 #include "app/models/text.h"
+#include "core/expression/conjuncts.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -26,6 +28,7 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QSpinBox>
+#include <QStackedLayout>
 #include <QVBoxLayout>
 
 namespace fourfold::ui {
@@ -83,6 +86,8 @@ QWidget* SearchPage::makeQuestion()
         m_objective->addItem(words, field);
     m_objective->setObjectName(QStringLiteral("objective"));
     m_objective->setAccessibleName(tr("Objective"));
+    m_objective->setToolTip(
+        tr("\u201cto train\u201d: 20 tokens a parameter (Chinchilla). In expressions, cost counts GPU-hours."));
     m_gpus->setRange(1, 1 << 20);
     m_gpus->setGroupSeparatorShown(true);
     m_gpus->setObjectName(QStringLiteral("searchGpus"));
@@ -158,7 +163,12 @@ QWidget* SearchPage::makeResults()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_filterBar);
-    column->addWidget(m_table, 1);
+    m_nothing = new NothingFoundView(m_cures);
+    m_nothing->setObjectName(QStringLiteral("nothingFound"));
+    m_found = new QStackedLayout;
+    m_found->addWidget(m_table);
+    m_found->addWidget(m_nothing);
+    column->addLayout(m_found, 1);
     return panel;
 }
 
@@ -208,6 +218,7 @@ void SearchPage::connectParts()
     };
     connect(m_pin, &QPushButton::clicked, this, pin);
     connect(m_compare, &QPushButton::clicked, this, &SearchPage::comparePinned);
+    connect(m_nothing, &NothingFoundView::applyRequested, this, &SearchPage::applyCure);
     auto* pinKey = new QShortcut(QKeySequence(Qt::Key_P), m_table);
     pinKey->setContext(Qt::WidgetShortcut);
     connect(pinKey, &QShortcut::activated, this, pin);
@@ -273,11 +284,15 @@ void SearchPage::start()
     SearchRequest request;
     request.plan = *plan;
     request.space = default_space(*plan, gpuCounts(*plan));
+    // One by one, so that the one that none meets can be named.
     if (m_constraint->expression())
-        request.constraints.push_back(*m_constraint->expression());
+        request.constraints = conjuncts(*m_constraint->expression(), plan_field_set());
     request.objective = *objective;
     request.budget.tokens = chinchilla_tokens(plan->model);
+    request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
     m_results.clear();
+    m_cures.forget();
+    m_found->setCurrentWidget(m_table);
     m_selected = static_cast<std::size_t>(-1);
     m_progress->setValue(0);
     m_state->setText(tr("Searching\u2026"));
@@ -298,6 +313,10 @@ void SearchPage::showOutcome(const SearchResult& result)
     m_state->setText(searchOutcomeText(result));
     if (m_selected >= m_results.all().size() && m_results.rowCount() > 0)
         select(0);
+    if (result.best.empty() && !result.cancelled) {
+        m_cures.look(m_service.request(), result);
+        m_found->setCurrentWidget(m_nothing);
+    }
     emit message(searchOutcomeText(result));
     showState();
 }
@@ -339,6 +358,18 @@ bool SearchPage::applySelected()
     const ResolvedPlan found = plan_of(m_results.row(at.row()).found, m_service.request());
     document.apply(tr("Apply layout"), {}, withLayout(document.plan(), found));
     emit message(tr("%1 is in the plan; undo takes it back").arg(layoutLine(found.layout)));
+    emit applied();
+    return true;
+}
+
+bool SearchPage::applyCure(std::size_t index)
+{
+    PlanDocument& document = m_plans.current();
+    if (index >= m_cures.all().size() || !document.resolved())
+        return false;
+    const QString change = fromUtf8(m_cures.all()[index].edit.summary);
+    document.apply(tr("Apply layout"), {}, m_cures.applied(index, document.plan(), *document.resolved()));
+    emit message(tr("The layout with %1 is in the plan; undo takes it back").arg(change));
     emit applied();
     return true;
 }

@@ -2,6 +2,7 @@
 // Search mode: every layout that the current plan's model, cluster and batch allow, best first.
 #pragma once
 
+#include "app/models/cure_finder.h"
 #include "app/models/plan_tabs.h"
 #include "app/models/search_service.h"
 
@@ -13,12 +14,14 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 class QSpinBox;
+class QStackedLayout;
 
 namespace fourfold::ui {
 
 class DataTable;
 class ExpressionEdit;
 class FilterBar;
+class NothingFoundView;
 class ParetoScatter;
 
 class SearchPage : public QWidget {
@@ -31,8 +34,11 @@ public:
     void focusFilter();
     [[nodiscard]] ResultsModel& results() { return m_results; }
     [[nodiscard]] SearchService& service() { return m_service; }
+    [[nodiscard]] CureFinder& cures() { return m_cures; }
     // Puts the chosen row's layout into the current plan, as one step that can be undone.
     bool applySelected();
+    // Puts a change that would let the search find something into the current plan, likewise.
+    bool applyCure(std::size_t index);
 
 signals:
     void applied(); // the plan has another layout
@@ -56,6 +62,7 @@ private:
 
     PlanTabs& m_plans;
     SearchService m_service;
+    CureFinder m_cures;
     ResultsModel m_results;
     QComboBox* m_objective;
     QSpinBox* m_gpus;
@@ -67,6 +74,8 @@ private:
     QPushButton *m_start, *m_apply, *m_pin, *m_compare;
     QCheckBox* m_paretoOnly;
     DataTable* m_table;
+    QStackedLayout* m_found = nullptr; // the table, or why it is empty
+    NothingFoundView* m_nothing = nullptr;
     ParetoScatter* m_scatter;
     std::size_t m_selected = static_cast<std::size_t>(-1); // id of the row, kept over sorting and filtering
     const PlanDocument* m_asked = nullptr; // identity only: whose number of GPUs is in the field

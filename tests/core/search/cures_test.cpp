@@ -81,6 +81,23 @@ TEST(Cures, OfTooFewNodes)
     expect_cures(request); // fewer GPUs
 }
 
+TEST(Cures, OfConstraintsThatExcludeOneAnother)
+{
+    SearchRequest request = small_request();
+    request.constraints = {constraint("tp == 8"), constraint("dp == 16")};
+    expect_cures(request); // tp 8 and dp 16: 128 GPUs
+}
+
+TEST(Cures, StopWhenTold)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("llama-3.1-405b", "dgx-h100", 8, 256);
+    request.space = default_space(request.plan, {8});
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_TRUE(cures(request, search(request), 3, stop.get_token()).empty());
+}
+
 TEST(Cures, NearestIsTheSameForAnyNumberOfThreads)
 {
     SearchRequest request = small_request();
