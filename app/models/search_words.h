@@ -15,7 +15,8 @@ namespace fourfold::ui {
 std::vector<std::pair<QString, QString>> objectiveChoices();
 
 QString searchProgressText(const SearchCounts& counts);
-// "412 of 3,186 layouts fit; 9 on the front", or that there is none; why, says obstacle() of core/report/views/obstacle.h.
+// "412 of 3,186 layouts fit; 9 on the front", or that there is none; why, says obstacle() of
+// core/report/views/obstacle.h.
 QString searchOutcomeText(const SearchResult& result);
 
 } // namespace fourfold::ui
