@@ -76,22 +76,23 @@ QString NothingFoundView::text() const
 void NothingFoundView::addCure(std::size_t index, const Advice& cure)
 {
     const ResolvedPlan& plan = cure.edit.plan;
-    auto* change = makeLine("");
-    change->setText(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192")));
-    auto* outcome = makeLine("muted");
+    auto* outcome = makeLine("");
     outcome->setText(
         tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB")
             .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib)));
+    auto* change = makeLine("muted");
+    change->setText(tr("%1, against the nearest layout")
+                        .arg(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192"))));
     auto* apply = new QPushButton(tr("Put into the plan"));
     apply->setProperty("small", true);
     apply->setObjectName(QStringLiteral("applyCure%1").arg(index));
-    apply->setAccessibleName(tr("Put into the plan: %1").arg(change->text()));
+    apply->setAccessibleName(tr("Put into the plan: %1").arg(outcome->text()));
     apply->setToolTip(tr("The plan gets this layout; undo takes it back"));
     connect(apply, &QPushButton::clicked, this, [this, index] { emit applyRequested(index); });
     auto* words = new QVBoxLayout;
     words->setSpacing(2);
-    words->addWidget(change);
     words->addWidget(outcome);
+    words->addWidget(change);
     auto* row = new QWidget;
     auto* across = new QHBoxLayout(row);
     across->setContentsMargins(0, 0, 0, 0);
@@ -115,7 +116,7 @@ void NothingFoundView::showState()
     m_lead->setText(!obstacle      ? QString()
             : m_finder.isLooking() ? tr("Looking for the cheapest changes that would do\u2026")
             : all.empty()          ? tr("No change that was tried leads to a layout.")
-                                   : tr("From there, these changes would do"));
+                                   : tr("Layouts that would do"));
     for (std::size_t i = 0; i < all.size(); ++i)
         addCure(i, all[i]);
     setAccessibleDescription(text());
