@@ -118,7 +118,7 @@ double tie_width(double spread)
 
 double device_memory_width(const std::vector<double>& ran, const std::vector<double>& out_of_memory)
 {
-    constexpr double kMistaken = 0.02, kQuantile = 1.6449;
+    constexpr double kMistaken = 0.02;
     const auto likelihood = [&](double deviation) {
         const auto fits = [&](double room) {
             return kMistaken / 2 + (1 - kMistaken) * 0.5 * std::erfc(-room / deviation / std::sqrt(2.0));
@@ -135,7 +135,7 @@ double device_memory_width(const std::vector<double>& ran, const std::vector<dou
         if (likelihood(deviation) > likelihood(best))
             best = deviation;
     }
-    return best * kQuantile;
+    return best * kHalfOf90;
 }
 
 std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards)

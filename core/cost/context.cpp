@@ -130,6 +130,11 @@ void CostContext::set_groups(const ResolvedPlan& plan)
     else
         set_span(GroupKind::dp_cp, span(GroupKind::dp));
     set(GroupKind::tp_pp, {Dimension::tp, Dimension::pp});
+    // Looked up only by stacks whose operations take them: a search sets the groups of every mesh.
+    if (constants[Constant::step_scalars] > 0)
+        set(GroupKind::world, {Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp});
+    if (const int copies = key_copies(plan); copies > 1 && constants[Constant::shared_gradient_sums] > 0)
+        set_ranks(GroupKind::tp_keys, pick(layout.group(0, {Dimension::tp}), 1, std::size_t(copies)), plan);
     set_shard_groups(plan);
     if (plan.model.experts) {
         const std::vector<int> ranks = layout.group(0, {Dimension::tp, Dimension::cp, Dimension::dp});

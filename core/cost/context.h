@@ -42,7 +42,7 @@ private:
     // On a torus: where the group's ranks of one node lie.
     void set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan);
 
-    std::array<GroupSpan, 11> spans_{};
+    std::array<GroupSpan, kGroupKinds> spans_{};
 };
 
 // CPU ranks on this computer: the time of a rank's work over its time on one core of its own. Above 1 where ranks share

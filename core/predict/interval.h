@@ -21,6 +21,9 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share);
 // lack, else `extrapolated`. (`measured` needs measurements at hand: core/predict/measured_layouts.h.)
 Evidence evidence_for(const ResolvedPlan& plan, double memory_share = 0);
 
+// Half of the 90 % interval of a normal distribution, in standard deviations.
+inline constexpr double kHalfOf90 = 1.6449;
+
 // Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count; wider where the
 // evidence is `extrapolated`.
 double time_half_width(const ResolvedPlan& plan, Evidence evidence);

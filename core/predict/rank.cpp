@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/rank.h"
+#include "core/predict/interval.h"
 #include "core/stack/constants.h"
 
 #include <algorithm>
@@ -13,8 +14,7 @@ double risk_of_not_fitting(double device_gib, double capacity_gib, double half_w
         return 1;
     if (device_gib <= 0)
         return 0;
-    constexpr double kQuantile = 1.6449; // half of a 90 % interval of the normal distribution, in standard deviations
-    const double deviation = std::max(half_width, 1e-6) / kQuantile;
+    const double deviation = std::max(half_width, 1e-6) / kHalfOf90;
     const double room = std::log(capacity_gib / device_gib) / deviation;
     return 0.5 * std::erfc(room / std::sqrt(2.0));
 }

@@ -222,7 +222,8 @@ void add_tensor_parallel(
             op.exposed_floor = Constant::weight_gather_exposed;
         }
         op.note = "inputs gathered again for the weight gradients, arXiv:2205.05198 section 4.2.2";
-        add(Phase::backward, Collective::all_gather, "tp all-gather for weight gradients", 2 * layers);
+        if (const double gathers = rank.constants[Constant::tp_weight_gathers]; gathers > 0)
+            add(Phase::backward, Collective::all_gather, "tp all-gather for weight gradients", 2 * layers * gathers);
     } else {
         add(Phase::forward, Collective::all_reduce, "tp all-reduce after attention and MLP", 2 * layers);
         add(Phase::backward, Collective::all_reduce, "tp all-reduce of input gradients", 2 * layers);
@@ -276,6 +277,8 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     list.push_back(op);
 }
 
+} // namespace
+
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
     const Constants& constants, bool in_layer)
 {
@@ -290,8 +293,6 @@ void add_gradient_accumulation(std::vector<Operation>& list, double parameters, 
     if (op.bytes > 0)
         list.push_back(op);
 }
-
-} // namespace
 
 void add_passes(std::vector<Operation>& list, Operation op, double recompute)
 {
@@ -407,72 +408,6 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     add_gradient_accumulation(list, parameters, layers, "gradient accumulation", constants, true);
     if (plan.training.offload == Offload::activations)
         add_activation_offload(list, plan, rank, group, recompute_layers);
-}
-
-void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank)
-{
-    Operation op;
-    op.kind = OperationKind::elementwise;
-    op.name = "embedding lookup";
-    op.in_layer = false;
-    op.bytes = 2 * rank.tokens * rank.hidden * rank.element_bytes;
-    op.phase = Phase::forward;
-    list.push_back(op);
-    op.phase = Phase::backward;
-    op.name = "embedding gradient";
-    list.push_back(op);
-    if (plan.layout.tp > 1) {
-        Operation join;
-        join.kind = OperationKind::collective;
-        join.part = Part::tp;
-        join.group = GroupKind::tp;
-        join.in_layer = false;
-        join.bytes = rank.tokens * rank.hidden * rank.element_bytes;
-        join.collective = plan.training.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
-        join.name = "tp sum of the vocabulary-parallel embedding";
-        join.phase = Phase::forward;
-        list.push_back(join);
-    }
-}
-
-void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank)
-{
-    add_product(list, plan, "vocabulary head", rank.tokens, rank.vocab / rank.tp, rank.hidden, 1, 1, 0, false, false);
-    const Constants& constants = rank.constants;
-    Operation loss;
-    loss.kind = OperationKind::elementwise;
-    loss.name = "cross-entropy";
-    loss.note = "logits, their fp32 copy, softmax and gradient";
-    loss.in_layer = false;
-    const double bytes
-        = rank.tokens * rank.vocab / rank.tp * constants[Constant::cross_entropy_bytes] * rank.element_bytes / 2;
-    loss.phase = Phase::forward;
-    loss.bytes = bytes * 0.4;
-    list.push_back(loss);
-    loss.phase = Phase::backward;
-    loss.bytes = bytes * 0.6;
-    loss.name = "cross-entropy gradient";
-    list.push_back(loss);
-    add_gradient_accumulation(
-        list, head_parameters(plan.model, rank), 1, "gradient accumulation of the head", constants, false);
-    if (plan.layout.tp > 1) {
-        Operation join;
-        join.kind = OperationKind::collective;
-        join.part = Part::tp;
-        join.group = GroupKind::tp;
-        join.in_layer = false;
-        join.bytes = rank.tokens * rank.hidden * rank.element_bytes;
-        join.phase = Phase::backward;
-        join.collective = plan.training.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
-        join.name = "tp sum of the head's input gradient";
-        list.push_back(join);
-        if (plan.training.sequence_parallel) {
-            join.phase = Phase::forward;
-            join.collective = Collective::all_gather;
-            join.name = "tp all-gather before the head";
-            list.push_back(join);
-        }
-    }
 }
 
 } // namespace fourfold

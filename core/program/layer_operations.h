@@ -36,6 +36,9 @@ void add_passes(std::vector<Operation>& list, Operation op, double recompute);
 // the share of forwards repeated.
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
     double k, double batch, double repeat, double recompute, bool fp8, bool in_layer);
+// Adding a micro-batch's gradients of `parameters` to the accumulated ones.
+void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
+    const Constants& constants, bool in_layer);
 // Routed experts of a layer: router, all-to-all, grouped products (Megatron Core MoE, arXiv:2504.14960 section 3).
 void add_expert_operations(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double repeat, double recompute);

@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "core/stack/constants.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,7 +38,9 @@ inline constexpr int kParts = 10;
 std::string_view name(Part part);
 
 // Which ranks take part. dp_shard and dp_replicate split dp_cp for HSDP; expert_dp holds the copies of one expert.
-enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp };
+// tp_keys: the tp ranks that hold copies of the same key and value heads, where tp exceeds them.
+enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp, tp_keys, world };
+inline constexpr std::size_t kGroupKinds = 13;
 
 // What an operation may hide behind: the time of these operations in the same pass (forward, or recompute and
 // backward), or one whole pass of the stage (gradient reduction behind the last backward).

@@ -45,15 +45,21 @@ void add_chunk_parameters(
         + norm_and_bias_parameters(model, rank, true);
     const double layers = counts.dense * dense_layer + counts.moe * moe_layer;
     sum.layers += layers;
+    sum.replicated += shape.layers * replicated_parameters(model, rank);
+    sum.keys += shape.layers * key_value_parameters(model, rank);
     sum.dense += layers;
     sum.experts += counts.moe * expert_parameters(model, rank);
     sum.layer_count += shape.layers;
     const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
     const double norm = head - rank.vocab * rank.hidden / rank.tp;
-    if (shape.embedding)
+    if (shape.embedding) {
         sum.dense += embedding;
-    if (shape.head)
+        sum.replicated += embedding - rank.vocab * rank.hidden / rank.tp;
+    }
+    if (shape.head) {
         sum.dense += tied_here ? norm : head;
+        sum.replicated += norm;
+    }
     sum.largest_unit = std::max({sum.largest_unit, shape.layers > 0 && counts.dense > 0 ? dense_layer : 0,
         counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, shape.embedding ? embedding : 0,
         shape.head && !tied_here ? head : 0});

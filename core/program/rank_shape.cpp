@@ -72,6 +72,11 @@ RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)
     return rank;
 }
 
+int key_copies(const ResolvedPlan& plan)
+{
+    return plan.model.latent ? 1 : std::max(1, plan.layout.tp / std::max(1, plan.model.kv_heads));
+}
+
 double attention_parameters(const ModelShape& model, const RankShape& rank)
 {
     if (!model.latent) {
@@ -107,14 +112,28 @@ double shared_expert_parameters(const ModelShape& model, const RankShape& rank)
 
 double norm_and_bias_parameters(const ModelShape& model, const RankShape& rank, bool moe)
 {
+    double elements = replicated_parameters(model, rank);
+    if (model.qkv_bias || model.linear_bias)
+        elements += rank.query / rank.tp + rank.key_local + rank.value_local;
+    if (model.linear_bias && !moe)
+        elements += rank.mlp_inputs * rank.ffn / rank.tp;
+    return elements;
+}
+
+double replicated_parameters(const ModelShape& model, const RankShape& rank)
+{
     double elements = 2 * rank.hidden * (model.norm == Norm::layer ? 2 : 1);
     if (model.latent)
         elements += double(model.latent->q_rank + model.latent->kv_rank);
-    if (model.qkv_bias || model.linear_bias)
-        elements += rank.query / rank.tp + rank.key_local + rank.value_local;
     if (model.linear_bias)
-        elements += 2 * rank.hidden + (moe ? 0 : rank.mlp_inputs * rank.ffn / rank.tp);
+        elements += 2 * rank.hidden;
     return elements;
+}
+
+double key_value_parameters(const ModelShape& model, const RankShape& rank)
+{
+    const double inputs = rank.hidden + (model.qkv_bias || model.linear_bias ? 1 : 0);
+    return (rank.key_local + rank.value_local) * inputs;
 }
 
 double embedding_parameters(const ModelShape& model, const RankShape& rank)

@@ -36,6 +36,8 @@ struct RankShape {
 };
 
 RankShape rank_shape(const ResolvedPlan& plan);
+// How many tp ranks hold the same key and value heads.
+int key_copies(const ResolvedPlan& plan);
 // `constants`: of the plan's stack on its GPU, looked up already.
 RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants);
 
@@ -45,6 +47,10 @@ double mlp_parameters(const RankShape& rank); // dense MLP, matrices only
 double expert_parameters(const ModelShape& model, const RankShape& rank); // all local routed experts of a layer
 double shared_expert_parameters(const ModelShape& model, const RankShape& rank); // shared experts and router
 double norm_and_bias_parameters(const ModelShape& model, const RankShape& rank, bool moe); // of one layer
+// Of a layer's, those that every tp rank holds whole: norms, and the biases of what is summed over tp.
+double replicated_parameters(const ModelShape& model, const RankShape& rank);
+// Of a layer's, keys and values with their biases.
+double key_value_parameters(const ModelShape& model, const RankShape& rank);
 double embedding_parameters(const ModelShape& model, const RankShape& rank); // input side
 double head_parameters(const ModelShape& model, const RankShape& rank); // output matrix and final norm
 

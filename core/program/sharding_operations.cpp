@@ -78,8 +78,16 @@ void add_sharded_pipeline(
         op.scale = Constant::fsdp_pipeline_scale;
         list.push_back(op);
     };
-    add("fsdp parameter gather", Collective::all_gather, per_layer * rank.element_bytes, 2.0 * parameters.layer_count);
+    const Constants& constants = rank.constants;
+    const double gathers = constants[Constant::fsdp_pipeline_gathers];
+    add("fsdp parameter gather", Collective::all_gather, per_layer * rank.element_bytes,
+        gathers * parameters.layer_count);
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
+    const double root = parameters.dense - parameters.layers;
+    if (root <= 0 || constants[Constant::fsdp_pipeline_root] < 0.5)
+        return;
+    add("fsdp root parameter gather", Collective::all_gather, root * rank.element_bytes, gathers);
+    add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
 }
 
 // ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back.
@@ -101,9 +109,41 @@ void add_optimizer_offload(std::vector<Operation>& list, const RankShape& rank, 
     list.push_back(op);
 }
 
-// One number over the ranks that hold different parameters; then every stage waits for the slowest.
-void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan)
+// Gradients of what several tp ranks hold and each of them computes a part of.
+void add_shared_gradients(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
+    if (rank.constants[Constant::shared_gradient_sums] < 0.5 || plan.layout.tp <= 1)
+        return;
+    const double owned = rank.gradient_bytes / sharded(plan).states;
+    const auto add = [&](const char* name, GroupKind group, double count, const char* note) {
+        Operation sum = reduction(name, group, Collective::all_reduce, count * owned, 1);
+        sum.part = Part::tp;
+        sum.latency = Constant::collective_latency_s;
+        sum.scale = Constant::one;
+        sum.note = note;
+        list.push_back(sum);
+    };
+    if (plan.training.sequence_parallel)
+        add("tp sum of replicated gradients", GroupKind::tp, parameters.replicated,
+            "norms see their rank's part of the sequence, arXiv:2205.05198 section 4.2.2");
+    if (key_copies(plan) > 1)
+        add("tp sum of shared key and value gradients", GroupKind::tp_keys, parameters.keys,
+            "ranks that hold copies of the same heads");
+}
+
+// One number over the ranks that hold different parameters; then every stage waits for the slowest.
+void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, const Constants& constants)
+{
+    if (const double scalars = constants[Constant::step_scalars]; scalars > 0) {
+        Operation all = reduction("step scalars", GroupKind::world, Collective::all_reduce, 8 * scalars, 1);
+        all.part = Part::other;
+        all.latency = Constant::collective_latency_s;
+        all.scale = Constant::one;
+        all.note = "gradient norm, loss, number of labels and the wish to stop, in fp64 and in one message";
+        list.push_back(all);
+        return;
+    }
     const auto add = [&](GroupKind group, Part part, bool needed) {
         if (!needed)
             return;
@@ -228,6 +268,7 @@ void add_step_operations(
         tied.batch = 2; // ranks that take part, whatever the pipeline's length
         list.push_back(tied);
     }
+    add_shared_gradients(list, plan, rank, parameters);
     const Sharded split = sharded(plan);
     const Constants& constants = rank.constants;
     const double own = parameters.dense / split.states + parameters.experts / split.expert_states;
@@ -248,7 +289,7 @@ void add_step_operations(
     if (offloaded)
         add_optimizer_offload(list, rank, own);
     if (layout.gpus() > 1)
-        add_gradient_norm(list, plan);
+        add_gradient_norm(list, plan, constants);
     Operation fixed;
     fixed.kind = OperationKind::host;
     fixed.phase = Phase::step;

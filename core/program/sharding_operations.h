@@ -15,6 +15,8 @@ struct StageParameters {
     double largest_unit = 0; // largest FSDP unit: one layer, or embedding or head
     double largest_tensor = 0; // of one weight: what an optimizer that is not fused works on at once
     int layer_count = 0;
+    double replicated = 0; // of the dense ones, what every tp rank holds whole
+    double keys = 0; // of the layers' keys and values
     double tied = 0; // embedding parameters that first and last stage both hold
     [[nodiscard]] double total() const { return dense + experts; }
 };

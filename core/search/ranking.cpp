@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/ranking.h"
 
+#include "core/predict/interval.h"
 #include "core/predict/rank.h"
 #include "core/stack/constants.h"
 
@@ -16,7 +17,7 @@ FoundRanking::FoundRanking(const SearchRequest& request)
     const Constants constants(request.plan.stack, request.plan.cluster.gpu.id);
     half_width_ = constants[Constant::interval_device_memory];
     tie_share_ = constants[Constant::tie_width];
-    constexpr double kSixDeviations = 6 / 1.6449; // of half-widths of a 90 % interval: a risk of 1e-9
+    constexpr double kSixDeviations = 6 / kHalfOf90; // in half-widths: a risk of 1e-9
     surely_fits_gib_ = capacity_gib_ * std::exp(-kSixDeviations * half_width_);
 }
 

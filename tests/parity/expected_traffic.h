@@ -15,9 +15,6 @@ using Traffic = std::map<std::pair<std::string, std::string>, double>;
 
 // Of one step, summed over all ranks: every collective and message of build_program().
 Traffic planned_traffic(const ResolvedPlan& plan);
-// What the trainer sends and the planner does not list, less what the planner lists and the trainer does not send, each
-// by its formula; expected_traffic.cpp says why. Summed over all ranks.
-Traffic unplanned_traffic(const ResolvedPlan& plan);
 
 // Bytes that this traffic puts on the wire with ring algorithms: of a payload B in a group of n ranks, all-reduce sends
 // 2 (n - 1) / n B a rank, all-gather and reduce-scatter (n - 1) / n B, a message B.

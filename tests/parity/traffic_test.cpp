@@ -24,8 +24,6 @@ Traffic sum_of(const std::vector<Dump>& dumps)
 Traffic expected(const ResolvedPlan& plan)
 {
     Traffic traffic = planned_traffic(plan);
-    for (const auto& [key, bytes] : unplanned_traffic(plan))
-        traffic[key] += bytes;
     std::erase_if(traffic, [](const auto& entry) { return entry.second == 0; });
     return traffic;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/calibrate.h"
+#include "core/base/sha256.h"
 
 #include <algorithm>
 #include <ctime>
@@ -19,6 +20,34 @@ std::string today()
     gmtime_r(&now, &day);
     char text[16];
     return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &day)};
+}
+
+// Tells a measurement from others: the plan without its stack, whose constants the fit replaces, and what came of it.
+std::string digest(const FitRow& row)
+{
+    Json plan = to_json(row.plan, PresetStyle::ids);
+    plan.erase("stack");
+    plan["outcome"] = row.outcome == Outcome::ran ? "ran" : "out of memory";
+    plan["step_time_s"] = row.step_time_s.value_or(0);
+    plan["measured_memory_gib"] = row.memory_gib.value_or(0);
+    constexpr std::size_t kEnough = 16;
+    return sha256_hex(plan.dump()).substr(0, kEnough);
+}
+
+// The rows that a calibrated preset was fitted to; of one that ships, none.
+Expected<std::vector<std::string>> rows_of_preset(const Presets& presets, const CalibrationRequest& request)
+{
+    FOURFOLD_TRY(const auto file,
+        presets.file(request.cluster ? "clusters" : "stacks", request.cluster.value_or(request.stack)));
+    FOURFOLD_TRY(const Json json, read_json_file(file));
+    std::vector<std::string> rows;
+    if (json.contains("calibrated_rows") && json["calibrated_rows"].is_array()) {
+        for (const Json& row : json["calibrated_rows"]) {
+            if (row.is_string())
+                rows.push_back(row.get<std::string>());
+        }
+    }
+    return rows;
 }
 
 // What a cluster has of its own: its links, and the clocks that its GPUs hold.
@@ -100,14 +129,28 @@ std::vector<ConstantEstimate> Calibration::unseen() const
 Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest& request)
 {
     FOURFOLD_TRY(const Stack base, presets.stack(request.stack));
+    FOURFOLD_TRY(std::vector<std::string> fitted, rows_of_preset(presets, request));
+    const std::set<std::string> known(fitted.begin(), fitted.end());
     std::vector<FitRow> rows;
     std::set<std::string> gpus;
+    int known_rows = 0;
     for (const FitRow& row : request.rows) {
         if (request.cluster && row.plan.cluster.id != *request.cluster)
             continue;
+        std::string mark = digest(row);
+        if (known.contains(mark)) {
+            ++known_rows;
+            continue;
+        }
+        fitted.push_back(std::move(mark));
         rows.push_back(row);
         gpus.insert(row.plan.cluster.gpu.id);
     }
+    if (rows.empty() && known_rows > 0)
+        return Problem{ProblemCode::bad_input,
+            request.cluster.value_or(request.stack) + " was fitted to "
+                + (known_rows == 1 ? "this row" : "these " + std::to_string(known_rows) + " rows") + " before",
+            "they would count twice; add new ones, or start from the preset that ships", ""};
     if (rows.empty()) {
         const std::string what = request.cluster ? "no measured row ran on cluster " + *request.cluster
                                                  : "there is no measured row of stack " + request.stack;
@@ -129,6 +172,8 @@ Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest
     calibration.gpus.assign(gpus.begin(), gpus.end());
     calibration.source = request.source;
     calibration.date = today();
+    calibration.rows = std::move(fitted);
+    calibration.known_rows = known_rows;
     FOURFOLD_TRY(calibration.fit, fit_stack(base, used, rows, options));
     if (rows.size() >= kFewestForLeavingOut) {
         FOURFOLD_TRY(calibration.left_out, leave_out(base, used, rows, options));

@@ -31,6 +31,9 @@ struct Calibration {
     std::optional<std::string> cluster;
     std::vector<std::string> gpus; // that were measured
     std::string source, date;
+    // What the preset has been fitted to, by digest: rows of these measurements are not counted again.
+    std::vector<std::string> rows;
+    int known_rows = 0; // asked for, but left out: the preset started from was fitted to them before
     FitResult fit;
     // Each row (of many: each tenth) predicted by a fit that never saw it; from 3 rows on.
     std::optional<FitError> left_out;
@@ -42,7 +45,8 @@ struct Calibration {
     [[nodiscard]] std::vector<ConstantEstimate> unseen() const;
 };
 
-// Fails where the stack has nothing to fit, no row can be used, or (cluster) no row ran on that cluster.
+// Fails where the stack has nothing to fit, no row can be used, the preset was fitted to all of them before, or
+// (cluster) no row ran on that cluster.
 Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest& request);
 
 // The report as text, and as JSON.

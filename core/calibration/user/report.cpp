@@ -71,6 +71,9 @@ std::string to_text(const Calibration& calibration)
     if (fit.unusable_rows > 0)
         text += text_of("  %d row%s could not be used: the plan breaks a rule\n", fit.unusable_rows,
             fit.unusable_rows == 1 ? "" : "s");
+    if (calibration.known_rows > 0)
+        text += text_of("  %d row%s left out: the preset was fitted to %s before\n", calibration.known_rows,
+            calibration.known_rows == 1 ? "" : "s", calibration.known_rows == 1 ? "it" : "them");
     if (calibration.left_out)
         text += "  left out: each run predicted by a fit that did not see it\n";
     else
@@ -93,7 +96,8 @@ Json to_json(const Calibration& calibration)
         {"gpus", calibration.gpus}, {"source", calibration.source}, {"date", calibration.date},
         {"before", to_json(calibration.fit.before)}, {"after", to_json(calibration.fit.after)},
         {"left_out", calibration.left_out ? to_json(*calibration.left_out) : Json()},
-        {"unusable_rows", calibration.fit.unusable_rows}, {"converged", calibration.fit.converged}};
+        {"unusable_rows", calibration.fit.unusable_rows}, {"known_rows", calibration.known_rows},
+        {"converged", calibration.fit.converged}};
     json["constants"] = Json::array();
     for (const ConstantEstimate& constant : calibration.fit.constants)
         json["constants"].push_back(

@@ -73,6 +73,7 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
     json["name"] = was.substr(0, was.find(mark)) + mark + calibration.date + ")";
     if (id != base_of(calibration))
         json["base"] = {{"id", base_of(calibration)}, {"sha256", sha256_hex(text)}};
+    json["calibrated_rows"] = calibration.rows;
     const std::string remark = "fitted to " + calibration.source + " on " + calibration.date;
     if (calibration.cluster) {
         json["calibration"] = {{"stack", calibration.stack}, {"date", calibration.date}, {"source", remark},

@@ -4,7 +4,6 @@
 
 #include "core/plan/layout.h"
 #include "runner/trainer/comm/communicator.h"
-#include "runner/trainer/comm/rendezvous.h"
 
 #include <functional>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The operation list holds all of the model: its parameters and its FLOPs.
 #include "core/model/flops.h"
+#include "core/model/parameters.h"
 #include "core/program/allocations.h"
 #include "core/program/operation.h"
 #include "core/program/weight_gradient_memory.h"
@@ -69,6 +70,48 @@ TEST(Program, ShardsAddUpToTheModel)
     const double mixtral = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", {{"dp", 8}}))));
     const double sharded = all_parameters(build_program(resolved(plan_json("mixtral-8x7b", {{"dp", 8}, {"ep", 8}}))));
     EXPECT_NEAR(mixtral - sharded, 32.0 * 7 * 3 * 4096 * 14336, mixtral * 1e-6);
+}
+
+double bytes_of(const std::vector<StageProgram>& program, const std::string& name)
+{
+    double sum = 0;
+    for (const StageProgram& stage : program)
+        for (const Operation& op : stage.step_operations)
+            sum += op.name == name ? op.bytes * op.repeat : 0;
+    return sum;
+}
+
+// The bundled trainer sums over TP the gradients of what several of its ranks hold: the parameter table knows which.
+TEST(Program, SharedGradientsAreThoseOfTheParameterTable)
+{
+    for (const char* id : {"llama-3.1-8b", "qwen2.5-7b", "bloom-176b", "gpt2"}) {
+        for (const int tp : {2, 4, 16}) {
+            for (const int pp : {1, 2}) {
+                Json json = plan_json(id, {{"tp", tp}, {"pp", pp}, {"dp", 2}},
+                    {{"micro_batches", 2}, {"sharding", "optimizer"}, {"sequence_parallel", true}});
+                json["stack"] = "fourfold";
+                const ResolvedPlan plan = resolved(json);
+                if (plan.model.heads % tp != 0)
+                    continue;
+                double replicated = 0, keys = 0;
+                for (const Parameter& parameter :
+                    parameter_table(plan.model, plan.padded_vocab, 0, plan.model.layers, true, true)) {
+                    const bool is_key = parameter.name.find("k_proj") != std::string::npos
+                        || parameter.name.find("v_proj") != std::string::npos;
+                    replicated += parameter.tp_dim < 0 ? double(parameter.elements()) : 0;
+                    keys += is_key ? double(parameter.elements()) : 0;
+                }
+                const auto program = build_program(plan);
+                const double owned = 4.0 / 2; // fp32, each of the two replicas owns half
+                EXPECT_NEAR(bytes_of(program, "tp sum of replicated gradients"), replicated * owned, 1e-6 * replicated)
+                    << id << " tp " << tp << " pp " << pp;
+                const double copies = std::max(1, tp / plan.model.kv_heads);
+                EXPECT_NEAR(bytes_of(program, "tp sum of shared key and value gradients"),
+                    copies > 1 ? keys * copies / tp * owned : 0, 1e-6 * keys)
+                    << id << " tp " << tp << " pp " << pp;
+            }
+        }
+    }
 }
 
 TEST(Program, ProductsCountTheModelsFlops)

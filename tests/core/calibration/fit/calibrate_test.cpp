@@ -80,10 +80,35 @@ TEST_F(Calibrate, SavesAPresetThatPlansCanName)
     EXPECT_EQ(saved.base->id, "generic");
     EXPECT_FALSE(saved.base->changed);
 
-    // The same fit again starts from it, and keeps its name.
+    // Another fit starts from it, and keeps its name.
     CalibrationRequest again = request();
     again.stack = "generic-calibrated";
+    again.rows.front().step_time_s = *again.rows.front().step_time_s * 1.01; // measured once more
     EXPECT_EQ(default_preset_id(must(calibrate(presets, again))), "generic-calibrated");
+}
+
+TEST_F(Calibrate, CountsNoRowTwice)
+{
+    const Presets presets;
+    ASSERT_GT(request().rows.size(), 5U);
+    ASSERT_TRUE(save_preset(must(calibrate(presets, request(5))), "", presets));
+
+    CalibrationRequest same = request(5);
+    same.stack = "generic-calibrated";
+    const auto refused = calibrate(presets, same);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().line(), HasSubstr("was fitted to these 5 rows before"));
+
+    CalibrationRequest more = request();
+    more.stack = "generic-calibrated";
+    const Calibration calibration = must(calibrate(presets, more));
+    EXPECT_EQ(calibration.known_rows, 5);
+    EXPECT_EQ(calibration.fit.before.time_rows, int(more.rows.size()) - 5);
+    EXPECT_EQ(calibration.rows.size(), more.rows.size()) << "old and new ones are known from now on";
+    EXPECT_THAT(to_text(calibration), HasSubstr("5 rows left out: the preset was fitted to them before"));
+
+    // What ships starts anew with all of them.
+    EXPECT_EQ(must(calibrate(presets, request())).known_rows, 0);
 }
 
 TEST_F(Calibrate, TellsWhenTheBaseHasChangedSince)
