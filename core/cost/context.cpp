@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
+#include "core/program/rank_shape.h"
 
 #include "core/cost/runtime_switches.h"
 
