@@ -2,7 +2,9 @@
 #include "core/history/training_log.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 namespace fourfold {
@@ -47,7 +49,15 @@ std::optional<double> number_after(const std::string& line, const std::string& k
     }
     char* end = nullptr;
     const double value = std::strtod(digits.c_str(), &end);
-    return digits.empty() || end == digits.c_str() ? std::nullopt : std::optional(value);
+    return digits.empty() || end == digits.c_str() || !std::isfinite(value) ? std::nullopt : std::optional(value);
+}
+
+// What a count may be: a whole number that an int holds.
+std::optional<int> count_of(const std::optional<double>& value, int least)
+{
+    if (!value || *value < least || *value > std::numeric_limits<int>::max() || *value != std::floor(*value))
+        return {};
+    return static_cast<int>(*value);
 }
 
 std::optional<double> first_of(const std::string& line, std::initializer_list<const char*> keys)
@@ -61,11 +71,11 @@ std::optional<double> first_of(const std::string& line, std::initializer_list<co
 
 std::optional<LoggedStep> megatron_step(const std::string& line)
 {
-    const auto step = number_after(line, "iteration ");
+    const auto step = count_of(number_after(line, "iteration "), 0);
     if (!step || line.find("elapsed time per iteration") == std::string::npos || line.find('/') == std::string::npos)
         return {};
     LoggedStep out;
-    out.step = static_cast<int>(*step);
+    out.step = *step;
     if (const auto ms = first_of(line, {"elapsed time per iteration (ms):"}))
         out.step_time_s = *ms / 1000;
     else
@@ -82,12 +92,12 @@ std::optional<LoggedStep> megatron_step(const std::string& line)
 
 std::optional<LoggedStep> torchtitan_step(const std::string& line)
 {
-    const auto step = number_after(line, "step:");
+    const auto step = count_of(number_after(line, "step:"), 0);
     const auto tps = first_of(line, {"tps:", "wps:"});
     if (!step || !tps)
         return {};
     LoggedStep out;
-    out.step = static_cast<int>(*step);
+    out.step = *step;
     out.tps_per_gpu = tps;
     out.loss = number_after(line, "loss:");
     out.grad_norm = number_after(line, "grad_norm:");
@@ -100,13 +110,15 @@ std::optional<LoggedStep> torchtitan_step(const std::string& line)
 
 void read_facts(const std::string& line, TrainingLog& log)
 {
-    if (const auto gpus = first_of(line, {"using world size:", "world_size ", "World size:"}); gpus && *gpus >= 1)
-        log.gpus = static_cast<int>(*gpus);
+    if (const auto gpus = count_of(first_of(line, {"using world size:", "world_size ", "World size:"}), 1))
+        log.gpus = gpus;
     // The arguments are printed as "  seq_length ........ 8192".
     if (const std::size_t at = line.find(" seq_length ."); at != std::string::npos) {
         const std::size_t digits = line.find_first_of("0123456789", at);
-        if (digits != std::string::npos)
-            log.seq_len = std::atoi(line.c_str() + digits);
+        if (digits != std::string::npos) {
+            if (const auto length = count_of(std::strtod(line.c_str() + digits, nullptr), 1))
+                log.seq_len = length;
+        }
     }
     log.out_of_memory = log.out_of_memory || line.find("CUDA out of memory") != std::string::npos
         || line.find("OutOfMemoryError") != std::string::npos;
@@ -140,6 +152,7 @@ Expected<TrainingLog> parse_training_log(std::string_view text, const std::strin
                 ? "megatron-deepspeed"
                 : "megatron-lm";
         steps[step->step] = *step;
+        log.out_of_memory = false; // it was started again and went on
     }
     if (steps.empty())
         return Problem{ProblemCode::bad_input, "no line of a training step that is known",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Log lines of other training software: Megatron-LM and Megatron-DeepSpeed ("iteration 100/ 500 | ... |") and
-// torchtitan
-// ("step: 10 loss: 7.1 ...").
+// torchtitan ("step: 10 loss: 7.1 ...").
 #pragma once
 
 #include "core/base/json.h"
