@@ -62,6 +62,11 @@ Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout)
     return std::move(*frame);
 }
 
+Problem AgentClient::unexpected(const std::string& is, const char* expected) const
+{
+    return {ProblemCode::network, "the agent answered \"" + is + "\", expected \"" + expected + "\"", {}, host_};
+}
+
 Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
 {
     if (frame.kind != FrameKind::json)
@@ -72,15 +77,23 @@ Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
     if (is == "error")
         return problem_from_reply(json, host_);
     if (expected[0] != '\0' && is != expected)
-        return Problem{
-            ProblemCode::network, "the agent answered \"" + is + "\", expected \"" + expected + "\"", {}, host_};
+        return unexpected(is, expected);
     return json;
 }
 
 Expected<Json> AgentClient::reply(const char* expected, std::chrono::milliseconds timeout)
 {
-    FOURFOLD_TRY(const Frame frame, receive(timeout));
-    return parse(frame, expected);
+    for (;;) {
+        FOURFOLD_TRY(const Frame frame, receive(timeout));
+        FOURFOLD_TRY(Json json, parse(frame, unanswered_stops_ > 0 ? "" : expected));
+        const std::string is = text_field(json, "is");
+        if (is == expected)
+            return json;
+        // A stop that met the end of the events on its way is answered after that end.
+        if (is != "stopping" || unanswered_stops_ == 0)
+            return unexpected(is, expected);
+        --unanswered_stops_;
+    }
 }
 
 Expected<NodeFacts> AgentClient::hello(const std::string& base)
@@ -258,6 +271,8 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
             return Problem{ProblemCode::network, "the agent sent part of a line", {}, host_};
         message.lines = std::move(data.payload);
     } else if (is == "heartbeat" || is == "stopping") {
+        if (is == "stopping" && unanswered_stops_ > 0)
+            --unanswered_stops_;
         message.kind = TailMessage::Kind::heartbeat;
         message.hint = text_field(json, "hint");
         message.status = text_field(json, "status");
@@ -275,6 +290,7 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
 Expected<void> AgentClient::stop(const std::string& run, int node, const std::string& status, const std::string& why,
     const Json& error, double grace_s)
 {
+    ++unanswered_stops_;
     return send({{"do", "stop"}, {"run", run}, {"node", node}, {"status", status}, {"why", why}, {"error", error},
         {"grace_s", grace_s}});
 }

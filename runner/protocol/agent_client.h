@@ -143,12 +143,14 @@ private:
     Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
     Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
     Expected<Json> parse(const Frame& frame, const char* expected);
+    [[nodiscard]] Problem unexpected(const std::string& is, const char* expected) const;
 
     std::unique_ptr<ByteStream> stream_;
     FrameParser parser_;
     std::string host_;
     std::chrono::steady_clock::time_point pinged_; // while a tail runs
     uint64_t bytes_read_ = 0;
+    int unanswered_stops_ = 0;
 };
 
 } // namespace fourfold

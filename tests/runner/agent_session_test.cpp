@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <random>
+#include <thread>
 
 namespace fourfold::test {
 namespace {
@@ -115,6 +116,28 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code, ProblemCode::conflict);
     EXPECT_EQ(text_field(*client.status("RUN1", 0), "state"), "ended");
+}
+
+// A ping, a question or a stop may be on its way when the events end: what is asked next gets its own answer.
+TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
+{
+    AgentClient client = connect();
+    const auto prepared = client.prepare(spec("RUN1"));
+    ASSERT_TRUE(prepared) << prepared.error().line();
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0));
+    EXPECT_EQ(follow(client).second, "ok");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
+    ASSERT_TRUE(client.tail_next(std::chrono::milliseconds(1)));
+    ASSERT_TRUE(client.diagnose("RUN1", 0));
+    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    const auto status = client.status("RUN1", 0);
+    ASSERT_TRUE(status) << status.error().line();
+    EXPECT_EQ(text_field(*status, "state"), "ended");
+    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
+    ASSERT_TRUE(log) << log.error().line();
+    EXPECT_TRUE(log->starts_with("rank 0 of 1"));
 }
 
 TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesALostRun)
