@@ -45,7 +45,8 @@ void compare_gpus(const std::vector<ProbedNode>& nodes, const NodeNeeds& needs, 
             evidence += (evidence.empty() ? "" : ", ") + model + " on " + host;
         out.push_back({needs.mixed_gpus ? FindingLevel::warning : FindingLevel::error, {}, "GPU models",
             std::to_string(models.size()) + " GPU models take part: the slowest decides", evidence,
-            needs.mixed_gpus ? "" : "use hosts of one model, or set the target's mixed_gpus to true"});
+            needs.mixed_gpus ? "leave the slower ones out"
+                             : "use hosts of one model, or set the target's mixed_gpus to true"});
     }
 }
 
@@ -84,7 +85,8 @@ std::vector<Finding> compare_nodes(const std::vector<ProbedNode>& nodes, const N
         std::string evidence;
         for (const auto& [cpu, host] : processors)
             evidence += (evidence.empty() ? "" : ", ") + cpu + " on " + host;
-        out.push_back({FindingLevel::warning, {}, "processors", "the nodes differ: the slowest decides", evidence, {}});
+        out.push_back({FindingLevel::warning, {}, "processors", "the nodes differ: the slowest decides", evidence,
+            "use hosts of one kind, or count on the slowest one's speed"});
     }
     return out;
 }

@@ -55,7 +55,9 @@ std::vector<Finding> judge_links(
             add(FindingLevel::error, way + ": no route", link.error,
                 "give the hosts node_address of a network that they share");
         else if (link.state != "ok")
-            add(FindingLevel::error, way + ": " + (link.error.empty() ? "failed" : link.error), {}, {});
+            add(FindingLevel::error, way + ": fails", link.error.empty() ? "state " + link.state : link.error,
+                "a firewall or proxy between the nodes breaks what it let through: allow TCP between them on all "
+                "ports");
         else if (link.largest_message < link.largest_asked)
             add(FindingLevel::error, way + ": large messages are lost",
                 "messages of " + std::to_string(link.largest_message) + " bytes come back, larger ones do not; MTU "
@@ -65,6 +67,18 @@ std::vector<Finding> judge_links(
             add(FindingLevel::warning, way + ": leaves through " + link.interface + " as " + link.local_address,
                 "the ranks are told to use " + addresses[from],
                 "set node_address to addresses of the network that connects the nodes");
+    }
+    // TCP gets by with the smaller of two MTUs, InfiniBand over Ethernet does not, and both are slow.
+    for (const Link& there : links) {
+        for (const Link& back : links) {
+            if (there.from < there.to && back.from == there.to && back.to == there.from && there.mtu > 0 && back.mtu > 0
+                && there.mtu != back.mtu)
+                out.push_back({FindingLevel::warning, names[static_cast<std::size_t>(there.from)], "MTU",
+                    "differs from that of " + names[static_cast<std::size_t>(there.to)],
+                    std::to_string(there.mtu) + " through " + there.interface + " here, " + std::to_string(back.mtu)
+                        + " through " + back.interface + " there",
+                    "set one MTU on all hosts and switches on the way"});
+        }
     }
     return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/preflight/probe.h"
 
+#include "runner/preflight/contact.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/launch_plan.h"
 
@@ -12,30 +13,6 @@
 namespace fourfold {
 
 namespace {
-
-// What went wrong on the way to a host, by its place on that way.
-Finding unreachable(const Node& node, const Problem& problem)
-{
-    const auto says = [&](const char* text) { return problem.message.find(text) != std::string::npos; };
-    std::string check = "agent";
-    if (says("resolved"))
-        check = "DNS";
-    else if (says("no route"))
-        check = "route";
-    else if (says("refused:") || says("no answer within"))
-        check = "port";
-    else if (says("host key") || says("shows a"))
-        check = "host key";
-    else if (problem.code == ProblemCode::refused)
-        check = "authentication";
-    else if (says("shell"))
-        check = "shell";
-    else if (problem.code == ProblemCode::io)
-        check = "base folder";
-    else if (problem.code == ProblemCode::network)
-        check = "connection";
-    return {FindingLevel::error, node.name, check, problem.message, {}, problem.hint};
-}
 
 std::vector<Finding> errors_first(std::vector<Finding> findings)
 {
@@ -61,6 +38,8 @@ Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, M
         FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed));
         FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
         const std::lock_guard lock(mutex);
+        if (auto shell = shell_finding(node.name, node.transport->noise()))
+            findings.push_back(*std::move(shell));
         append(findings, findings_from_agent(array_field(answer, "findings"), node.name));
         probed[static_cast<std::size_t>(node.index)] = {node.name, node.facts, clock};
         speeds[static_cast<std::size_t>(node.index)] = object_field(answer, "speed");
@@ -116,7 +95,7 @@ Expected<ProbeReport> probe_target(
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
         if (const auto connected = node.connect(phase); !connected) {
             const std::lock_guard lock(mutex);
-            report.findings.push_back(unreachable(node, connected.error()));
+            report.findings.push_back(contact_finding(node.name, connected.error()));
         }
         return {};
     }));

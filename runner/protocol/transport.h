@@ -28,12 +28,21 @@ protected:
     uint64_t bytes_written_ = 0;
 };
 
+// What a host's shell printed of its own before it ran the command: its start-up files. None of it is used.
+struct ShellNoise {
+    std::string first; // its first bytes, at most kShown
+    std::size_t bytes = 0; // all of it
+    static constexpr std::size_t kShown = 80;
+};
+
 class Transport {
 public:
     virtual ~Transport() = default;
     // Starts `fourfold-agent session` on the node, bringing the agent there first where it is missing.
     // Fails with network (unreachable, cut), refused (host key, authentication), io (no room, noexec) or cancelled.
     virtual Expected<std::unique_ptr<ByteStream>> open(std::stop_token stop) = 0;
+    // Of the last open().
+    [[nodiscard]] virtual ShellNoise noise() const { return {}; }
     // As in the target, for messages: "user@host:2222".
     [[nodiscard]] virtual std::string host() const = 0;
 };

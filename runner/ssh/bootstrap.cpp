@@ -2,8 +2,10 @@
 #include "runner/ssh/bootstrap.h"
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "runner/ssh/ssh_transport.h"
 
+#include <algorithm>
 #include <map>
 
 namespace fourfold {
@@ -14,10 +16,11 @@ namespace {
 
 // Read by the user's login shell, whichever it is: one line in single quotes without any character that a shell could
 // find a meaning in there (quote, backslash, exclamation mark). Base folder, hash and size come on standard input, the
-// shell's `read` takes them byte by byte and leaves the rest.
+// shell's `read` takes them byte by byte and leaves the rest. The empty line at the beginning ends what the shell may
+// have printed without one.
 constexpr std::string_view kRemoteCommand
     = "exec /bin/sh -c '"
-      "umask 077; IFS= read -r base; IFS= read -r want; "
+      "umask 077; echo; IFS= read -r base; IFS= read -r want; "
       "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
       "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
       "dir=\"$base/agent/$want\"; file=\"$dir/fourfold-agent\"; "
@@ -75,10 +78,12 @@ public:
                 text_.erase(0, end + 1);
                 if (line.starts_with("FOURFOLD "))
                     return line.substr(9);
-                noise_ += line.size() + 1;
+                take_noise(line + "\n");
             }
-            if (noise_ + text_.size() > kMostNoise)
-                return Problem{ProblemCode::network, "the host's shell prints without an end before it runs a command",
+            if (noise_.bytes + text_.size() > kMostNoise)
+                return Problem{ProblemCode::network,
+                    "the host's shell prints without an end before it runs a command: "
+                        + printable(noise_.first + text_, ShellNoise::kShown),
                     "make its start-up files (.bashrc) silent for commands", {}};
             if (stop_.stop_requested())
                 return Problem{ProblemCode::cancelled, "stopped during the first contact", {}, {}};
@@ -90,12 +95,43 @@ public:
         }
     }
 
+    // Without the newline that the command itself printed first.
+    [[nodiscard]] ShellNoise noise() const
+    {
+        ShellNoise out = noise_;
+        if (out.bytes > 0 && out.bytes == out.first.size())
+            out.first.pop_back();
+        out.bytes -= std::min<std::size_t>(out.bytes, 1);
+        return out;
+    }
+
 private:
+    void take_noise(std::string_view bytes)
+    {
+        noise_.bytes += bytes.size();
+        noise_.first += bytes.substr(0, ShellNoise::kShown - std::min(ShellNoise::kShown, noise_.first.size()));
+    }
+
     ByteStream& stream_;
     std::stop_token stop_;
     std::string text_;
-    std::size_t noise_ = 0;
+    ShellNoise noise_;
 };
+
+// What the command wrote to its standard error before it ended: the system's own reason.
+std::string last_words(ByteStream& stream)
+{
+    static constexpr std::string_view kMark = "the host says: ";
+    const auto deadline = std::chrono::steady_clock::now() + 5s;
+    while (std::chrono::steady_clock::now() < deadline) {
+        const auto more = stream.read_some(100ms);
+        if (more)
+            continue;
+        const std::size_t at = more.error().message.find(kMark);
+        return at == std::string::npos ? "" : more.error().message.substr(at + kMark.size());
+    }
+    return {};
+}
 
 Expected<void> send_agent(
     ByteStream& stream, const std::filesystem::path& agent, const std::function<void(double)>& progress)
@@ -117,7 +153,7 @@ std::string_view remote_command()
     return kRemoteCommand;
 }
 
-Expected<void> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
+Expected<ShellNoise> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
     const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress)
 {
     Listener listener(stream, std::move(stop));
@@ -133,8 +169,11 @@ Expected<void> bootstrap(ByteStream& stream, const std::string& base_folder, con
         FOURFOLD_TRY(word, listener.word());
     }
     if (word == "ready")
-        return {};
-    return script_problem(word.starts_with("error ") ? word.substr(6) : word);
+        return listener.noise();
+    Problem problem = script_problem(word.starts_with("error ") ? word.substr(6) : word);
+    if (const std::string why = last_words(stream); !why.empty())
+        problem.message += ": " + why;
+    return problem;
 }
 
 } // namespace fourfold

@@ -12,8 +12,8 @@
 namespace fourfold {
 
 // Speaks with remote_command() on `stream` until the agent's session has begun. What the host's shell prints before is
-// ignored (up to 64 KiB). `progress` gets the fraction sent when the agent has to be sent.
-Expected<void> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
+// returned and not used (up to 64 KiB). `progress` gets the fraction sent when the agent has to be sent.
+Expected<ShellNoise> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
     const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress);
 
 } // namespace fourfold

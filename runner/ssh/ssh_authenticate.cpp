@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_authenticate.h"
 
+#include "runner/ssh/known_hosts.h"
+
 #include <libssh/callbacks.h>
 
 #include <unistd.h>
@@ -44,8 +46,9 @@ std::function<std::optional<std::string>()> asker(
     return [&prompts, name, prompt] { return prompts.secret({name, prompt, false}); };
 }
 
-Expected<int> with_key_file(
-    ssh_session session, const std::string& name, const std::string& key_file, const SshPrompts& prompts)
+// `tried` says which key it was.
+Expected<int> with_key_file(ssh_session session, const std::string& name, const std::string& key_file,
+    const SshPrompts& prompts, std::string& tried)
 {
     const std::string file = expanded_home(key_file);
     if (access(file.c_str(), R_OK) != 0)
@@ -60,6 +63,7 @@ Expected<int> with_key_file(
             "give the right passphrase, or load it into ssh-agent (ssh-add) and leave key_file out",
             name + ": " + file};
     const SshKey key(raw);
+    tried = "tried " + file + ", " + type_of(raw) + " " + fingerprint_of(raw);
     return ssh_userauth_publickey(session, nullptr, raw);
 }
 
@@ -129,6 +133,18 @@ int with_questions(ssh_session session, const std::string& name, const SshPrompt
     return result;
 }
 
+std::string names_of(int methods)
+{
+    std::string out;
+    for (const auto& [method, name] :
+        {std::pair(SSH_AUTH_METHOD_PASSWORD, "passwords"), std::pair(SSH_AUTH_METHOD_INTERACTIVE, "questions"),
+            std::pair(SSH_AUTH_METHOD_HOSTBASED, "host keys"), std::pair(SSH_AUTH_METHOD_GSSAPI_MIC, "Kerberos")}) {
+        if ((methods & static_cast<int>(method)) != 0)
+            out += (out.empty() ? "" : ", ") + std::string(name);
+    }
+    return out.empty() ? "no way to log in" : out;
+}
+
 } // namespace
 
 std::string expanded_home(const std::string& path)
@@ -147,11 +163,13 @@ Expected<void> authenticate(
         return Problem{ProblemCode::network,
             std::string("the connection broke while logging in: ") + ssh_get_error(session), {}, name};
     const int methods = ssh_userauth_list(session, nullptr);
+    std::string tried = std::getenv("SSH_AUTH_SOCK") ? "tried those of ssh-agent and ~/.ssh"
+                                                     : "tried those of ~/.ssh; no ssh-agent runs here";
     if ((methods & SSH_AUTH_METHOD_PUBLICKEY) != 0) {
         if (key_file.empty()) {
             result = with_found_keys(session, name, prompts);
         } else {
-            FOURFOLD_TRY(result, with_key_file(session, name, key_file, prompts));
+            FOURFOLD_TRY(result, with_key_file(session, name, key_file, prompts, tried));
         }
         if (result == SSH_AUTH_SUCCESS)
             return {};
@@ -162,14 +180,16 @@ Expected<void> authenticate(
     if (questions && prompts.secret && with_questions(session, name, prompts) == SSH_AUTH_SUCCESS)
         return {};
     const std::string user = login_name(session);
-    std::string message = "the host accepts none of your keys" + (user.empty() ? "" : " for user " + user);
+    std::string message
+        = "the host accepts none of your keys" + (user.empty() ? "" : " for user " + user) + ": " + tried;
     std::string hint
         = "add your public key to ~/.ssh/authorized_keys on the host, or load the right key into ssh-agent";
     if (partial || ((methods & SSH_AUTH_METHOD_PUBLICKEY) == 0 && questions)) {
         message = "the host wants answers (a one-time code) that were not given or not right";
         hint = prompts.secret ? "try again" : "run it where it can ask you, from a terminal or the desktop";
     } else if ((methods & SSH_AUTH_METHOD_PUBLICKEY) == 0) {
-        message = "the host does not allow keys; passwords are not used";
+        message = "the host does not allow keys: it offers " + names_of(methods);
+        hint = "let its sshd take public keys (PubkeyAuthentication yes); passwords are not used";
     }
     return Problem{ProblemCode::refused, message, hint, name};
 }

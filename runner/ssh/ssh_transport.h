@@ -28,11 +28,13 @@ class SshTransport : public Transport {
 public:
     explicit SshTransport(SshOptions options);
     Expected<std::unique_ptr<ByteStream>> open(std::stop_token stop) override;
+    [[nodiscard]] ShellNoise noise() const override { return noise_; }
     [[nodiscard]] std::string host() const override { return options_.name; }
 
 private:
     SshOptions options_;
     bool noted_ = false; // the notes are given once
+    ShellNoise noise_;
 };
 
 // The only command line that is ever sent to a host.

@@ -38,6 +38,14 @@ void tune(int fd)
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 10000); // milliseconds that sent data may stay unacknowledged
 }
 
+std::string numeric(const addrinfo& address)
+{
+    char text[NI_MAXHOST] = {};
+    return getnameinfo(address.ai_addr, address.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0
+        ? text
+        : "(an unknown address)";
+}
+
 // 0, or the errno of the connection; ETIMEDOUT after the deadline, ECANCELED on a stop.
 int connect_one(
     int fd, const addrinfo& address, std::chrono::steady_clock::time_point deadline, const std::stop_token& stop)
@@ -69,18 +77,20 @@ Expected<int> tcp_connect(const std::string& host, int port, double timeout_s, s
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* list = nullptr;
     if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list); error != 0)
-        return unreachable(where, std::string("the name cannot be resolved: ") + gai_strerror(error),
+        return unreachable(where, "the name cannot be resolved: " + host + ", " + gai_strerror(error),
             "check the spelling and your name server, or use an address");
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(list, freeaddrinfo);
     const auto deadline = std::chrono::steady_clock::now()
         + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(timeout_s));
     int error = EADDRNOTAVAIL;
+    std::string tried = "no address"; // the last one
     for (const addrinfo* address = list; address; address = address->ai_next) {
         const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0) {
             error = errno;
             continue;
         }
+        tried = numeric(*address) + " port " + std::to_string(port);
         error = connect_one(fd, *address, deadline, stop);
         if (error == 0) {
             tune(fd);
@@ -94,17 +104,18 @@ Expected<int> tcp_connect(const std::string& host, int port, double timeout_s, s
     std::snprintf(seconds, sizeof seconds, "%g s", timeout_s);
     switch (error) {
     case ECONNREFUSED:
-        return unreachable(where, "the connection was refused: no SSH server listens on that port",
+        return unreachable(where, "the connection was refused: no SSH server listens on " + tried,
             "check the port and that sshd runs there");
     case ETIMEDOUT:
-        return unreachable(where, std::string("no answer within ") + seconds,
+        return unreachable(where, std::string("no answer within ") + seconds + ": " + tried,
             "check that the host is up and that no firewall drops the port");
     case EHOSTUNREACH:
     case ENETUNREACH:
-        return unreachable(where, std::string("no route to the host: ") + std::strerror(error),
+        return unreachable(where, std::string("no route to the host: ") + std::strerror(error) + ", " + tried,
             "check the address, the network and a VPN that it may need");
     default:
-        return unreachable(where, std::string("the connection failed: ") + std::strerror(error), {});
+        return unreachable(where, std::string("the connection failed: ") + std::strerror(error) + ", " + tried,
+            "check the address and the network");
     }
 }
 

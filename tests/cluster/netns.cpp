@@ -108,6 +108,19 @@ bool Namespaces::shape(int index, double megabits)
     return limit(prefix_ + "c", "p" + std::to_string(index)) && limit(node(index), "eth0");
 }
 
+bool Namespaces::move_client(int last)
+{
+    const std::string client = prefix_ + "c";
+    return ip({"-n", client, "addr", "flush", "dev", "br0"})
+        && ip({"-n", client, "addr", "add", kNet + std::to_string(last) + "/24", "dev", "br0"});
+}
+
+bool Namespaces::set_mtu(int index, int on_node, int on_switch)
+{
+    return ip({"-n", node(index), "link", "set", "eth0", "mtu", std::to_string(on_node)})
+        && ip({"-n", prefix_ + "c", "link", "set", "p" + std::to_string(index), "mtu", std::to_string(on_switch)});
+}
+
 uint64_t Namespaces::bytes_to(int index) const
 {
     std::ifstream in("/proc/thread-self/net/dev");

@@ -26,6 +26,10 @@ public:
     // Limits a node's line to `megabits` per second in each direction (token bucket); 0 = no limit. Node 0 is the
     // client.
     bool shape(int index, double megabits);
+    // Another address for the client, as after a change of network: 10.231.77.`last` instead of what it had.
+    bool move_client(int last);
+    // Size of packets on a node's own side of its line, and on the switch's side. False where it cannot be set.
+    bool set_mtu(int index, int on_node, int on_switch);
     // Bytes that went to a node so far, headers included; of node 0 those that the client sent.
     [[nodiscard]] uint64_t bytes_to(int index) const;
 

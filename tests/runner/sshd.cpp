@@ -109,6 +109,12 @@ std::string why_no_sshd()
     return {};
 }
 
+std::string why_no_shell_noise()
+{
+    const std::string shell = getpwuid(geteuid())->pw_shell;
+    return shell.ends_with("/bash") ? "" : "the login shell is " + shell + ", only bash reads .bashrc and BASH_ENV";
+}
+
 std::filesystem::path client_key(const Home& home)
 {
     const std::filesystem::path key = home.path() / "client_key";
@@ -158,8 +164,17 @@ void Sshd::start()
               "PermitRootLogin prohibit-password\nStrictModes "
            << (strict_modes_possible(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
     config << place_.lines;
-    if (!place_.environment_file.empty())
-        config << "SetEnv BASH_ENV=" << place_.environment_file << "\n";
+    // Logins have a home of their own, as start-up files of whoever runs the tests may print as well.
+    const auto users = folder_ / "users";
+    std::filesystem::create_directories(users);
+    config << "SetEnv HOME=" << users.string();
+    // Debian's bash reads .bashrc for a command that comes through sshd, others read BASH_ENV.
+    if (!place_.shell_file.empty()) {
+        std::filesystem::copy_file(
+            place_.shell_file, users / ".bashrc", std::filesystem::copy_options::overwrite_existing);
+        config << " BASH_ENV=" << place_.shell_file;
+    }
+    config << "\n";
     config.close();
     std::vector<std::string> words;
     if (!place_.netns.empty())
