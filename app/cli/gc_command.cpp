@@ -17,6 +17,11 @@ struct Options {
     bool json = false, dry_run = false, accept_new_hosts = false;
 };
 
+std::string counted(const Json& count, const char* what)
+{
+    return count.dump() + " " + what + (count == 1 ? "" : "s");
+}
+
 int gc(const Options& options)
 {
     const auto target = load_target(options.target);
@@ -34,9 +39,11 @@ int gc(const Options& options)
         return kDone;
     }
     for (const Json& host : *result)
-        std::cout << host["host"].get<std::string>() << ": " << host["runs"] << " runs, " << host["files"] << " files, "
-                  << host["agents"] << " agents, " << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB "
-                  << (options.dry_run ? "could be removed" : "removed") << "; " << host["kept_runs"] << " runs kept\n";
+        std::cout << host["host"].get<std::string>() << ": " << (options.dry_run ? "would remove " : "removed ")
+                  << counted(host["runs"], "run") << ", " << counted(host["files"], "file") << " and "
+                  << counted(host["agents"], "agent") << " not used for " << shown_number(options.days, 0) << " days, "
+                  << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB; kept "
+                  << counted(host["kept_runs"], "run") << "\n";
     return kDone;
 }
 

@@ -2,6 +2,7 @@
 // Runs out of the history and into it.
 #include "app/cli/history_import.h"
 #include "app/cli/history_view.h"
+#include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
 
 #include <iostream>
@@ -73,6 +74,12 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
     return document.get<std::vector<Json>>();
 }
 
+std::string text_of(const Json& run, const char* key)
+{
+    const auto found = run.find(key);
+    return found != run.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 } // namespace
 
 int import_runs(const std::string& file, const PlanOptions& plan, bool json)
@@ -84,14 +91,17 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
     if (!store)
         return fail(store.error());
     Json taken = Json::array();
+    std::vector<std::string> names;
     int known = 0;
     Expected<void> result;
     for (std::size_t i = 0; i < runs->size() && result; ++i) {
-        auto id = store->import_run((*runs)[i]);
+        const Json& run = (*runs)[i];
+        auto id = store->import_run(run);
         if (id) {
             taken.push_back(*id);
-        } else if (id.error().code == ProblemCode::conflict && file.ends_with(".csv")) {
-            ++known; // of a table that was taken before
+            names.push_back(text_of(run, "name"));
+        } else if (id.error().code == ProblemCode::conflict && text_of(run, "target") == "imported") {
+            ++known; // of a table or log that was taken before: its id says what it holds
         } else {
             Problem problem = std::move(id).error();
             problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
@@ -102,10 +112,10 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
     if (json)
         print_json({{"imported", taken}, {"known", known}});
     else
-        for (const Json& id : taken)
-            std::cout << "imported " << id.get<std::string>() << "\n";
+        for (std::size_t i = 0; i < taken.size(); ++i)
+            std::cout << "imported " << taken[i].get<std::string>() << "  " << printable(names[i]) << "\n";
     if (known > 0)
-        warn(std::to_string(known) + " of them are in the history already");
+        warn(file + ": " + std::to_string(known) + (known == 1 ? " run is" : " runs are") + " in the history already");
     return result ? kDone : fail(result.error());
 }
 

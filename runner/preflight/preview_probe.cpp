@@ -26,7 +26,7 @@ LaunchPreview preview_probe(const Target& target, bool speed)
     out.text = "target " + target.id + "\n";
     for (const std::string& name : names)
         out.text += (here ? "starts the agent on " : "connects through SSH to ") + name + "\n";
-    out.text += here ? "program: " + agent + " session\n"
+    out.text += here ? "starts: " + agent + " session\n"
                      : "sends " + agent + " into " + base + " where it is missing\n"
             + "remote command (the same for every host, everything else goes as data on its standard input):\n  "
             + std::string(remote_command()) + "\n";

@@ -30,7 +30,9 @@ std::string figures(const Outlook& outlook, const char* whose)
 std::string line_of(const Outlook& outlook)
 {
     if (outlook.will == "run")
-        return "would run" + (outlook.hosts > 0 ? " on " + std::to_string(outlook.hosts) + " hosts" : std::string())
+        return "would run"
+            + (outlook.hosts > 0 ? " on " + std::to_string(outlook.hosts) + (outlook.hosts == 1 ? " host" : " hosts")
+                                 : "")
             + figures(outlook, "predicted") + (outlook.why.empty() ? "" : "; " + outlook.why);
     if (outlook.will == "known")
         return "is known: " + outlook.why + figures(outlook, "measured");
@@ -104,7 +106,8 @@ Expected<LaunchPreview> preview_sweep(const SweepRequest& request)
         }
     }
     out.document["runs"] = runs;
-    out.text += std::to_string(runs) + " runs; what becomes of them is kept in " + record.file().string() + "\n";
+    out.text += std::to_string(runs) + (runs == 1 ? " run" : " runs") + "; what becomes of them is kept in "
+        + record.file().string() + "\n";
     if (!first)
         return out;
     RunRequest one;

@@ -69,7 +69,7 @@ TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
     expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts, "--gpus", "two"}), 2, "--gpus");
     const Output cleared = fourfold({"gc", "local", "--older-than", "0"});
     EXPECT_EQ(cleared.status, 0) << cleared.err;
-    EXPECT_THAT(cleared.out, HasSubstr("this computer: 3 runs"));
+    EXPECT_THAT(cleared.out, HasSubstr("this computer: removed 3 runs"));
 }
 
 TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
@@ -100,6 +100,11 @@ TEST_F(ClusterCommands, LogsAndTablesOfOtherSoftware)
     expect_problem(fourfold({"history", "import", log}), 2, "--plan");
     const Output taken = fourfold({"history", "import", log, "--plan", tiny_plan()});
     EXPECT_EQ(taken.status, 0) << taken.err;
+    EXPECT_THAT(taken.out, HasSubstr("(log of megatron-lm)"));
+    const Output same = fourfold({"history", "import", log, "--plan", tiny_plan()});
+    EXPECT_EQ(same.status, 0) << same.err;
+    EXPECT_EQ(same.out, "");
+    EXPECT_THAT(same.err, HasSubstr("1 run is in the history already"));
     const Json run = json_of(fourfold({"history", "show", "last", "--json"}));
     EXPECT_THAT(run.dump(), HasSubstr("megatron-lm"));
     EXPECT_THAT(run.dump(), HasSubstr("64.0")) << "4 x 64 tokens in 2 s on 2 GPUs";

@@ -112,6 +112,9 @@ TEST_F(Run, StepsOfTheCommandLineWin)
     const Output text = fourfold({"run", tiny_plan(), "--dry-run"});
     EXPECT_EQ(text.status, 0);
     EXPECT_THAT(text.out, HasSubstr("fourfold-trainer"));
+    for (const char* part : {"run folder (RUN: the run's id): ", "node/runs/RUN", "each rank: ",
+             "fourfold-trainer --plan ", "opens a free port", "127.0.0.1 only", "stores: ", "history.db"})
+        EXPECT_THAT(text.out, HasSubstr(part));
     EXPECT_FALSE(fs::exists(history_file())) << "a dry run stores nothing";
     EXPECT_FALSE(fs::exists(folder() / "data/fourfold/runs"));
 }
