@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What surrounds the programs when they are installed, and the Debian package (`cpack -G DEB` in the build folder).
 # Each room installs its own program or data.
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(FOURFOLD_DESKTOP)
     install(FILES packaging/man/fourfold-desktop.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES packaging/desktop/io.github.fourfold.Fourfold.desktop

@@ -25,6 +25,8 @@ struct Cli {
 void add_predict(Cli& cli);
 void add_search(Cli& cli);
 void add_sweep(Cli& cli);
+void add_table(Cli& cli);
+void add_compare(Cli& cli);
 void add_timeline(Cli& cli);
 void add_probe(Cli& cli);
 void add_run(Cli& cli);

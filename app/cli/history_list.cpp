@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/history_view.h"
+#include "core/calibration/user/most_off.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace fourfold::cli {
@@ -19,15 +21,25 @@ Table short_table(const std::vector<RunSummary>& runs)
     Table table;
     table.columns = {{"id", "RUN"}, {"created", "CREATED (UTC)"}, {"state", "STATE"}, {"model", "MODEL"},
         {"gpus", "GPUS"}, {"layout", "LAYOUT"}, {"steps", "STEPS"}, {"predicted", "PREDICTED", 1},
-        {"measured", "TPS/GPU", 1}, {"error", "ERROR", 1, 100, " %"}, {"memory", "GIB", 2}};
+        {"measured", "TPS/GPU", 1}, {"error", "ERROR", 1, 100, " %"}, {"memory", "GIB", 2}, {"most_off", "MOST OFF"}};
     for (const RunSummary& run : runs)
         table.rows.push_back({run.id, short_time(run.created), run.state, run.model, std::int64_t{run.gpus}, run.layout,
             std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu), cell(run.measured_tps_per_gpu),
-            cell(run.tps_error), cell(run.measured_memory_gib)});
+            cell(run.tps_error), cell(run.measured_memory_gib), most_off_text(run)});
     return table;
 }
 
 } // namespace
+
+Expected<std::vector<RunSummary>> listed_runs(const HistoryStore& store, int limit)
+{
+    FOURFOLD_TRY(auto runs, store.list(limit));
+    if (std::none_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.most_off_due; }))
+        return runs;
+    // A history that cannot be written now is listed without.
+    const auto compared = compare_traces(HistoryStore::default_file());
+    return compared && *compared > 0 ? store.list(limit) : runs;
+}
 
 Json summary_json(const RunSummary& run)
 {
@@ -41,7 +53,7 @@ int list_runs(TableFormat format, int limit)
         return fail(store.error());
     std::vector<RunSummary> runs;
     if (*store) {
-        auto found = (*store)->list(limit);
+        auto found = listed_runs(**store, limit);
         if (!found)
             return fail(found.error());
         runs = *std::move(found);

@@ -116,10 +116,12 @@ std::string run_text(const RunDetail& detail)
 
 Json run_json(const RunDetail& detail)
 {
-    Json out = summary_json(detail.summary);
+    const auto term = term_most_off(detail.plan, detail.other_events);
+    RunSummary summary = detail.summary; // a list may not have named the term yet
+    summary.most_off = term ? std::optional(MostOff{term->term, term->predicted_s, term->measured_s}) : std::nullopt;
+    Json out = summary_json(summary);
     out["headline_rule"] = detail.headline_rule;
     out["tps_spread"] = detail.tps_spread ? Json(*detail.tps_spread) : Json();
-    const auto term = term_most_off(detail.plan, detail.other_events);
     out["term_most_off"] = term
         ? Json{{"term", term->term}, {"predicted_s", term->predicted_s}, {"measured_s", term->measured_s}}
         : Json();

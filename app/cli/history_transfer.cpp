@@ -19,7 +19,7 @@ Expected<std::string> exported(TableFormat format, const std::vector<std::string
             HistoryStore::default_file().string()};
     std::vector<RunSummary> runs;
     if (ids.empty() && store) {
-        FOURFOLD_TRY(runs, store->list(std::numeric_limits<int>::max()));
+        FOURFOLD_TRY(runs, listed_runs(*store, std::numeric_limits<int>::max()));
     }
     for (const std::string& id : ids) {
         FOURFOLD_TRY(RunDetail detail, store->show(id));

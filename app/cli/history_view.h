@@ -17,6 +17,9 @@ Expected<std::optional<HistoryStore>> open_history();
 // The same where a run is needed: an empty history is a not_found problem.
 Expected<HistoryStore> open_history_with_runs();
 
+// The newest runs; traces that were not compared with their prediction yet are, so that the term most off is there.
+Expected<std::vector<RunSummary>> listed_runs(const HistoryStore& store, int limit);
+
 // The object of one run in `list --json`: the columns of runs_table.
 Json summary_json(const RunSummary& run);
 

@@ -65,6 +65,8 @@ int run(int argc, char** argv)
     add_search(cli);
     add_sweep(cli);
     add_timeline(cli);
+    add_table(cli);
+    add_compare(cli);
     add_probe(cli);
     add_run(cli);
     add_attach(cli);

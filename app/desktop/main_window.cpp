@@ -15,6 +15,7 @@
 #include "app/desktop/plan_files.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/card.h"
+#include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/window_drop.h"
 #include "app/desktop/zoom.h"
 #include "app/models/answer.h"
@@ -34,6 +35,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -320,11 +322,17 @@ void MainWindow::showFocusedAsTable()
     Card* card = nullptr;
     for (QWidget* at = focusWidget(); at && !card; at = at->parentWidget())
         card = qobject_cast<Card*>(at);
-    for (Card* candidate : m_pages->currentWidget()->findChildren<Card*>()) {
-        if (card && !card->table().columns.empty())
-            break;
-        if (candidate->isVisible())
+    if (!card || card->table().columns.empty()) { // the page's first picture, rather than one number
+        QPoint first;
+        for (Card* candidate : m_pages->currentWidget()->findChildren<Card*>()) {
+            const QPoint at = candidate->mapTo(this, QPoint());
+            const bool earlier = !card || std::pair(at.y(), at.x()) < std::pair(first.y(), first.x());
+            if (!candidate->isVisible() || qobject_cast<FigureCard*>(candidate) || candidate->table().columns.empty()
+                || !earlier)
+                continue;
             card = candidate;
+            first = at;
+        }
     }
     if (card && !card->table().columns.empty())
         showAsTable(this, card->title(), card->table());
@@ -342,6 +350,7 @@ void MainWindow::showDocument()
     disconnect(m_statusConnection);
     m_statusConnection = connect(&shown, &PlanDocument::predictionChanged, this, &MainWindow::showStatus);
     connect(&shown, &PlanDocument::editRefused, this, &MainWindow::say, Qt::UniqueConnection);
+    connect(&shown, &PlanDocument::told, this, &MainWindow::say, Qt::UniqueConnection);
     showStatus();
 }
 

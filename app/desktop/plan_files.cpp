@@ -182,13 +182,13 @@ bool PlanFiles::saveAs(const std::filesystem::path& file)
 bool PlanFiles::importModel(const std::filesystem::path& config)
 {
     PlanDocument& document = m_plans.current();
-    Expected<Plan> plan = withHuggingFaceConfig(document.plan(), config);
+    Expected<Plan> plan = withHuggingFaceConfig(document.plan(), document.presets(), config);
     if (!plan) {
         showProblem(m_window, tr("The model cannot be imported"), plan.error());
         return false;
     }
-    document.apply(tr("Import model"), {}, std::move(plan));
     emit message(tr("Model taken from %1").arg(fromUtf8(config.string())));
+    document.changeModel(tr("Import model"), std::move(plan));
     return true;
 }
 

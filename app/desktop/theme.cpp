@@ -190,7 +190,8 @@ QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %mut
 QTabBar#cardSwitch::tab:hover { color: %text; }
 QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
 QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
-QListWidget#compareList::item { padding: 5px 10px; }
+QListWidget#compareList { padding: 2px 7px; }
+QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
 QTabBar#planTabs, QTabBar#compareViews { background: %window; }
 QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }

@@ -4,10 +4,12 @@
 #include "app/models/history_edits.h"
 #include "app/models/live_run.h"
 #include "app/models/text.h"
+#include "core/report/views/runs_table.h"
 
 #include <QDateTime>
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold::ui {
 
@@ -45,6 +47,7 @@ bool isNumber(int column)
     case HistoryModel::state:
     case HistoryModel::target:
     case HistoryModel::layout:
+    case HistoryModel::mostOff:
     case HistoryModel::tags:
     case HistoryModel::created:
         return false;
@@ -121,6 +124,8 @@ QString HistoryModel::text(const RunSummary& run, int column) const
         return optionalText(run.measured_tps_per_gpu, tpsText);
     case tpsError:
         return optionalText(run.tps_error, errorText);
+    case mostOff:
+        return fromUtf8(most_off_text(run));
     case predictedMemory:
         return optionalText(run.predicted_memory_gib, gib);
     case measuredMemory:
@@ -150,6 +155,8 @@ QVariant HistoryModel::sortKey(const RunSummary& run, int column) const
         return number(run.measured_tps_per_gpu);
     case tpsError:
         return number(run.tps_error);
+    case mostOff: // the words as they are read, the seconds without their sign
+        return run.most_off ? QVariant(std::abs(run.most_off->difference_s())) : QVariant();
     case predictedMemory:
         return number(run.predicted_memory_gib);
     case measuredMemory:
@@ -166,7 +173,7 @@ QVariant HistoryModel::sortKey(const RunSummary& run, int column) const
 QString HistoryModel::haystack(const RunSummary& run) const
 {
     QStringList parts;
-    for (const Column column : {name, state, target, layout, created, tags})
+    for (const Column column : {name, state, target, layout, mostOff, created, tags})
         parts << text(run, column);
     parts << fromUtf8(run.id) << fromUtf8(run.model) << fromUtf8(run.cluster) << fromUtf8(run.note);
     return parts.join(QLatin1Char('\n')).toLower();
@@ -189,7 +196,7 @@ void HistoryModel::arrange()
     std::stable_sort(m_visible.begin(), m_visible.end(), [&](std::size_t a, std::size_t b) {
         if (!keys[a].isValid() || !keys[b].isValid())
             return keys[a].isValid() && !keys[b].isValid();
-        if (isNumber(m_sortColumn)) {
+        if (keys[a].typeId() == QMetaType::Double) {
             return ascending ? keys[a].toDouble() < keys[b].toDouble() : keys[a].toDouble() > keys[b].toDouble();
         }
         const int order = QString::compare(keys[a].toString(), keys[b].toString(), Qt::CaseInsensitive);
@@ -232,7 +239,11 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const
         return index.column() == state ? fromUtf8(at.problem)
             : index.column() == name   ? fromUtf8(at.id)
             : index.column() == tags   ? fromUtf8(at.note)
-                                       : QString();
+            : index.column() == mostOff && at.most_off
+            ? tr("%1 a stage: %2 predicted, %3 measured in the traced step")
+                  .arg(fromUtf8(at.most_off->term), duration(at.most_off->predicted_s),
+                      duration(at.most_off->measured_s))
+            : QString();
     case IdRole:
         return fromUtf8(at.id);
     case ValueRole:
@@ -254,8 +265,8 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
         return {};
     static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("State"), QT_TR_NOOP("Target"),
         QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"), QT_TR_NOOP("Predicted\nTPS/GPU"),
-        QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Predicted\nGiB"), QT_TR_NOOP("Measured\nGiB"),
-        QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"), QT_TR_NOOP("Date")};
+        QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Most off"), QT_TR_NOOP("Predicted\nGiB"),
+        QT_TR_NOOP("Measured\nGiB"), QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"), QT_TR_NOOP("Date")};
     return section >= 0 && section < columns ? QVariant(tr(titles[section])) : QVariant();
 }
 

@@ -24,6 +24,7 @@ public:
         predictedTps,
         measuredTps,
         tpsError,
+        mostOff, // the part of a traced step that is furthest from its prediction
         predictedMemory,
         measuredMemory,
         loss,

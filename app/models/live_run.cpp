@@ -2,6 +2,7 @@
 #include "app/models/live_run.h"
 
 #include "app/models/text.h"
+#include "core/plan/presets.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/protocol/laggard.h"
 
@@ -192,8 +193,8 @@ void LiveRun::takeTrace(const Json& event)
     m_traceStep = static_cast<int>(number(event, "step").value_or(m_step));
     if (!m_predictedTrace) {
         const std::filesystem::path file = std::filesystem::path(m_folder.toStdString()) / "plan.json";
-        if (const Expected<Json> json = read_json_file(file)) {
-            if (const Expected<ResolvedPlan> plan = read_resolved(*json, file.string()))
+        if (const Expected<Plan> sent = read_plan(file)) {
+            if (const Expected<ResolvedPlan> plan = resolve(*sent, Presets())) // with its stack's constants
                 m_predictedTrace = predict(*plan).timeline;
         }
     }

@@ -3,6 +3,7 @@
 
 #include "app/models/edit_command.h"
 #include "app/models/plan_edits.h"
+#include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
 namespace fourfold::ui {
@@ -61,6 +62,17 @@ void PlanDocument::setValue(const std::string& path, const Json& value, const QS
     if (valueAt(m_plan.document, path) == value)
         return;
     apply(text, merge ? fromUtf8(path) : QString(), withValue(m_plan, path, value));
+}
+
+void PlanDocument::changeModel(const QString& text, Expected<Plan> changed)
+{
+    const std::optional<ResolvedPlan> before = m_resolved;
+    apply(text, {}, std::move(changed));
+    if (!before || !m_resolved)
+        return;
+    const QString followed = batchChange(before->training, m_resolved->training);
+    if (!followed.isEmpty())
+        emit told(tr("Followed the model: %1; Ctrl+Z takes all of it back").arg(followed));
 }
 
 void PlanDocument::apply(const QString& text, const QString& mergeKey, Expected<Plan> changed)

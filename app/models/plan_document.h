@@ -40,6 +40,8 @@ public:
     // Sets one key as one undoable step; steps of the same `path` in a row join when `merge`. A refused value (a type
     // that no plan has) leaves the plan as it was and is told by editRefused().
     void setValue(const std::string& path, const Json& value, const QString& text, bool merge = true);
+    // Another model (plan_edits.h: withOtherModel), as one step; told() names what else changed.
+    void changeModel(const QString& text, Expected<Plan> changed);
     // The same for a change made elsewhere (plan_edits.h).
     void apply(const QString& text, const QString& mergeKey, Expected<Plan> changed);
 
@@ -64,6 +66,7 @@ signals:
     void predictionChanged(); // prediction() or isAnswered()
     void fileChanged(); // file(), title() or isDirty()
     void editRefused(const QString& why);
+    void told(const QString& what); // what an edit did beyond what was asked for
 
 private:
     void show(const Plan& plan);

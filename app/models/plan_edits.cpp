@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/plan_edits.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace fourfold::ui {
 
 namespace {
@@ -44,6 +47,14 @@ void put(Json& document, const std::string& path, const Json& value)
 Expected<Plan> rebuilt(const Plan& plan, Json document)
 {
     return plan_from_json(std::move(document), plan.where);
+}
+
+// The sequence length that the plan would have if it wrote none; 0 where it does not resolve.
+int64_t usualLength(Plan plan, const Presets& presets)
+{
+    erase(plan.document, "training", "seq_len");
+    const Expected<ResolvedPlan> resolved = resolve(plan, presets);
+    return resolved ? resolved->training.seq_len : 0;
 }
 } // namespace
 
@@ -118,14 +129,48 @@ Expected<Plan> withFields(const Plan& plan, const std::vector<PlanEdit::Field>& 
     return rebuilt(plan, std::move(document));
 }
 
-Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file)
+Expected<Plan> withOtherModel(const Plan& plan, const Presets& presets, Json model)
+{
+    Json document = plan.document;
+    document["model"] = std::move(model);
+    erase(document, "layout", "stage_layers");
+    FOURFOLD_TRY(Plan changed, rebuilt(plan, std::move(document)));
+    const Expected<ResolvedPlan> before = resolve(plan, presets), after = resolve(changed, presets);
+    if (!before || !after)
+        return changed; // what is wrong with it is told beside its field
+    const Training& old = before->training;
+    const int64_t length = old.seq_len, usual = usualLength(plan, presets), newUsual = usualLength(changed, presets);
+    const auto covers
+        = [length](const ModelShape& shape) { return shape.max_positions <= 0 || length <= shape.max_positions; };
+    const int64_t next = length == usual                 ? newUsual
+        : covers(before->model) && !covers(after->model) ? after->model.max_positions
+                                                         : length;
+    if (next == length)
+        return changed;
+
+    document = changed.document;
+    if (!valueAt(document, "training.seq_len").is_null())
+        put(document, "training.seq_len", next);
+    const double shrink = double(length) / double(next);
+    const auto scaled = [shrink](double count) { return std::clamp(std::round(count * shrink), 1.0, 1e9); };
+    const auto micro = static_cast<int>(scaled(old.micro_batch));
+    if (micro != old.micro_batch)
+        put(document, "training.micro_batch", micro);
+    if (!valueAt(document, "training.global_batch").is_null()
+        || !valueAt(document, "training.micro_batches").is_null()) {
+        const double unit = double(micro) * before->layout.dp;
+        const double batch = unit * std::clamp(std::round(old.global_batch * shrink / unit), 1.0, 1e9 / unit);
+        put(document, "training.global_batch", static_cast<int>(batch));
+        erase(document, "training", "micro_batches");
+    }
+    return rebuilt(plan, std::move(document));
+}
+
+Expected<Plan> withHuggingFaceConfig(const Plan& plan, const Presets& presets, const std::filesystem::path& file)
 {
     FOURFOLD_TRY(Json config, read_json_file(file));
     FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
-    Json document = plan.document;
-    document["model"] = std::move(config);
-    erase(document, "layout", "stage_layers");
-    return rebuilt(plan, std::move(document));
+    return withOtherModel(plan, presets, std::move(config));
 }
 
 ModelShape withHidden(ModelShape shape, int64_t hidden)

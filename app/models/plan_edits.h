@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/plan/presets.h"
 #include "core/search/edits.h"
 
 #include <filesystem>
@@ -24,8 +25,12 @@ Expected<Plan> withCluster(const Plan& plan, const Cluster& cluster);
 Expected<Plan> withLayout(const Plan& plan, const ResolvedPlan& layout);
 // Sets the fields of an advice; null takes a key out, which gives it its default back.
 Expected<Plan> withFields(const Plan& plan, const std::vector<PlanEdit::Field>& fields);
-// Takes the model from a Hugging Face config.json, every key of it kept.
-Expected<Plan> withHuggingFaceConfig(const Plan& plan, const std::filesystem::path& file);
+// Another model: a preset's id or a config. What belonged to the old one goes with it: how its layers were dealt to the
+// stages, and a sequence length that was its usual one or that the new one has no positions for; micro-batch and global
+// batch then keep their tokens as nearly as they can. Everything else stays as it is written.
+Expected<Plan> withOtherModel(const Plan& plan, const Presets& presets, Json model);
+// The same with the model of a Hugging Face config.json, every key of it kept.
+Expected<Plan> withHuggingFaceConfig(const Plan& plan, const Presets& presets, const std::filesystem::path& file);
 
 // A shape with another width or number of heads whose head_dim follows where it followed before.
 ModelShape withHidden(ModelShape shape, int64_t hidden);

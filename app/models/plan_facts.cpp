@@ -109,6 +109,19 @@ QString gpuFact(const Gpu& gpu)
         .arg(gib(gpu.memory_gib), compact(gpu.peak_flops(precision) / 1e12), fromUtf8(to_text(precision)).toUpper());
 }
 
+QString batchChange(const Training& before, const Training& after)
+{
+    QStringList changes;
+    const auto add = [&](const QString& name, int from, int to) {
+        if (from != to)
+            changes << QStringLiteral("%1 %2 \u2192 %3").arg(name, grouped(from), grouped(to));
+    };
+    add(tr("sequence"), before.seq_len, after.seq_len);
+    add(tr("micro-batch"), before.micro_batch, after.micro_batch);
+    add(tr("global batch"), before.global_batch, after.global_batch);
+    return changes.join(QStringLiteral(", "));
+}
+
 QString layoutLine(const Layout& layout)
 {
     return QStringLiteral("TP %1  CP %2  PP %3  DP %4").arg(layout.tp).arg(layout.cp).arg(layout.pp).arg(layout.dp);

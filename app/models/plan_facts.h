@@ -20,6 +20,8 @@ QString tokensFact(const ResolvedPlan& plan); // "8.4 M tokens per step"
 QString intraNodeFact(const Cluster& cluster); // "switch", "pairs", "torus"
 QString interNodeFact(const Cluster& cluster); // "10 us, 4 NICs"
 QString gpuFact(const Gpu& gpu); // "76.0 GiB, 989 TFLOP/s BF16"
+// "sequence 128 \u2192 8,192, micro-batch 16 \u2192 1"; empty where these are as before.
+QString batchChange(const Training& before, const Training& after);
 // "tp2 cp1 pp1 dp8", one line for lists and cards.
 QString layoutLine(const Layout& layout);
 

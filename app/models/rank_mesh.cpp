@@ -2,6 +2,7 @@
 #include "app/models/rank_mesh.h"
 
 #include "app/models/text.h"
+#include "core/report/views/plan_tables.h"
 
 #include <QCoreApplication>
 
@@ -72,31 +73,43 @@ QStringList RankMesh::describe(int rank) const
         if (degree == 1)
             continue;
         const std::vector<int> peers = group(rank, dimension);
-        std::set<int> nodes;
-        for (const int peer : peers)
-            nodes.insert(nodeOf(peer));
+        const std::size_t nodes = nodesOf(peers);
         lines << tr("%1 %2 of %3: GPUs %4, %5")
                      .arg(dimensionLabel(dimension))
                      .arg(at.get(dimension))
                      .arg(degree)
                      .arg(listed(peers),
-                         nodes.size() == 1 ? tr("inside the node")
-                                           : tr("across %1").arg(counted(double(nodes.size()), tr("node"))));
+                         nodes == 1 ? tr("inside the node") : tr("across %1").arg(counted(double(nodes), tr("node"))));
     }
     return lines;
 }
 
+QStringList RankMesh::describeGroups() const
+{
+    QStringList lines;
+    for (const Dimension dimension : kDimensions) {
+        const int degree = m_layout.degree(dimension);
+        if (degree == 1 || m_ranks == 0)
+            continue;
+        const std::size_t nodes = nodesOf(group(0, dimension));
+        lines << tr("%1 groups: %2 GPUs each, %3")
+                     .arg(dimensionLabel(dimension), grouped(degree),
+                         nodes == 1 ? tr("inside a node") : tr("across %1").arg(counted(double(nodes), tr("node"))));
+    }
+    return lines;
+}
+
+std::size_t RankMesh::nodesOf(const std::vector<int>& ranks) const
+{
+    std::set<int> nodes;
+    for (const int rank : ranks)
+        nodes.insert(nodeOf(rank));
+    return nodes.size();
+}
+
 Table RankMesh::table(int most) const
 {
-    Table table;
-    table.columns = {{"rank", "Rank"}, {"node", "Node"}, {"gpu", "GPU of the node"}, {"tp", "TP"}, {"cp", "CP"},
-        {"pp", "PP"}, {"dp", "DP"}};
-    for (int rank = 0; rank < std::min(m_ranks, most); ++rank) {
-        const Coordinates at = this->at(rank);
-        table.rows.push_back({std::int64_t(rank), std::int64_t(nodeOf(rank)), std::int64_t(localOf(rank)),
-            std::int64_t(at.tp), std::int64_t(at.cp), std::int64_t(at.pp), std::int64_t(at.dp)});
-    }
-    return table;
+    return ranks_table(m_layout, m_perNode, std::min(m_ranks, most));
 }
 
 } // namespace fourfold::ui

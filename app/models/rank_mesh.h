@@ -32,10 +32,14 @@ public:
     [[nodiscard]] QString orderText() const;
     // "GPU 5: node 0, GPU 5 of it" and one line a group: "TP 1 of 2: GPUs 4 and 5, inside the node".
     [[nodiscard]] QStringList describe(int rank) const;
+    // The same of every group of a kind: "TP groups: 2 GPUs each, inside a node".
+    [[nodiscard]] QStringList describeGroups() const;
     // One row a rank; at most `most` of them.
     [[nodiscard]] Table table(int most = 65'536) const;
 
 private:
+    [[nodiscard]] std::size_t nodesOf(const std::vector<int>& ranks) const;
+
     Layout m_layout;
     int m_ranks = 0, m_perNode = 1;
 };

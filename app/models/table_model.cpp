@@ -10,6 +10,14 @@ bool isNumber(const Cell& cell)
 {
     return std::holds_alternative<double>(cell) || std::holds_alternative<std::int64_t>(cell);
 }
+// Tables of the command line have titles in lower case; in the window all begin alike.
+QString titleOf(const Column& column)
+{
+    QString title = fromUtf8(column.title.empty() ? column.key : column.title);
+    if (!column.title.empty())
+        title[0] = title[0].toUpper();
+    return title;
+}
 } // namespace
 
 TableModel::TableModel(Table table, QObject* parent)
@@ -54,7 +62,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
         return {};
     const Column& column = m_table.columns[static_cast<std::size_t>(section)];
     if (role == Qt::DisplayRole)
-        return fromUtf8(column.title.empty() ? column.key : column.title);
+        return titleOf(column);
     if (role == Qt::TextAlignmentRole && rowCount() > 0)
         return data(index(0, section), role);
     return {};

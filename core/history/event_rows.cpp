@@ -201,6 +201,10 @@ void EventRows::add_consequence(const std::string& run, const Event& event)
         bind_real(update, 1, number_at(json, "loss"));
         update.bind(2, run);
         update.exec();
+    } else if (event.kind == "trace") {
+        SQLite::Statement update(database_, "UPDATE runs SET most_off_due = 1 WHERE id = ?");
+        update.bind(1, run);
+        update.exec();
     } else if (event.kind == "error") {
         set_problem_once(database_, run, cause_of(json));
     } else if (event.kind == "end") {

@@ -123,7 +123,8 @@ bool readable(SQLite::Database& database) noexcept
         "SELECT id, plan, feasible, tps_per_gpu, step_time_s, memory_gib, document FROM predictions",
         "SELECT id, name, target, stack, state, problem, created, plan, prediction, planned_prediction, environment,"
         " versions, steps, first_loss, last_loss, eval_loss, measured_memory_gib, measured_tps_per_gpu,"
-        " measured_step_time_s, tps_spread, headline_rule, tags, note, deleted FROM runs",
+        " measured_step_time_s, tps_spread, headline_rule, tags, note, deleted, most_off, most_off_predicted_s,"
+        " most_off_measured_s, most_off_due FROM runs",
         "SELECT h.name, r.run, r.position FROM run_hosts r JOIN hosts h ON h.id = r.host",
         "SELECT run, component, version FROM software_versions",
         "SELECT run, stream, seq, kind, line FROM events",

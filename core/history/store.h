@@ -29,6 +29,13 @@ struct NewRun {
     Json environment; // variables that reach every rank
 };
 
+// The part of a run's traced step that is furthest from its prediction: seconds that an average stage spends in it.
+struct MostOff {
+    std::string term; // "backward", "waiting"
+    double predicted_s = 0, measured_s = 0;
+    [[nodiscard]] double difference_s() const { return measured_s - predicted_s; }
+};
+
 // Terminal and other states of a run, as in the event stream's `end` plus those before it.
 // "draft", "preflight", "staging", "launching", "running", "stopping", "ok", "oom", "hang", "fail", "cancelled",
 // "preempted", "lost".
@@ -44,6 +51,8 @@ struct RunSummary {
     std::optional<double> tps_error; // predicted / measured - 1
     std::optional<double> first_loss, last_loss, eval_loss;
     std::string problem; // why it failed, one line; empty if it did not
+    std::optional<MostOff> most_off; // empty without a trace, and before the trace was compared
+    bool most_off_due = false; // has a trace that was not compared with the prediction yet
     // A person's own words about it.
     std::vector<std::string> tags; // sorted, each once
     std::string note;
@@ -117,6 +126,9 @@ public:
     // is text of at most 64 KiB. `run`: a whole id.
     Expected<void> set_tags(const std::string& run, const std::vector<std::string>& tags);
     Expected<void> set_note(const std::string& run, const std::string& note);
+    // Runs with a trace that was not compared yet, and what came of comparing: nothing is said of a trace of no use.
+    Expected<std::vector<std::string>> most_off_due() const;
+    Expected<void> set_most_off(const std::string& run, const std::optional<MostOff>& term);
     // Hides runs from list() and from "last", or brings them back: all or none. `runs`: whole ids.
     Expected<void> set_deleted(const std::vector<std::string>& runs, bool deleted);
     // Removes deleted runs for good, with their steps and events; `runs` empty: all deleted ones. Returns their ids.

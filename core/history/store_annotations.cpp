@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person does to stored runs: tags, notes, deleting and bringing back.
+// What is said about stored runs afterwards: tags, notes, the term most off; deleting and bringing back.
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
 
@@ -76,6 +76,36 @@ Expected<void> HistoryStore::set_note(const std::string& run, const std::string&
     FOURFOLD_CHECK(check_note(note));
     return guarded(impl_->file, [&]() -> Expected<void> {
         return set_column(impl_->database, "UPDATE runs SET note = ? WHERE id = ?", run, note, impl_->unknown_run(run));
+    });
+}
+
+Expected<std::vector<std::string>> HistoryStore::most_off_due() const
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
+        SQLite::Statement due(impl_->database, "SELECT id FROM runs WHERE most_off_due = 1 ORDER BY created DESC, id");
+        std::vector<std::string> runs;
+        while (due.executeStep())
+            runs.push_back(due.getColumn(0).getString());
+        return runs;
+    });
+}
+
+Expected<void> HistoryStore::set_most_off(const std::string& run, const std::optional<MostOff>& term)
+{
+    return guarded(impl_->file, [&]() -> Expected<void> {
+        // A lost one is worked out again.
+        WriteTransaction transaction(impl_->database, Durability::lazy);
+        SQLite::Statement update(impl_->database,
+            "UPDATE runs SET most_off = ?, most_off_predicted_s = ?, most_off_measured_s = ?, most_off_due = 0"
+            " WHERE id = ?");
+        update.bind(1, term ? term->term : std::string());
+        bind_real(update, 2, term ? std::optional(term->predicted_s) : std::nullopt);
+        bind_real(update, 3, term ? std::optional(term->measured_s) : std::nullopt);
+        update.bind(4, run);
+        if (update.exec() == 0)
+            return impl_->unknown_run(run);
+        transaction.commit();
+        return {};
     });
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kSummaryColumns
     = "SELECT r.id, r.name, r.target, r.stack, r.state, r.created, p.model, p.cluster, p.layout, p.gpus, r.steps,"
       " q.tps_per_gpu, q.step_time_s, q.memory_gib, r.measured_tps_per_gpu, r.measured_step_time_s,"
       " r.measured_memory_gib, r.first_loss, r.last_loss, r.eval_loss, r.problem, r.tps_spread, r.headline_rule, "
-      "r.tags, r.note"
+      "r.tags, r.note, r.most_off, r.most_off_predicted_s, r.most_off_measured_s, r.most_off_due"
       " FROM runs r JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction ";
 
 struct SummaryRow {
@@ -58,6 +58,9 @@ SummaryRow summary_row(SQLite::Statement& row, SQLite::Database& database)
     result.rule = row.getColumn(22).getString();
     run.tags = tags_of(row.getColumn(23).getString());
     run.note = row.getColumn(24).getString();
+    if (const std::string term = row.getColumn(25).getString(); !term.empty())
+        run.most_off = MostOff{term, row.getColumn(26).getDouble(), row.getColumn(27).getDouble()};
+    run.most_off_due = row.getColumn(28).getInt() != 0;
     if (!is_end_state(run.state)) {
         const Headline now = headline_of(database, run.id);
         run.measured_tps_per_gpu = now.tps_per_gpu;

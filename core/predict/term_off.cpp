@@ -2,6 +2,7 @@
 #include "core/predict/term_off.h"
 
 #include "core/plan/plan.h"
+#include "core/plan/presets.h"
 #include "core/predict/prediction.h"
 #include "core/schedule/chrome_trace.h"
 
@@ -66,7 +67,10 @@ std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& 
     if (trace == events.rend())
         return {};
     const Expected<Timeline> measured = timeline_from_chrome_trace(*trace, "trace event");
-    const Expected<ResolvedPlan> resolved = read_resolved(plan, "stored plan");
+    // Through the presets: a stored plan names its stack's constants by the preset's id.
+    const Expected<Plan> stored = plan_from_json(plan, "stored plan");
+    const Expected<ResolvedPlan> resolved
+        = stored ? resolve(*stored, Presets()) : Expected<ResolvedPlan>(stored.error());
     if (!measured || !resolved)
         return {};
     const std::vector<TermOff> terms = terms_off(predict(*resolved).timeline, *measured);

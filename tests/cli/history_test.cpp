@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold history` over stores that a run would have left.
+#include "core/calibration/user/table_runs.h"
+#include "core/plan/presets.h"
+#include "core/predict/prediction.h"
+#include "core/schedule/chrome_trace.h"
 #include "tests/cli/program.h"
 #include "tests/history/history_test_support.h"
 
@@ -73,6 +77,24 @@ TEST_F(History, ListsInEveryForm)
     EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "csv"}).out).size(), 3u);
     EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "markdown"}).out).size(), 4u);
     EXPECT_THAT(fourfold({"history", "list", "--format", "latex"}).out, HasSubstr("\\end{tabular}"));
+}
+
+TEST_F(History, ListsTheTermMostOffOfTracedRuns)
+{
+    const auto plan = must(
+        resolve(must(read_plan(FOURFOLD_SOURCE_DIR "/presets/plans/llama-3.1-8b-tsubame4-16.plan.json")), Presets()));
+    Timeline measured = predict(plan).timeline;
+    measured.spans.push_back({0, SpanKind::optimizer, -1, 0, measured.length_s, measured.length_s + 100});
+    measured.length_s += 100;
+    Json trace = chrome_trace(measured, "test");
+    trace["event"] = "trace";
+    trace["seq"] = 0;
+    const std::string document = file("run.json", measured_run(plan, "traced", "traced", "ok", "", {trace}).dump());
+    EXPECT_EQ(fourfold({"history", "import", document}).status, 0);
+    EXPECT_THAT(fourfold({"history", "list"}).out, HasSubstr("optimizer +"));
+    EXPECT_EQ(json_of(fourfold({"history", "list", "--json"}))[0]["most_off"], "optimizer");
+    EXPECT_EQ(json_of(fourfold({"history", "show", "--json"}))["most_off"], "optimizer");
+    EXPECT_THAT(fourfold({"history", "export", "--format", "csv"}).out, HasSubstr(",optimizer,"));
 }
 
 // Kinds of the values of `list --json` and `show --json`: s text, n number, N number or null.

@@ -6,6 +6,9 @@
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/error_scatter.h"
 #include "app/models/history_access.h"
+#include "core/calibration/user/table_runs.h"
+#include "core/predict/prediction.h"
+#include "core/schedule/chrome_trace.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -104,6 +107,33 @@ private slots:
         QCOMPARE(told, 1);
         QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
         QVERIFY(!w.page().undoStack().canUndo()); // nothing was done
+    }
+
+    // A stored trace is compared with its plan's prediction after the table is there; the column follows by itself.
+    void theTermMostOffIsNamedForEveryTracedRun()
+    {
+        Fixture w;
+        const auto plan = resolve(*parse_plan(test::clusterPlan().toStdString(), "test"), w.presets);
+        QVERIFY(plan.has_value());
+        Timeline measured = predict(*plan).timeline;
+        const double longer = measured.length_s / 4;
+        measured.spans.push_back({0, SpanKind::optimizer, -1, 0, measured.length_s, measured.length_s + longer});
+        measured.length_s += longer;
+        Json trace = chrome_trace(measured, "test");
+        trace["event"] = "trace";
+        trace["seq"] = 0;
+        const QString file = test::Home::the().write(QStringLiteral("traced.json"),
+            QByteArray::fromStdString(measured_run(*plan, "traced", "traced run", "ok", "", {trace}).dump()));
+        QVERIFY(w.page().importRun(file.toStdString()));
+        const QAbstractItemModel& model = *w.table()->model();
+        const auto term = [&] {
+            const int row = w.table()->currentIndex().row();
+            return model.index(row, HistoryModel::mostOff).data().toString();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(term().startsWith(QStringLiteral("optimizer +")), kPatience);
+        QVERIFY(storedRuns(w.historyFile(), 1)->front().most_off.has_value());
+        w.table()->sortByColumn(HistoryModel::mostOff, Qt::AscendingOrder);
+        QVERIFY(model.index(0, HistoryModel::mostOff).data().toString().startsWith(QStringLiteral("optimizer")));
     }
 
     void deletingIsUndone()

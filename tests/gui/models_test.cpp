@@ -143,6 +143,22 @@ private slots:
         QCOMPARE(model.storedRuns(), 3);
     }
 
+    void historySortsByTheTermMostOff()
+    {
+        HistoryModel model;
+        QAbstractItemModelTester tester(&model, kFatal);
+        RunSummary traced = run("4", "delta", 100.0), slower = run("5", "epsilon", 100.0);
+        traced.most_off = MostOff{"backward", 0.2, 0.15};
+        slower.most_off = MostOff{"waiting", 0.2, 0.22};
+        model.show({slower, traced, run("3", "alpha", 90.0), run("2", "beta", std::nullopt, "fail")});
+        model.sort(HistoryModel::mostOff, Qt::DescendingOrder); // by how far, whatever the sign
+        QCOMPARE(model.index(0, HistoryModel::mostOff).data().toString(), QStringLiteral("backward -0.05 s"));
+        QCOMPARE(model.index(1, HistoryModel::mostOff).data().toString(), QStringLiteral("waiting +0.02 s"));
+        QCOMPARE(model.index(2, HistoryModel::mostOff).data().toString(), QString());
+        model.setFilter(QStringLiteral("backward"));
+        QCOMPARE(model.rowCount(), 1);
+    }
+
     void historyTableKeepsIdentityAndUnknowns()
     {
         const Table table = runs_table({run("1", "a|b", std::nullopt), run("2", "c", 90.0)});

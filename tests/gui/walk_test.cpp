@@ -67,9 +67,8 @@ private slots:
         QVERIFY(choose(w.field<QComboBox>("model"), QStringLiteral("Llama 3.1 70B")));
         QVERIFY(choose(w.field<QComboBox>("cluster"), QStringLiteral("DGX H100")));
         type(w.field<QSpinBox>("gpus"), 64);
-        type(w.field<QSpinBox>("training.seq_len"), 8192);
+        QCOMPARE(w.field<QSpinBox>("training.seq_len").value(), 8192); // it went with the model
         type(w.field<QSpinBox>("training.global_batch"), 512);
-        type(w.field<QSpinBox>("training.micro_batch"), 1);
         type(w.field<QSpinBox>("layout.tp"), 8);
         type(w.field<QSpinBox>("layout.pp"), 4);
         QVERIFY(choose(w.field<QComboBox>("training.precision"), QStringLiteral("BF16")));

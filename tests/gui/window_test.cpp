@@ -20,6 +20,7 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
 #include <QWheelEvent>
@@ -154,6 +155,54 @@ private slots:
         QCOMPARE(model->currentText(), QStringLiteral("Llama 3.1 8B"));
     }
 
+    // Sequence and batch go with the model where they were its own, in the same undoable step.
+    void anotherModelTakesItsSequenceAlong()
+    {
+        Fixture w;
+        const auto pick = [&](const char* id) {
+            auto* model = w.window.planPage().findChild<QComboBox*>(QStringLiteral("model"));
+            const int row = model->findData(QString::fromLatin1(id));
+            QVERIFY(row >= 0);
+            model->setCurrentIndex(row);
+            emit model->activated(row);
+        };
+        const Json before = w.document().plan().document;
+        const Training& now = w.document().resolved()->training;
+        const double tokens = double(now.seq_len) * now.global_batch;
+        QCOMPARE(now.seq_len, 8192);
+        pick("llama-3.1-70b"); // has the positions: only the model changes
+        Json expected = before;
+        expected["model"] = "llama-3.1-70b";
+        QVERIFY(w.document().plan().document == expected);
+
+        QSignalSpy told(&w.document(), &PlanDocument::told);
+        pick("gpt2"); // has 1,024 positions
+        QCOMPARE(now.seq_len, 1024);
+        QCOMPARE(double(now.seq_len) * now.global_batch, tokens);
+        QVERIFY(w.document().isValid());
+        QCOMPARE(told.count(), 1);
+        QVERIFY2(told[0][0].toString().contains(QStringLiteral("sequence 8,192 \u2192 1,024")),
+            qPrintable(told[0][0].toString()));
+        pick("llama-3.1-8b"); // 1,024 was all that GPT-2 has, so it was no choice of a person
+        QVERIFY(w.document().plan().document == before);
+        w.document().undoStack().undo();
+        w.document().undoStack().undo();
+        QVERIFY(w.document().plan().document == expected); // one step took the model and all that followed
+        w.spin("training.seq_len")->setValue(2048);
+        pick("llama-3.1-8b");
+        QCOMPARE(now.seq_len, 2048); // chosen by a person, and possible
+
+        // The example that the window opens with trains a toy of 128 positions on four CPU ranks.
+        QVERIFY(w.window.openPlan(FOURFOLD_SOURCE_DIR "/presets/plans/this-computer.plan.json"));
+        const Training& toy = w.document().resolved()->training;
+        QCOMPARE(toy.seq_len, 128);
+        pick("llama-3.1-8b");
+        QCOMPARE(toy.seq_len, 8192);
+        QCOMPARE(toy.micro_batch, 1);
+        QCOMPARE(toy.global_batch, 2); // a step cannot have fewer sequences than DP ranks
+        QVERIFY(w.document().brokenRules().empty());
+    }
+
     void ownModelAndImport()
     {
         Fixture w;
@@ -162,6 +211,7 @@ private slots:
             "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})";
         QVERIFY(w.window.importModel(test::Home::the().write(QStringLiteral("config.json"), config).toStdString()));
         QCOMPARE(w.document().resolved()->model.layers, 12);
+        QCOMPARE(w.document().resolved()->training.seq_len, 4096);
         QVERIFY(valueAt(w.document().plan().document, "model.my_own_key").is_boolean());
         int seen = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++seen; });

@@ -59,6 +59,29 @@ TEST(Annotations, NotesKeepEveryByte)
     EXPECT_EQ(store.set_note("nobody", "x").error().code, ProblemCode::not_found);
 }
 
+TEST(Annotations, ATraceIsDueUntilItsTermIsSet)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
+    must(store.append_events("B", "events", {R"({"seq":3,"event":"trace","traceEvents":[]})"}));
+    must(store.append_events("A", "node1", {R"({"seq":0,"event":"trace"})"})); // not the run's own stream
+    EXPECT_THAT(must(store.most_off_due()), ElementsAre("B"));
+    EXPECT_TRUE(must(store.show("B")).summary.most_off_due);
+    must(store.set_most_off("B", MostOff{"waiting", 0.5, 0.25}));
+    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
+    const std::optional<MostOff> kept = must(store.show("B")).summary.most_off;
+    ASSERT_TRUE(kept.has_value());
+    EXPECT_EQ(kept->term, "waiting");
+    EXPECT_DOUBLE_EQ(kept->difference_s(), -0.25);
+    must(store.append_events("B", "events", {R"({"seq":4,"event":"trace"})"})); // a newer step was traced
+    EXPECT_THAT(must(store.most_off_due()), ElementsAre("B"));
+    must(store.set_most_off("B", std::nullopt)); // a trace that says nothing
+    EXPECT_FALSE(must(store.show("B")).summary.most_off.has_value());
+    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
+    EXPECT_EQ(store.set_most_off("nobody", std::nullopt).error().code, ProblemCode::not_found);
+}
+
 TEST(Annotations, TravelWithAnExportedRun)
 {
     const TemporaryFolder folder;

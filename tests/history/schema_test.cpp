@@ -50,6 +50,8 @@ TEST(Schema, ReleasedSqlIsNeverEdited)
         "920b755e5fb535bd68324b2ae446d6c1a1ff52ba695df88d95dd4f6df726a2d0");
     EXPECT_EQ(sha256_hex(source_text("core/history/schema_v3.sql")),
         "1358ea231011ad4d5a298a2563466829a9f613f6bf2ecd292d719ddd01f61b7f");
+    EXPECT_EQ(sha256_hex(source_text("core/history/schema_v4.sql")),
+        "150827d36012428a75b0182d3a622c62f4d0b5cd2aad04c8cbbb8487268a24ab");
 }
 
 TEST(Schema, MigratesAnOldHistoryAndKeepsItsRows)
@@ -101,6 +103,19 @@ TEST(Schema, RunsOfSchema2HaveNeitherTagsNorNotes)
     EXPECT_TRUE(fs::exists(history::backup_file(file, 2)));
     EXPECT_FALSE(must(HistoryStore::open_existing(folder / "none.db")).has_value());
     EXPECT_FALSE(fs::exists(folder / "none.db"));
+}
+
+TEST(Schema, TracesOfSchema3AreDue)
+{
+    const TemporaryFolder folder;
+    const fs::path file = folder / "history.db";
+    make_v1(file);
+    {
+        SQLite::Database database(file, SQLite::OPEN_READWRITE);
+        history::migrate(database, file, 3);
+        database.exec("INSERT INTO events VALUES ('OLD1', 'events', 5, 'trace', '{\"seq\":5,\"event\":\"trace\"}')");
+    }
+    EXPECT_EQ(must(open_store(file).most_off_due()), std::vector<std::string>{"OLD1"});
 }
 
 TEST(Schema, MigratedAndNewFilesHaveTheSameSchema)

@@ -5,6 +5,7 @@
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/comparison_chart.h"
 #include "app/desktop/widgets/timeline_view.h"
+#include "app/desktop/zoom.h"
 #include "app/models/scaling.h"
 #include "app/models/text.h"
 #include "app/models/time_parts_model.h"
@@ -124,7 +125,7 @@ QWidget* CompareCharts::makeTimelines()
     picks->addStretch();
     auto* side = new QWidget;
     side->setLayout(picks);
-    side->setMaximumWidth(190);
+    fixWidth(side, 190);
     auto* views = new QVBoxLayout;
     views->setSpacing(10);
     for (TimelineView* view : m_timelines)

@@ -15,6 +15,7 @@
 #include "app/models/history_access.h"
 #include "app/models/run_folder.h"
 #include "app/models/text.h"
+#include "core/calibration/user/most_off.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/report/views/runs_table.h"
 
@@ -32,7 +33,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{200, 92, 96, 176, 56, 60, 84, 84, 78, 84, 84, 62, 120, 128}; // a column each
+const QList<int> kWidths{180, 92, 84, 156, 56, 56, 80, 80, 66, 140, 80, 80, 62, 84, 124}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
@@ -147,7 +148,10 @@ void HistoryPage::refresh(const QString& select)
     else
         problem = fromUtf8(list.error().line());
     m_filterBar->showProblem(problem);
+    const bool due = std::any_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.most_off_due; });
     m_model.show(std::move(runs));
+    if (due && !m_traces.isRunning())
+        compareTraces();
     showCounts();
     const int row = std::max(0, m_model.rowOf(wanted));
     m_selected.clear();
@@ -156,6 +160,18 @@ void HistoryPage::refresh(const QString& select)
         m_table->scrollTo(m_model.index(row, 0));
     }
     showSelected();
+}
+
+// What nobody could say when the events came in: a prediction for each trace takes a while, so the list is there first.
+void HistoryPage::compareTraces()
+{
+    m_traces.start([this, file = historyFileOr(m_file)](const std::stop_token& stop) -> Background::Done {
+        const Expected<int> compared = compare_traces(file, stop);
+        return [this, changed = compared && *compared > 0] {
+            if (changed)
+                refresh();
+        };
+    });
 }
 
 void HistoryPage::compareSelected()

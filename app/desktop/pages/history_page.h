@@ -2,6 +2,7 @@
 // History mode: every stored run with predicted beside measured; the selected one in detail under the table.
 #pragma once
 
+#include "app/models/background.h"
 #include "app/models/history_edits.h"
 #include "app/models/history_model.h"
 #include "core/plan/presets.h"
@@ -56,6 +57,7 @@ private:
     QWidget* makeTable();
     void showSelected();
     void showCounts();
+    void compareTraces();
     void compareSelected();
     void askImport();
     void push(HistoryStep step);
@@ -73,6 +75,7 @@ private:
     QLabel* m_count;
     QPushButton *m_compare, *m_delete, *m_recalibrate;
     HistoryDetail* m_detail;
+    Background m_traces;
 };
 
 } // namespace fourfold::ui

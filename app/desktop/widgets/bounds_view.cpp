@@ -3,6 +3,7 @@
 
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
+#include "core/report/views/plan_tables.h"
 
 #include <QHelpEvent>
 #include <QPainter>
@@ -40,9 +41,8 @@ QString boundCondition(const LinkBound& link)
     if (!least)
         return BoundsView::tr("%1; no micro-batch is large enough").arg(times);
     if (*least < 1)
-        return BoundsView::tr("%1; any micro-batch is compute-bound").arg(times);
-    return BoundsView::tr("%1; compute-bound from %2 on")
-        .arg(times, counted(std::ceil(*least), BoundsView::tr("sequence")));
+        return BoundsView::tr("%1, at any micro-batch").arg(times);
+    return BoundsView::tr("%1, from %2 on").arg(times, counted(std::ceil(*least), BoundsView::tr("sequence")));
 }
 
 BoundsView::BoundsView(QWidget* parent)
@@ -155,16 +155,7 @@ bool BoundsView::event(QEvent* event)
 
 Table BoundsView::table() const
 {
-    Table table;
-    table.columns = {{"parallelism", "Parallelism"}, {"link", "Link"}, {"ranks", "Ranks"}, {"used", "In the plan"},
-        {"batch", "Micro-batch", 0}, {"compute_s", "Compute s", -5}, {"communication_s", "Communication s", -5},
-        {"compute_bound", "Compute-bound"}, {"least_batch", "Compute-bound from", -4}};
-    for (const LinkBound& link : m_bounds.links) {
-        table.rows.push_back({link.parallelism, std::string(name(link.link)), std::int64_t(link.ranks), link.used,
-            link.batch, link.bound.compute_s(link.batch), link.bound.communication_s(link.batch), link.compute_bound(),
-            cell(link.bound.least_batch())});
-    }
-    return table;
+    return bounds_table(m_bounds);
 }
 
 } // namespace fourfold::ui

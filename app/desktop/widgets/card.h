@@ -35,7 +35,8 @@ public:
     // What the card shows, as a table: for "Show as table", for exports and for who cannot see the picture. A table
     // without columns means that the card has none.
     [[nodiscard]] virtual Table table() const { return {}; }
-    [[nodiscard]] QString title() const { return m_title; }
+    // What it is called, also where the title is not painted in the header.
+    [[nodiscard]] QString title() const { return m_title.isEmpty() ? accessibleName() : m_title; }
     // What the picture shows, in words: the accessible description where there is one, else the subtitle, else what is
     // said of an empty card.
     [[nodiscard]] QString spoken() const;

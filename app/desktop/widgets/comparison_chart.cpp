@@ -25,6 +25,8 @@
 namespace fourfold::ui {
 
 namespace {
+constexpr int kLegendLine = 17;
+
 // Colour, pen and marker together tell the lines apart.
 struct CurveLook {
     QColor Theme::*color;
@@ -298,27 +300,65 @@ Table ComparisonChart::table() const
     return table;
 }
 
-std::vector<ComparisonChart::LegendEntry> ComparisonChart::legend(const QRect& area) const
+QString ComparisonChart::legendName(std::size_t series) const
+{
+    return m_curves.empty() ? m_sets[series].name : m_curves[series].name;
+}
+
+ComparisonChart::Legend ComparisonChart::legend(const QRect& area) const
+{
+    const Legend above = legendAbove(area);
+    const bool low = above.entries.empty() || above.entries.back().at.y() < area.top() + 2 * px(kLegendLine);
+    return low ? above : legendBeside(area);
+}
+
+ComparisonChart::Legend ComparisonChart::legendAbove(const QRect& area) const
 {
     const QFont font = scaledFont(-0.5);
-    std::vector<LegendEntry> entries;
+    Legend legend{{}, area};
     QPoint at(area.left(), area.top() + px(10));
-    const std::size_t count = m_curves.empty() ? m_sets.size() : m_curves.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        const QString name = m_curves.empty() ? m_sets[i].name : m_curves[i].name;
-        const QString text = QFontMetrics(font).elidedText(name, Qt::ElideRight, area.width() / 2 - px(32));
+    for (std::size_t i = 0; i < legendCount(); ++i) {
+        const QString text = elidedLine(font, legendName(i), area.width() / 2 - px(32));
         const int width = px(32) + lineWidth(font, text);
         if (at.x() > area.left() && at.x() + width > area.right() + px(16))
-            at = QPoint(area.left(), at.y() + px(17));
-        entries.push_back({at, text, i});
+            at = QPoint(area.left(), at.y() + px(kLegendLine));
+        legend.entries.push_back({at, text, i});
         at.rx() += width;
     }
-    return entries;
+    if (!legend.entries.empty())
+        legend.plot.setTop(at.y() + px(4));
+    return legend;
+}
+
+ComparisonChart::Legend ComparisonChart::legendBeside(const QRect& area) const
+{
+    const QFont font = scaledFont(-0.5);
+    int longest = 0;
+    for (std::size_t i = 0; i < legendCount(); ++i)
+        longest = std::max(longest, lineWidth(font, legendName(i)));
+    const int width = std::min(px(16) + longest, area.width() * 2 / 5);
+    Legend legend{{}, area.adjusted(0, 0, -width - px(10), 0)};
+    const auto lines = static_cast<std::size_t>(std::max(1, area.height() / px(kLegendLine)));
+    const QFontMetrics metrics(font); // names of measured series differ at their ends
+    const std::size_t named = legendCount() > lines ? lines - 1 : legendCount();
+    QPoint at(area.right() + 1 - width, area.top() + px(10));
+    for (std::size_t i = 0; i < named; ++i, at.ry() += px(kLegendLine))
+        legend.entries.push_back({at, metrics.elidedText(legendName(i), Qt::ElideMiddle, width - px(16)), i});
+    if (named < legendCount())
+        legend.entries.push_back(
+            {at, elidedLine(font, tr("%1 more, in the table").arg(legendCount() - named), width), std::string::npos});
+    return legend;
 }
 
 void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
 {
-    for (const LegendEntry& entry : legend(area)) {
+    for (const LegendEntry& entry : legend(area).entries) {
+        if (entry.series == std::string::npos) {
+            painter.setPen(theme.muted);
+            painter.setFont(scaledFont(-0.5));
+            drawLine(painter, entry.at.x(), entry.at.y(), entry.text);
+            continue;
+        }
         if (m_curves.empty()) {
             const BarSet& set = m_sets[entry.series];
             drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, entry.text, set.fill, theme);
@@ -342,12 +382,10 @@ void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Them
     }
 }
 
-// The chart below the legend, however many lines that has.
+// The chart where the legend leaves room for it.
 void ComparisonChart::place()
 {
-    const std::vector<LegendEntry> entries = legend(bodyArea());
-    const int used = entries.empty() ? 0 : entries.back().at.y() + px(4) - bodyArea().top();
-    m_view->setGeometry(bodyArea().adjusted(-6, used, 6, 6));
+    m_view->setGeometry(legend(bodyArea()).plot.adjusted(-6, 0, 6, 6));
 }
 
 void ComparisonChart::resizeEvent(QResizeEvent* event)

@@ -50,13 +50,22 @@ private:
     void buildCurves();
     void style();
     void place();
-    // A legend of several lines that names each series as far as there is room; Qt's has one line and cuts all names.
+    // A legend that names each series as far as there is room; Qt's has one line and cuts all names. Up to two lines
+    // stand above the plot; more would squeeze it, so they become a column at its right.
     struct LegendEntry {
         QPoint at; // its baseline, in the card
         QString text;
-        std::size_t series = 0;
+        std::size_t series = 0; // npos: words about the ones that have no room
     };
-    [[nodiscard]] std::vector<LegendEntry> legend(const QRect& area) const;
+    struct Legend {
+        std::vector<LegendEntry> entries;
+        QRect plot; // what it leaves of the area
+    };
+    [[nodiscard]] Legend legend(const QRect& area) const;
+    [[nodiscard]] Legend legendAbove(const QRect& area) const;
+    [[nodiscard]] Legend legendBeside(const QRect& area) const;
+    [[nodiscard]] std::size_t legendCount() const { return m_curves.empty() ? m_sets.size() : m_curves.size(); }
+    [[nodiscard]] QString legendName(std::size_t series) const;
 
     QChart* m_chart;
     QChartView* m_view;

@@ -38,6 +38,20 @@ void FigureCard::show(const Figure& figure)
     update();
 }
 
+Table FigureCard::table() const
+{
+    Table table;
+    table.columns = {{"figure", tr("Figure").toStdString()}, {"value", tr("Value").toStdString()},
+        {"unit", tr("Unit").toStdString()}, {"basis", tr("Against").toStdString()},
+        {"confidence", tr("Confidence").toStdString()}};
+    std::vector<Cell> row;
+    for (const QString* text :
+        {&m_figure.title, &m_figure.value, &m_figure.unit, &m_figure.basis, &m_figure.confidence})
+        row.emplace_back(text->toStdString());
+    table.rows.push_back(std::move(row));
+    return table;
+}
+
 QString FigureCard::tip() const
 {
     QStringList lines{m_figure.basis, m_figure.confidence, m_figure.detail};

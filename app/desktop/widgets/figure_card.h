@@ -17,6 +17,7 @@ public:
     [[nodiscard]] const Figure& figure() const { return m_figure; }
     // Whether a click or Enter opens something: the pointer and the focus ring say so.
     void setOpens(bool opens);
+    [[nodiscard]] Table table() const override;
     [[nodiscard]] QString tip() const; // basis, confidence, detail, derivation
 
 signals:

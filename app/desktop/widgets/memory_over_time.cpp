@@ -3,6 +3,7 @@
 
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
+#include "core/report/views/plan_tables.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -202,21 +203,7 @@ void MemoryOverTime::paintCursor(QPainter& painter, const Axes& axes, const Them
 
 Table MemoryOverTime::table() const
 {
-    Table table;
-    table.columns = {{"start_s", "Start s", 6}, {"end_s", "End s", 6}};
-    for (const Layer& layer : kLayers) {
-        const std::string name = layer.name;
-        table.columns.push_back({name + "_gib", tr(layer.name).toStdString() + " GiB", 3});
-    }
-    table.columns.push_back({"total_gib", tr("Total GiB").toStdString(), 3});
-    for (const MemoryPoint& point : m_curve.points) {
-        std::vector<Cell> row{point.start_s, point.end_s};
-        for (const double value : point.gib)
-            row.emplace_back(value);
-        row.emplace_back(point.total());
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    return curve_table(m_curve);
 }
 
 void MemoryOverTime::mouseMoveEvent(QMouseEvent* event)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/rank_mesh_view.h"
 
+#include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
@@ -15,9 +16,11 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kLegendHeight = 24;
-constexpr int kTextHeight = 84; // five lines under the picture
+constexpr int kTextLine = 15, kTextWidth = 264; // of the words beside or under the picture
+constexpr int kRoomBeside = 700; // from this width on they stand beside it
+constexpr int kLabelWidth = 52; // "node 120"
 constexpr double kLeastCell = 2.5; // pixels
-constexpr double kMostCellWidth = 92, kMostCellHeight = 44;
+constexpr double kMostCellWidth = 120, kMostCellHeight = 76;
 
 // Neighbouring stages differ in hue and in pattern.
 struct StageLook {
@@ -70,33 +73,49 @@ void RankMeshView::showMesh(RankMesh mesh)
     update();
 }
 
-// The number of nodes in a line that makes the cells largest.
+// The numbers of nodes in a line, and of lines in a node, that make the cells largest. A node stays one line unless two
+// or four make its cells much larger, and lines of nodes are full ones unless that costs much.
 RankMeshView::Grid RankMeshView::gridNow() const
 {
     Grid grid;
-    grid.area = QRectF(bodyArea().adjusted(0, px(kLegendHeight), 0, -px(kTextHeight)));
+    const QRect body = bodyArea().adjusted(0, px(kLegendHeight), 0, 0);
+    const bool beside = body.width() >= px(kRoomBeside);
+    const int lineCount = 2 + static_cast<int>(m_mesh.describeGroups().size());
+    const int below = lineCount * px(kTextLine) + px(4);
+    grid.text = beside ? body.adjusted(body.width() - px(kTextWidth), 0, 0, 0)
+                       : QRect(body.left(), body.bottom() + 1 - below, body.width(), below);
+    const int labels = m_mesh.nodes() > 1 ? px(kLabelWidth) : 0;
+    grid.area = QRectF(body.adjusted(labels, 0, beside ? -px(kTextWidth + 16) : 0, beside ? 0 : -below - px(6)));
+
     const int perNode = std::min(m_mesh.perNode(), std::max(1, m_mesh.ranks()));
     const int nodes = m_mesh.nodes();
     double best = 0;
-    for (int columns = 1; columns <= nodes; ++columns) {
-        const int lines = (nodes + columns - 1) / columns;
-        const double gap = columns > 24 || lines > 12 ? 2 : px(8);
-        const double width = (grid.area.width() / columns - gap) / perNode;
-        const double height = grid.area.height() / lines - gap;
-        const double cell = std::min({width, height * 2.2, double(px(kMostCellWidth))});
-        if (cell > best || columns == 1) {
-            best = std::max(cell, best);
+    for (const int high : {1, 2, 4}) {
+        if (perNode % high != 0 || perNode / high < 2)
+            continue;
+        const int across = perNode / high;
+        for (int columns = 1; columns <= nodes; ++columns) {
+            const int lines = (nodes + columns - 1) / columns;
+            const double gap = columns > 24 || lines > 12 ? 2 : px(8);
+            const double width = (grid.area.width() / columns - gap) / across;
+            if (best > 0 && width < 1)
+                break; // ever narrower from here on
+            const double height = (grid.area.height() / lines - gap) / high;
+            const double cell = std::min({width, height * 2.2, double(px(kMostCellWidth))});
+            const double worth = cell * (high == 1 ? 1.5 : 1) * (nodes % columns == 0 ? 1.25 : 1);
+            if (worth <= best)
+                continue;
+            best = worth;
             grid.columns = columns;
+            grid.across = across;
             grid.gap = gap;
             grid.cellWidth = std::max(kLeastCell, std::min(width, double(px(kMostCellWidth))));
             grid.cellHeight = std::max(kLeastCell, std::min({height, grid.cellWidth, double(px(kMostCellHeight))}));
         }
-        if (best > 0 && width < 1)
-            break; // ever narrower from here on
     }
-    grid.nodeWidth = grid.cellWidth * perNode + grid.gap;
-    grid.nodeHeight = grid.cellHeight + grid.gap;
-    const int fitting = std::max(1, static_cast<int>(grid.area.width() / grid.nodeWidth));
+    grid.nodeWidth = grid.cellWidth * grid.across + grid.gap;
+    grid.nodeHeight = grid.cellHeight * (perNode / grid.across) + grid.gap;
+    const int fitting = std::max(1, static_cast<int>((grid.area.width() + grid.gap) / grid.nodeWidth));
     grid.columns = std::min(grid.columns, fitting);
     const int lines = std::max(1, static_cast<int>((grid.area.height() + grid.gap) / grid.nodeHeight));
     grid.nodes = std::min(nodes, grid.columns * lines);
@@ -105,11 +124,12 @@ RankMeshView::Grid RankMeshView::gridNow() const
 
 QRectF RankMeshView::cellIn(const Grid& grid, int rank) const
 {
-    const int node = m_mesh.nodeOf(rank);
+    const int node = m_mesh.nodeOf(rank), local = m_mesh.localOf(rank);
     if (node >= grid.nodes)
         return {};
-    const double x = grid.area.left() + (node % grid.columns) * grid.nodeWidth + m_mesh.localOf(rank) * grid.cellWidth;
-    const double y = grid.area.top() + (node / grid.columns) * grid.nodeHeight;
+    const double x = grid.area.left() + (node % grid.columns) * grid.nodeWidth + (local % grid.across) * grid.cellWidth;
+    const double y
+        = grid.area.top() + (node / grid.columns) * grid.nodeHeight + (local / grid.across) * grid.cellHeight;
     return {x, y, grid.cellWidth, grid.cellHeight};
 }
 
@@ -128,7 +148,8 @@ std::optional<int> RankMeshView::rankAt(const QPointF& point) const
         return {};
     const int column = static_cast<int>(inside.x() / grid.nodeWidth);
     const int node = static_cast<int>(inside.y() / grid.nodeHeight) * grid.columns + column;
-    const int local = static_cast<int>((inside.x() - column * grid.nodeWidth) / grid.cellWidth);
+    const int line = static_cast<int>(std::fmod(inside.y(), grid.nodeHeight) / grid.cellHeight);
+    const int local = line * grid.across + static_cast<int>((inside.x() - column * grid.nodeWidth) / grid.cellWidth);
     const int rank = node * m_mesh.perNode() + local;
     if (column >= grid.columns || node >= grid.nodes || local >= m_mesh.perNode() || rank >= m_mesh.ranks()
         || !cellIn(grid, rank).contains(point))
@@ -142,10 +163,11 @@ void RankMeshView::paintBody(QPainter& painter, const QRect& area, const Theme& 
     paintLegend(painter, area, theme);
     if (grid.area.height() < px(12))
         return;
+    paintNodes(painter, grid, theme);
     paintCells(painter, grid, theme);
     if (m_current)
         paintGroups(painter, grid, theme);
-    paintText(painter, area, theme);
+    paintText(painter, grid, theme);
 }
 
 void RankMeshView::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
@@ -174,6 +196,20 @@ void RankMeshView::paintLegend(QPainter& painter, const QRect& area, const Theme
         painter.setPen(theme.muted);
         painter.drawText(x + px(24), baseline, text);
         x += width + px(16);
+    }
+}
+
+// Each line of nodes begins with the number of its first one.
+void RankMeshView::paintNodes(QPainter& painter, const Grid& grid, const Theme& theme) const
+{
+    painter.setFont(scaledFont(-1));
+    painter.setPen(theme.muted);
+    const double height = grid.nodeHeight - grid.gap;
+    const int every = std::max(1, static_cast<int>(std::ceil(painter.fontMetrics().height() / grid.nodeHeight)));
+    for (int line = 0; m_mesh.nodes() > 1 && line * grid.columns < grid.nodes; line += every) {
+        const QRectF place(bodyArea().left(), grid.area.top() + line * grid.nodeHeight, px(kLabelWidth - 6), height);
+        painter.drawText(
+            place, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, tr("node %1").arg(line * grid.columns));
     }
 }
 
@@ -231,25 +267,32 @@ void RankMeshView::paintGroups(QPainter& painter, const Grid& grid, const Theme&
     painter.drawRect(cellIn(grid, *m_current).adjusted(1, 1, -2, -1));
 }
 
-void RankMeshView::paintText(QPainter& painter, const QRect& area, const Theme& theme) const
+void RankMeshView::paintText(QPainter& painter, const Grid& grid, const Theme& theme) const
 {
     QStringList lines;
     if (m_current) {
         lines = m_mesh.describe(*m_current);
     } else {
-        lines << tr("Point at a GPU, or use the arrow keys, to see its groups.");
-        const int drawn = gridNow().nodes;
-        if (drawn < m_mesh.nodes())
+        lines << tr("Point at a GPU, or use the arrow keys, to see its groups.") << m_mesh.describeGroups();
+        if (grid.nodes < m_mesh.nodes())
             lines << tr("The first %1 of %2 nodes are drawn; the table has all.")
-                         .arg(grouped(drawn), grouped(m_mesh.nodes()));
+                         .arg(grouped(grid.nodes), grouped(m_mesh.nodes()));
     }
     painter.setFont(scaledFont(-0.5));
-    int y = area.bottom() - px(kTextHeight) + px(6);
-    for (int i = 0; i < lines.size(); ++i) {
+    const bool beside = grid.text.left() > grid.area.left();
+    int y = grid.text.top();
+    for (int i = 0; i < lines.size() && y + px(kTextLine) <= grid.text.bottom() + 1; ++i) {
         painter.setPen(i == 0 && m_current ? theme.text : theme.muted);
-        painter.drawText(QRect(area.left(), y, area.width(), px(16)), Qt::AlignLeft | Qt::AlignVCenter,
-            painter.fontMetrics().elidedText(lines[i], Qt::ElideRight, area.width()));
-        y += px(15);
+        const QRect rest(grid.text.left(), y, grid.text.width(), grid.text.bottom() + 1 - y);
+        if (!beside) {
+            drawLine(painter, QRect(rest.topLeft(), QSize(rest.width(), px(kTextLine))),
+                Qt::AlignLeft | Qt::AlignVCenter, elidedLine(painter.font(), lines[i], rest.width()));
+            y += px(kTextLine);
+            continue;
+        }
+        QRect used;
+        painter.drawText(rest, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, lines[i], &used);
+        y += used.height() + px(5);
     }
 }
 
@@ -281,30 +324,34 @@ void RankMeshView::leaveEvent(QEvent* event)
     setCurrent({});
 }
 
+// The rank above (-1) or below (1), in the same node or the next line of nodes; the same where there is none.
+int RankMeshView::inNextLine(int rank, int direction) const
+{
+    const Grid grid = gridNow();
+    const int row = m_mesh.localOf(rank) / grid.across + direction;
+    const int rows = (m_mesh.perNode() + grid.across - 1) / grid.across;
+    int next = rank + direction * grid.across;
+    if (row < 0 || row >= rows) {
+        const int node = m_mesh.nodeOf(rank) + direction * grid.columns;
+        const int column = m_mesh.localOf(rank) % grid.across;
+        next = node * m_mesh.perNode() + (direction > 0 ? 0 : (rows - 1) * grid.across) + column;
+    }
+    return next >= 0 && next < m_mesh.ranks() ? next : rank;
+}
+
 void RankMeshView::keyPressEvent(QKeyEvent* event)
 {
-    int step = 0;
-    switch (event->key()) {
-    case Qt::Key_Left:
-        step = -1;
-        break;
-    case Qt::Key_Right:
-        step = 1;
-        break;
-    case Qt::Key_Up:
-        step = -m_mesh.perNode() * gridNow().columns;
-        break;
-    case Qt::Key_Down:
-        step = m_mesh.perNode() * gridNow().columns;
-        break;
-    default:
-        break;
-    }
-    if (step == 0 || isEmpty()) {
+    const int key = event->key();
+    if (isEmpty() || (key != Qt::Key_Left && key != Qt::Key_Right && key != Qt::Key_Up && key != Qt::Key_Down)) {
         Card::keyPressEvent(event);
         return;
     }
-    setCurrent(m_current ? std::clamp(*m_current + step, 0, m_mesh.ranks() - 1) : 0);
+    if (!m_current)
+        setCurrent(0);
+    else if (key == Qt::Key_Left || key == Qt::Key_Right)
+        setCurrent(std::clamp(*m_current + (key == Qt::Key_Left ? -1 : 1), 0, m_mesh.ranks() - 1));
+    else
+        setCurrent(inNextLine(*m_current, key == Qt::Key_Up ? -1 : 1));
 }
 
 } // namespace fourfold::ui

@@ -36,18 +36,22 @@ protected:
 
 private:
     struct Grid {
-        QRectF area;
+        QRectF area; // of the cells
+        QRect text; // beside them where there is room, else below
         int columns = 1, nodes = 0; // nodes in a line, nodes that are drawn
+        int across = 1; // GPUs in a line of a node
         double nodeWidth = 0, nodeHeight = 0, cellWidth = 0, cellHeight = 0, gap = 0;
     };
     [[nodiscard]] Grid gridNow() const;
     [[nodiscard]] QRectF cellIn(const Grid& grid, int rank) const;
     [[nodiscard]] std::optional<int> rankAt(const QPointF& point) const;
+    [[nodiscard]] int inNextLine(int rank, int direction) const;
     void setCurrent(std::optional<int> rank);
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void paintCells(QPainter& painter, const Grid& grid, const Theme& theme) const;
     void paintGroups(QPainter& painter, const Grid& grid, const Theme& theme) const;
-    void paintText(QPainter& painter, const QRect& area, const Theme& theme) const;
+    void paintNodes(QPainter& painter, const Grid& grid, const Theme& theme) const;
+    void paintText(QPainter& painter, const Grid& grid, const Theme& theme) const;
 
     RankMesh m_mesh;
     std::optional<int> m_current;

@@ -7,6 +7,9 @@
 
 namespace fourfold {
 
+// "backward +0.092 s"; empty where nothing is known.
+std::string most_off_text(const RunSummary& run);
+
 Table runs_table(const std::vector<RunSummary>& runs);
 
 } // namespace fourfold

@@ -29,7 +29,8 @@ ModelSection::ModelSection(PlanDocument& document, QWidget* parent)
     connect(m_preset, &QComboBox::activated, this, [this] {
         const QString id = m_preset->currentData(PresetModel::IdRole).toString();
         if (!id.isEmpty())
-            this->document().setValue("model", id.toStdString(), tr("Change model"), false);
+            this->document().changeModel(tr("Change model"),
+                withOtherModel(this->document().plan(), this->document().presets(), id.toStdString()));
     });
     auto* importButton = new QPushButton(tr("Import\u2026"));
     importButton->setProperty("small", true);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every picture of the window has a table behind it: each page is filled with what it is for, then every card on it is
+// asked for its table, its name and its words.
+#include "app/desktop/pages/compare_charts.h"
+#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/run_details.h"
+#include "app/desktop/pages/runs_page.h"
+#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/heat_map.h"
+#include "app/models/published.h"
+#include "core/calibration/user/table_runs.h"
+#include "core/schedule/chrome_trace.h"
+#include "tests/gui/support.h"
+
+#include <QAccessible>
+#include <QChartView>
+#include <QComboBox>
+#include <QDialog>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTableView>
+
+#include <set>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+using test::kPatience;
+
+namespace {
+const char* const kTable = FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv";
+
+struct Fixture : test::WindowFixture {
+    Fixture()
+        : WindowFixture(FOURFOLD_BIN_DIR "/../tests/fake-trainer")
+    {
+    }
+    std::set<std::string> kinds; // of cards that were asked
+
+    // What is wrong with the cards of a page, hidden ones among them; empty when nothing is.
+    QString faults(const QWidget& page)
+    {
+        QStringList wrong;
+        for (Card* card : page.findChildren<Card*>()) {
+            kinds.emplace(card->metaObject()->className());
+            const QString who = QStringLiteral("%1 \"%2\": ")
+                                    .arg(QString::fromLatin1(card->metaObject()->className()), card->title());
+            const Table table = card->table();
+            if (table.columns.empty() || table.rows.empty())
+                wrong << who + QStringLiteral("no table");
+            const bool square = std::all_of(table.rows.begin(), table.rows.end(),
+                [&](const std::vector<Cell>& row) { return row.size() == table.columns.size(); });
+            if (!square)
+                wrong << who + QStringLiteral("rows that are not as long as the header");
+            QAccessibleInterface* told = QAccessible::queryAccessibleInterface(card);
+            if (!told || told->text(QAccessible::Name).isEmpty() || told->text(QAccessible::Description).isEmpty())
+                wrong << who + QStringLiteral("no name or no description");
+        }
+        // Pictures that Qt draws lie on a card, which speaks for them.
+        for (const QChartView* view : page.findChildren<QChartView*>()) {
+            if (!qobject_cast<Card*>(view->parentWidget()))
+                wrong << QStringLiteral("a chart that no card speaks for");
+        }
+        return wrong.join(QLatin1Char('\n'));
+    }
+};
+} // namespace
+
+class TablesTest : public QObject {
+    Q_OBJECT
+private slots:
+    void everyCardGivesATableOfWhatItShows()
+    {
+        Fixture w;
+        w.open(QStringLiteral("tables.plan.json"));
+        QVERIFY(w.answered());
+        PlanPage& plan = w.window.planPage();
+        for (const char* picture : {"Over time", "Rank mesh", "Bounds", "Advice", "Timeline", "Per stage"}) {
+            w.showPicture(QString::fromLatin1(picture));
+            QTest::qWait(50); // pictures that wait to be on show
+        }
+        QVERIFY(QTest::qWaitFor([&] { return !plan.advice().isLooking(); }, kPatience));
+        QString wrong = w.faults(plan);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+
+        w.window.showPage(MainWindow::Page::search);
+        QTest::mouseClick(w.child<QPushButton>("search"), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return !w.window.searchPage().service().isRunning(); }, kPatience));
+        QTRY_VERIFY(w.child<QTableView>("results")->model()->rowCount() > 0);
+        wrong = w.faults(w.window.searchPage());
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+
+        w.window.showPage(MainWindow::Page::compare);
+        ComparePage& compare = w.window.comparePage();
+        const Expected<MeasuredTable> table = readTable(kTable, w.presets);
+        QVERIFY(table.has_value());
+        QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier); // a copy, for the second timeline
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::compare);
+        QTRY_COMPARE(compare.model().entries().size(), std::size_t(2));
+        compare.addSeries(*table);
+        QVERIFY(QTest::qWaitFor([&] { return compare.charts().scaling().seriesCount() >= 2; }, kPatience));
+        compare.showView(ComparePage::View::sweep);
+        QVERIFY(QTest::qWaitFor([&] { return !compare.sweep().map().table().rows.empty(); }, kPatience));
+        wrong = w.faults(compare);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+
+        w.window.showPage(MainWindow::Page::history);
+        QVERIFY(
+            w.window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
+        std::vector<Json> steps; // published rows have no loss
+        for (int step = 0; step < 3; ++step)
+            steps.push_back({{"seq", step}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", step + 1},
+                {"loss", 4.0 - step}, {"tps_per_gpu", 7000.0}, {"step_time_s", 70.0}, {"memory_peak_gib", 50.0}});
+        const QString run = test::Home::the().write(QStringLiteral("run.json"),
+            QByteArray::fromStdString(
+                measured_run(w.document().prediction()->plan, "lossy", "with losses", "ok", "", steps).dump()));
+        QVERIFY(w.window.historyPage().importRun(run.toStdString()));
+        wrong = w.faults(w.window.historyPage());
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+
+        QVERIFY(w.open(QStringLiteral("tiny.plan.json"), test::tinyPlan(5, 5)));
+        QVERIFY(w.answered());
+        const Timeline step = w.document().prediction()->timeline;
+        w.window.showPage(MainWindow::Page::runs);
+        QTest::mouseClick(w.child<QPushButton>("start"), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().step() == 5; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return !w.window.controller().isRunning(); }, kPatience));
+        Json trace = chrome_trace(step, "test"); // the fake trainer measures no step
+        trace["event"] = "trace";
+        trace["step"] = 3;
+        emit w.window.controller().eventsArrived({trace});
+        SweepTable sweep;
+        sweep.layouts = {GridLayout{}};
+        sweep.gpus = {2};
+        sweep.cells = {{std::nullopt}};
+        w.window.runsPage().details().showSweep(sweep, {});
+        wrong = w.faults(w.window.runsPage());
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+
+        for (const char* kind :
+            {"AdviceView", "BoundsView", "ComparisonChart", "ErrorScatter", "FigureCard", "HeatMap", "LineChart",
+                "MemoryBars", "MemoryOverTime", "ParetoScatter", "RankMeshView", "StepSplit", "TimelineView"})
+            QVERIFY2(w.kinds.count(std::string("fourfold::ui::") + kind) == 1, kind);
+    }
+
+    // By the key, from whatever has the focus.
+    void theKeyOpensTheTableOfWhatHasTheFocus()
+    {
+        Fixture w;
+        w.open(QStringLiteral("tables.plan.json"));
+        QVERIFY(w.answered());
+        QString title;
+        int rows = 0;
+        QTimer watch;
+        QObject::connect(&watch, &QTimer::timeout, [&] {
+            auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+            if (!dialog || dialog->objectName() != QLatin1String("asTable"))
+                return;
+            title = dialog->windowTitle();
+            rows = dialog->findChild<QTableView*>()->model()->rowCount();
+            dialog->reject();
+        });
+        watch.start(20);
+        FigureCard* throughput = w.window.planPage().figures()[1];
+        throughput->setFocus();
+        QTest::keyClick(throughput, Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(title, QStringLiteral("Throughput"));
+        QCOMPARE(rows, 1);
+        w.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&w.window));
+        auto* model = w.window.planPage().findChild<QComboBox*>(QStringLiteral("model"));
+        model->setFocus(); // no picture: the page's first one
+        QTRY_VERIFY(model->hasFocus());
+        QTest::keyClick(model, Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(title, QStringLiteral("Memory per stage"));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return test::runTests<TablesTest>(argc, argv);
+}
+
+#include "tables_test.moc"
