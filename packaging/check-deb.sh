@@ -101,18 +101,18 @@ if ((system)); then
     apt-get install --yes --no-install-recommends "$deb" >"$scratch/out" 2>&1 \
         || { tail -n 20 "$scratch/out" >&2; fail "apt-get install"; }
 else
-    prefix=$scratch/root/usr
-    mkdir -p "$scratch/root/var/lib/dpkg/"{updates,info,triggers}
-    : >"$scratch/root/var/lib/dpkg/status"
+    prefix=$scratch/target/usr
+    mkdir -p "$scratch/target/var/lib/dpkg/"{updates,info,triggers}
+    : >"$scratch/target/var/lib/dpkg/status"
     # Dependencies are this computer's: the scratch folder holds nothing else.
-    dpkg --root="$scratch/root" --log=/dev/null --force-not-root --force-script-chrootless --force-depends \
+    dpkg --root="$scratch/target" --log=/dev/null --force-not-root --force-script-chrootless --force-depends \
         --install "$deb" >"$scratch/out" 2>&1 || { tail -n 20 "$scratch/out" >&2; fail "dpkg --install"; }
 fi
 remove() {
     if ((system)); then
         apt-get purge --yes fourfold >"$scratch/out" 2>&1
     else
-        dpkg --root="$scratch/root" --log=/dev/null --force-not-root --force-script-chrootless --purge fourfold \
+        dpkg --root="$scratch/target" --log=/dev/null --force-not-root --force-script-chrootless --purge fourfold \
             >"$scratch/out" 2>&1
     fi
 }

@@ -322,7 +322,9 @@ void MainWindow::showFocusedAsTable()
     Card* card = nullptr;
     for (QWidget* at = focusWidget(); at && !card; at = at->parentWidget())
         card = qobject_cast<Card*>(at);
-    if (!card || card->table().columns.empty()) { // the page's first picture, rather than one number
+    if (card && card->table().columns.empty())
+        card = nullptr;
+    if (!card) { // the page's first picture, rather than one number
         QPoint first;
         for (Card* candidate : m_pages->currentWidget()->findChildren<Card*>()) {
             const QPoint at = candidate->mapTo(this, QPoint());
