@@ -12,6 +12,22 @@ if(FOURFOLD_DESKTOP)
         DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 endif()
 
+install(FILES packaging/changelog DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES packaging/lintian-overrides RENAME fourfold DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
+# Debian's policy (12.1, 12.7) wants manual pages and changelogs compressed, without a time in them. Runs last: install
+# rules keep the order in which they are declared.
+find_program(FOURFOLD_GZIP gzip)
+if(FOURFOLD_GZIP)
+    foreach(page ${CMAKE_INSTALL_MANDIR}/man1/fourfold.1 ${CMAKE_INSTALL_MANDIR}/man1/fourfold-desktop.1
+            ${CMAKE_INSTALL_DOCDIR}/changelog)
+        install(CODE "
+            set(page \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${page}\")
+            if(EXISTS \"\${page}\")
+                execute_process(COMMAND \"${FOURFOLD_GZIP}\" -9nf \"\${page}\" COMMAND_ERROR_IS_FATAL ANY)
+            endif()")
+    endforeach()
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fourfold)
 set(CPACK_PACKAGE_VENDOR Fourfold)

@@ -43,19 +43,28 @@ bool meets_constraints(const SearchRequest& request, const Prediction& predictio
         [&](const Expression& constraint) { return constraint.holds(values); });
 }
 
-// The best layout on the least number of GPUs, doubled again and again, on which one is found.
-std::vector<Advice> more_gpus(const SearchRequest& request, const ResolvedPlan& nearest, const std::stop_token& stop)
+// The best layout on another number of GPUs: halved again and again where a constraint stood in the way, then doubled.
+std::vector<Advice> other_gpus(
+    const SearchRequest& request, const SearchResult& result, const ResolvedPlan& nearest, const std::stop_token& stop)
 {
     constexpr int kMostTimes = 64;
+    std::vector<int> counts;
+    if (!result.smallest_unfit)
+        for (int gpus = nearest.gpus / 2; gpus >= 1; gpus /= 2)
+            counts.push_back(gpus);
+    for (int times = 2; times <= kMostTimes; times *= 2)
+        counts.push_back(nearest.gpus * times);
     const Prediction now = predict(nearest);
-    SearchRequest wider = request;
-    wider.top = 1;
-    for (int times = 2; times <= kMostTimes && !stop.stop_requested(); times *= 2) {
-        wider.space.gpus = {nearest.gpus * times};
-        const SearchResult found = search(wider, {}, stop);
+    SearchRequest other = request;
+    other.top = 1;
+    for (const int gpus : counts) {
+        if (stop.stop_requested())
+            break;
+        other.space.gpus = {gpus};
+        const SearchResult found = search(other, {}, stop);
         if (found.best.empty())
             continue;
-        const ResolvedPlan plan = plan_of(found.best.front(), wider);
+        const ResolvedPlan plan = plan_of(found.best.front(), other);
         const PlanEdit edit{"gpus", EditClass::gpus, edit_summary(nearest, plan), changed_fields(nearest, plan), plan};
         const std::optional<Advice> advice = judge(edit, now);
         return advice ? std::vector<Advice>{*advice} : std::vector<Advice>();
@@ -104,11 +113,13 @@ std::vector<Advice> cures(const SearchRequest& request, const SearchResult& resu
     if (!changes.empty())
         return changes;
     if (const auto relaxed = without_the_unmet(request, result)) {
-        const auto plan = best_of(*relaxed, stop);
-        return plan ? from(*plan) : changes;
+        if (const auto plan = best_of(*relaxed, stop))
+            changes = from(*plan);
+        if (!changes.empty())
+            return changes;
     }
     if (nearest)
-        return more_gpus(request, *nearest, stop);
+        return other_gpus(request, result, *nearest, stop);
     const std::vector<ResolvedPlan> plans = without_one(request, stop);
     for (const ResolvedPlan& plan : plans) {
         for (Advice& change : from(plan)) {
@@ -116,7 +127,7 @@ std::vector<Advice> cures(const SearchRequest& request, const SearchResult& resu
                 changes.push_back(std::move(change));
         }
     }
-    return changes.empty() && !plans.empty() ? more_gpus(request, plans.front(), stop) : changes;
+    return changes.empty() && !plans.empty() ? other_gpus(request, result, plans.front(), stop) : changes;
 }
 
 } // namespace fourfold

@@ -22,18 +22,25 @@ extern char** environ;
 namespace fourfold::testing {
 
 namespace {
+// Below the range that the system takes ports of outgoing connections from (Linux: from 32768): between this check and
+// the moment in which rank 0 listens, the connections of a job beside it could take any of those.
 int free_port()
 {
-    const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0
-        || ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-        throw std::runtime_error("no free port on loopback");
-    ::close(descriptor);
-    return ntohs(address.sin_port);
+    constexpr int kFirst = 12000, kPorts = 20000, kSpread = 37;
+    static int tried = 0;
+    for (int i = 0; i < kPorts; ++i) {
+        const int port = kFirst + (::getpid() * kSpread + tried++) % kPorts;
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(std::uint16_t(port));
+        const bool is_free = ::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        ::close(descriptor);
+        if (is_free)
+            return port;
+    }
+    throw std::runtime_error("no free port on loopback");
 }
 
 pid_t spawn(const std::vector<std::string>& command, std::map<std::string, std::string> environment,

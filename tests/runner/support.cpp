@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -167,6 +168,13 @@ std::vector<int> steps_of(const std::vector<Json>& events)
             out.push_back(static_cast<int>(integer_field(event, "step")));
     }
     return out;
+}
+
+Json last_event(const std::vector<Json>& events, const std::string& kind)
+{
+    const auto found = std::find_if(
+        events.rbegin(), events.rend(), [&](const Json& event) { return text_field(event, "event") == kind; });
+    return found == events.rend() ? Json::object() : *found;
 }
 
 void expect_whole(const std::vector<Json>& events, const std::string& status)

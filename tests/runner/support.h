@@ -90,6 +90,8 @@ pid_t parent_of(pid_t process); // 0: there is no such process
 
 // Names of the steps' numbers, in order.
 std::vector<int> steps_of(const std::vector<Json>& events);
+// The last event of this kind; an empty object where there is none.
+Json last_event(const std::vector<Json>& events, const std::string& kind);
 // Fails the test unless `seq` counts from 0 without a gap and the last event is `end` with this status.
 void expect_whole(const std::vector<Json>& events, const std::string& status);
 std::vector<Json> read_events(const std::filesystem::path& file);

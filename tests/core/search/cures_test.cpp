@@ -81,6 +81,17 @@ TEST(Cures, OfTooFewNodes)
     expect_cures(request); // fewer GPUs
 }
 
+TEST(Cures, OfFarTooManyGpus)
+{
+    SearchRequest request = small_request();
+    request.space.gpus = {64};
+    request.constraints = {constraint("nodes <= 1")};
+    const SearchResult result = search(request);
+    expect_cures(request);
+    for (const Advice& change : cures(request, result))
+        EXPECT_LE(change.edit.plan.gpus, 8) << change.edit.summary;
+}
+
 TEST(Cures, OfConstraintsThatExcludeOneAnother)
 {
     SearchRequest request = small_request();
