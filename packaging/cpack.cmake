@@ -33,8 +33,10 @@ set(CPACK_PACKAGE_NAME fourfold)
 set(CPACK_PACKAGE_VENDOR Fourfold)
 set(CPACK_PACKAGE_CONTACT "The Fourfold developers <fourfold@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_PACKAGE_DESCRIPTION "Predicts memory and throughput of a large language model's training for a parallel
-layout, runs the training on this computer or over SSH, and keeps predictions beside measurements.")
+set(CPACK_PACKAGE_DESCRIPTION "Predicts memory and throughput of a large language
+model's training for a parallel layout, runs the training on
+this computer or over SSH, and keeps predictions beside
+measurements.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
