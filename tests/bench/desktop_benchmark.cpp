@@ -3,7 +3,8 @@
 // search results' table, the history's list, a run's live charts. Offscreen; wall clock.
 //   bench_desktop                      what needs no data
 //   bench_desktop --edit               of that, an edit's answer alone
-//   bench_desktop --live SECONDS       16 ranks x 10 events a second, and how late the window's own timer is meanwhile
+//   bench_desktop --live SECONDS [AGE] 16 ranks x 10 events a second, and how late the window's own timer is meanwhile;
+//                                      AGE: seconds that the run is old when the window begins to follow it
 //   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
@@ -186,7 +187,8 @@ double residentMib()
 }
 
 // Events as the controller hands them over: ten batches a second of what 16 ranks would send.
-void followRun(MainWindow& window, int seconds)
+// `before` batches come at once, as when a window catches up with a run that is that old.
+void followRun(MainWindow& window, int seconds, int before)
 {
     constexpr int kRanks = 16, kBatch = 100; // milliseconds
     window.showPage(MainWindow::Page::runs);
@@ -195,7 +197,7 @@ void followRun(MainWindow& window, int seconds)
     int step = 0;
     QTimer feed;
     feed.setTimerType(Qt::PreciseTimer);
-    QObject::connect(&feed, &QTimer::timeout, [&] {
+    const auto feedBatch = [&] {
         std::vector<Json> events;
         for (int rank = 0; rank < kRanks; ++rank) {
             ++step;
@@ -206,7 +208,11 @@ void followRun(MainWindow& window, int seconds)
                         {"step_time_s", {{"min", 0.1}, {"median", 0.1}, {"max", 0.11}, {"worst_rank", 5}}}}}});
         }
         emit controller.eventsArrived(events);
-    });
+    };
+    QObject::connect(&feed, &QTimer::timeout, feedBatch);
+    for (int batch = 0; batch < before; ++batch)
+        feedBatch();
+    QApplication::processEvents();
     std::vector<double> late;
     QElapsedTimer since;
     QTimer beat; // how late an event that is due now is handled
@@ -310,7 +316,7 @@ int main(int argc, char** argv)
     QApplication::processEvents();
     std::printf("window made and shown: %.0f ms\n", double(timer.nsecsElapsed()) / 1e6);
     if (arguments.value(1) == QStringLiteral("--live")) {
-        followRun(window, std::max(3, arguments.value(2).toInt()));
+        followRun(window, std::max(3, arguments.value(2).toInt()), 10 * arguments.value(3).toInt());
         return 0;
     }
     editToAnswer(window);

@@ -192,14 +192,19 @@ void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& them
         band << axes.at(*point);
     QColor fill = theme.*m_color;
     fill.setAlpha(60);
+    painter.setRenderHint(QPainter::Antialiasing, m_low.size() <= kDense);
     painter.setPen(Qt::NoPen);
     painter.setBrush(fill);
     painter.drawPolygon(band);
     QPolygonF middle;
     for (const QPointF& point : m_median)
         middle << axes.at(point);
-    painter.setPen(QPen(theme.*m_color, 1, Qt::DotLine));
+    // Dots along a line that goes up and down at every pixel are neither seen nor cheap.
+    const bool dense = middle.size() > kDense;
+    painter.setRenderHint(QPainter::Antialiasing, !dense);
+    painter.setPen(QPen(theme.*m_color, 1, dense ? Qt::SolidLine : Qt::DotLine));
     painter.drawPolyline(middle);
+    painter.setRenderHint(QPainter::Antialiasing);
 }
 
 void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -222,15 +227,18 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
     line.reserve(m_points.size());
     for (const QPointF& point : m_points)
         line << axes.at(point);
-    // Round joins of a thousand points cost more than the rest of the card, and nobody sees them.
+    // A long run's line fills its card from least to most: smooth edges and round joins of all of it would take most of
+    // the time of a frame, and nobody sees them.
     const bool dense = line.size() > kDense;
-    painter.setPen(QPen(theme.*m_color, dense ? 1.5 : 2, Qt::SolidLine, dense ? Qt::FlatCap : Qt::RoundCap,
+    painter.setRenderHint(QPainter::Antialiasing, !dense);
+    painter.setPen(QPen(theme.*m_color, dense ? 1 : 2, Qt::SolidLine, dense ? Qt::FlatCap : Qt::RoundCap,
         dense ? Qt::BevelJoin : Qt::RoundJoin));
     painter.setBrush(Qt::NoBrush);
     if (line.size() == 1)
         painter.drawEllipse(line.front(), 1.5, 1.5);
     else
         painter.drawPolyline(line);
+    painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(theme.dark ? theme.activations.lighter(125) : theme.activations.darker(150), 1));
     painter.setBrush(theme.activations);
     for (const QPointF& point : m_dots)
