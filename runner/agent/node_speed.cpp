@@ -66,12 +66,12 @@ std::pair<Tile, const char*> best_tile()
 }
 #endif
 
-// `work` says how much it did in one turn; the sum over all threads, per second.
+// `work` says how much it did a second, after its preparations and in one turn at least: on a busy node a thread may
+// come to its turn only when the time is over. The sum over all threads.
 double rate(std::size_t threads, const std::function<double(const std::atomic<bool>&)>& work)
 {
     std::vector<double> done(threads);
     std::atomic<bool> stop = false;
-    double seconds = 0;
     {
         std::vector<std::jthread> all;
         const double begin = monotonic_seconds();
@@ -80,24 +80,24 @@ double rate(std::size_t threads, const std::function<double(const std::atomic<bo
         while (monotonic_seconds() - begin < kSeconds)
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         stop = true;
-        seconds = monotonic_seconds() - begin;
     }
     double sum = 0;
     for (const double one : done)
         sum += one;
-    return sum / seconds;
+    return sum;
 }
 
 double copy_until(const std::atomic<bool>& stop)
 {
     std::vector<char> from(kCopyBytes, 'a'), to(kCopyBytes, 'b');
     double bytes = 0;
-    while (!stop) {
+    const double begin = monotonic_seconds();
+    do {
         std::memcpy(to.data(), from.data(), kCopyBytes);
         std::swap(from, to);
         bytes += 2.0 * kCopyBytes;
-    }
-    return bytes;
+    } while (!stop);
+    return bytes / (monotonic_seconds() - begin);
 }
 
 } // namespace
@@ -110,12 +110,13 @@ Json measure_speed()
     const double flops = rate(threads, [tile = tile](const std::atomic<bool>& stop) {
         std::vector<float> a(kRows * kDepth, 1e-3F), b(kColumns * kDepth, 1e-3F), c(kRows * kColumns, 0.0F);
         double done = 0;
-        while (!stop) {
+        const double begin = monotonic_seconds();
+        do {
             for (int i = 0; i < 256; ++i)
                 tile(a.data(), b.data(), c.data());
             done += 256.0 * 2 * kRows * kColumns * kDepth;
-        }
-        return done;
+        } while (!stop);
+        return done / (monotonic_seconds() - begin);
     });
     return {{"threads", threads}, {"memory_bandwidth_gb_s", bandwidth / 1e9}, {"gemm_tflops_fp32", flops / 1e12},
         {"instructions", instructions}};
