@@ -4,6 +4,7 @@
 #include "app/cli/history_view.h"
 #include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
+#include "runner/protocol/message.h"
 
 #include <iostream>
 
@@ -74,12 +75,6 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
     return document.get<std::vector<Json>>();
 }
 
-std::string text_of(const Json& run, const char* key)
-{
-    const auto found = run.find(key);
-    return found != run.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 } // namespace
 
 int import_runs(const std::string& file, const PlanOptions& plan, bool json)
@@ -99,8 +94,8 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
         auto id = store->import_run(run);
         if (id) {
             taken.push_back(*id);
-            names.push_back(text_of(run, "name"));
-        } else if (id.error().code == ProblemCode::conflict && text_of(run, "target") == "imported") {
+            names.push_back(text_field(run, "name"));
+        } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
             ++known; // of a table or log that was taken before: its id says what it holds
         } else {
             Problem problem = std::move(id).error();

@@ -3,6 +3,22 @@
 #include "core/program/layer_operations.h"
 
 namespace fourfold {
+namespace {
+
+// The hidden states of a micro-batch, summed over the ranks that each hold a part of the vocabulary.
+Operation tp_sum(const ResolvedPlan& plan, const RankShape& rank)
+{
+    Operation join;
+    join.kind = OperationKind::collective;
+    join.part = Part::tp;
+    join.group = GroupKind::tp;
+    join.in_layer = false;
+    join.bytes = rank.tokens * rank.hidden * rank.element_bytes;
+    join.collective = plan.training.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
+    return join;
+}
+
+} // namespace
 
 void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank)
 {
@@ -17,13 +33,7 @@ void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& 
     op.name = "embedding gradient";
     list.push_back(op);
     if (plan.layout.tp > 1) {
-        Operation join;
-        join.kind = OperationKind::collective;
-        join.part = Part::tp;
-        join.group = GroupKind::tp;
-        join.in_layer = false;
-        join.bytes = rank.tokens * rank.hidden * rank.element_bytes;
-        join.collective = plan.training.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
+        Operation join = tp_sum(plan, rank);
         join.name = "tp sum of the vocabulary-parallel embedding";
         join.phase = Phase::forward;
         list.push_back(join);
@@ -57,14 +67,8 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     add_gradient_accumulation(
         list, head_parameters(plan.model, rank), 1, "gradient accumulation of the head", constants, false);
     if (plan.layout.tp > 1) {
-        Operation join;
-        join.kind = OperationKind::collective;
-        join.part = Part::tp;
-        join.group = GroupKind::tp;
-        join.in_layer = false;
-        join.bytes = rank.tokens * rank.hidden * rank.element_bytes;
+        Operation join = tp_sum(plan, rank);
         join.phase = Phase::backward;
-        join.collective = plan.training.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce;
         join.name = "tp sum of the head's input gradient";
         list.push_back(join);
         if (plan.training.sequence_parallel) {

@@ -23,6 +23,16 @@ Operation reduction(const char* name, GroupKind group, Collective collective, do
     return op;
 }
 
+// An all-reduce outside the buckets of the gradient reduction: at the price of any collective.
+Operation plain_sum(const char* name, GroupKind group, Part part, double bytes)
+{
+    Operation op = reduction(name, group, Collective::all_reduce, bytes, 1);
+    op.part = part;
+    op.latency = Constant::collective_latency_s;
+    op.scale = Constant::one;
+    return op;
+}
+
 void hide(Operation& op, Window window, bool allowed)
 {
     if (!allowed)
@@ -117,10 +127,7 @@ void add_shared_gradients(
         return;
     const double owned = rank.gradient_bytes / sharded(plan).states;
     const auto add = [&](const char* name, GroupKind group, double count, const char* note) {
-        Operation sum = reduction(name, group, Collective::all_reduce, count * owned, 1);
-        sum.part = Part::tp;
-        sum.latency = Constant::collective_latency_s;
-        sum.scale = Constant::one;
+        Operation sum = plain_sum(name, group, Part::tp, count * owned);
         sum.note = note;
         list.push_back(sum);
     };
@@ -136,10 +143,7 @@ void add_shared_gradients(
 void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, const Constants& constants)
 {
     if (const double scalars = constants[Constant::step_scalars]; scalars > 0) {
-        Operation all = reduction("step scalars", GroupKind::world, Collective::all_reduce, 8 * scalars, 1);
-        all.part = Part::other;
-        all.latency = Constant::collective_latency_s;
-        all.scale = Constant::one;
+        Operation all = plain_sum("step scalars", GroupKind::world, Part::other, 8 * scalars);
         all.note = "gradient norm, loss, number of labels and the wish to stop, in fp64 and in one message";
         list.push_back(all);
         return;
@@ -147,11 +151,7 @@ void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, c
     const auto add = [&](GroupKind group, Part part, bool needed) {
         if (!needed)
             return;
-        Operation norm = reduction("gradient norm", group, Collective::all_reduce, 4, 1);
-        norm.part = part;
-        norm.latency = Constant::collective_latency_s;
-        norm.scale = Constant::one;
-        list.push_back(norm);
+        list.push_back(plain_sum("gradient norm", group, part, 4));
     };
     const Layout& layout = plan.layout;
     add(GroupKind::tp_pp, Part::tp, layout.tp > 1);
