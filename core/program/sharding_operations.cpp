@@ -2,6 +2,7 @@
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold {
 namespace {
@@ -59,13 +60,13 @@ void add_replicated(
                 count * rank.gradient_bytes, 1);
             hide(gradients, Window::backward_pass, training.overlap.grad_reduce);
             gradients.note = "overlaps with the last micro-batch's backward";
-            list.push_back(gradients);
+            list.push_back(std::move(gradients));
         }
         if (states_sharded) {
             Operation weights = reduction(gather_name, group, Collective::all_gather, count * rank.element_bytes, 1);
             hide(weights, Window::forward_pass, training.overlap.param_gather);
             weights.note = "overlaps with the first micro-batch's forward";
-            list.push_back(weights);
+            list.push_back(std::move(weights));
         }
     };
     add("gradient reduction", "parameter gather", GroupKind::dp_cp, parameters.dense,
@@ -86,7 +87,7 @@ void add_sharded_pipeline(
         Operation op = reduction(name, group, collective, bytes, repeat);
         op.latency = Constant::fsdp_latency_s;
         op.scale = Constant::fsdp_pipeline_scale;
-        list.push_back(op);
+        list.push_back(std::move(op));
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
@@ -129,7 +130,7 @@ void add_shared_gradients(
     const auto add = [&](const char* name, GroupKind group, double count, const char* note) {
         Operation sum = plain_sum(name, group, Part::tp, count * owned);
         sum.note = note;
-        list.push_back(sum);
+        list.push_back(std::move(sum));
     };
     if (plan.training.sequence_parallel)
         add("tp sum of replicated gradients", GroupKind::tp, parameters.replicated,
@@ -145,7 +146,7 @@ void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, c
     if (const double scalars = constants[Constant::step_scalars]; scalars > 0) {
         Operation all = plain_sum("step scalars", GroupKind::world, Part::other, 8 * scalars);
         all.note = "gradient norm, loss, number of labels and the wish to stop, in fp64 and in one message";
-        list.push_back(all);
+        list.push_back(std::move(all));
         return;
     }
     const auto add = [&](GroupKind group, Part part, bool needed) {
@@ -223,7 +224,7 @@ void add_micro_batch_sharding(
             op.exposed_floor = Constant::fsdp_exposed_floor;
             op.note = "prefetched while the layer before it computes";
         }
-        list.push_back(op);
+        list.push_back(std::move(op));
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool overlap) {
         if (fsdp) {
@@ -259,14 +260,14 @@ void add_step_operations(
             Collective::all_reduce, parameters.total() / sharded(plan).gradients * rank.gradient_bytes, 1);
         replicas.note = "HSDP: reduce-scatter inside a shard group, all-reduce between them";
         hide(replicas, Window::backward_pass, plan.training.overlap.grad_reduce);
-        list.push_back(replicas);
+        list.push_back(std::move(replicas));
     }
     if (parameters.tied > 0 && layout.pp > 1) {
         Operation tied = reduction(
             "tied embedding gradient", GroupKind::pp, Collective::all_reduce, parameters.tied * rank.gradient_bytes, 1);
         tied.note = "first and last stage hold copies of the embedding";
         tied.batch = 2; // ranks that take part, whatever the pipeline's length
-        list.push_back(tied);
+        list.push_back(std::move(tied));
     }
     add_shared_gradients(list, plan, rank, parameters);
     const Sharded split = sharded(plan);
@@ -285,7 +286,7 @@ void add_step_operations(
         + local * constants[Constant::optimizer_local_bytes];
     update.note
         = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters";
-    list.push_back(update);
+    list.push_back(std::move(update));
     if (offloaded)
         add_optimizer_offload(list, rank, own);
     if (layout.gpus() > 1)
@@ -299,7 +300,7 @@ void add_step_operations(
     fixed.m = 1;
     fixed.in_layer = false;
     fixed.note = "data, logging, clipping, synchronisation";
-    list.push_back(fixed);
+    list.push_back(std::move(fixed));
 }
 
 } // namespace fourfold

@@ -87,25 +87,60 @@ ScheduleOrder::ScheduleOrder(const std::vector<std::vector<Action>>& actions, in
 
 ScheduleOrder::Ends ScheduleOrder::time(const ScheduleTimes& times) const
 {
-    std::vector<double> durations(times.chunks.size() * kKinds);
-    for (std::size_t chunk = 0; chunk < times.chunks.size(); ++chunk) {
-        for (std::size_t kind = 0; kind < kKinds; ++kind)
-            durations[chunk * kKinds + kind] = duration_of(static_cast<ActionKind>(kind), times.chunks[chunk]);
-    }
+    Workspace workspace;
     Ends ends;
-    ends.stage_s.assign(position(ranks_), 0);
-    std::vector<double> done(steps_.size());
+    time(times, workspace, ends);
+    return ends;
+}
+
+// kBoth: the times without hops too, into `done_without` and `stage_without`.
+template <bool kBoth>
+void ScheduleOrder::run(double hop, Workspace& workspace, std::vector<double>& stages) const
+{
+    const auto begin = [&](const Step& step, double& now, const std::vector<double>& done, double transfer) {
+        if (step.input != kNone)
+            now = std::max(now, done[position(step.input)]) + transfer;
+    };
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         const Step& step = steps_[i];
-        double& now = ends.stage_s[position(step.rank)];
-        if (step.input != kNone)
-            now = std::max(now, done[position(step.input)]) + (step.hop ? times.send_receive_s : 0);
-        now += durations[position(step.duration)];
-        done[i] = now;
+        const double duration = workspace.durations[position(step.duration)];
+        double& now = stages[position(step.rank)];
+        begin(step, now, workspace.done, step.hop ? hop : 0);
+        now += duration;
+        workspace.done[i] = now;
+        if constexpr (kBoth) {
+            double& without = workspace.stage_without[position(step.rank)];
+            begin(step, without, workspace.done_without, 0);
+            without += duration;
+            workspace.done_without[i] = without;
+        }
     }
-    if (!ends.stage_s.empty())
-        ends.length_s = *std::max_element(ends.stage_s.begin(), ends.stage_s.end());
-    return ends;
+}
+
+void ScheduleOrder::time(
+    const ScheduleTimes& times, Workspace& workspace, Ends& ends, double* length_without_hops) const
+{
+    workspace.durations.resize(times.chunks.size() * kKinds);
+    for (std::size_t chunk = 0; chunk < times.chunks.size(); ++chunk) {
+        for (std::size_t kind = 0; kind < kKinds; ++kind)
+            workspace.durations[chunk * kKinds + kind]
+                = duration_of(static_cast<ActionKind>(kind), times.chunks[chunk]);
+    }
+    const auto make_room = [&](std::vector<double>& done) { done.resize(std::max(done.size(), steps_.size())); };
+    const auto longest = [](const std::vector<double>& stages) {
+        return stages.empty() ? 0 : *std::max_element(stages.begin(), stages.end());
+    };
+    ends.stage_s.assign(position(ranks_), 0);
+    make_room(workspace.done);
+    if (length_without_hops != nullptr) {
+        workspace.stage_without.assign(position(ranks_), 0);
+        make_room(workspace.done_without);
+        run<true>(times.send_receive_s, workspace, ends.stage_s);
+        *length_without_hops = longest(workspace.stage_without);
+    } else {
+        run<false>(times.send_receive_s, workspace, ends.stage_s);
+    }
+    ends.length_s = longest(ends.stage_s);
 }
 
 } // namespace fourfold

@@ -30,7 +30,7 @@ struct AdviceRequest {
     int threads = 0; // 0: one a core
     bool to_fit = true, faster = true;
     // What a plan must do besides fitting into memory, where there is more (constraints of a search).
-    std::function<bool(const Prediction&)> also;
+    std::function<bool(const Prediction&)> also{};
 };
 
 struct AdviceReport {

@@ -35,6 +35,9 @@ std::size_t at(int i)
     return static_cast<std::size_t>(i);
 }
 
+// Most actions whose order is kept: about 30 bytes each.
+constexpr std::size_t kKnownSteps = 100000;
+
 bool leaves_as_it_came(Schedule schedule)
 {
     return schedule == Schedule::one_f_one_b || schedule == Schedule::interleaved;
@@ -94,11 +97,13 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
         place(candidate, space_, base_, plan_);
     if (!stages || before != candidate.schedule)
         rules_.set_layout(plan_);
+    if (!mesh)
+        hops_.clear();
     if (!degrees)
         known_stages_.clear();
     else if (!mesh) { // the same stages lie elsewhere on the nodes
         for (KnownStages& known : known_stages_)
-            known.stages.forget_prices();
+            known.stages.move();
     }
     if (!stages || placement_of(before) != placement_of(candidate.schedule))
         stages_ = nullptr;
@@ -134,22 +139,31 @@ void LayoutEvaluator::find_stages()
         stages_->find(plan_, terms_);
     }
     overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
-    hops_.clear();
 }
 
 const LayoutEvaluator::Actions& LayoutEvaluator::actions()
 {
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
-    const bool known = actions_ && actions_->schedule == training.schedule && actions_->stages == layout.pp
-        && actions_->virtual_stages == layout.virtual_stages && actions_->micro_batches == simulated_;
-    if (!known) {
-        actions_ = Actions{training.schedule, layout.pp, layout.virtual_stages, simulated_, {}, {}};
-        // check() has seen to it that there is such a schedule.
-        actions_->lists = *make_schedule(training.schedule, layout.pp, layout.virtual_stages, simulated_);
-        actions_->order.emplace(actions_->lists, layout.virtual_stages);
+    const auto known = std::find_if(known_actions_.begin(), known_actions_.end(), [&](const Actions& actions) {
+        return actions.schedule == training.schedule && actions.stages == layout.pp
+            && actions.virtual_stages == layout.virtual_stages && actions.micro_batches == simulated_;
+    });
+    if (known != known_actions_.end()) {
+        known_actions_.splice(known_actions_.begin(), known_actions_, known);
+        return known_actions_.front();
     }
-    return *actions_;
+    // check() has seen to it that there is such a schedule.
+    auto lists = *make_schedule(training.schedule, layout.pp, layout.virtual_stages, simulated_);
+    ScheduleOrder order(lists, layout.virtual_stages);
+    known_steps_ += order.steps();
+    known_actions_.push_front(
+        {training.schedule, layout.pp, layout.virtual_stages, simulated_, std::move(lists), std::move(order)});
+    while (known_steps_ > kKnownSteps && known_actions_.size() > 1) {
+        known_steps_ -= known_actions_.back().order.steps();
+        known_actions_.pop_back();
+    }
+    return known_actions_.front();
 }
 
 double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
@@ -253,7 +267,7 @@ void LayoutEvaluator::fill_times()
             stage.backward_s += backwards_[at(kind)].seconds;
         }
         times_.push_back(stage);
-        step_.push_back(exposed_by_kind(stages_->runs()[run].step, stage.forward_s, stage.backward_s, slowdown));
+        step_.push_back(exposed_by_kind(stages_->step(run), stage.forward_s, stage.backward_s, slowdown));
     }
 }
 
@@ -269,25 +283,28 @@ double LayoutEvaluator::hop()
     return hops_.emplace_back(micro_batch, terms_.hop(plan_)).second;
 }
 
-std::span<const double> LayoutEvaluator::formula_ends(double hop)
+std::span<const double> LayoutEvaluator::formula_ends(double hop, double* length_without_hops)
 {
+    if (length_without_hops != nullptr)
+        *length_without_hops = std::ranges::max(pipeline_ends_(plan_.training.schedule, times_, simulated_, 0));
     return pipeline_ends_(plan_.training.schedule, times_, simulated_, hop);
 }
 
-std::span<const double> LayoutEvaluator::timed_ends(double hop)
+std::span<const double> LayoutEvaluator::timed_ends(double hop, double* length_without_hops)
 {
-    ScheduleTimes times;
+    ScheduleTimes& times = schedule_times_;
     times.send_receive_s = hop;
+    times.chunks.clear();
     for (const int kind : stages_->kind_of_chunk()) {
         const ComposedPass& backward = backwards_[at(kind)];
         times.chunks.push_back({forwards_[at(kind)].seconds, backward.seconds,
             weight_gradient_seconds(
                 backward.unstretched, backward.fixed, weight_products_[at(kind)], backward.seconds)});
     }
-    const ScheduleOrder::Ends all = actions().order->time(times);
+    actions().order.time(times, order_workspace_, order_ends_, length_without_hops);
     ends_.clear();
     for (const LayoutStages::Run& run : stages_->runs()) {
-        const auto begin = all.stage_s.begin() + run.first_stage;
+        const auto begin = order_ends_.stage_s.begin() + run.first_stage;
         ends_.push_back(*std::max_element(begin, begin + run.stages));
     }
     return ends_;
@@ -346,43 +363,58 @@ double LayoutEvaluator::least_step_time()
 }
 
 // Micro-batches beyond the simulated ones repeat the steady state, stretched as hops stretch what is simulated
-// (core/predict/step_time.h). `ends`: of the runs, for a hop.
-template <typename Ends>
-double LayoutEvaluator::exact_step_time(Ends&& ends)
+// (core/predict/step_time.h).
+double LayoutEvaluator::exact_step_time(PipelineEndsOf ends)
 {
     const double hop = this->hop();
     const int beyond = plan_.training.micro_batches - simulated_;
     double extension = beyond > 0 ? beyond * busiest_period() : 0;
-    if (extension > 0 && hop > 0) {
-        const double without = std::ranges::max(ends(0.0));
-        extension *= without > 0 ? std::ranges::max(ends(hop)) / without : 1;
-    }
-    return step_time(ends(hop), extension);
+    double without = 0;
+    const std::span<const double> with = (this->*ends)(hop, extension > 0 && hop > 0 ? &without : nullptr);
+    if (without > 0)
+        extension *= std::ranges::max(with) / without;
+    return step_time(with, extension);
 }
 
-const Evaluation& LayoutEvaluator::estimate()
+bool LayoutEvaluator::prepare()
 {
     evaluation_ = {};
     evaluation_.code = rules_.broken(plan_);
     if (!evaluation_.code.empty())
-        return evaluation_;
+        return false;
     if (!composes()) {
         ++ways_.reference;
         evaluation_ = evaluate_by_simulation(plan_, codes_);
-        return evaluation_;
+        return false;
     }
     find_stages();
     simulated_ = micro_batches_to_simulate(plan_);
     fill_memory();
     evaluation_.outcome = LayoutOutcome::does_not_fit;
     if (evaluation_.figures.fit == Fit::no)
-        return evaluation_;
+        return false;
     fill_times();
-    const Layout& layout = plan_.layout;
-    if (has_pipeline_formula(plan_.training.schedule, layout.pp, layout.virtual_stages)) {
-        ++ways_.formula;
-        evaluation_.outcome = LayoutOutcome::evaluated;
-        evaluation_.figures.step_time_s = exact_step_time([this](double hop) { return formula_ends(hop); });
+    return true;
+}
+
+bool LayoutEvaluator::has_formula() const
+{
+    return has_pipeline_formula(plan_.training.schedule, plan_.layout.pp, plan_.layout.virtual_stages);
+}
+
+void LayoutEvaluator::evaluate_by_formula()
+{
+    ++ways_.formula;
+    evaluation_.outcome = LayoutOutcome::evaluated;
+    evaluation_.figures.step_time_s = exact_step_time(&LayoutEvaluator::formula_ends);
+}
+
+const Evaluation& LayoutEvaluator::estimate()
+{
+    if (!prepare())
+        return evaluation_;
+    if (has_formula()) {
+        evaluate_by_formula();
     } else {
         evaluation_.outcome = LayoutOutcome::bounded;
         evaluation_.figures.step_time_s = least_step_time();
@@ -392,10 +424,14 @@ const Evaluation& LayoutEvaluator::estimate()
 
 const Evaluation& LayoutEvaluator::evaluate()
 {
-    if (estimate().outcome == LayoutOutcome::bounded) {
+    if (!prepare())
+        return evaluation_;
+    if (has_formula()) {
+        evaluate_by_formula();
+    } else {
         ++ways_.timed;
         evaluation_.outcome = LayoutOutcome::evaluated;
-        evaluation_.figures.step_time_s = exact_step_time([this](double hop) { return timed_ends(hop); });
+        evaluation_.figures.step_time_s = exact_step_time(&LayoutEvaluator::timed_ends);
     }
     return evaluation_;
 }

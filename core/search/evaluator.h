@@ -11,6 +11,7 @@
 #include "core/search/layout_stages.h"
 #include "core/search/space.h"
 
+#include <list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -55,14 +56,20 @@ public:
     [[nodiscard]] const Ways& ways() const { return ways_; }
 
 private:
-    // The action lists of a pipeline and an order to time them in.
+    // The action lists of a pipeline and an order to time them in: sharding, placement and durations come and go with
+    // the same lists.
     struct Actions {
         Schedule schedule = Schedule::one_f_one_b;
         int stages = 0, virtual_stages = 0, micro_batches = 0;
         std::vector<std::vector<Action>> lists;
-        std::optional<ScheduleOrder> order;
+        ScheduleOrder order;
     };
     [[nodiscard]] bool composes() const;
+    // Rules, memory, and the times of the passes: false where the evaluation is complete without a step time or by the
+    // reference.
+    bool prepare();
+    [[nodiscard]] bool has_formula() const;
+    void evaluate_by_formula();
     void find_stages();
     const Actions& actions();
     [[nodiscard]] double peak_of(std::size_t run, int stage);
@@ -70,14 +77,15 @@ private:
     void fill_memory();
     void fill_times();
     [[nodiscard]] double hop();
-    std::span<const double> formula_ends(double hop);
-    std::span<const double> timed_ends(double hop);
+    // When the runs end their last action; `length_without_hops`: if not null, the length were hops to take no time.
+    std::span<const double> formula_ends(double hop, double* length_without_hops);
+    std::span<const double> timed_ends(double hop, double* length_without_hops);
     std::span<const double> least_ends(double hop);
     [[nodiscard]] double busiest_period() const;
     [[nodiscard]] double step_time(std::span<const double> ends, double extension) const;
     [[nodiscard]] double least_step_time();
-    template <typename Ends>
-    double exact_step_time(Ends&& ends);
+    using PipelineEndsOf = std::span<const double> (LayoutEvaluator::*)(double hop, double* length_without_hops);
+    double exact_step_time(PipelineEndsOf ends);
 
     const ResolvedPlan& base_;
     const SearchSpace& space_;
@@ -113,7 +121,11 @@ private:
     std::vector<BoundRun> bounds_;
     PipelineEnds pipeline_ends_;
     std::vector<double> ends_;
-    std::optional<Actions> actions_;
+    std::list<Actions> known_actions_; // the last one used first
+    std::size_t known_steps_ = 0; // of all of them
+    ScheduleTimes schedule_times_;
+    ScheduleOrder::Workspace order_workspace_;
+    ScheduleOrder::Ends order_ends_;
     Evaluation evaluation_;
     std::set<std::string> codes_;
     Ways ways_;

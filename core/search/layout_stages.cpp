@@ -57,42 +57,52 @@ void LayoutStages::find_runs(const ResolvedPlan& plan)
     }
 }
 
-template <typename Fill, typename Same>
-void LayoutStages::for_each_stage(Fill&& fill, Same&& same)
+bool LayoutStages::repeats(std::size_t run) const
 {
-    std::vector<ChunkKind> own;
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-        const auto chunks = chunks_of(run);
-        if (run > 0 && std::ranges::equal(chunks, chunks_of(run - 1))) {
-            same(runs_[run], runs_[run - 1]);
-            continue;
-        }
-        own.clear();
-        for (const int kind : chunks)
-            own.push_back(kinds_[static_cast<std::size_t>(kind)]);
-        fill(runs_[run], own);
-    }
+    return run > 0 && std::ranges::equal(chunks_of(run), chunks_of(run - 1));
 }
 
 void LayoutStages::find(const ResolvedPlan& plan, const StageTermTable& table)
 {
     find_kinds(plan);
     find_runs(plan);
-    priced_ = false;
-    for_each_stage([&](Run& run, std::span<const ChunkKind> chunks) { run.bytes = table.stage_bytes(plan, chunks); },
-        [](Run& run, const Run& before) { run.bytes = before.bytes; });
+    prices_.clear();
+    now_ = kUnpriced;
+    parameters_.clear();
+    for (const ChunkKind& kind : kinds_)
+        parameters_.push_back(table.parameters(plan, {&kind, 1}));
+    std::vector<ChunkKind> own;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        Run& run = runs_[i];
+        if (repeats(i)) {
+            run.parameters = runs_[i - 1].parameters;
+            run.bytes = runs_[i - 1].bytes;
+            continue;
+        }
+        own.clear();
+        for (const int kind : chunks_of(i))
+            own.push_back(kinds_[static_cast<std::size_t>(kind)]);
+        run.parameters = table.parameters(plan, own);
+        run.bytes = table.stage_bytes(plan, run.parameters);
+    }
 }
 
 void LayoutStages::price(const ResolvedPlan& plan, StageTermTable& table)
 {
-    if (priced_)
+    if (now_ != kUnpriced)
         return;
-    priced_ = true;
-    additions_.clear();
-    for (const ChunkKind& kind : kinds_)
-        additions_.push_back(table.additions(plan, kind));
-    for_each_stage([&](Run& run, std::span<const ChunkKind> chunks) { run.step = table.step(plan, chunks); },
-        [](Run& run, const Run& before) { run.step = before.step; });
+    const StageTermTable::Places places = table.places();
+    const auto known
+        = std::find_if(prices_.begin(), prices_.end(), [&](const Prices& prices) { return prices.places == places; });
+    now_ = static_cast<std::size_t>(known - prices_.begin());
+    if (known != prices_.end())
+        return;
+    Prices& prices = prices_.emplace_back();
+    prices.places = places;
+    for (const StageParameters& chunk : parameters_)
+        prices.additions.push_back(table.additions(plan, chunk));
+    for (std::size_t run = 0; run < runs_.size(); ++run)
+        prices.steps.push_back(repeats(run) ? prices.steps.back() : table.step(plan, runs_[run].parameters));
 }
 
 } // namespace fourfold

@@ -65,13 +65,6 @@ PassAdditions& of_phase(ChunkAdditions& additions, Phase phase)
 
 } // namespace
 
-double CoveredWork::exposed(double& window, double overlap_slowdown) const
-{
-    const double hidden = std::clamp(std::min(most_hidden, window_share * window), 0.0, seconds);
-    window -= hidden;
-    return seconds - hidden + hidden * overlap_slowdown;
-}
-
 ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure)
 {
     double unstretched = pass.seconds + additions.fixed, window = pass.window;
@@ -230,22 +223,22 @@ double StageTermTable::hop(const ResolvedPlan& plan) const
     return price(hops.front(), context_).seconds;
 }
 
-ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const ChunkKind& kind)
+ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const StageParameters& chunk)
 {
     if (!overheads_ || overheads_of_ != plan.layout.virtual_stages) {
-        std::vector<Operation> operations;
-        add_job_overheads(operations, plan);
+        operations_.clear();
+        add_job_overheads(operations_, plan);
         overheads_.emplace();
         overheads_of_ = plan.layout.virtual_stages;
-        for (const Operation& operation : operations) {
+        for (const Operation& operation : operations_) {
             PassAdditions& pass = of_phase(*overheads_, operation.phase);
             (operation.host_rule == HostRule::share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
         }
     }
     ChunkAdditions additions = *overheads_;
-    std::vector<Operation> operations;
-    add_micro_batch_sharding(operations, plan, rank_, parameters_of(plan, {&kind, 1}));
-    for (const Operation& operation : operations) {
+    operations_.clear();
+    add_micro_batch_sharding(operations_, plan, rank_, chunk);
+    for (const Operation& operation : operations_) {
         const double seconds = seconds_in_pass(operation, context_);
         if (seconds > 0)
             of_phase(additions, operation.phase).sharding.push_back(covered(operation, seconds, context_));
@@ -253,7 +246,7 @@ ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const ChunkKi
     return additions;
 }
 
-StageParameters StageTermTable::parameters_of(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+StageParameters StageTermTable::parameters(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
 {
     StageParameters parameters;
     for (const ChunkKind& kind : chunks)
@@ -261,21 +254,29 @@ StageParameters StageTermTable::parameters_of(const ResolvedPlan& plan, std::spa
     return parameters;
 }
 
-StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const
 {
-    const std::vector<Allocation> allocations = state_allocations(plan, rank_, parameters_of(plan, chunks));
+    const std::vector<Allocation> allocations = state_allocations(plan, rank_, parameters);
     return {bytes_of(allocations, Lifetime::step), bytes_of(allocations, Lifetime::update)};
 }
 
-StepTerms StageTermTable::step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const
+StepTerms StageTermTable::step(const ResolvedPlan& plan, const StageParameters& parameters)
 {
-    std::vector<Operation> operations;
-    add_step_operations(operations, plan, rank_, parameters_of(plan, chunks));
+    operations_.clear();
+    add_step_operations(operations_, plan, rank_, parameters);
     StepTerms terms;
-    terms.items.reserve(operations.size());
-    for (const Operation& operation : operations)
+    terms.items.reserve(operations_.size());
+    for (const Operation& operation : operations_)
         terms.items.push_back(item_of(operation, context_));
     return terms;
+}
+
+StageTermTable::Places StageTermTable::places() const
+{
+    Places places{};
+    for (std::size_t group = 0; group < kGroupKinds; ++group)
+        places[group] = context_.span(static_cast<GroupKind>(group)).key();
+    return places;
 }
 
 } // namespace fourfold

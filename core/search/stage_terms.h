@@ -8,6 +8,7 @@
 #include "core/program/build.h"
 #include "core/program/rank_shape.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -42,7 +43,12 @@ struct CoveredWork {
     double seconds = 0, most_hidden = 0; // of it, however much there is to hide behind
     double window_share = 0;
     // What is exposed, and what hidden communication costs those that it hides behind. Uses up `window`.
-    double exposed(double& window, double overlap_slowdown) const;
+    double exposed(double& window, double overlap_slowdown) const
+    {
+        const double hidden = std::clamp(std::min(most_hidden, window_share * window), 0.0, seconds);
+        window -= hidden;
+        return seconds - hidden + hidden * overlap_slowdown;
+    }
 };
 
 // What the job adds to one pass of a chunk, whatever the micro-batch.
@@ -96,11 +102,17 @@ public:
     ChunkBytes bytes(const ResolvedPlan& plan, const ChunkKind& kind);
     ChunkPasses passes(const ResolvedPlan& plan, const ChunkKind& kind);
     [[nodiscard]] double hop(const ResolvedPlan& plan) const; // seconds of a transfer to the next stage
-    // What the job adds to a chunk's passes.
-    ChunkAdditions additions(const ResolvedPlan& plan, const ChunkKind& kind);
+    // What the job adds to the passes of a chunk with these parameters.
+    ChunkAdditions additions(const ResolvedPlan& plan, const StageParameters& chunk);
     // Of the stage that holds these chunks.
-    [[nodiscard]] StageBytes stage_bytes(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
-    [[nodiscard]] StepTerms step(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
+    [[nodiscard]] StageParameters parameters(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
+    // Of a stage that holds these parameters.
+    [[nodiscard]] StageBytes stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const;
+    [[nodiscard]] StepTerms step(const ResolvedPlan& plan, const StageParameters& parameters);
+    // How the groups lie on the nodes: all that hop(), additions() and step() depend on beyond degrees, sharding,
+    // virtual stages and micro-batch.
+    using Places = std::array<std::uint32_t, kGroupKinds>;
+    [[nodiscard]] Places places() const;
 
     [[nodiscard]] const CostContext& context() const { return context_; }
 
@@ -128,7 +140,6 @@ private:
     // add(terms, times) for each part of the chunk.
     template <typename Add>
     void for_each_part(const ResolvedPlan& plan, const ChunkKind& kind, Add&& add);
-    [[nodiscard]] StageParameters parameters_of(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
 
     const ResolvedPlan& base_;
     CostContext context_;
@@ -139,6 +150,7 @@ private:
     std::unordered_map<Key, std::vector<Parts>, Hash> cuts_;
     std::vector<Parts>* cut_ = nullptr; // of the layout
     RankShape rank_; // of the layout, but for its micro-batch
+    std::vector<Operation> operations_; // kept for its memory
 };
 
 } // namespace fourfold

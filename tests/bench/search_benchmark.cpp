@@ -26,11 +26,16 @@ ResolvedPlan plan_for(const Json& model, const std::string& cluster, int gpus, i
     return *resolved;
 }
 
+// Of a GPU on which every layout fits, so that every one needs its step time as well as its memory.
+constexpr double kRoomyGpuGib = 1e7;
+
 // GPT-3 175B on up to 4,096 A100, every number of whole nodes, pipelines without virtual stages.
-SearchRequest one_evaluation_space()
+SearchRequest one_evaluation_space(double gpu_memory_gib)
 {
     SearchRequest request;
     request.plan = plan_for("gpt3-175b", "dgx-a100", 4096, 1536);
+    if (gpu_memory_gib > 0)
+        request.plan.cluster.gpu.memory_gib = gpu_memory_gib;
     request.space = default_space(request.plan, gpu_counts(request.plan.cluster, 4096));
     request.space.schedule = {Schedule::gpipe, Schedule::one_f_one_b};
     request.space.sharding
@@ -42,12 +47,14 @@ SearchRequest one_evaluation_space()
 // The example of Calculon's README: Turing-NLG 530B on 5,128 A100, batches of at most 2,520 sequences (5,128 GPUs leave
 // few meshes, so that orders and every way of sharding are tried as well). tests/bench/search/against_calculon.py runs
 // both.
-SearchRequest turing_space()
+SearchRequest turing_space(double gpu_memory_gib)
 {
     const Json model{{"name", "Turing-NLG 530B"}, {"model_type", "gpt2"}, {"n_embd", 20480}, {"n_layer", 105},
         {"n_head", 128}, {"n_positions", 2048}, {"vocab_size", 51200}, {"tie_word_embeddings", true}};
     SearchRequest request;
     request.plan = plan_for(model, "dgx-a100", 5128, 1923);
+    if (gpu_memory_gib > 0)
+        request.plan.cluster.gpu.memory_gib = gpu_memory_gib;
     request.space = default_space(request.plan, {5128});
     request.space.sharding
         = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters, Sharding::hybrid};
@@ -57,9 +64,9 @@ SearchRequest turing_space()
     return request;
 }
 
-void Turing530bOn5128(benchmark::State& state)
+void turing(benchmark::State& state, double gpu_memory_gib)
 {
-    const SearchRequest request = turing_space();
+    const SearchRequest request = turing_space(gpu_memory_gib);
     const std::vector<MeshUnit> units = mesh_units(request.space);
     std::int64_t enumerated = 0, evaluated = 0, unfit = 0;
     for (auto _ : state) {
@@ -83,12 +90,23 @@ void Turing530bOn5128(benchmark::State& state)
     state.counters["with_unfit_per_s"]
         = benchmark::Counter(double(evaluated + unfit) * rounds, benchmark::Counter::kIsRate);
 }
+
+void Turing530bOn5128(benchmark::State& state)
+{
+    turing(state, 0);
+}
 BENCHMARK(Turing530bOn5128)->Unit(benchmark::kMillisecond);
 
-void OneEvaluation(benchmark::State& state)
+void Turing530bOn5128AllFit(benchmark::State& state)
+{
+    turing(state, kRoomyGpuGib);
+}
+BENCHMARK(Turing530bOn5128AllFit)->Unit(benchmark::kMillisecond);
+
+void one_evaluation(benchmark::State& state, double gpu_memory_gib)
 {
     constexpr std::int64_t kLayouts = 1000000;
-    const SearchRequest request = one_evaluation_space();
+    const SearchRequest request = one_evaluation_space(gpu_memory_gib);
     const std::vector<MeshUnit> units = mesh_units(request.space);
     std::int64_t layouts = 0, evaluated = 0, unfit = 0;
     for (auto _ : state) {
@@ -114,7 +132,18 @@ void OneEvaluation(benchmark::State& state)
     state.counters["s_per_evaluated"] = benchmark::Counter(double(evaluated + unfit) * double(state.iterations()),
         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
+
+void OneEvaluation(benchmark::State& state)
+{
+    one_evaluation(state, 0);
+}
 BENCHMARK(OneEvaluation)->Unit(benchmark::kMillisecond);
+
+void OneEvaluationAllFit(benchmark::State& state)
+{
+    one_evaluation(state, kRoomyGpuGib);
+}
+BENCHMARK(OneEvaluationAllFit)->Unit(benchmark::kMillisecond);
 
 void whole(benchmark::State& state, SearchRequest request)
 {
