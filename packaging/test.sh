@@ -24,7 +24,9 @@ for argument in "$@"; do
 done
 
 setup_total=5
-set_up all test
+groups=(test)
+[[ ${CI:-} == true ]] && groups+=(ci)
+set_up all "${groups[@]}"
 
 step "Tests" "test-$label" "Read the output of the failed tests above (ctest --preset $setup_preset -R NAME runs one alone)."
 # Nothing of the user's is read or changed, and no window opens.
