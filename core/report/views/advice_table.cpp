@@ -57,8 +57,8 @@ Table advice_table(const std::vector<Advice>& list)
 
 std::string advice_line(const Advice& advice)
 {
-    return advice.edit.summary + " (" + shown_number(advice.memory_device_gib, 1) + " GiB, " + speed_words(advice)
-        + ")";
+    return advice.edit.summary + " (" + shown_number(advice.memory_device_gib, 1) + " GiB of device memory, "
+        + speed_words(advice) + ")";
 }
 
 std::string advice_text(const AdviceReport& report)
