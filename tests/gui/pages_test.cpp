@@ -136,6 +136,33 @@ private slots:
         QVERIFY(search.results().rowCount() > 0);
     }
 
+    void enterMeansTheTypedTextAndTabTheFirstWord()
+    {
+        Fixture w;
+        w.window.showPage(MainWindow::Page::search);
+        SearchPage& search = w.window.searchPage();
+        auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
+        constraint->setFocus();
+        QTest::keyClicks(constraint, QStringLiteral("memory_gib < 1"));
+        const QWidget* popup = QApplication::activePopupWidget();
+        QVERIFY(popup != nullptr); // offers 1f1b
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
+        QCOMPARE(constraint->text(), QStringLiteral("memory_gib < 1"));
+        QVERIFY(!popup->isVisible());
+        QVERIFY(finished.wait(kPatience));
+        constraint->clear();
+        QTest::keyClicks(constraint, QStringLiteral("memory_g"));
+        QVERIFY(QApplication::activePopupWidget() != nullptr);
+        QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Tab);
+        QCOMPARE(constraint->text(), QStringLiteral("memory_gib"));
+        QTest::keyClicks(constraint, QStringLiteral(" < me"));
+        QVERIFY(QApplication::activePopupWidget() != nullptr);
+        QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Down);
+        QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
+        QVERIFY2(constraint->text().startsWith(QStringLiteral("memory_gib < memory")), qPrintable(constraint->text()));
+    }
+
     void searchThatFindsNothingNamesCuresThatOneClickApplies()
     {
         Fixture w;

@@ -66,6 +66,7 @@ void ExpressionEdit::complete()
     QRect place = cursorRect();
     place.setWidth(std::max(160, m_completer->popup()->sizeHintForColumn(0) + 30));
     m_completer->complete(place);
+    m_completer->popup()->setCurrentIndex({}); // none is chosen until the user goes there
 }
 
 void ExpressionEdit::take(const QString& word)
@@ -76,6 +77,26 @@ void ExpressionEdit::take(const QString& word)
     setCursorPosition(begin + static_cast<int>(word.size()));
 }
 
+// While words are offered, a word that was gone to is the popup's to give. Else Tab takes the first one, and Enter
+// means what was typed: a finished "memory_gib < 1" is no "1f1b".
+bool ExpressionEdit::event(QEvent* event)
+{
+    if (event->type() != QEvent::KeyPress)
+        return QLineEdit::event(event); // some come while this is made
+    QAbstractItemView& popup = *m_completer->popup();
+    if (popup.isVisible() && !popup.currentIndex().isValid()) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Tab || key == Qt::Key_Enter || key == Qt::Key_Return)
+            popup.hide();
+        if (key == Qt::Key_Tab) {
+            take(m_words->stringList().front());
+            event->accept();
+            return true;
+        }
+    }
+    return QLineEdit::event(event);
+}
+
 void ExpressionEdit::keyPressEvent(QKeyEvent* event)
 {
     if (m_completer->popup()->isVisible()) {
@@ -83,7 +104,6 @@ void ExpressionEdit::keyPressEvent(QKeyEvent* event)
         case Qt::Key_Enter:
         case Qt::Key_Return:
         case Qt::Key_Escape:
-        case Qt::Key_Tab:
             event->ignore(); // the popup's
             return;
         default:
