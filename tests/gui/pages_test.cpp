@@ -116,6 +116,7 @@ private slots:
         auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
         constraint->setText(QStringLiteral("tp >"));
         QVERIFY(!search.findChild<QPushButton*>(QStringLiteral("search"))->isEnabled());
+        QVERIFY2(constraint->error().startsWith(QStringLiteral("character 5: ")), qPrintable(constraint->error()));
         constraint->setText(QStringLiteral("tp > 1000"));
         QSignalSpy finished(&search.service(), &SearchService::finished);
         QSignalSpy said(&search, &SearchPage::message);

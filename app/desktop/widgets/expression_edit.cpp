@@ -38,7 +38,10 @@ void ExpressionEdit::parse()
         if (parsed) {
             m_expression = *std::move(parsed);
         } else {
-            m_error = fromUtf8(error.message);
+            const QByteArray bytes = this->text().toUtf8();
+            m_errorBegin = QString::fromUtf8(bytes.left(qsizetype(error.position))).size();
+            m_errorSize = QString::fromUtf8(bytes.mid(qsizetype(error.position), qsizetype(error.length))).size();
+            m_error = tr("character %1: ").arg(m_errorBegin + 1) + fromUtf8(error.message);
             if (!error.hint.empty())
                 m_error += QStringLiteral("; ") + fromUtf8(error.hint);
         }
@@ -128,6 +131,15 @@ void ExpressionEdit::paintEvent(QPaintEvent* event)
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(themeOf(this).bad, 2));
     painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 3, 3);
+    // Under the characters that the message means; where the text ends too early, behind its end.
+    const QRect cursor = cursorRect();
+    const auto advance
+        = [this](qsizetype characters) { return fontMetrics().horizontalAdvance(text().left(characters)); };
+    const int origin = cursor.center().x() - advance(cursorPosition());
+    const int from = origin + advance(m_errorBegin);
+    const int to = std::max(from + fontMetrics().averageCharWidth(), origin + advance(m_errorBegin + m_errorSize));
+    painter.setClipRect(rect().adjusted(3, 0, -3, 0));
+    painter.drawLine(from, cursor.bottom() - 1, to, cursor.bottom() - 1);
 }
 
 } // namespace fourfold::ui

@@ -37,6 +37,7 @@ private:
 
     std::optional<Expression> m_expression;
     QString m_error;
+    qsizetype m_errorBegin = 0, m_errorSize = 0; // the characters that it means, in UTF-16 units
     std::size_t m_replaceFrom = 0; // in UTF-16 units: what a completion replaces begins here
     QStringListModel* m_words;
     QCompleter* m_completer;
