@@ -78,7 +78,7 @@ void NothingFoundView::addCure(std::size_t index, const Advice& cure)
     const ResolvedPlan& plan = cure.edit.plan;
     auto* outcome = makeLine("");
     outcome->setText(
-        tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB")
+        tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
             .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib)));
     auto* change = makeLine("muted");
     change->setText(tr("%1, against the nearest layout")
