@@ -87,16 +87,25 @@ Finding contact_finding(const std::string& host, const Problem& problem)
     return out;
 }
 
-std::optional<Finding> shell_finding(const std::string& host, const ShellNoise& noise)
+std::vector<Finding> shell_findings(const std::string& host, const ShellNoise& noise)
 {
-    if (noise.bytes == 0)
-        return {};
-    const bool all = noise.bytes == noise.first.size();
-    return Finding{FindingLevel::warning, host, "shell",
-        "its start-up files print " + std::to_string(noise.bytes) + (noise.bytes == 1 ? " byte" : " bytes")
-            + " before a command runs: no harm here, but scp, sftp and rsync fail on it",
-        "printed \"" + escaped(noise.first) + (all ? "\"" : "\"..."),
-        "let ~/.bashrc and ~/.profile there print to terminals only: [ -t 1 ] && echo ..."};
+    std::vector<Finding> out;
+    const auto find = [&](const ShellNoise::Stream& stream, const char* where, const char* harm, const char* cure) {
+        if (stream.bytes == 0)
+            return;
+        const bool all = stream.bytes == stream.first.size();
+        out.push_back({FindingLevel::warning, host, "shell",
+            "its start-up files print " + std::to_string(stream.bytes) + (stream.bytes == 1 ? " byte" : " bytes")
+                + where + " before a command runs: " + harm,
+            "printed \"" + escaped(stream.first) + (all ? "\"" : "\"..."), cure});
+    };
+    find(noise.output, "", "no harm here, but scp, sftp and rsync fail on it",
+        "let ~/.bashrc and ~/.profile there print to terminals only: [ -t 1 ] && echo ...");
+    find(noise.errors, " on standard error", "no harm by itself, but what fails there is missing for the ranks too",
+        "read it; mend what fails (a module, a path), and let ~/.bashrc and ~/.profile there greet and set up "
+        "terminals "
+        "only where one is: [ -t 0 ] && stty ...");
+    return out;
 }
 
 } // namespace fourfold

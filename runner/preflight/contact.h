@@ -5,15 +5,15 @@
 #include "runner/preflight/finding.h"
 #include "runner/protocol/transport.h"
 
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
 // Why a host could not be connected, by its place on the way: "DNS", "route", "port", "connection", "host key",
 // "authentication", "shell", "base folder", "agent". `host` as in the target.
 Finding contact_finding(const std::string& host, const Problem& problem);
-// Nothing when the shell was silent.
-std::optional<Finding> shell_finding(const std::string& host, const ShellNoise& noise);
+// None when the shell was silent; one for its standard output, one for its standard error.
+std::vector<Finding> shell_findings(const std::string& host, const ShellNoise& noise);
 
 } // namespace fourfold

@@ -38,8 +38,7 @@ Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, M
         FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed));
         FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
         const std::lock_guard lock(mutex);
-        if (auto shell = shell_finding(node.name, node.transport->noise()))
-            findings.push_back(*std::move(shell));
+        append(findings, shell_findings(node.name, node.transport->noise()));
         append(findings, findings_from_agent(array_field(answer, "findings"), node.name));
         probed[static_cast<std::size_t>(node.index)] = {node.name, node.facts, clock};
         speeds[static_cast<std::size_t>(node.index)] = object_field(answer, "speed");

@@ -30,8 +30,11 @@ protected:
 
 // What a host's shell printed of its own before it ran the command: its start-up files. None of it is used.
 struct ShellNoise {
-    std::string first; // its first bytes, at most kShown
-    std::size_t bytes = 0; // all of it
+    struct Stream {
+        std::string first; // its first bytes, at most kShown
+        std::size_t bytes = 0; // all of it
+    };
+    Stream output, errors; // standard output and standard error
     static constexpr std::size_t kShown = 80;
 };
 

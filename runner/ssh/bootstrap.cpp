@@ -17,10 +17,10 @@ namespace {
 // Read by the user's login shell, whichever it is: one line in single quotes without any character that a shell could
 // find a meaning in there (quote, backslash, exclamation mark). Base folder, hash and size come on standard input, the
 // shell's `read` takes them byte by byte and leaves the rest. The empty line at the beginning ends what the shell may
-// have printed without one.
+// have printed without one; on standard error a mark does, as the command's own words there begin with none.
 constexpr std::string_view kRemoteCommand
     = "exec /bin/sh -c '"
-      "umask 077; echo; IFS= read -r base; IFS= read -r want; "
+      "umask 077; echo; { echo; echo FOURFOLD begins; } >&2; IFS= read -r base; IFS= read -r want; "
       "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
       "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
       "dir=\"$base/agent/$want\"; file=\"$dir/fourfold-agent\"; "
@@ -36,8 +36,10 @@ constexpr std::string_view kRemoteCommand
       "\"$file\" version >/dev/null || { echo FOURFOLD error exec; exit 1; }; "
       "echo FOURFOLD ready; exec \"$file\" session'";
 
-constexpr std::size_t kMostNoise = 64u << 10;
+constexpr std::string_view kMark = "\nFOURFOLD begins";
+constexpr std::size_t kMostNoise = 64u << 10, kMostLastWords = 500;
 constexpr auto kPatience = 60s;
+constexpr auto kPatienceForMark = 1s; // written before the words that were waited for, it may come after them
 
 Problem script_problem(const std::string& word)
 {
@@ -59,11 +61,18 @@ Problem script_problem(const std::string& word)
     return {ProblemCode::io, text->second.first, text->second.second, {}};
 }
 
+Problem without_mark(Problem problem)
+{
+    if (const std::size_t at = problem.message.find(kMark); at != std::string::npos)
+        problem.message.erase(at, kMark.size());
+    return problem;
+}
+
 // The next word after "FOURFOLD " at the beginning of a line. Reads not one byte beyond that line, as the session's
 // frames follow: the stream gives blocks, but the host says nothing more until it is asked.
 class Listener {
 public:
-    Listener(ByteStream& stream, std::stop_token stop)
+    Listener(SshStream& stream, std::stop_token stop)
         : stream_(stream)
         , stop_(std::move(stop))
     {
@@ -81,60 +90,73 @@ public:
                 take_noise(line + "\n");
             }
             if (noise_.bytes + text_.size() > kMostNoise)
-                return Problem{ProblemCode::network,
-                    "the host's shell prints without an end before it runs a command: "
-                        + printable(noise_.first + text_, ShellNoise::kShown),
-                    "make its start-up files (.bashrc) silent for commands", {}};
+                return endless(noise_.first + text_);
             if (stop_.stop_requested())
                 return Problem{ProblemCode::cancelled, "stopped during the first contact", {}, {}};
             if (std::chrono::steady_clock::now() > deadline)
                 return Problem{ProblemCode::network, "the host's shell did not answer within 60 s",
                     "log in by hand and see what its start-up files wait for", {}};
-            FOURFOLD_TRY(const std::string bytes, stream_.read_some(100ms));
-            text_ += bytes;
+            const auto bytes = stream_.read_some(100ms);
+            if (!bytes)
+                return without_mark(bytes.error());
+            text_ += *bytes;
+            // Asked for only when nothing comes otherwise: what is said there first has been taken by then.
+            if (bytes->empty() && stream_.errors(0ms).size() > kMostNoise)
+                return endless(stream_.errors(0ms));
         }
     }
 
     // Without the newline that the command itself printed first.
     [[nodiscard]] ShellNoise noise() const
     {
-        ShellNoise out = noise_;
-        if (out.bytes > 0 && out.bytes == out.first.size())
-            out.first.pop_back();
-        out.bytes -= std::min<std::size_t>(out.bytes, 1);
+        ShellNoise out{noise_, {}};
+        if (out.output.bytes > 0 && out.output.bytes == out.output.first.size())
+            out.output.first.pop_back();
+        out.output.bytes -= std::min<std::size_t>(out.output.bytes, 1);
+        const auto deadline = std::chrono::steady_clock::now() + kPatienceForMark;
+        std::string_view said = stream_.errors(0ms);
+        while (said.find(kMark) == std::string_view::npos && std::chrono::steady_clock::now() < deadline)
+            said = stream_.errors(20ms);
+        said = said.substr(0, said.find(kMark));
+        out.errors = {std::string(said.substr(0, ShellNoise::kShown)), said.size()};
         return out;
     }
 
 private:
+    static Problem endless(std::string_view text)
+    {
+        return {ProblemCode::network,
+            "the host's shell prints without an end before it runs a command: " + printable(text, ShellNoise::kShown),
+            "make its start-up files (.bashrc) silent for commands", {}};
+    }
+
     void take_noise(std::string_view bytes)
     {
         noise_.bytes += bytes.size();
         noise_.first += bytes.substr(0, ShellNoise::kShown - std::min(ShellNoise::kShown, noise_.first.size()));
     }
 
-    ByteStream& stream_;
+    SshStream& stream_;
     std::stop_token stop_;
     std::string text_;
-    ShellNoise noise_;
+    ShellNoise::Stream noise_;
 };
 
 // What the command wrote to its standard error before it ended: the system's own reason.
-std::string last_words(ByteStream& stream)
+std::string last_words(SshStream& stream)
 {
-    static constexpr std::string_view kMark = "the host says: ";
     const auto deadline = std::chrono::steady_clock::now() + 5s;
-    while (std::chrono::steady_clock::now() < deadline) {
-        const auto more = stream.read_some(100ms);
-        if (more)
-            continue;
-        const std::size_t at = more.error().message.find(kMark);
-        return at == std::string::npos ? "" : more.error().message.substr(at + kMark.size());
-    }
-    return {};
+    while (stream.read_some(100ms) && std::chrono::steady_clock::now() < deadline) { }
+    std::string_view said = stream.errors(0ms);
+    if (const std::size_t at = said.find(kMark); at != std::string_view::npos)
+        said.remove_prefix(at + kMark.size());
+    said.remove_prefix(std::min(said.find_first_not_of('\n'), said.size()));
+    said = said.substr(0, said.find_last_not_of('\n') + 1);
+    return std::string(said.substr(said.size() - std::min(said.size(), kMostLastWords)));
 }
 
 Expected<void> send_agent(
-    ByteStream& stream, const std::filesystem::path& agent, const std::function<void(double)>& progress)
+    SshStream& stream, const std::filesystem::path& agent, const std::function<void(double)>& progress)
 {
     FOURFOLD_TRY(const std::string program, read_text_file(agent, 256u << 20));
     FOURFOLD_CHECK(stream.write_all(std::to_string(program.size()) + "\n"));
@@ -153,7 +175,7 @@ std::string_view remote_command()
     return kRemoteCommand;
 }
 
-Expected<ShellNoise> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
+Expected<ShellNoise> bootstrap(SshStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
     const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress)
 {
     Listener listener(stream, std::move(stop));
@@ -168,8 +190,11 @@ Expected<ShellNoise> bootstrap(ByteStream& stream, const std::string& base_folde
     } else if (word == "have") {
         FOURFOLD_TRY(word, listener.word());
     }
-    if (word == "ready")
-        return listener.noise();
+    if (word == "ready") {
+        ShellNoise noise = listener.noise();
+        stream.forget_errors(); // what is said from now on is the agent's
+        return noise;
+    }
     Problem problem = script_problem(word.starts_with("error ") ? word.substr(6) : word);
     if (const std::string why = last_words(stream); !why.empty())
         problem.message += ": " + why;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/protocol/transport.h"
+#include "runner/ssh/ssh_stream.h"
 
 #include <filesystem>
 #include <functional>
@@ -11,9 +12,10 @@
 
 namespace fourfold {
 
-// Speaks with remote_command() on `stream` until the agent's session has begun. What the host's shell prints before is
-// returned and not used (up to 64 KiB). `progress` gets the fraction sent when the agent has to be sent.
-Expected<ShellNoise> bootstrap(ByteStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
+// Speaks with remote_command() on `stream` until the agent's session has begun. What the host's shell prints before, on
+// standard output or error, is returned and not used (up to 64 KiB each). `progress` gets the fraction sent when the
+// agent has to be sent.
+Expected<ShellNoise> bootstrap(SshStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
     const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress);
 
 } // namespace fourfold

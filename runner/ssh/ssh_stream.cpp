@@ -5,12 +5,13 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fourfold {
 
 namespace {
-constexpr std::size_t kMostErrors = 500;
+constexpr std::size_t kFirstErrors = 64u << 10, kLastErrors = 500;
 constexpr std::chrono::seconds kKeepalive{15}; // routers forget connections that nothing passes over
 } // namespace
 
@@ -43,22 +44,37 @@ void SshStream::drain_errors()
         const int got = ssh_channel_read_nonblocking(channel_, block.data(), block.size(), 1);
         if (got <= 0)
             return;
-        errors_.append(block.data(), static_cast<std::size_t>(got));
-        if (errors_.size() > kMostErrors)
-            errors_.erase(0, errors_.size() - kMostErrors);
+        take_errors({block.data(), static_cast<std::size_t>(got)});
     }
+}
+
+void SshStream::take_errors(std::string_view bytes)
+{
+    errors_ += bytes;
+    if (errors_.size() > kFirstErrors + 2 * kLastErrors)
+        errors_.erase(kFirstErrors, errors_.size() - kFirstErrors - kLastErrors);
+}
+
+std::string_view SshStream::errors(std::chrono::milliseconds timeout)
+{
+    std::array<char, 1024> block{};
+    const int got
+        = ssh_channel_read_timeout(channel_, block.data(), block.size(), 1, static_cast<int>(timeout.count()));
+    if (got > 0) {
+        take_errors({block.data(), static_cast<std::size_t>(got)});
+        drain_errors();
+    }
+    return errors_;
 }
 
 Problem SshStream::broken(const std::string& what)
 {
     broken_ = true;
     drain_errors();
-    std::string message = what;
-    while (!errors_.empty() && errors_.back() == '\n')
-        errors_.pop_back();
-    if (!errors_.empty())
-        message += "; the host says: " + errors_;
-    return {ProblemCode::network, message, {}, host_};
+    std::string said = errors_.substr(errors_.size() - std::min(errors_.size(), kLastErrors));
+    while (said.ends_with('\n'))
+        said.pop_back();
+    return {ProblemCode::network, what + (said.empty() ? "" : "; the host says: " + said), {}, host_};
 }
 
 Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)

@@ -19,16 +19,21 @@ public:
 
     Expected<std::string> read_some(std::chrono::milliseconds timeout) override;
     Expected<void> write_all(std::string_view bytes) override;
+    // What came on standard error since forget_errors(), of a long text its first 64 KiB and its end. Waits up to
+    // `timeout` for more of it.
+    std::string_view errors(std::chrono::milliseconds timeout);
+    void forget_errors() { errors_.clear(); }
 
 private:
     Problem broken(const std::string& what);
     void drain_errors();
+    void take_errors(std::string_view bytes);
 
     std::shared_ptr<void> route_;
     SshSession session_;
     ssh_channel channel_;
     std::string host_;
-    std::string errors_; // the end of what came on standard error
+    std::string errors_; // of standard error: its beginning and its end
     bool broken_ = false;
     std::chrono::milliseconds quiet_{0}; // since something was heard
 };

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-Expected<std::unique_ptr<ByteStream>> open_command(SshLine line, const std::string& name)
+Expected<std::unique_ptr<SshStream>> open_command(SshLine line, const std::string& name)
 {
     ssh_channel channel = ssh_channel_new(line.session.get());
     if (!channel || ssh_channel_open_session(channel) != SSH_OK
@@ -34,8 +34,7 @@ Expected<std::unique_ptr<ByteStream>> open_command(SshLine line, const std::stri
             ssh_channel_free(channel);
         return problem;
     }
-    return std::unique_ptr<ByteStream>(
-        std::make_unique<SshStream>(std::move(line.session), channel, name, std::move(line.route)));
+    return std::make_unique<SshStream>(std::move(line.session), channel, name, std::move(line.route));
 }
 
 // An sshd that has too many logins under way (MaxStartups) closes further connections before it says anything; so does
@@ -84,7 +83,7 @@ Expected<std::unique_ptr<ByteStream>> SshTransport::open(std::stop_token stop)
         SshLine line, connect_patiently({options_.name, options_.host, options_.connect_timeout_s, prompts}, stop));
     const int fd = ssh_get_fd(line.session.get());
     const std::stop_callback interrupt(stop, [fd] { shutdown(fd, SHUT_RDWR); });
-    std::unique_ptr<ByteStream> stream;
+    std::unique_ptr<SshStream> stream;
     const auto opened = [&]() -> Expected<void> {
         FOURFOLD_TRY(stream, open_command(std::move(line), options_.name));
         const auto progress = options_.progress ? options_.progress : [](double) {};
@@ -99,7 +98,7 @@ Expected<std::unique_ptr<ByteStream>> SshTransport::open(std::stop_token stop)
             problem.where = options_.name;
         return problem;
     }
-    return stream;
+    return std::unique_ptr<ByteStream>(std::move(stream));
 }
 
 } // namespace fourfold

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 
 namespace fourfold::test {
 namespace {
@@ -33,16 +34,19 @@ TEST(Contact, AProblemIsAFindingWithItsEvidence)
 
 TEST(Contact, NoiseIsShownByteForByte)
 {
-    EXPECT_FALSE(shell_finding("h", {}));
-    const auto noise = shell_finding("h", {std::string("\x1b[1mHi \"you\"\\\r\n\0\xff", 17), 17});
-    ASSERT_TRUE(noise);
-    EXPECT_EQ(noise->check, "shell");
-    EXPECT_EQ(noise->level, FindingLevel::warning);
-    EXPECT_NE(noise->message.find("print 17 bytes"), std::string::npos) << noise->message;
-    EXPECT_EQ(noise->evidence, R"(printed "\x1b[1mHi \"you\"\\\r\n\x00\xff")");
-    EXPECT_FALSE(noise->cure.empty());
-    const auto words = shell_finding("h", {"Grüß", 7000});
-    EXPECT_EQ(words->evidence, "printed \"Grüß\"...") << "more came than is kept";
+    EXPECT_TRUE(shell_findings("h", {}).empty());
+    const auto noise = shell_findings("h", {{std::string("\x1b[1mHi \"you\"\\\r\n\0\xff", 17), 17}, {}});
+    ASSERT_EQ(noise.size(), 1u);
+    EXPECT_EQ(noise[0].check, "shell");
+    EXPECT_EQ(noise[0].level, FindingLevel::warning);
+    EXPECT_NE(noise[0].message.find("print 17 bytes before"), std::string::npos) << noise[0].message;
+    EXPECT_EQ(noise[0].evidence, R"(printed "\x1b[1mHi \"you\"\\\r\n\x00\xff")");
+    EXPECT_FALSE(noise[0].cure.empty());
+    const auto words = shell_findings("h", {{}, {"Grüß", 7000}});
+    ASSERT_EQ(words.size(), 1u);
+    EXPECT_NE(words[0].message.find("print 7000 bytes on standard error"), std::string::npos) << words[0].message;
+    EXPECT_EQ(words[0].evidence, "printed \"Grüß\"...") << "more came than is kept";
+    EXPECT_EQ(shell_findings("h", {{"a", 1}, {"b", 1}}).size(), 2u);
 }
 
 class HostContact : public testing::Test {
@@ -166,42 +170,103 @@ TEST_F(HostContact, ABaseFolderThatCannotBeMade)
     expect_says(finding.cure, {"base_folder"});
 }
 
-TEST_F(HostContact, AShellThatPrints)
+// Hosts whose login shell runs `commands` before each command; skips where it would not.
+class NoisyHost : public HostContact {
+protected:
+    void SetUp() override
+    {
+        HostContact::SetUp();
+        if (const std::string why = why_no_shell_noise(); !IsSkipped() && !why.empty())
+            GTEST_SKIP() << why;
+    }
+    Sshd& start(const std::string& commands)
+    {
+        const auto file = home.path() / "noise";
+        std::ofstream(file) << commands;
+        noisy = std::make_unique<Sshd>(home, "noisy", SshdPlace{"127.0.0.1", 0, {}, file.string()});
+        noisy->start();
+        return *noisy;
+    }
+    // What a probe says about the shells of the noisy and of the silent host; a run works.
+    std::vector<Finding> shells()
+    {
+        const auto report = probe_target(ssh_target(home, {noisy.get(), &host}), observer, {}, false, agent_program());
+        EXPECT_TRUE(report) << report.error().line();
+        std::vector<Finding> out;
+        if (!report)
+            return out;
+        EXPECT_TRUE(report->good()) << probe_text(*report);
+        std::copy_if(report->findings.begin(), report->findings.end(), std::back_inserter(out),
+            [](const Finding& finding) { return finding.check == "shell"; });
+        for (const Finding& finding : out) {
+            EXPECT_EQ(finding.level, FindingLevel::warning);
+            expect_says(finding.host, {":" + std::to_string(noisy->port())});
+        }
+        return out;
+    }
+    std::unique_ptr<Sshd> noisy;
+};
+
+TEST_F(NoisyHost, PrintsToStandardOutput)
 {
-    if (const std::string why = why_no_shell_noise(); !why.empty())
-        GTEST_SKIP() << why;
     // Begins as our own words do, and ends without a newline.
     const std::string printed = "FOURFOLD_is not what this says\nWelcome\x1b[1m: ";
-    const auto noise = home.path() / "noise";
-    std::ofstream(noise) << "printf 'FOURFOLD_is not what this says\\nWelcome\\033[1m: '\n";
-    Sshd noisy(home, "noisy", {"127.0.0.1", 0, {}, noise.string()});
-    noisy.start();
-    const auto report = probe_target(ssh_target(home, {&noisy, &host}), observer, {}, false, agent_program());
-    ASSERT_TRUE(report) << report.error().line();
-    EXPECT_TRUE(report->good()) << probe_text(*report);
-    std::vector<Finding> shells;
-    std::copy_if(report->findings.begin(), report->findings.end(), std::back_inserter(shells),
-        [](const Finding& finding) { return finding.check == "shell"; });
-    ASSERT_EQ(shells.size(), 1u) << "the other host's shell is silent";
-    EXPECT_EQ(shells[0].level, FindingLevel::warning);
-    expect_says(shells[0].host, {":" + std::to_string(noisy.port())});
-    expect_says(shells[0].message, {"print " + std::to_string(printed.size()) + " bytes"});
-    EXPECT_EQ(shells[0].evidence, R"(printed "FOURFOLD_is not what this says\nWelcome\x1b[1m: ")");
-    expect_says(shells[0].cure, {".bashrc", "[ -t 1 ]"});
+    start("printf 'FOURFOLD_is not what this says\\nWelcome\\033[1m: '\n");
+    const auto found = shells();
+    ASSERT_EQ(found.size(), 1u) << "the other host's shell is silent";
+    expect_says(found[0].message, {"print " + std::to_string(printed.size()) + " bytes before"});
+    EXPECT_EQ(found[0].evidence, R"(printed "FOURFOLD_is not what this says\nWelcome\x1b[1m: ")");
+    expect_says(found[0].cure, {".bashrc", "[ -t 1 ]"});
 }
 
-TEST_F(HostContact, AShellThatPrintsWithoutAnEnd)
+TEST_F(NoisyHost, PrintsToStandardError)
 {
-    if (const std::string why = why_no_shell_noise(); !why.empty())
-        GTEST_SKIP() << why;
-    const auto noise = home.path() / "noise";
-    std::ofstream(noise) << "yes tralala\n";
-    Sshd noisy(home, "noisy", {"127.0.0.1", 0, {}, noise.string()});
-    noisy.start();
-    const Finding finding = obstacle(ssh_target(home, {&noisy}));
-    EXPECT_EQ(finding.check, "shell");
-    expect_says(finding.evidence, {"tralala tralala"});
-    expect_says(finding.cure, {".bashrc"});
+    const std::string printed = "stty: 'standard input': Inappropriate ioctl for device\nmodule: not found";
+    start("printf \"stty: 'standard input': Inappropriate ioctl for device\\nmodule: not found\" >&2\n");
+    // The first contact brings the agent, the second finds it there.
+    for (int contact = 0; contact < 2; ++contact) {
+        const auto found = shells();
+        ASSERT_EQ(found.size(), 1u) << "the other host's shell is silent";
+        expect_says(found[0].message, {"print " + std::to_string(printed.size()) + " bytes on standard error"});
+        EXPECT_EQ(found[0].evidence,
+            R"(printed "stty: 'standard input': Inappropriate ioctl for device\nmodule: not found")");
+        expect_says(found[0].cure, {".bashrc", "[ -t 0 ]", "module"});
+    }
+    // A run is told so before it starts, and goes well.
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "2"}});
+    asked.target = ssh_target(home, {noisy.get()});
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_TRUE(std::any_of(observer.texts.begin(), observer.texts.end(), [](const std::string& text) {
+        return text.find("on standard error before a command runs") != std::string::npos;
+    }));
+}
+
+// Why a folder cannot be made is read from standard error, where the start-up files have printed before.
+TEST_F(NoisyHost, PrintsToBothAndItsBaseFolderCannotBeMade)
+{
+    start("echo hello; echo >&2 greetings\n");
+    EXPECT_EQ(shells().size(), 2u);
+    Target target = ssh_target(home, {noisy.get()});
+    std::ofstream(home.path() / "a-file") << "x";
+    target.base_folder = (home.path() / "a-file/below").string();
+    const Finding finding = obstacle(target);
+    EXPECT_EQ(finding.check, "base folder");
+    expect_says(finding.evidence, {"mkdir"});
+    for (const char* word : {"greetings", "FOURFOLD"})
+        EXPECT_EQ(finding.line().find(word), std::string::npos) << finding.line();
+}
+
+TEST_F(NoisyHost, PrintsWithoutAnEnd)
+{
+    for (const char* to : {"1", "2"}) {
+        start("yes tralala >&" + std::string(to) + "\n");
+        const Finding finding = obstacle(ssh_target(home, {noisy.get()}));
+        EXPECT_EQ(finding.check, "shell");
+        expect_says(finding.evidence, {"tralala tralala"});
+        expect_says(finding.cure, {".bashrc"});
+    }
 }
 
 } // namespace
