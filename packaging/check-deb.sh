@@ -25,10 +25,12 @@ while (($#)); do
     shift
 done
 
+# shellcheck source=packaging/xvfb.sh
+source "$root/packaging/xvfb.sh"
 scratch=$(mktemp -d)
-display=
+xvfb_pid=
 cleanup() {
-    [[ -z $display ]] || kill "$display" 2>/dev/null || true
+    [[ -z $xvfb_pid ]] || kill "$xvfb_pid" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap cleanup EXIT
@@ -145,17 +147,9 @@ picture() { # NAME ENVIRONMENT...
 }
 picture plan QT_QPA_PLATFORM=offscreen
 if command -v Xvfb >/dev/null; then
-    # Xvfb says the number of the display that it found free.
-    exec 3<>"$scratch/number"
-    Xvfb -displayfd 3 -screen 0 1400x900x24 -nolisten tcp >"$scratch/x.log" 2>&1 &
-    display=$!
-    for _ in $(seq 100); do
-        [[ -s $scratch/number ]] && break
-        kill -0 "$display" 2>/dev/null || { cat "$scratch/x.log" >&2; fail "Xvfb does not start"; }
-        sleep 0.1
-    done
+    start_xvfb "$scratch" || fail "Xvfb does not start"
     for page in plan search compare runs history; do
-        picture "$page" QT_QPA_PLATFORM=xcb DISPLAY=":$(head -n 1 "$scratch/number")"
+        picture "$page" QT_QPA_PLATFORM=xcb DISPLAY="$xvfb_display"
     done
 else
     say "not checked on an X server: there is no Xvfb"

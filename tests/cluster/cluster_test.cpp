@@ -1,56 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs on two nodes with addresses of their own: the cable is pulled, the node stays away, comes back.
-#include "core/history/store.h"
 #include "runner/protocol/message.h"
 #include "tests/cluster/ssh_cluster.h"
 
-#include <algorithm>
 #include <chrono>
-#include <memory>
 #include <thread>
 
 namespace fourfold::test {
 namespace {
 
-class Cluster : public testing::Test {
+class Cluster : public SshCluster {
 protected:
     void SetUp() override
     {
-        if (const std::string why = why_no_ssh_cluster(); !why.empty())
-            GTEST_SKIP() << why;
-        net = std::make_unique<Namespaces>(2);
-        ASSERT_TRUE(net->good()) << "the namespaces could not be set up";
-        for (int i = 1; i <= 2; ++i) {
-            nodes.push_back(std::make_unique<Sshd>(
-                home, "node" + std::to_string(i), SshdPlace{net->address(i), 22, net->node(i), {}}));
-            nodes.back()->start();
-        }
-        observer.trust = true;
+        SshCluster::SetUp();
+        if (!IsSkipped())
+            make(2);
     }
-    void TearDown() override
-    {
-        nodes.clear();
-        net.reset();
-    }
-
-    RunRequest asked(const std::map<std::string, std::string>& environment)
-    {
-        RunRequest out = request(home, 4, environment);
-        out.target = ssh_target(home, {nodes[0].get(), nodes[1].get()});
-        return out;
-    }
-
-    [[nodiscard]] bool had_link(const std::string& state, int node) const
-    {
-        return std::any_of(observer.links.begin(), observer.links.end(), [&](const std::string& link) {
-            return link.starts_with(state) && link.find(net->address(node)) != std::string::npos;
-        });
-    }
-
-    Home home;
-    std::unique_ptr<Namespaces> net;
-    std::vector<std::unique_ptr<Sshd>> nodes;
-    Recording observer;
 };
 
 TEST_F(Cluster, APulledCableLosesNothing)
@@ -65,22 +31,13 @@ TEST_F(Cluster, APulledCableLosesNothing)
             net->heal(1);
         });
     };
-    const auto result = launch(asked({{"FAKE_STEPS", "300"}, {"FAKE_STEP_MS", "40"}}), observer, {});
+    const auto result = launch(asked(4, {{"FAKE_STEPS", "300"}, {"FAKE_STEP_MS", "40"}}), observer, {});
     ASSERT_TRUE(result) << result.error().line();
-    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
-    EXPECT_EQ(processes_of(result->id), 0);
+    expect_all_steps(*result, 300);
     expect_whole(observer.events, "ok");
-    std::vector<int> expected(300);
-    for (int i = 0; i < 300; ++i)
-        expected[static_cast<std::size_t>(i)] = i + 1;
-    EXPECT_EQ(steps_of(observer.events), expected);
     EXPECT_TRUE(had_link("silent", 1));
     EXPECT_TRUE(had_link("reconnecting", 1));
     EXPECT_FALSE(had_link("reconnecting", 2)) << "the other node's link was not touched";
-    const auto text = read_text_file(result->folder / "events.jsonl");
-    const auto node = read_text_file(home.path() / "node/runs" / result->id / "events.jsonl");
-    ASSERT_TRUE(text && node);
-    EXPECT_EQ(*text, *node);
     // Each node's ranks used the node's own address.
     for (const auto& [rank, address] : {std::pair(0, net->address(1)), std::pair(3, net->address(2))}) {
         const auto log = read_text_file(result->folder / ("rank" + std::to_string(rank) + ".log"));
@@ -92,7 +49,7 @@ TEST_F(Cluster, APulledCableLosesNothing)
 TEST_F(Cluster, AHostThatDoesNotAnswer)
 {
     net->cut(2);
-    RunRequest away = asked({});
+    RunRequest away = asked(4, {});
     away.target.connect_timeout_s = 1;
     const auto result = launch(away, observer, {});
     ASSERT_FALSE(result);
@@ -111,7 +68,7 @@ TEST_F(Cluster, AStopIsFinishedWhenTheNodeIsBack)
             stop.request_stop();
         }
     };
-    RunRequest out = asked({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    RunRequest out = asked(4, {{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
     out.target.connect_timeout_s = 2;
     const auto result = launch(out, observer, stop.get_token());
     ASSERT_TRUE(result) << result.error().line();

@@ -7,71 +7,31 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <memory>
-#include <numeric>
 #include <thread>
 
 namespace fourfold::test {
 namespace {
 
-class NetworkFaults : public testing::Test {
+class NetworkFaults : public SshCluster {
 protected:
     void SetUp() override
     {
-        if (const std::string why = why_no_ssh_cluster(); !why.empty())
-            GTEST_SKIP() << why;
-        net = std::make_unique<Namespaces>(2);
-        ASSERT_TRUE(net->good()) << "the namespaces could not be set up";
-        for (int i = 1; i <= 2; ++i) {
-            nodes.push_back(
-                std::make_unique<Sshd>(home, "node" + std::to_string(i), SshdPlace{net->address(i), 22, net->node(i)}));
-            nodes.back()->start();
-        }
-        observer.trust = true;
+        SshCluster::SetUp();
+        if (!IsSkipped())
+            make(2);
     }
-    void TearDown() override
+    [[nodiscard]] Target both() const
     {
-        nodes.clear();
-        net.reset();
-    }
-
-    Target both()
-    {
-        Target out = ssh_target(home, {nodes[0].get(), nodes[1].get()});
+        Target out = target();
         out.connect_timeout_s = 2;
         return out;
     }
-    RunRequest asked(const std::map<std::string, std::string>& environment)
+    [[nodiscard]] RunRequest asked(const std::map<std::string, std::string>& environment) const
     {
-        RunRequest out = request(home, 4, environment);
+        RunRequest out = SshCluster::asked(4, environment);
         out.target = both();
         return out;
-    }
-    // Every event once, in order, on both nodes and here; nobody left.
-    void expect_all(const RunResult& result, int steps) const
-    {
-        EXPECT_EQ(result.state, RunState::ok) << (result.problem ? result.problem->line() : "");
-        const auto events = read_events(result.folder / "events.jsonl");
-        expect_whole(events, "ok");
-        std::vector<int> expected(static_cast<std::size_t>(steps));
-        std::iota(expected.begin(), expected.end(), 1);
-        EXPECT_EQ(steps_of(events), expected);
-        for (const auto& [stored, there] :
-            {std::pair("events.jsonl", "events.jsonl"), std::pair("events.node1.jsonl", "node1/events.jsonl")}) {
-            const auto here = read_text_file(result.folder / stored);
-            const auto node = read_text_file(home.path() / "node/runs" / result.id / there);
-            EXPECT_TRUE(here && node && *here == *node) << stored << " differs from the node's";
-        }
-        EXPECT_EQ(processes_of(result.id), 0);
-    }
-    [[nodiscard]] bool had_link(const std::string& state, int node) const
-    {
-        return std::any_of(observer.links.begin(), observer.links.end(), [&](const std::string& link) {
-            return link.starts_with(state) && link.find(net->address(node)) != std::string::npos;
-        });
     }
     // The findings of that name about the first node, as a probe with packets of every size makes them.
     std::vector<Finding> found(const std::string& check)
@@ -91,11 +51,6 @@ protected:
         return run_program({"ip", "netns", "exec", space, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/tcp_orphan_retries"})
             == 0;
     }
-
-    Home home;
-    std::unique_ptr<Namespaces> net;
-    std::vector<std::unique_ptr<Sshd>> nodes;
-    Recording observer;
 };
 
 // A laptop that moves to another network: its connections cannot go on, and no end ever says so to the other.
@@ -108,7 +63,7 @@ TEST_F(NetworkFaults, TheClientsAddressChanges)
     };
     const auto result = launch(asked({{"FAKE_STEPS", "300"}, {"FAKE_STEP_MS", "40"}}), observer, {});
     ASSERT_TRUE(result) << result.error().line();
-    expect_all(*result, 300);
+    expect_all_steps(*result, 300);
     for (int i = 1; i <= 2; ++i) {
         EXPECT_TRUE(had_link("reconnecting", i)) << i;
         const auto log = read_text_file(home.path() / ("node" + std::to_string(i)) / "sshd.log");
@@ -134,7 +89,7 @@ TEST_F(NetworkFaults, AConnectionThatOnlyTheClientBelievesIn)
     };
     const auto result = launch(asked({{"FAKE_STEPS", "300"}, {"FAKE_STEP_MS", "40"}}), observer, {});
     ASSERT_TRUE(result) << result.error().line();
-    expect_all(*result, 300);
+    expect_all_steps(*result, 300);
     EXPECT_TRUE(had_link("reconnecting", 1));
     EXPECT_FALSE(had_link("reconnecting", 2)) << "the other node's link was not touched";
 }
@@ -159,7 +114,7 @@ TEST_F(NetworkFaults, ConnectionsThatOnlyTheNodesBelieveIn)
         net->heal(i);
     const auto result = attach(client.id(), observer, {});
     ASSERT_TRUE(result) << result.error().line();
-    expect_all(*result, 200);
+    expect_all_steps(*result, 200);
 }
 
 // The hosts send packets of 9000 bytes, the switch between them takes 1500 and says nothing.

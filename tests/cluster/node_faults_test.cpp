@@ -10,62 +10,13 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <memory>
 #include <random>
 #include <thread>
 
 namespace fourfold::test {
 namespace {
 
-class NodeFaults : public testing::Test {
-protected:
-    void SetUp() override
-    {
-        if (const std::string why = why_no_ssh_cluster(); !why.empty())
-            GTEST_SKIP() << why;
-        observer.trust = true;
-    }
-    void make(int count, const std::string& boot_id_of_last = {})
-    {
-        net = std::make_unique<Namespaces>(count);
-        ASSERT_TRUE(net->good()) << "the namespaces could not be set up";
-        for (int i = 1; i <= count; ++i) {
-            SshdPlace place{net->address(i), 22, net->node(i)};
-            place.own_disk = own_disks;
-            if (i == count)
-                place.boot_id_file = boot_id_of_last;
-            nodes.push_back(std::make_unique<Sshd>(home, "node" + std::to_string(i), place));
-            nodes.back()->start();
-        }
-    }
-    void TearDown() override
-    {
-        nodes.clear();
-        net.reset();
-    }
-    RunRequest asked(int ranks, const std::map<std::string, std::string>& environment)
-    {
-        RunRequest out = request(home, ranks, environment);
-        std::vector<const Sshd*> all;
-        for (const auto& node : nodes)
-            all.push_back(node.get());
-        out.target = ssh_target(home, all);
-        return out;
-    }
-    void expect_same(const RunResult& result, const std::string& stored, const std::string& node) const
-    {
-        const auto here = read_text_file(result.folder / stored, 1u << 30);
-        const auto there = read_text_file(home.path() / "node/runs" / result.id / node, 1u << 30);
-        ASSERT_TRUE(here && there);
-        EXPECT_TRUE(*here == *there) << stored << " differs from the node's";
-    }
-
-    Home home;
-    std::unique_ptr<Namespaces> net;
-    std::vector<std::unique_ptr<Sshd>> nodes;
-    Recording observer;
-    bool own_disks = false;
-};
+using NodeFaults = SshCluster;
 
 // An event of 800 kB takes 6.5 s, longer than a silent line is believed in: what trickles in is no silence.
 TEST_F(NodeFaults, ALineOfOneMegabitIsSlowAndNotDead)
@@ -110,7 +61,7 @@ TEST_F(NodeFaults, ANodeThatLosesItsPowerEndsTheRunWhenItIsBack)
 {
     const auto boot_id = home.path() / "boot_id";
     std::ofstream(boot_id) << "11111111-1111-1111-1111-111111111111\n";
-    make(2, boot_id.string());
+    make(2, [&](int node, SshdPlace& place) { place.boot_id_file = node == 2 ? boot_id.string() : ""; });
     std::atomic<bool> over = false;
     std::jthread power;
     observer.each_event = [&](const Json& event) {
@@ -141,15 +92,14 @@ TEST_F(NodeFaults, ANodeThatLosesItsPowerEndsTheRunWhenItIsBack)
 }
 
 // Three nodes with disks of their own.
-class ChainOfNodes : public NodeFaults {
+class ChainOfNodes : public SshCluster {
 protected:
     void SetUp() override
     {
-        NodeFaults::SetUp();
+        SshCluster::SetUp();
         if (IsSkipped())
             return;
-        own_disks = true;
-        make(3);
+        make(3, [](int, SshdPlace& place) { place.own_disk = true; });
         ASSERT_TRUE(launch(asked(3, {{"FAKE_STEPS", "1"}}), observer, {})) << "agents and programs are there now";
         observer = {};
         observer.trust = true;

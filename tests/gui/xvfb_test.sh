@@ -5,24 +5,18 @@
 set -euo pipefail
 program=${1:?fourfold-desktop}
 command -v Xvfb >/dev/null || { echo "skipped: there is no Xvfb"; exit 77; }
+# shellcheck source=packaging/xvfb.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../packaging/xvfb.sh"
 scratch=$(mktemp -d)
-display=
+xvfb_pid=
 cleanup() {
-    [[ -z $display ]] || kill "$display" 2>/dev/null || true
+    [[ -z $xvfb_pid ]] || kill "$xvfb_pid" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap cleanup EXIT
 
-# Xvfb says the number of the display that it found free.
-exec 3<>"$scratch/number"
-Xvfb -displayfd 3 -screen 0 1400x900x24 -nolisten tcp >"$scratch/x.log" 2>&1 &
-display=$!
-for _ in $(seq 100); do
-    [[ -s $scratch/number ]] && break
-    kill -0 "$display" 2>/dev/null || { cat "$scratch/x.log" >&2; echo "FAILED: Xvfb does not start" >&2; exit 1; }
-    sleep 0.1
-done
-DISPLAY=:$(head -n 1 "$scratch/number")
+start_xvfb "$scratch" || { echo "FAILED: Xvfb does not start" >&2; exit 1; }
+DISPLAY=$xvfb_display
 export DISPLAY QT_QPA_PLATFORM=xcb
 export HOME=$scratch/home XDG_RUNTIME_DIR=$scratch XDG_DATA_HOME=$scratch/data XDG_CONFIG_HOME=$scratch/config
 mkdir -p "$HOME"

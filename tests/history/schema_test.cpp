@@ -2,6 +2,7 @@
 // Files that the history meets: of an older or newer program, of another program, damaged, read-only.
 #include "core/base/sha256.h"
 #include "core/history/migrations.h"
+#include "tests/damaged.h"
 #include "tests/history/history_test_support.h"
 
 #include <SQLiteCpp/Database.h>
@@ -34,6 +35,14 @@ void make_v1(const fs::path& file)
     database.exec(source_text("tests/history/v1_rows.sql"));
     database.exec("PRAGMA application_id = 1179012164");
     database.exec("PRAGMA user_version = 1");
+}
+
+// The same as a program of a later schema, which met it, would have left it.
+void make_old(const fs::path& file, int schema)
+{
+    make_v1(file);
+    SQLite::Database database(file, SQLite::OPEN_READWRITE);
+    history::migrate(database, file, schema);
 }
 
 std::string bytes_of(const fs::path& file)
@@ -89,11 +98,7 @@ TEST(Schema, RunsOfSchema2HaveNeitherTagsNorNotes)
 {
     const TemporaryFolder folder;
     const fs::path file = folder / "history.db";
-    make_v1(file);
-    {
-        SQLite::Database database(file, SQLite::OPEN_READWRITE);
-        history::migrate(database, file, 2);
-    }
+    make_old(file, 2);
     HistoryStore store = *must(HistoryStore::open_existing(file)); // for reading, but migrated
     for (const RunSummary& run : must(store.list())) {
         EXPECT_TRUE(run.tags.empty());
@@ -109,12 +114,9 @@ TEST(Schema, TracesOfSchema3AreDue)
 {
     const TemporaryFolder folder;
     const fs::path file = folder / "history.db";
-    make_v1(file);
-    {
-        SQLite::Database database(file, SQLite::OPEN_READWRITE);
-        history::migrate(database, file, 3);
-        database.exec("INSERT INTO events VALUES ('OLD1', 'events', 5, 'trace', '{\"seq\":5,\"event\":\"trace\"}')");
-    }
+    make_old(file, 3);
+    SQLite::Database(file, SQLite::OPEN_READWRITE)
+        .exec("INSERT INTO events VALUES ('OLD1', 'events', 5, 'trace', '{\"seq\":5,\"event\":\"trace\"}')");
     EXPECT_EQ(must(open_store(file).most_off_due()), std::vector<std::string>{"OLD1"});
 }
 
@@ -256,11 +258,8 @@ TEST(Schema, NeverCrashesOnFlippedBytes)
     const std::string content = bytes_of(folder / "good.db");
     std::mt19937 random(11);
     for (int round = 0; round < 60; ++round) {
-        std::string damaged = content;
-        for (int i = 0; i < 40; ++i)
-            damaged[random() % damaged.size()] = static_cast<char>(random());
         const fs::path file = folder / ("flipped" + std::to_string(round) + ".db");
-        std::ofstream(file, std::ios::binary) << damaged;
+        std::ofstream(file, std::ios::binary) << damaged(content, 40, random);
         auto store = HistoryStore::open(file, round % 2 ? StoreMode::read_only : StoreMode::read_write);
         if (!store) {
             EXPECT_FALSE(store.error().message.empty());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Logs of other training software: what is read of each, and what no line may do.
 #include "core/history/training_log.h"
+#include "tests/damaged.h"
 
 #include <gtest/gtest.h>
 
@@ -169,10 +170,7 @@ TEST(TrainingLogs, DamagedLinesKeepTheOrder)
     const std::string whole = kMegatron + kDeepSpeed + kTitan;
     int read = 0;
     for (int i = 0; i < 2000; ++i) {
-        std::string text = whole;
-        for (int k = 0; k < 6; ++k)
-            text[random() % text.size()] = static_cast<char>(random());
-        const auto log = parse_training_log(text, "x.log");
+        const auto log = parse_training_log(test::damaged(whole, 6, random), "x.log");
         if (!log)
             continue;
         ++read;

@@ -5,6 +5,7 @@
 #include "runner/protocol/hash_cache.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/run_spec.h"
+#include "tests/damaged.h"
 #include "tests/runner/support.h"
 
 #include <fstream>
@@ -67,9 +68,9 @@ TEST(Frames, FuzzedStreamsNeverYieldOversizedFrames)
 {
     std::mt19937 random(11);
     for (int round = 0; round < 3000; ++round) {
-        std::string wire = encode_frame(FrameKind::json, "{\"do\":\"hello\"}") + encode_frame(FrameKind::data, "abc");
-        for (unsigned flips = random() % 4; flips > 0; --flips)
-            wire[random() % wire.size()] = static_cast<char>(random());
+        const unsigned flips = random() % 4;
+        const std::string wire = damaged(
+            encode_frame(FrameKind::json, "{\"do\":\"hello\"}") + encode_frame(FrameKind::data, "abc"), flips, random);
         FrameParser parser;
         parser.feed(wire);
         for (int i = 0; i < 10; ++i) {
@@ -96,9 +97,7 @@ TEST(Chunks, RoundTripAndDamage)
     EXPECT_FALSE(expand_chunk("not zstd"));
     EXPECT_FALSE(expand_chunk(std::string_view(small).substr(0, small.size() / 2)));
     for (int round = 0; round < 500; ++round) {
-        std::string damaged = small;
-        damaged[random() % damaged.size()] = static_cast<char>(random());
-        const auto got = expand_chunk(damaged);
+        const auto got = expand_chunk(damaged(small, 1, random));
         if (got) {
             ASSERT_LE(got->size(), kChunkBytes);
         }
