@@ -57,6 +57,8 @@ std::vector<Property> properties_of(const std::vector<RunDetail>& runs)
         summary["hosts"] = runs[i].hosts;
         flatten(summary, "", i, runs.size(), figures);
         flatten(runs[i].plan, "plan", i, runs.size(), plan);
+        for (const auto& [key, value] : runs[i].environment.items())
+            flatten(value, "environment." + key, i, runs.size(), plan);
         const Json& versions = runs[i].versions;
         if (const auto software = versions.find("software"); software != versions.end())
             flatten(*software, "versions", i, runs.size(), plan);

@@ -2,6 +2,7 @@
 #include "runner/agent/facts.h"
 
 #include "runner/agent/file_descriptor.h"
+#include "runner/agent/network_probe.h"
 #include "runner/agent/processes.h"
 #include "runner/agent/program_output.h"
 
@@ -141,6 +142,7 @@ Json node_facts(const std::filesystem::path& base)
     if (statvfs(base.c_str(), &disk) == 0)
         facts["disk_free_gib"] = double(disk.f_bavail) * double(disk.f_frsize) / kGib;
     facts["address"] = reached_address();
+    facts["interfaces"] = network_interfaces();
     facts["base"] = base.string();
     facts["user_id"] = geteuid();
     add_gpus(facts);

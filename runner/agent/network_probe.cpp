@@ -3,6 +3,7 @@
 
 #include "runner/agent/processes.h"
 #include "runner/agent/token.h"
+#include "runner/protocol/message.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -218,6 +219,28 @@ std::string interface_of(const std::string& address)
     }
     freeifaddrs(list);
     return found;
+}
+
+Json network_interfaces()
+{
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) != 0)
+        return Json::array();
+    Json out = Json::array();
+    for (const int family : {AF_INET, AF_INET6}) {
+        for (const ifaddrs* item = list; item; item = item->ifa_next) {
+            if (!item->ifa_addr || item->ifa_addr->sa_family != family || (item->ifa_flags & IFF_UP) == 0)
+                continue;
+            const std::string address = text_of(item->ifa_addr);
+            const bool known = std::any_of(
+                out.begin(), out.end(), [&](const Json& one) { return text_field(one, "name") == item->ifa_name; });
+            // A link-local address means nothing without its interface.
+            if (!known && !address.empty() && !address.starts_with("fe80:"))
+                out.push_back({{"name", item->ifa_name}, {"address", address}});
+        }
+    }
+    freeifaddrs(list);
+    return out;
 }
 
 Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address)

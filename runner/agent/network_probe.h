@@ -30,6 +30,8 @@ Json probe_peer(const ProbeOrder& order);
 
 // The interface that carries `address`; empty when none does.
 std::string interface_of(const std::string& address);
+// All with an address, as runner/protocol/interfaces.h wants them; of several addresses the first IPv4 one.
+Json network_interfaces();
 // A stream socket bound to a free port of a numeric address; fails with network when this node does not have it.
 Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address);
 // A blocking stream socket connected to a numeric address.

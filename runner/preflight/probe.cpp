@@ -2,6 +2,7 @@
 #include "runner/preflight/probe.h"
 
 #include "runner/preflight/contact.h"
+#include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/launch_plan.h"
 
@@ -39,6 +40,9 @@ Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, M
         FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
         const std::lock_guard lock(mutex);
         append(findings, shell_findings(node.name, node.transport->noise()));
+        if (const auto there = node.check_interface(); !there)
+            findings.push_back({FindingLevel::error, node.name, "interface", there.error().message,
+                interfaces_text(node.facts.interfaces), "change the target's interface, or set it up there"});
         append(findings, findings_from_agent(array_field(answer, "findings"), node.name));
         probed[static_cast<std::size_t>(node.index)] = {node.name, node.facts, clock};
         speeds[static_cast<std::size_t>(node.index)] = object_field(answer, "speed");

@@ -123,8 +123,10 @@ Expected<NodeFacts> AgentClient::hello(const std::string& base)
     facts.base = text_field(json, "base");
     if (facts.base.empty() || facts.base[0] != '/')
         return Problem{ProblemCode::network, "the agent names no absolute folder", {}, host_};
+    facts.interfaces = array_field(json, "interfaces");
     facts.document = json;
     facts.document.erase("is");
+    facts.document.erase("interfaces");
     return facts;
 }
 

@@ -31,6 +31,7 @@ struct NodeFacts {
     std::string driver; // NVIDIA driver version, empty without one
     std::string address; // numeric address under which SSH reached the node; empty for this computer
     std::string base; // absolute folder of Fourfold on the node
+    Json interfaces; // runner/protocol/interfaces.h
     Json document; // all of it, for the run's `start` event
 };
 

@@ -91,6 +91,17 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
     for (const auto& [key, value] : out.target.environment)
         out.environment[key] = value;
 
+    // What the interface and the adapters become, so that it is recorded and compared with the rest.
+    if (!out.target.interface.empty()) {
+        out.environment.try_emplace("NCCL_SOCKET_IFNAME", out.target.interface);
+        out.environment.try_emplace("GLOO_SOCKET_IFNAME", out.target.interface);
+    }
+    std::string hcas;
+    for (const std::string& hca : out.target.hcas)
+        hcas += (hcas.empty() ? "" : ",") + hca;
+    if (!hcas.empty())
+        out.environment.try_emplace("NCCL_IB_HCA", hcas);
+
     for (const std::string& name : out.target.secrets) {
         if (!std::getenv(name.c_str()))
             return Problem{ProblemCode::bad_input, "the secret " + name + " is not set here",

@@ -2,7 +2,9 @@
 #include "runner/runs/node.h"
 
 #include "core/base/paths.h"
+#include "core/base/text.h"
 #include "runner/local/local_transport.h"
+#include "runner/protocol/interfaces.h"
 #include "runner/ssh/ssh_transport.h"
 
 #include <future>
@@ -27,7 +29,19 @@ std::string Node::data_address() const
 {
     if (!host.node_address.empty())
         return host.node_address;
+    if (const std::string address = address_of_interface(facts.interfaces, interface); !address.empty())
+        return address;
     return facts.address.empty() ? "127.0.0.1" : facts.address;
+}
+
+Expected<void> Node::check_interface() const
+{
+    if (!host.node_address.empty() || !names_interface(interface)
+        || !address_of_interface(facts.interfaces, interface).empty())
+        return {};
+    return Problem{ProblemCode::failed,
+        "the node has no network interface " + in_quotes(interface) + " with an address",
+        "it has " + interfaces_text(facts.interfaces) + ": change the target's interface, or set it up there", name};
 }
 
 void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks)
@@ -62,6 +76,8 @@ std::vector<Node> make_nodes(
             : here         ? "this computer"
                            : place_name(node.host.address, node.host.user, node.host.port);
         node.base_folder = target.base_folder;
+        if (!slurm) // which nodes a job gets is not known yet
+            node.interface = target.interface;
         if (here) {
             if (node.base_folder.empty() && !slurm)
                 node.base_folder = (data_folder() / "node").string();

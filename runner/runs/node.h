@@ -20,7 +20,7 @@ struct Node {
     int index = 0;
     std::string name; // as the user calls the host
     TargetHost host;
-    std::string base_folder; // as in the target
+    std::string base_folder, interface; // as in the target
     std::vector<int> ranks; // of the whole job
     std::vector<int> rank_nodes; // Slurm: whose node's folder holds each of `ranks`; empty = this one's
     std::unique_ptr<Transport> transport;
@@ -33,8 +33,11 @@ struct Node {
 
     // Opens a session and says hello.
     Expected<void> connect(std::stop_token stop);
-    // Numeric address for the ranks: the host's node_address, else the one SSH reached, else this computer's loopback.
+    // Numeric address for the ranks: the host's node_address, else that of the target's interface, else the one SSH
+    // reached, else this computer's loopback.
     [[nodiscard]] std::string data_address() const;
+    // Fails when the target names an interface that the node has not got.
+    [[nodiscard]] Expected<void> check_interface() const;
 };
 
 // Tells each node which ranks it has: `ranks` one list a host, or a Slurm node.

@@ -116,6 +116,7 @@ Expected<void> check_system(const Node& node, const LaunchPlan& plan)
 Expected<void> check_node(const Node& node, const LaunchPlan& plan)
 {
     FOURFOLD_CHECK(check_system(node, plan));
+    FOURFOLD_CHECK(node.check_interface());
     const auto refuse = [&](std::string message, std::string hint) -> Problem {
         return {ProblemCode::failed, std::move(message), std::move(hint), node.name};
     };

@@ -27,6 +27,7 @@ protected:
                 R"({"seq":4,"event":"eval","step":3,"loss":3.5})", end_line(5, "ok")}));
         NewRun second = sample_run("01RUNB", "cc33");
         second.plan["layout"]["tp"] = 4;
+        second.environment["NCCL_ALGO"] = "Ring";
         second.planned_prediction = Json{{"tps_per_gpu", 120.0}};
         must(store.create_run(second));
         must(store.append_events("01RUNB", "events",
@@ -171,6 +172,8 @@ TEST_F(History, ComparesSideBySide)
     EXPECT_EQ(line_of("state").front(), '*');
     EXPECT_EQ(line_of("plan.layout.tp").front(), '*');
     EXPECT_EQ(line_of("name").front(), ' ');
+    EXPECT_THAT(line_of("environment.NCCL_ALGO"), ::testing::MatchesRegex("\\* +environment.NCCL_ALGO +- +Ring *"));
+    EXPECT_EQ(line_of("environment.OMP_NUM_THREADS"), "");
     EXPECT_EQ(line_of("plan.layout.pp"), "") << "what is the same in both plans is left out";
     const Json json = json_of(fourfold({"history", "compare", "01RUNA", "01RUNB", "--json"}));
     ASSERT_EQ(json["runs"].size(), 2u);

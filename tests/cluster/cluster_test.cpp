@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs on two nodes with addresses of their own: the cable is pulled, the node stays away, comes back.
+#include "core/history/store.h"
 #include "runner/protocol/message.h"
 #include "tests/cluster/ssh_cluster.h"
 
@@ -44,6 +45,40 @@ TEST_F(Cluster, APulledCableLosesNothing)
         ASSERT_TRUE(log);
         EXPECT_NE(log->find("of 4 on " + address), std::string::npos) << *log;
     }
+}
+
+// A second network between the nodes, on which they are not reached from here: the ranks meet there.
+TEST_F(Cluster, TheRanksUseTheInterfaceThatTheTargetNames)
+{
+    const auto ip = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "ip");
+        return run_program(words) == 0;
+    };
+    ASSERT_TRUE(
+        ip({"-n", net->node(1), "link", "add", "ib0", "type", "veth", "peer", "name", "ib0", "netns", net->node(2)}));
+    for (int i = 1; i <= 2; ++i) {
+        ASSERT_TRUE(ip({"-n", net->node(i), "addr", "add", "10.231.79." + std::to_string(i) + "/24", "dev", "ib0"}));
+        ASSERT_TRUE(ip({"-n", net->node(i), "link", "set", "ib0", "up"}));
+    }
+    RunRequest fast = asked(4, {{"FAKE_STEPS", "3"}});
+    fast.target.interface = "ib0";
+    const auto result = launch(fast, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    for (const auto& [rank, address] : {std::pair(0, "10.231.79.1"), std::pair(3, "10.231.79.2")}) {
+        const auto log = read_text_file(result->folder / ("rank" + std::to_string(rank) + ".log"));
+        ASSERT_TRUE(log);
+        EXPECT_NE(log->find(std::string("of 4 on ") + address), std::string::npos) << *log;
+    }
+    const auto detail = HistoryStore::open(HistoryStore::default_file())->show(result->id);
+    ASSERT_TRUE(detail) << detail.error().line();
+    EXPECT_EQ(text_field(detail->environment, "NCCL_SOCKET_IFNAME"), "ib0") << "recorded as what the ranks got";
+    fast.target.interface = "ib1";
+    const auto refused = launch(fast, observer, {});
+    ASSERT_FALSE(refused);
+    const std::string line = refused.error().line();
+    EXPECT_NE(line.find("no network interface \"ib1\""), std::string::npos) << line;
+    EXPECT_NE(line.find("ib0 10.231.79."), std::string::npos) << "it says which there are: " << line;
 }
 
 TEST_F(Cluster, AHostThatDoesNotAnswer)

@@ -3,6 +3,7 @@
 #include "runner/protocol/chunk.h"
 #include "runner/protocol/frame.h"
 #include "runner/protocol/hash_cache.h"
+#include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/run_spec.h"
 #include "tests/damaged.h"
@@ -214,6 +215,20 @@ TEST(Hashes, AreRememberedUntilTheFileChanges)
     std::ofstream(cache) << "{ damaged";
     HashCache damaged(cache);
     EXPECT_EQ(*damaged.sha256(file), *second);
+}
+
+TEST(Interfaces, AreFoundAsNcclFindsThem)
+{
+    const Json there
+        = Json::parse(R"([{"name": "lo", "address": "127.0.0.1"}, {"name": "eth10", "address": "10.0.0.10"},
+        {"name": "eth1", "address": "10.0.0.1"}, {"name": "ib0", "address": "fd00::1"}, 7, {"name": 5}])");
+    const std::pair<const char*, const char*> cases[] = {{"eth1", "10.0.0.1"}, {"eth", "10.0.0.10"}, {"=eth", ""},
+        {"=eth1", "10.0.0.1"}, {"ib,eth", "fd00::1"}, {"wlan,eth1", "10.0.0.1"}, {"^lo", ""}, {"", ""}, {"wlan", ""}};
+    for (const auto& [wanted, address] : cases)
+        EXPECT_EQ(address_of_interface(there, wanted), address) << wanted;
+    EXPECT_FALSE(names_interface("^lo"));
+    EXPECT_EQ(address_of_interface(Json("text"), "eth0"), "");
+    EXPECT_EQ(interfaces_text(Json::array({there[0], there[3]})), "lo 127.0.0.1, ib0 fd00::1");
 }
 
 } // namespace
