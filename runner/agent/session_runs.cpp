@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr int kTailPollMs = 25;
 constexpr int kTailBatchMs = 4; // events that come in quick succession travel together
-constexpr double kSilentFollower = 60; // a client that promised pings and is silent for so long is gone
 
 // Somebody follows the run: see RankSupervision::look_at_lease.
 void touch_lease(const RunFolder& folder)
@@ -153,7 +152,9 @@ Expected<void> Session::tail(const Json& request)
     const int node = static_cast<int>(integer_field(request, "node"));
     auto offset = static_cast<off_t>(std::max<int64_t>(0, integer_field(request, "offset")));
     const std::string expected = "{\"seq\":" + std::to_string(integer_field(request, "seq"));
-    const bool pings = flag_field(request, "pings"), slurm = !folder.slurm_job().empty();
+    const double silence_s
+        = number_field(request, "silence_s"); // a client that is silent for so long is gone; 0 = never
+    const bool slurm = !folder.slurm_job().empty();
     touch_lease(folder);
     bool first = true;
     FileDescriptor file;
@@ -223,7 +224,7 @@ Expected<void> Session::tail(const Json& request)
         const bool behind = got >= static_cast<ssize_t>(size);
         auto frame = next_frame(behind ? 0 : whole > 0 ? kTailBatchMs : kTailPollMs, whole > 0 ? -1 : watch.fd());
         if (!frame) {
-            closed_ = closed_ || (pings && monotonic_seconds() - heard_ > kSilentFollower);
+            closed_ = closed_ || (silence_s > 0 && monotonic_seconds() - heard_ > silence_s);
             continue;
         }
         const auto asked = parse_json(frame->payload, "request");

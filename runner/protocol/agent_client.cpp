@@ -52,14 +52,22 @@ Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::millisec
     }
 }
 
-Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout)
+Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout, bool pings)
 {
-    FOURFOLD_TRY(auto frame, receive_within(timeout));
-    if (!frame)
-        return Problem{ProblemCode::network,
-            "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
-            "see whether the node is overloaded", host_};
-    return std::move(*frame);
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    for (;;) {
+        const auto left
+            = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left <= 0ms)
+            return Problem{ProblemCode::network,
+                "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
+                "see whether the node is overloaded", host_};
+        if (pings)
+            FOURFOLD_CHECK(ping());
+        FOURFOLD_TRY(auto frame, receive_within(std::min<std::chrono::milliseconds>(left, kPing)));
+        if (frame)
+            return std::move(*frame);
+    }
 }
 
 Problem AgentClient::unexpected(const std::string& is, const char* expected) const
@@ -246,18 +254,25 @@ Expected<AgentClient::Attempts> AgentClient::attempts(const std::string& run)
         text_field(json, "reason"), flag_field(json, "answered")};
 }
 
-Expected<void> AgentClient::tail(const std::string& run, int node, int64_t offset, int64_t seq)
+Expected<void> AgentClient::tail(const std::string& run, int node, int64_t offset, int64_t seq, double silence_s)
 {
     pinged_ = std::chrono::steady_clock::now();
-    return send({{"do", "tail"}, {"run", run}, {"node", node}, {"offset", offset}, {"seq", seq}, {"pings", true}});
+    return send(
+        {{"do", "tail"}, {"run", run}, {"node", node}, {"offset", offset}, {"seq", seq}, {"silence_s", silence_s}});
+}
+
+Expected<void> AgentClient::ping()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (now - pinged_ <= kPing)
+        return {};
+    pinged_ = now;
+    return send({{"do", "ping"}});
 }
 
 Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
 {
-    if (const auto now = std::chrono::steady_clock::now(); now - pinged_ > kPing) {
-        pinged_ = now;
-        FOURFOLD_CHECK(send({{"do", "ping"}}));
-    }
+    FOURFOLD_CHECK(ping());
     FOURFOLD_TRY(const auto frame, receive_within(timeout));
     TailMessage message;
     if (!frame)
@@ -268,7 +283,7 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
     if (is == "lines") {
         message.kind = TailMessage::Kind::lines;
         message.offset = integer_field(json, "offset");
-        FOURFOLD_TRY(Frame data, receive(kReplyTimeout));
+        FOURFOLD_TRY(Frame data, receive(kReplyTimeout, true));
         if (data.kind != FrameKind::data || data.payload.empty() || data.payload.back() != '\n')
             return Problem{ProblemCode::network, "the agent sent part of a line", {}, host_};
         message.lines = std::move(data.payload);

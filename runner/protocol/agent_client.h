@@ -104,8 +104,9 @@ public:
         bool answered = false;
     };
     Expected<Attempts> attempts(const std::string& run);
-    // From `offset` (bytes of whole lines that the client has) where event `seq` must begin.
-    Expected<void> tail(const std::string& run, int node, int64_t offset, int64_t seq);
+    // From `offset` (bytes of whole lines that the client has) where event `seq` must begin. The node closes the
+    // session when it hears nothing from here for `silence_s` (tail_next() sends pings each second).
+    Expected<void> tail(const std::string& run, int node, int64_t offset, int64_t seq, double silence_s);
     Expected<TailMessage> tail_next(std::chrono::milliseconds timeout);
     // Asks for a stop of this node's ranks; allowed while a tail runs (then the tail goes on to its end).
     // `status` and `error` (may be null) are what the node's `end` and `error` events say.
@@ -140,7 +141,9 @@ public:
 
 private:
     Expected<void> send(const Json& request);
-    Expected<Frame> receive(std::chrono::milliseconds timeout);
+    // `pings`: a tail runs, so the node must hear of us however long the frame takes.
+    Expected<Frame> receive(std::chrono::milliseconds timeout, bool pings = false);
+    Expected<void> ping();
     Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
     Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
     Expected<Json> parse(const Frame& frame, const char* expected);

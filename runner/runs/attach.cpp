@@ -75,6 +75,7 @@ Expected<RunResult> attach(
     assign_ranks(nodes, target, ranks);
     FollowOptions options;
     options.on_stop = OnStop::detach;
+    options.link_s = target.link_s;
     options.stop_grace_s = target.stop_grace_s;
     options.give_up_s = target.connect_timeout_s + 5;
     if (result.state == RunState::stopping) // somebody asked for its end and could not reach every host

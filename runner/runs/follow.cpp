@@ -21,8 +21,6 @@ namespace {
 
 constexpr auto kListen = 10ms; // between looks for what the launching thread wants
 constexpr double kGangGraceSeconds = 0.04;
-constexpr auto kSilent = 2500ms; // heartbeats come each second
-constexpr auto kDead = 5s;
 constexpr auto kFirstBackoff = 300ms;
 constexpr auto kLongestBackoff = 10s;
 constexpr uint64_t kLogBytes = 4u << 20; // of each rank's log, kept at the end
@@ -351,7 +349,8 @@ private:
     std::optional<Ending> tail(
         Node& node, int64_t& offset, int64_t& seq, bool& stop_sent, std::chrono::milliseconds& backoff)
     {
-        if (!node.agent->tail(recorder_.run(), node.index, offset, seq))
+        const std::chrono::duration<double> link_s(options_.link_s);
+        if (!node.agent->tail(recorder_.run(), node.index, offset, seq, 3 * options_.link_s))
             return {};
         int diagnoses = control_.diagnoses();
         auto heard = Clock::now();
@@ -385,9 +384,9 @@ private:
             }
             if (message->kind == TailMessage::Kind::nothing) {
                 const auto silence = Clock::now() - heard;
-                if (silence > kDead)
+                if (silence > link_s)
                     return {};
-                if (silence > kSilent && link == LinkState::connected)
+                if (silence > link_s / 2 && link == LinkState::connected)
                     post_link(node, link = LinkState::silent);
                 continue;
             }

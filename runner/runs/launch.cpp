@@ -54,6 +54,7 @@ private:
         if (!plan_.note.empty())
             observer_.on_state(RunState::draft, plan_.note);
         FollowOptions options;
+        options.link_s = plan_.target.link_s;
         options.stop_grace_s = plan_.target.stop_grace_s;
         options.give_up_s = plan_.target.connect_timeout_s + 5;
         const auto enter = [&](RunState state, const std::string& what) -> Expected<void> {

@@ -58,6 +58,7 @@ struct Target {
     std::string backend; // "gloo", "nccl"; empty = nccl where GPUs are, else gloo
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
+    double link_s = 5; // a link that nothing comes through for so long is made anew; nodes send heartbeats each second
     double stop_grace_s = 2; // from asking the ranks to stop to killing them
     bool reuse_files = true; // a file of the node under the same path counts when its content is the same
 

@@ -31,6 +31,7 @@ struct Fault {
     RunState expected;
     // What is done once the run has made ten steps; nothing for faults of the ranks themselves.
     std::function<void()> strike;
+    double link_s = 5; // as in the target
 };
 
 struct Tally {
@@ -95,7 +96,9 @@ protected:
         auto environment = fault.environment;
         environment.try_emplace("FAKE_STEPS", "60");
         environment.try_emplace("FAKE_STEP_MS", "20");
-        client.emplace(asked(environment));
+        RunRequest request = asked(environment);
+        request.target.link_s = fault.link_s;
+        client.emplace(request);
         id = client->id();
         EXPECT_FALSE(id.empty()) << fault.name;
         if (fault.strike) {
@@ -173,12 +176,14 @@ protected:
                     second.start();
                 }},
             {"the client is killed (kill -9)", {}, RunState::ok, [this] { client->end(SIGKILL); }},
-            {"the client sleeps for 2 s", {}, RunState::ok,
+            // Its nodes let go of it after 6 s; the run goes on for 8 s.
+            {"the client sleeps for 7 s", {{"FAKE_STEPS", "400"}}, RunState::ok,
                 [this, pause] {
                     client->signal(SIGSTOP);
-                    pause(2000);
+                    pause(7000);
                     client->signal(SIGCONT);
-                }},
+                },
+                2},
             {"client killed while its links are cut", {}, RunState::ok,
                 [this] {
                     first.cut_connections();

@@ -94,7 +94,7 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
         EXPECT_EQ(busy.error().code, ProblemCode::refused) << busy.error().line();
     }
     ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
-    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0));
+    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     const auto [lines, status] = follow(client);
     EXPECT_EQ(status, "ok");
     EXPECT_EQ(lines, *read_text_file(std::filesystem::path(prepared->folder) / "events.jsonl"));
@@ -109,9 +109,9 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
         EXPECT_EQ(client.fetch("RUN1", 0, name, 1000).error().code, ProblemCode::refused) << name;
     // Continued in the middle, and where it does not fit.
     const auto at = static_cast<int64_t>(lines.find('\n') + 1);
-    ASSERT_TRUE(client.tail("RUN1", 0, at, 1));
+    ASSERT_TRUE(client.tail("RUN1", 0, at, 1, 60));
     EXPECT_EQ(follow(client).first, lines.substr(static_cast<std::size_t>(at)));
-    ASSERT_TRUE(client.tail("RUN1", 0, at, 5));
+    ASSERT_TRUE(client.tail("RUN1", 0, at, 5, 60));
     const auto wrong = client.tail_next(std::chrono::seconds(30));
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code, ProblemCode::conflict);
@@ -125,7 +125,7 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     const auto prepared = client.prepare(spec("RUN1"));
     ASSERT_TRUE(prepared) << prepared.error().line();
     ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
-    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0));
+    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "ok");
     std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
     ASSERT_TRUE(client.tail_next(std::chrono::milliseconds(1)));
@@ -147,11 +147,11 @@ TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesALostRun)
         ASSERT_TRUE(client.prepare(spec("RUN2")));
     }
     AgentClient client = connect();
-    ASSERT_TRUE(client.tail("RUN2", 0, 0, 0));
+    ASSERT_TRUE(client.tail("RUN2", 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "lost");
     const auto none = client.status("RUN3", 0);
     EXPECT_EQ(text_field(*none, "state"), "absent");
-    ASSERT_TRUE(client.tail("RUN3", 0, 0, 0));
+    ASSERT_TRUE(client.tail("RUN3", 0, 0, 0, 60));
     EXPECT_EQ(client.tail_next(std::chrono::seconds(30)).error().code, ProblemCode::not_found);
 }
 

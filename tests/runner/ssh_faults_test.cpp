@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 namespace fourfold::test {
@@ -37,6 +38,27 @@ protected:
     {
         const auto text = read_text_file(home.path() / "node/runs" / id / "events.jsonl", 1u << 30);
         return text ? *text : "(none)";
+    }
+
+    // Lines with `text` in the log of the server "host".
+    [[nodiscard]] int in_server_log(const std::string& text) const
+    {
+        std::ifstream in(home.path() / "host/sshd.log");
+        int count = 0;
+        for (std::string line; std::getline(in, line);)
+            count += line.find(text) != std::string::npos ? 1 : 0;
+        return count;
+    }
+
+    // Processes of the agent on the node: sessions, and who watches over ranks.
+    [[nodiscard]] int agents() const
+    {
+        int count = 0;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const auto words = read_text_file(entry.path() / "cmdline");
+            count += words && words->starts_with((home.path() / "node/agent").string()) ? 1 : 0;
+        }
+        return count;
     }
 
     Home home;
@@ -175,6 +197,57 @@ TEST_F(SshFaults, AFullDiskOfTheClientLosesNothing)
     EXPECT_EQ(rows->size(), read_events(caught_up->folder / "events.jsonl").size());
     EXPECT_EQ(processes_of(result->id), 0);
     umount2(data.c_str(), MNT_DETACH);
+}
+
+// A laptop that sleeps longer than its node waits for a sign of life: the node lets go of it, the run goes on, and when
+// the laptop wakes up it makes a new connection and has every event once.
+TEST_F(SshFaults, AClientThatSleepsUntilItsNodeLetsGoOfIt)
+{
+    Sshd host(home, "host");
+    host.start();
+    ASSERT_TRUE(launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {})) << "keys and files are there now";
+    RunRequest sleepy = asked(host, {{"FAKE_STEPS", "600"}, {"FAKE_STEP_MS", "20"}});
+    sleepy.target.link_s = 2;
+    ClientProcess client(sleepy, [](Recording& mine) { mine.trust = true; });
+    const std::string& id = client.id();
+    ASSERT_TRUE(wait_until([&] { return node_events(id).find("\"step\":20,") != std::string::npos; }));
+    const int connections = in_server_log("Accepted publickey"), before = agents();
+    client.signal(SIGSTOP);
+    EXPECT_TRUE(wait_until([&] { return agents() == before - 1; }, 20)) << "the session still waits: " << before;
+    EXPECT_EQ(processes_of(id), 2) << "the ranks go on";
+    client.signal(SIGCONT);
+    EXPECT_EQ(client.end(), 0);
+    EXPECT_EQ(in_server_log("Accepted publickey"), connections + 1);
+    const auto stored = read_text_file(home.path() / "data/fourfold/runs" / id / "events.jsonl", 1u << 30);
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(*stored, node_events(id));
+    const auto events = read_events(home.path() / "data/fourfold/runs" / id / "events.jsonl");
+    expect_whole(events, "ok");
+    EXPECT_EQ(steps_of(events).size(), 600u);
+    EXPECT_EQ(processes_of(id), 0);
+}
+
+// The same with a lease: the run ends while the client sleeps, and the client learns of it when it wakes up.
+TEST_F(SshFaults, AClientThatSleepsLongerThanItsLease)
+{
+    Sshd host(home, "host");
+    host.start();
+    RunRequest sleepy = asked(host, {{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    sleepy.target.link_s = 2;
+    sleepy.target.lease_s = 3;
+    ClientProcess client(sleepy, [](Recording& mine) { mine.trust = true; });
+    const std::string& id = client.id();
+    ASSERT_TRUE(wait_until([&] { return node_events(id).find("\"step\":20,") != std::string::npos; }));
+    client.signal(SIGSTOP);
+    EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }, 20)) << "the lease is over";
+    client.signal(SIGCONT);
+    EXPECT_EQ(client.end(), 1);
+    const auto detail = HistoryStore::open(HistoryStore::default_file())->show(id);
+    ASSERT_TRUE(detail) << detail.error().line();
+    EXPECT_EQ(detail->summary.state, "cancelled");
+    EXPECT_NE(detail->summary.problem.find("nobody has followed the run"), std::string::npos)
+        << detail->summary.problem;
+    expect_whole(read_events(home.path() / "data/fourfold/runs" / id / "events.jsonl"), "cancelled");
 }
 
 // A second computer, which has never heard of the run, finds it on its host, follows it beside the first, and both have
