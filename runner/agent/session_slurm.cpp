@@ -90,7 +90,14 @@ Expected<void> Session::stop_job(const RunFolder& folder, const StopRequest& sto
     const auto job = read_json_file(folder.file("slurm/job.json"), 1u << 16);
     const int nodes = job ? static_cast<int>(integer_field(*job, "nodes", 1)) : 1;
     const std::string run = folder.path().filename().string();
-    const bool waits = folder.verdict() == "queued";
+    const std::string verdict = folder.verdict();
+    if (verdict == "ended") { // what may still wait is its job's next attempt
+        const SlurmJob waiting = look_at_job(folder.slurm_job());
+        if (waiting.answered && !waiting.state.empty() && !is_final(waiting.state))
+            cancel_job(folder.slurm_job());
+        return {};
+    }
+    const bool waits = verdict == "queued";
     for (int k = 0; k < nodes; ++k) {
         const RunFolder share(base_, run, k);
         if (share.exists() && !share.read_stop())

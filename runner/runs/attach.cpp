@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
+#include "runner/runs/attempts.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/node.h"
@@ -35,8 +36,8 @@ bool some_node_goes_on(const HistoryStore& store, const std::string& run, std::s
 
 } // namespace
 
-Expected<RunResult> attach(
-    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& history_file, OnStop on_stop)
 {
     FOURFOLD_TRY(
         HistoryStore store, HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file));
@@ -74,7 +75,7 @@ Expected<RunResult> attach(
     }
     assign_ranks(nodes, target, ranks);
     FollowOptions options;
-    options.on_stop = OnStop::detach;
+    options.on_stop = on_stop;
     options.link_s = target.link_s;
     options.stop_grace_s = target.stop_grace_s;
     options.give_up_s = target.connect_timeout_s + 5;
@@ -82,6 +83,21 @@ Expected<RunResult> attach(
         options.order = StopOrder{"cancelled", "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
     return conclude(recorder, observer, std::move(followed));
+}
+
+Expected<RunResult> attach(
+    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+{
+    FOURFOLD_TRY(RunResult result, follow_stored(run_id, observer, stop, history_file, OnStop::detach));
+    if (result.state != RunState::preempted)
+        return result;
+    const auto file = result.folder / "launch.json";
+    const auto launched = read_json_file(file);
+    if (!launched) // of a run that was imported
+        return result;
+    FOURFOLD_TRY(const Target target, target_from_json(object_field(*launched, "target"), file.string()));
+    return follow_attempts(
+        std::move(result), target, own_program("fourfold-agent"), observer, stop, history_file, OnStop::detach);
 }
 
 } // namespace fourfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/store.h"
+#include "runner/runs/attempts.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/node.h"
@@ -14,7 +15,7 @@ namespace fourfold {
 
 namespace {
 
-// Stored, then started and followed to its end. `attempt` > 0: Slurm has started it already.
+// Stored, then started and followed to its end.
 class Launch {
 public:
     Launch(const RunRequest& request, const LaunchPlan& plan, RunObserver& observer, std::stop_token stop)
@@ -27,24 +28,9 @@ public:
         assign_ranks(nodes_, plan.target, plan.ranks);
     }
 
-    Expected<RunResult> first() { return run(new_run_id(), 0); }
-
-    // The attempts that Slurm makes of a preempted run, each a run of its own; the last one's result.
-    Expected<RunResult> further(RunResult result)
+    Expected<RunResult> run()
     {
-        const std::string run_id = result.id;
-        for (int attempt = 0; result.state == RunState::preempted; ++attempt) {
-            FOURFOLD_TRY(const auto next, next_attempt(nodes_.front(), run_id, attempt, observer_, stop_));
-            if (!next)
-                break;
-            FOURFOLD_TRY(result, run(run_id + "A" + std::to_string(*next), *next));
-        }
-        return result;
-    }
-
-private:
-    Expected<RunResult> run(const std::string& id, int attempt)
-    {
+        const std::string id = new_run_id();
         const std::filesystem::path folder = run_record_folder(id);
         FOURFOLD_TRY(HistoryStore store,
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
@@ -61,17 +47,15 @@ private:
             observer_.on_state(state, what);
             return recorder.set_state(state);
         };
-        if (attempt == 0) {
-            const auto started = start(id, options, enter);
-            if (!started) {
-                const bool cancelled = started.error().code == ProblemCode::cancelled;
-                const RunState state = cancelled ? RunState::cancelled : RunState::fail;
-                (void)recorder.set_state(state, started.error().line());
-                observer_.on_state(state, started.error().line());
-                if (cancelled)
-                    return outcome(recorder, {state, started.error()});
-                return started.error();
-            }
+        const auto started = start(id, options, enter);
+        if (!started) {
+            const bool cancelled = started.error().code == ProblemCode::cancelled;
+            const RunState state = cancelled ? RunState::cancelled : RunState::fail;
+            (void)recorder.set_state(state, started.error().line());
+            observer_.on_state(state, started.error().line());
+            if (cancelled)
+                return outcome(recorder, {state, started.error()});
+            return started.error();
         }
         // The run goes on whatever happens here, so a state that cannot be stored now is no reason to leave it.
         if (plan_.target.kind != TargetKind::slurm)
@@ -82,6 +66,7 @@ private:
         return conclude(recorder, observer_, std::move(followed));
     }
 
+private:
     Expected<void> start(const std::string& id, FollowOptions& options, const EnterState& enter)
     {
         if (plan_.target.kind == TargetKind::slurm)
@@ -103,11 +88,9 @@ private:
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop)
 {
     FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
-    Launch launch(request, plan, observer, std::move(stop));
-    FOURFOLD_TRY(RunResult result, launch.first());
-    if (plan.target.slurm && plan.target.slurm->requeue)
-        return launch.further(std::move(result));
-    return result;
+    FOURFOLD_TRY(RunResult result, Launch(request, plan, observer, stop).run());
+    return follow_attempts(
+        std::move(result), plan.target, plan.agent, observer, stop, request.history_file, OnStop::cancel);
 }
 
 } // namespace fourfold

@@ -4,6 +4,8 @@
 #include "runner/protocol/message.h"
 #include "tests/cluster/slurm.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -148,6 +150,60 @@ TEST_F(Slurm, PreemptedAndRequeuedIsANewAttempt)
     ASSERT_TRUE(runs);
     ASSERT_EQ(runs->size(), 2u) << "each attempt is stored";
     EXPECT_EQ((*runs)[1].state == "preempted" || (*runs)[0].state == "preempted", true);
+}
+
+// The client goes away before the job is preempted: attach has both attempts.
+TEST_F(Slurm, AttachFollowsTheNextAttempt)
+{
+    requeue = true;
+    ClientProcess client(asked({{"FAKE_STEPS", "400"}, {"FAKE_STEP_MS", "20"}}));
+    const std::string& id = client.id();
+    ASSERT_TRUE(wait_until([&] {
+        const auto text = read_text_file(home.path() / "shared/runs" / id / "events.jsonl");
+        return text && text->find("\"step\":20,") != std::string::npos;
+    }));
+    client.end(SIGKILL);
+    (void)cluster->run("sbatch -p high -N 4 --exclusive --output=/dev/null --wrap 'sleep 2'");
+    std::jthread release([&](const std::stop_token& end) {
+        while (!end.stop_requested()) {
+            if (const std::string job = cluster->job(); !job.empty())
+                (void)cluster->run("scontrol update jobid=" + job + " starttime=now");
+            std::this_thread::sleep_for(std::chrono::seconds(2));
+        }
+    });
+    const auto result = attach(id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->id, id + "A1");
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    expect_whole(read_events(result->folder / "events.jsonl"), "ok");
+    const auto store = HistoryStore::open(HistoryStore::default_file());
+    EXPECT_EQ(store->show(id)->summary.state, "preempted");
+    EXPECT_EQ(store->show(result->id)->summary.name, "Tiny");
+    // Attached again, nothing is waited for.
+    EXPECT_EQ(attach(id, observer, {})->id, result->id);
+}
+
+// A stop while the job waits for its next attempt takes it out of the queue.
+TEST_F(Slurm, StoppedBetweenTwoAttempts)
+{
+    requeue = true;
+    std::stop_source stop;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20)
+            (void)cluster->run("sbatch -p high -N 4 --exclusive --output=/dev/null --wrap 'sleep 4'");
+    };
+    std::jthread stopper([&](const std::stop_token& end) {
+        while (!end.stop_requested()
+            && cluster->run("squeue -h -p low -t PENDING -o %i").find_first_of("0123456789") == std::string::npos)
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        stop.request_stop();
+    });
+    const auto result = launch(asked({{"FAKE_STEPS", "100000"}}), observer, stop.get_token());
+    EXPECT_FALSE(result && result->state == RunState::ok);
+    EXPECT_TRUE(wait_until([&] { return cluster->run("squeue -h -p low -o %i").empty(); }, 60))
+        << "it would run on its own later: " << cluster->run("squeue");
+    EXPECT_FALSE(std::filesystem::exists(home.path() / "shared/runs" / (observer.id + "A1")));
 }
 
 TEST_F(Slurm, AControllerThatDiesChangesNothing)
