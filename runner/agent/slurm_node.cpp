@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/slurm_node.h"
 
+#include "core/base/text.h"
+#include "runner/agent/job_checks.h"
 #include "runner/agent/lay_out.h"
+#include "runner/agent/load_checks.h"
 #include "runner/agent/network_probe.h"
+#include "runner/agent/rank_environment.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/supervisor.h"
+#include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
 
 #include <arpa/inet.h>
@@ -85,11 +90,13 @@ public:
         return ended;
     }
 
-    // Nothing can be started here: the others must not wait.
+    // Nothing can be started here: the others must not wait, and who follows the first node learns why.
     void give_up(const Problem& problem)
     {
         stop_others("fail", problem.line());
         (void)write_file_atomically(shared_ / ("failed" + std::to_string(node_)), problem.line() + "\n");
+        if (node_ == 0)
+            (void)close_lost_run(folder_, run_, 0, "fail", problem.line());
     }
 
     void block_signals()
@@ -126,13 +133,25 @@ private:
         Store store(base_);
         FOURFOLD_CHECK(lay_out_files(store, folder_, spec_));
         FOURFOLD_TRY(environment_, run_prelude(spec_, folder_.path()));
-        std::string peer = variable("SLURM_LAUNCH_NODE_IPADDR");
-        spec_.address = own_address_towards(peer);
+        FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), environment_));
+        if (spec_.container) // its program is needed at the start only: better missed now
+            FOURFOLD_CHECK(rank_command(spec_, folder_.path(), environment_));
+        const std::string peer = variable("SLURM_LAUNCH_NODE_IPADDR");
+        const Json interfaces = network_interfaces();
+        spec_.address = address_of_interface(interfaces, spec_.interface);
+        if (spec_.address.empty() && names_interface(spec_.interface))
+            return Problem{ProblemCode::network,
+                "this node has no network interface " + in_quotes(spec_.interface) + " with an address",
+                "it has " + interfaces_text(interfaces) + ": change the target's interface", spec_.host};
+        if (spec_.address.empty())
+            spec_.address = own_address_towards(peer);
         if (spec_.address.empty())
             return Problem{ProblemCode::network,
                 "this node finds no address of its own towards the first node ("
                     + (peer.empty() ? "SLURM_LAUNCH_NODE_IPADDR is not set" : peer) + ")",
                 "start it through srun", spec_.host};
+        if (spec_.look_first)
+            FOURFOLD_CHECK(write_findings(shared_, spec_, base_));
         return folder_.write_spec(spec_);
     }
 
@@ -162,6 +181,8 @@ private:
                 ready += std::filesystem::exists(shared_ / ("ready" + std::to_string(k)), error) ? 1 : 0;
             }
             if (spec_.node == 0 && ready == spec_.nodes) {
+                if (spec_.look_first)
+                    FOURFOLD_CHECK(judge_findings(shared_, spec_, folder_.file("events.jsonl")));
                 FOURFOLD_TRY(auto bound, bound_socket(spec_.address));
                 FOURFOLD_CHECK(
                     write_file_atomically(file, to_wire({{"address", spec_.address}, {"port", bound.second}})));

@@ -80,6 +80,8 @@ Expected<void> read_node_settings(const Json& json, RunSpec& spec)
     FOURFOLD_TRY(spec.hcas, texts_of(json, "hcas"));
     spec.interface = text_field(json, "interface");
     spec.numa = text_field(json, "numa", "none");
+    spec.look_first = flag_field(json, "look_first");
+    spec.mixed_gpus = flag_field(json, "mixed_gpus");
     if (const Json& container = object_field(json, "container"); !container.empty()) {
         spec.container = ContainerSpec{text_field(container, "image"), {}};
         FOURFOLD_TRY(spec.container->binds, texts_of(container, "binds"));
@@ -114,7 +116,7 @@ Json to_json(const RunSpec& spec)
         {"plan", spec.plan}, {"environment", std::move(environment)}, {"backend", spec.backend},
         {"grace_s", spec.grace_s}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
         {"container", std::move(container)}, {"interface", spec.interface}, {"hcas", spec.hcas}, {"numa", spec.numa},
-        {"start_facts", spec.start_facts}};
+        {"look_first", spec.look_first}, {"mixed_gpus", spec.mixed_gpus}, {"start_facts", spec.start_facts}};
 }
 
 Expected<RunSpec> run_spec_from_json(const Json& json)

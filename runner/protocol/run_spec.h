@@ -62,6 +62,7 @@ struct RunSpec {
     std::string interface; // empty = the one that carries `address`
     std::vector<std::string> hcas;
     std::string numa = "none"; // "gpu", "spread", "none"
+    bool look_first = false, mixed_gpus = false; // of a Slurm job: its nodes look at themselves before the ranks start
     Json start_facts; // keys that the run's `start` event gets when it lacks them
 };
 

@@ -34,6 +34,8 @@ void add_settings(RunSpec& spec, const Target& target)
     if (target.container)
         spec.container = ContainerSpec{target.container->image, target.container->binds};
     spec.interface = target.interface;
+    spec.look_first = target.kind == TargetKind::slurm && target.preflight;
+    spec.mixed_gpus = target.mixed_gpus;
     spec.hcas = target.hcas;
     spec.numa = target.numa == NumaBinding::gpu ? "gpu" : target.numa == NumaBinding::spread ? "spread" : "none";
 }

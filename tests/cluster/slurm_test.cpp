@@ -244,6 +244,23 @@ TEST_F(Slurm, TheTimeLimitIsNamed)
     EXPECT_NE(result.problem->line().find("time limit"), std::string::npos) << result.problem->line();
 }
 
+// What only the nodes of the job can find out is said in their own words, not as "Slurm says FAILED".
+TEST_F(Slurm, ANodeThatCannotStartSaysWhy)
+{
+    RunRequest wrong = asked({{"FAKE_STEPS", "3"}});
+    wrong.target.prelude = {"[ \"$SLURM_NODEID\" != 2 ] || { echo no such module >&2; false; }"};
+    const RunResult result = run(wrong);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("node 2 was not ready"), std::string::npos) << result.problem->line();
+    EXPECT_NE(result.problem->line().find("no such module"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "fail");
+    // The job's nodes are looked at before its ranks start.
+    const auto shared = home.path() / "shared/runs" / result.id / "slurm";
+    EXPECT_TRUE(std::filesystem::exists(shared / "findings0.json"));
+    EXPECT_FALSE(std::filesystem::exists(shared / "findings2.json")) << "it did not get that far";
+}
+
 TEST_F(Slurm, WhatSbatchRefusesIsOneClearProblem)
 {
     RunRequest wrong = asked({});

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/job_checks.h"
+
+#include "runner/agent/event_log.h"
+#include "runner/agent/facts.h"
+#include "runner/agent/node_checks.h"
+#include "runner/protocol/message.h"
+
+#include <map>
+#include <optional>
+
+namespace fourfold {
+
+namespace {
+
+std::filesystem::path findings_file(const std::filesystem::path& shared, int node)
+{
+    return shared / ("findings" + std::to_string(node) + ".json");
+}
+
+std::string text_of(const Json& finding)
+{
+    const std::string evidence = text_field(finding, "evidence");
+    return text_field(finding, "check") + ": " + text_field(finding, "message")
+        + (evidence.empty() ? "" : " (" + evidence + ")");
+}
+
+} // namespace
+
+Expected<void> write_findings(
+    const std::filesystem::path& shared, const RunSpec& spec, const std::filesystem::path& base)
+{
+    const bool on_gpus = spec.program.ends_with("-cuda") && spec.backend != "gloo";
+    Json models = Json::array();
+    if (on_gpus) {
+        for (const Json& gpu : array_field(node_facts(base), "gpus"))
+            models.push_back(text_field(gpu, "name"));
+    }
+    return write_file_atomically(findings_file(shared, spec.node),
+        to_wire({{"host", spec.host}, {"gpus", std::move(models)},
+            {"findings", node_checks(base, static_cast<int>(spec.ranks.size()), on_gpus)}}));
+}
+
+Expected<void> judge_findings(
+    const std::filesystem::path& shared, const RunSpec& spec, const std::filesystem::path& events)
+{
+    FOURFOLD_TRY(EventLog log, EventLog::open(events));
+    std::optional<Problem> first;
+    std::map<std::string, std::string> models; // to one host that has it
+    for (int node = 0; node < spec.nodes; ++node) {
+        FOURFOLD_TRY(const Json written, read_json_file(findings_file(shared, node)));
+        const std::string host = text_field(written, "host");
+        for (const Json& model : array_field(written, "gpus")) {
+            if (model.is_string())
+                models.try_emplace(model.get<std::string>(), host);
+        }
+        for (const Json& finding : array_field(written, "findings")) {
+            const std::string level = text_field(finding, "level"), cure = text_field(finding, "cure");
+            if (level == "error" && !first)
+                first = Problem{ProblemCode::failed, text_of(finding), cure, host};
+            if (level == "error" || level == "warning")
+                log.append("warning", -1,
+                    {{"kind", "preflight"}, {"host", host},
+                        {"message", host + ": " + text_of(finding) + (cure.empty() ? "" : "; " + cure)}});
+        }
+    }
+    if (first)
+        return *first;
+    if (models.size() > 1 && !spec.mixed_gpus) {
+        std::string evidence;
+        for (const auto& [model, host] : models)
+            evidence += (evidence.empty() ? "" : ", ") + model + " on " + host;
+        return Problem{ProblemCode::failed,
+            std::to_string(models.size()) + " GPU models take part: the slowest decides (" + evidence + ")",
+            "ask for one model (slurm.constraint, slurm.gres), or set the target's mixed_gpus to true", {}};
+    }
+    return {};
+}
+
+} // namespace fourfold
