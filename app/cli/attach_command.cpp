@@ -4,6 +4,7 @@
 #include "app/cli/run_progress.h"
 #include "app/cli/stop_signals.h"
 #include "runner/runs/adopt.h"
+#include "runner/runs/connections.h"
 
 #include <iostream>
 #include <memory>
@@ -14,7 +15,7 @@ namespace {
 
 struct Options {
     std::string run = "last", target;
-    bool json = false, accept_new_hosts = false;
+    bool json = false, accept_new_hosts = false, dry_run = false;
 };
 
 // The events that are stored already, so that the lines together are the whole stream. What cannot be read here is
@@ -31,8 +32,23 @@ void print_stored(const std::string& run, RunProgress& progress)
     progress.skip_events(static_cast<std::int64_t>(lines->size()));
 }
 
+int preview_of(const Options& options)
+{
+    std::optional<Target> target;
+    if (!options.target.empty()) {
+        auto named = load_target(options.target);
+        if (!named)
+            return fail(named.error());
+        target = *std::move(named);
+    }
+    const auto preview = preview_attach(options.run, target);
+    return preview ? show(*preview, options.json) : fail(preview.error());
+}
+
 int attach_to(const Options& options)
 {
+    if (options.dry_run)
+        return preview_of(options);
     RunProgress progress(options.json, options.accept_new_hosts);
     const StopSignals signals("detaching; the run goes on");
     std::string run = options.run;
@@ -65,6 +81,7 @@ void add_attach(Cli& cli)
         ->add_option("--target", options->target,
             "where to look for a run that this computer has not launched: a target's id or file, or user@host1,host2")
         ->type_name("TARGET");
+    command->add_flag("--dry-run", options->dry_run, "say what would be opened, run and stored, open and run nothing");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--accept-new-hosts", options->accept_new_hosts,
         "store the keys of unknown hosts without asking; changed keys are always refused");

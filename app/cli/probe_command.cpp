@@ -22,12 +22,8 @@ int probe(const Options& options)
     if (!target)
         return fail(target.error());
     if (options.dry_run) {
-        const LaunchPreview preview = preview_probe(*target, !options.quick);
-        if (options.json)
-            print_json(preview.document);
-        else
-            std::cout << preview.text;
-        return kDone;
+        const auto preview = preview_probe(*target, !options.quick);
+        return preview ? show(*preview, options.json) : fail(preview.error());
     }
     RunProgress progress(false, options.accept_new_hosts);
     const auto report = [&] {

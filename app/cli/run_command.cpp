@@ -23,13 +23,7 @@ struct Options {
 int show_preview(const RunRequest& request, bool json)
 {
     const auto result = preview(request);
-    if (!result)
-        return fail(result.error());
-    if (json)
-        print_json(result->document);
-    else
-        std::cout << result->text << (result->text.ends_with('\n') ? "" : "\n");
-    return kDone;
+    return result ? show(*result, json) : fail(result.error());
 }
 
 int sweep(const Options& options, const Target& target)

@@ -180,6 +180,15 @@ std::optional<std::string> RunProgress::secret(const SecretQuestion& question)
     return read ? std::optional(answer) : std::nullopt;
 }
 
+int show(const LaunchPreview& preview, bool json)
+{
+    if (json)
+        print_json(preview.document);
+    else
+        std::cout << preview.text << (preview.text.ends_with('\n') ? "" : "\n");
+    return kDone;
+}
+
 int finish(const RunResult& result, const std::filesystem::path& history_file, bool json)
 {
     const std::filesystem::path file = history_file.empty() ? HistoryStore::default_file() : history_file;

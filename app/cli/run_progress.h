@@ -38,6 +38,9 @@ private:
     std::string held_step_; // the newest step that was too soon to show
 };
 
+// What a dry run says; its exit status.
+int show(const LaunchPreview& preview, bool json);
+
 // Prediction beside measurement, where the history and the folder of the run are; its exit status.
 int finish(const RunResult& result, const std::filesystem::path& history_file, bool json);
 

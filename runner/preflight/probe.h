@@ -35,7 +35,7 @@ Expected<ProbeReport> probe_target(const Target& target, RunObserver& observer, 
     const std::filesystem::path& agent = {});
 
 // What that would do, without doing it.
-LaunchPreview preview_probe(const Target& target, bool speed);
+Expected<LaunchPreview> preview_probe(const Target& target, bool speed);
 
 // The same for nodes that are connected already, without speeds: the preflight of a run. `ranks` of each node.
 Expected<std::vector<Finding>> preflight(

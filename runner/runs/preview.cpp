@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
 #include "core/history/store.h"
+#include "runner/runs/connections.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/slurm/script.h"
-#include "runner/ssh/ssh_transport.h"
 
 #include <sstream>
 
@@ -36,13 +36,24 @@ std::vector<std::string> ports_of(const LaunchPlan& plan)
     return out;
 }
 
+// What stands before a rank's command; the agent adds the folders of the store that the run folder's links lead to.
+std::string container_of(const Target& target, const std::string& folder)
+{
+    if (!target.container)
+        return {};
+    std::string out = "apptainer exec [--nv where GPUs are] --bind " + folder + " [--bind FOLDER of each linked file]";
+    for (const std::string& bind : target.container->binds)
+        out += " --bind " + bind;
+    return out + " " + target.container->image + " ";
+}
+
 } // namespace
 
 Expected<LaunchPreview> preview(const RunRequest& request)
 {
     FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
     const bool slurm = plan.target.kind == TargetKind::slurm;
-    const bool local = plan.target.kind == TargetKind::local || (slurm && !plan.target.slurm->login);
+    const bool local = is_here(plan.target);
     Json hosts = Json::array(), files = Json::array();
     std::ostringstream text;
     text << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
@@ -68,8 +79,8 @@ Expected<LaunchPreview> preview(const RunRequest& request)
     }
     const std::string folder = run_folder_of(plan.target);
     const std::vector<std::string> ports = ports_of(plan);
-    const std::string rank_command
-        = folder + "/" + plan.bundle.program + " --plan " + folder + "/plan.json --run-dir " + folder;
+    const std::string rank_command = container_of(plan.target, folder) + folder + "/" + plan.bundle.program + " --plan "
+        + folder + "/plan.json --run-dir " + folder;
     text << "run folder (RUN: the run's id): " << folder
          << (plan.ranks.size() > 1 ? ", of the second host RUN/node1 and so on" : "") << "\neach rank: " << rank_command
          << "\n";
@@ -84,21 +95,16 @@ Expected<LaunchPreview> preview(const RunRequest& request)
         text << "secret " << name << " (handed to the ranks, stored nowhere)\n";
     for (const std::string& line : plan.target.prelude)
         text << "prelude " << line << "\n";
-    if (plan.target.container)
-        text << "container " << plan.target.container->image << "\n";
     const std::string script
         = plan.target.slurm ? slurm_script(plan.target, "RUN", static_cast<int>(plan.ranks.size())) : std::string();
-    if (!script.empty())
-        text << "job script (RUN: the run's id; @AGENT@, @FOLDER@: the agent and the run folder on the cluster):\n"
+    FOURFOLD_TRY(const LaunchPreview sessions, preview_sessions(plan.target, plan.agent));
+    Json commands = sessions.document["commands"];
+    text << sessions.text;
+    if (!script.empty()) {
+        commands.push_back("sbatch --parsable --chdir=" + folder + " " + folder + "/slurm/job.sh");
+        text << "the agent runs: " << commands.back().get_ref<const std::string&>()
+             << "\njob script (RUN: the run's id; @AGENT@, @FOLDER@: the agent and the run folder on the cluster):\n"
              << script;
-    Json commands = Json::array();
-    if (local) {
-        commands.push_back(plan.agent.string() + " session");
-        text << "starts: " << plan.agent.string() << " session\n";
-    } else {
-        commands.push_back(std::string(remote_command()));
-        text << "remote command (the same for every host, everything else goes as data on its standard input):\n  "
-             << remote_command() << "\n";
     }
     const std::string history
         = (request.history_file.empty() ? HistoryStore::default_file() : request.history_file).string();
@@ -107,8 +113,8 @@ Expected<LaunchPreview> preview(const RunRequest& request)
         {{"target", to_json(plan.target)}, {"hosts", std::move(hosts)}, {"files", std::move(files)},
             {"bytes", plan.bundle.bytes()}, {"environment", std::move(environment)}, {"commands", std::move(commands)},
             {"prediction", to_json(plan.prediction)}, {"note", plan.note}, {"secrets", plan.target.secrets},
-            {"job_script", script}, {"run_folder", folder}, {"rank_command", rank_command}, {"opens", ports},
-            {"history", history}},
+            {"job_script", script}, {"connects", sessions.document["connects"]}, {"agent", sessions.document["agent"]},
+            {"run_folder", folder}, {"rank_command", rank_command}, {"opens", ports}, {"history", history}},
         text.str()};
 }
 

@@ -79,8 +79,41 @@ TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
     const Output dry = fourfold({"run", tiny_plan(), "--target", target, "--dry-run"});
     EXPECT_EQ(dry.status, 0) << dry.err;
     for (const char* text : {"#SBATCH --nodes=2", "#SBATCH --partition=gpu", "#SBATCH --mail-type=END", "exec srun",
-             "prelude module load cuda"})
+             "prelude module load cuda", "the agent runs: sbatch --parsable --chdir="})
         EXPECT_THAT(dry.out, HasSubstr(text));
+}
+
+// Everything that a launch opens, copies and starts is said before, by each command that does so.
+TEST_F(ClusterCommands, DryRunsSayWhatIsOpenedCopiedAndRun)
+{
+    const std::string target = file("far.json", R"({"hosts": [{"address": "node1", "user": "me", "port": 2222,
+        "jump": ["you@gate:22"], "key_file": "~/k"}, "node2"], "base_folder": "/scratch/ff", "backend": "gloo",
+        "container": {"image": "/images/a.sif", "binds": ["/data:/mnt:ro"]}, "interface": "ib0", "hcas": ["mlx5_0"]})");
+    const auto connections = {"opens SSH to me@node1:2222, through you@gate:22, with the key ~/k",
+        "opens SSH to node2\n", "fourfold-agent  ", " bytes, to /scratch/ff/agent/", "exec /bin/sh -c"};
+    const Output run = fourfold({"run", tiny_plan(), "--target", target, "--dry-run"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    const Output probe = fourfold({"probe", target, "--dry-run"});
+    EXPECT_EQ(probe.status, 0) << probe.err;
+    const Output attach = fourfold({"attach", "01ABC", "--target", target, "--dry-run"});
+    EXPECT_EQ(attach.status, 0) << attach.err;
+    for (const char* text : connections) {
+        EXPECT_THAT(run.out, HasSubstr(text));
+        EXPECT_THAT(probe.out, HasSubstr(text));
+        EXPECT_THAT(attach.out, HasSubstr(text));
+    }
+    EXPECT_THAT(run.out, HasSubstr("each rank: apptainer exec"));
+    EXPECT_THAT(run.out, HasSubstr("--bind /data:/mnt:ro /images/a.sif /scratch/ff/runs/RUN/"));
+    EXPECT_THAT(run.out, HasSubstr("environment NCCL_SOCKET_IFNAME=ib0"));
+    EXPECT_THAT(run.out, HasSubstr("environment NCCL_IB_HCA=mlx5_0"));
+    EXPECT_THAT(attach.out, HasSubstr("looks for run 01ABC on target "));
+    const Json document = json_of(fourfold({"attach", "--target", target, "--dry-run", "--json"}));
+    EXPECT_EQ(document["connects"].size(), 2u);
+    EXPECT_EQ(document["agent"]["sha256"].get<std::string>().size(), 64u);
+    expect_problem(fourfold({"attach", "--dry-run"}), 2, "no run yet");
+    EXPECT_FALSE(fs::exists(folder() / "data/fourfold")) << "nothing is stored";
+    EXPECT_EQ(fourfold({"run", tiny_plan(), "--target", "local"}).status, 0);
+    EXPECT_THAT(fourfold({"attach", "--dry-run"}).out, HasSubstr("has ended (ok): nothing would be opened"));
 }
 
 TEST_F(ClusterCommands, LogsAndTablesOfOtherSoftware)
