@@ -371,7 +371,7 @@ void MainWindow::showStatus()
 void MainWindow::runEnded(const QString& runId)
 {
     if (!runId.isEmpty())
-        m_history->refresh(runId);
+        m_history->showNext(runId);
 }
 
 void MainWindow::say(const QString& text)

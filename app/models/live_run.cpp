@@ -51,9 +51,11 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
         m_log.update(RunLogModel::Level::info, tr("Sending"), tr("%1 % %2").arg(percent(fraction, 0), what));
     });
     connect(&controller, &RunController::linkChanged, this, &LiveRun::changeLink);
-    connect(&controller, &RunController::eventsArrived, this, [this](const std::vector<Json>& events) {
+    connect(&controller, &RunController::eventsArrived, this, [this](const std::vector<Json>& events, bool more) {
         for (const Json& event : events)
             take(event);
+        if (more)
+            return;
         emit pointsArrived();
         emit changed();
     });
@@ -128,10 +130,12 @@ void LiveRun::readPrediction(const QString& folder)
 void LiveRun::take(const Json& event)
 {
     const QString kind = words(event, "event");
-    const QDateTime time = QDateTime::fromString(words(event, "time"), Qt::ISODateWithMs);
-    if (kind == QLatin1String("step")) {
+    if (kind == QLatin1String("step")) { // there may be thousands a second
         takeStep(event);
-    } else if (kind == QLatin1String("eval")) {
+        return;
+    }
+    const QDateTime time = QDateTime::fromString(words(event, "time"), Qt::ISODateWithMs);
+    if (kind == QLatin1String("eval")) {
         const std::optional<double> loss = number(event, "loss");
         if (!loss)
             return;

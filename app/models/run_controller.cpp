@@ -3,7 +3,10 @@
 
 #include "app/models/text.h"
 
+#include <QElapsedTimer>
+
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <variant>
 
@@ -11,6 +14,8 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kBatchMilliseconds = 100;
+constexpr qint64 kSliceMilliseconds = 4;
+constexpr std::size_t kChunk = 100; // events between looks at the clock
 
 struct Created {
     QString id, folder;
@@ -48,7 +53,8 @@ struct RunController::Message {
     AnyMessage content;
 };
 
-// Shared by the two threads: the observer fills it on the run's thread, drain() empties it on the window's.
+// Shared by the two threads: the observer fills it on the run's thread, drain() empties it on the window's. What is
+// public is the window's alone: what is left of the batch that is being handed over.
 class RunController::Mailbox : public RunObserver {
 public:
     explicit Mailbox(std::stop_token stop)
@@ -80,11 +86,14 @@ public:
         m_messages.push_back(std::move(message));
     }
 
-    std::vector<Message> take()
+    std::deque<Message> take()
     {
         const std::scoped_lock lock(m_mutex);
         return std::exchange(m_messages, {});
     }
+
+    std::deque<Message> pending;
+    bool owesEnd = false; // more was promised
 
 private:
     // A stop request while the question is open leaves it without an answer.
@@ -108,7 +117,7 @@ private:
     std::stop_token m_stop;
     std::mutex m_mutex;
     std::condition_variable_any m_answered;
-    std::vector<Message> m_messages;
+    std::deque<Message> m_messages;
     std::optional<bool> m_trusted;
     std::optional<std::optional<std::string>> m_secret;
 };
@@ -207,23 +216,41 @@ void RunController::answerSecret(const std::optional<std::string>& secret)
 
 void RunController::drain()
 {
-    if (!m_mailbox)
+    const std::shared_ptr<Mailbox> mailbox = m_mailbox; // its last message lets go of it
+    if (!mailbox)
         return;
+    std::deque<Message>& pending = mailbox->pending;
+    if (pending.empty())
+        pending = mailbox->take();
+    QElapsedTimer slice;
+    slice.start();
     std::vector<Json> events;
-    const auto handOver = [&] {
-        if (!events.empty())
-            emit eventsArrived(std::exchange(events, {}));
+    const auto handOver = [&](bool more) {
+        if (events.empty() && (more || !mailbox->owesEnd))
+            return;
+        mailbox->owesEnd = more;
+        emit eventsArrived(std::exchange(events, {}), more);
     };
-    for (Message& message : m_mailbox->take()) {
+    while (!pending.empty()) {
+        // A question's dialog has an event loop of its own, in which this goes on with what is behind it.
+        Message message = std::move(pending.front());
+        pending.pop_front();
         if (auto* event = std::get_if<Json>(&message.content)) {
             events.push_back(std::move(*event));
+            if (events.size() < kChunk || pending.empty())
+                continue;
+            handOver(true);
+            if (slice.elapsed() >= kSliceMilliseconds) {
+                QTimer::singleShot(0, this, &RunController::drain);
+                return;
+            }
             continue;
         }
-        handOver();
+        handOver(false);
         if (deliver(message))
             return;
     }
-    handOver();
+    handOver(false);
 }
 
 bool RunController::deliver(const Message& message)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One run, look at the nodes or measured sweep at a time on its own thread: the work there, signals here. What the run
-// says is collected and handed over in batches at most ten times a second, in order, so that a fast run cannot flood
-// the window.
+// says is collected and handed over in batches at most ten times a second, in order, and a large batch in slices of a
+// few milliseconds, so that neither a fast run nor a long one that is caught up with keeps the window from answering.
 #pragma once
 
 #include "runner/preflight/probe.h"
@@ -54,7 +54,8 @@ signals:
     void stateChanged(fourfold::RunState state, const QString& what);
     void staging(double fraction, const QString& what);
     void linkChanged(fourfold::LinkState state, const QString& host);
-    void eventsArrived(const std::vector<fourfold::Json>& events);
+    // `more`: the rest of the batch follows in a moment.
+    void eventsArrived(const std::vector<fourfold::Json>& events, bool more = false);
     void hostKeyAsked(const fourfold::HostKeyQuestion& question);
     void secretAsked(const fourfold::SecretQuestion& question);
     // What the nodes are like, or the Problem that kept them from being looked at; the last signal of check().

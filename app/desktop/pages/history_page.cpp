@@ -162,6 +162,14 @@ void HistoryPage::refresh(const QString& select)
     showSelected();
 }
 
+void HistoryPage::showNext(const QString& run)
+{
+    if (isVisible())
+        refresh(run);
+    else
+        m_selected = run;
+}
+
 // What nobody could say when the events came in: a prediction for each trace takes a while, so the list is there first.
 void HistoryPage::compareTraces()
 {

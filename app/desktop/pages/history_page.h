@@ -32,6 +32,8 @@ public:
     void setHistoryFile(const std::filesystem::path& file) { m_file = file; }
     // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
     void refresh(const QString& select = {});
+    // Shows this run: now, or when the page is looked at next (a long run takes a while to read).
+    void showNext(const QString& run);
     [[nodiscard]] const HistoryModel& model() const { return m_model; }
     // Adds a run's folder or an exported run; false: it cannot, and said so. A run that is there already is shown.
     bool importRun(const std::filesystem::path& path);
