@@ -5,6 +5,9 @@
 //   bench_desktop --edit               of that, an edit's answer alone
 //   bench_desktop --live SECONDS [AGE] 16 ranks x 10 events a second, and how late the window's own timer is meanwhile;
 //                                      AGE: seconds that the run is old when the window begins to follow it
+//   bench_desktop --live SECONDS --rate N    a run on this computer (agent, fake trainer, history) of N steps a second,
+//   and
+//                                      how late the window's timer is meanwhile and when the run ends
 //   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
@@ -17,6 +20,7 @@
 #include "app/models/results_model.h"
 #include "core/history/store.h"
 #include "core/plan/presets.h"
+#include "tests/runner/support.h"
 
 #include <SQLiteCpp/Database.h>
 
@@ -30,6 +34,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <random>
 
 using namespace fourfold;
@@ -186,6 +191,58 @@ double residentMib()
     return 0;
 }
 
+// How late an event that is due now is handled by the window's thread, looked at every 5 ms, and how much processor
+// time of its own the thread has used since the look before: what other programs take from it makes it late, not busy.
+class Lateness {
+public:
+    Lateness()
+    {
+        m_beat.setTimerType(Qt::PreciseTimer);
+        QObject::connect(&m_beat, &QTimer::timeout, [this] { look(); });
+    }
+    void start()
+    {
+        m_since.start();
+        m_used = threadMilliseconds();
+        m_beat.start(kBeat);
+    }
+    void stop()
+    {
+        if (m_beat.isActive())
+            look(); // whatever kept it from its turn
+        m_beat.stop();
+    }
+    [[nodiscard]] std::string text() const
+    {
+        const auto over = [](const std::vector<double>& values) {
+            return static_cast<long long>(
+                std::count_if(values.begin(), values.end(), [](double ms) { return ms > 16; }));
+        };
+        char out[240];
+        std::snprintf(out, sizeof out,
+            "late by median %.2f ms, p95 %.2f ms, most %.2f ms, over 16 ms %lld of %zu times; busy for p95 %.2f ms, "
+            "most "
+            "%.2f ms, over 16 ms %lld times",
+            percentile(m_late, 0.5), percentile(m_late, 0.95), percentile(m_late, 1), over(m_late), m_late.size(),
+            percentile(m_busy, 0.95), percentile(m_busy, 1), over(m_busy));
+        return out;
+    }
+
+private:
+    static constexpr int kBeat = 5; // milliseconds
+    void look()
+    {
+        m_late.push_back(std::max(0.0, double(m_since.nsecsElapsed()) / 1e6 - kBeat));
+        m_busy.push_back(threadMilliseconds() - m_used);
+        m_since.restart();
+        m_used = threadMilliseconds();
+    }
+    QTimer m_beat;
+    QElapsedTimer m_since;
+    double m_used = 0;
+    std::vector<double> m_late, m_busy;
+};
+
 // Events as the controller hands them over: ten batches a second of what 16 ranks would send.
 // `before` batches come at once, as when a window catches up with a run that is that old.
 void followRun(MainWindow& window, int seconds, int before)
@@ -213,24 +270,65 @@ void followRun(MainWindow& window, int seconds, int before)
     for (int batch = 0; batch < before; ++batch)
         feedBatch();
     QApplication::processEvents();
-    std::vector<double> late;
-    QElapsedTimer since;
-    QTimer beat; // how late an event that is due now is handled
-    beat.setTimerType(Qt::PreciseTimer);
-    constexpr double kBeat = 5;
-    QObject::connect(&beat, &QTimer::timeout, [&] {
-        late.push_back(std::max(0.0, double(since.nsecsElapsed()) / 1e6 - kBeat));
-        since.restart();
-    });
+    Lateness late;
     QTimer::singleShot(seconds * 1000, qApp, &QApplication::quit);
     feed.start(kBatch);
-    since.start();
-    beat.start(int(kBeat));
+    late.start();
     QTimer::singleShot(2000, [] { std::printf("resident after 2 s: %.1f MiB\n", residentMib()); });
     QApplication::exec();
     std::printf(
-        "live: %d events in %d s; window late by median %.2f ms, p95 %.2f ms, most %.2f ms; resident %.1f MiB\n", step,
-        seconds, percentile(late, 0.5), percentile(late, 0.95), percentile(late, 1), residentMib());
+        "live: %d events in %d s; window %s; resident %.1f MiB\n", step, seconds, late.text().c_str(), residentMib());
+}
+
+// A run as a user would start it: the agent watches the ranks, the client stores their events, the window shows them.
+int followRealRun(MainWindow& window, const test::Home& home, int seconds, int rate)
+{
+    const int steps = seconds * rate;
+    RunRequest request
+        = test::request(home, 2, {{"FAKE_STEPS", std::to_string(steps)}, {"FAKE_RATE", std::to_string(rate)}});
+    request.history_file = home.path() / "data/fourfold/history.db";
+    window.showPage(MainWindow::Page::runs);
+    RunController& controller = window.controller();
+    Lateness start, running, end;
+    std::optional<Expected<RunResult>> outcome;
+    QElapsedTimer wall;
+    double lasted = 0;
+    qint64 events = 0, shown = 0;
+    QObject::connect(&controller, &RunController::eventsArrived, [&](const std::vector<Json>& batch, bool) {
+        if (events == 0 && !batch.empty()) {
+            start.stop();
+            running.start();
+            wall.start();
+        }
+        events += qint64(batch.size());
+        shown = window.liveRun().step();
+    });
+    QObject::connect(&controller, &RunController::finished, [&](const Expected<RunResult>& result) {
+        outcome = result;
+        lasted = double(wall.elapsed()) / 1e3;
+        running.stop();
+        end.start();
+        QTimer::singleShot(2000, qApp, &QApplication::quit);
+    });
+    start.start();
+    window.liveRun().expect({}, steps, QStringLiteral("Bench"));
+    controller.start(request);
+    QApplication::exec();
+    if (!*outcome || (*outcome)->state != RunState::ok) {
+        std::printf("the run failed: %s\n",
+            !*outcome                 ? outcome->error().line().c_str()
+                : (*outcome)->problem ? (*outcome)->problem->line().c_str()
+                                      : "");
+        return 1;
+    }
+    const auto stored = HistoryStore::open(request.history_file)->show((*outcome)->id);
+    std::printf("live: %lld events shown up to step %lld of %d in %.1f s (%.0f a second), %lld stored\n",
+        static_cast<long long>(events), static_cast<long long>(shown), steps, lasted, double(events) / lasted,
+        static_cast<long long>(stored ? stored->summary.steps : -1));
+    std::printf("window before the first event: %s\nwindow while they come:        %s\nwindow in 2 s after the end:   "
+                "%s\nresident %.1f MiB\n",
+        start.text().c_str(), running.text().c_str(), end.text().c_str(), residentMib());
+    return 0;
 }
 
 // Rows as a program would have left them, written by SQL: 1,000 steps a run.
@@ -298,6 +396,11 @@ void openHistory(const Presets& presets, const std::filesystem::path& folder)
 int main(int argc, char** argv)
 {
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    // A real run has a history and a node of its own.
+    const bool real = argc > 4 && std::string(argv[1]) == "--live" && std::string(argv[3]) == "--rate";
+    std::optional<test::Home> home;
+    if (real)
+        home.emplace();
     QApplication application(argc, argv);
     prepareAppearance();
     const Presets presets;
@@ -315,6 +418,9 @@ int main(int argc, char** argv)
     window.show();
     QApplication::processEvents();
     std::printf("window made and shown: %.0f ms\n", double(timer.nsecsElapsed()) / 1e6);
+    if (real)
+        return followRealRun(
+            window, *home, std::max(3, arguments.value(2).toInt()), std::max(1, arguments.value(4).toInt()));
     if (arguments.value(1) == QStringLiteral("--live")) {
         followRun(window, std::max(3, arguments.value(2).toInt()), 10 * arguments.value(3).toInt());
         return 0;

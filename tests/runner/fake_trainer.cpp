@@ -2,6 +2,7 @@
 // Stands in for the trainer in the runner's tests: speaks its contract (environment, arguments, rank<r>.jsonl, exit
 // status), trains nothing, and misbehaves as FAKE_* variables ask.
 //   FAKE_STEPS, FAKE_STEP_MS      how long it runs; FAKE_STEP_US instead of milliseconds
+//   FAKE_RATE=n                   instead: n steps a second, by the clock
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
 //   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
@@ -21,10 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -145,8 +148,12 @@ int main(int argc, char** argv)
     const int fail_rank = std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
     const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
     const std::string how = variable("FAKE_HOW");
+    const double rate = std::atof(variable("FAKE_RATE", "0").c_str());
+    const auto begin = std::chrono::steady_clock::now();
     for (int step = 1; step <= steps; ++step) {
-        if (pause_us > 0) // a pause of nothing takes longer than writing an event
+        if (rate > 0)
+            std::this_thread::sleep_until(begin + std::chrono::duration<double>(step / rate));
+        else if (pause_us > 0) // a pause of nothing takes longer than writing an event
             usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
