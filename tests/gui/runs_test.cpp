@@ -81,6 +81,36 @@ private slots:
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
     }
 
+    // Thousands of events a second: they come in order and in small pieces, and the charts are drawn once a batch.
+    void aFastRunKeepsTheWindowFree()
+    {
+        constexpr int steps = 20'000;
+        Fixture w(test::tinyPlan(steps, 0));
+        qsizetype last = -1, largest = 0, unfinished = 0;
+        bool inOrder = true, more = false;
+        connect(&w.window.controller(), &RunController::eventsArrived, this,
+            [&](const std::vector<Json>& events, bool goesOn) {
+                for (const Json& event : events) {
+                    inOrder = inOrder && event["seq"].get<qsizetype>() == last + 1;
+                    last = event["seq"].get<qsizetype>();
+                }
+                largest = std::max(largest, qsizetype(events.size()));
+                unfinished += goesOn ? 1 : 0;
+                more = goesOn;
+            });
+        QSignalSpy drawn(&w.live(), &LiveRun::pointsArrived);
+        QTest::mouseClick(w.button("start"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().state(), RunState::ok);
+        QVERIFY(inOrder);
+        QVERIFY(!more);
+        QCOMPARE(w.live().throughput().count(), steps);
+        QVERIFY2(largest <= 100, qPrintable(QString::number(largest)));
+        QVERIFY2(unfinished > 20, qPrintable(QString::number(unfinished)));
+        QVERIFY2(drawn.count() < unfinished, qPrintable(QString::number(drawn.count())));
+        QCOMPARE(w.runs().throughputChart().pointCount(), int(w.live().throughput().points().size()));
+    }
+
     void stopEndsTheRun()
     {
         Fixture w(test::tinyPlan(100'000, 20));
