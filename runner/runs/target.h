@@ -65,7 +65,7 @@ struct Target {
     std::vector<std::string> prelude; // shell lines that run on each node before the ranks; their environment is kept
     std::optional<Container> container;
     std::vector<std::string> secrets; // names of this program's variables that reach the ranks and are stored nowhere
-    std::string interface; // of the ranks' sockets; empty = the one that carries the node's address
+    std::string interface; // on whose address the ranks meet; empty = the one that carries the node's address
     std::vector<std::string> hcas; // InfiniBand adapters for NCCL, "mlx5_0"; empty = NCCL's choice
     NumaBinding numa = NumaBinding::gpu;
     std::string host_order = "given"; // order in which hosts take ranks: "given" or "name" (natural order)
