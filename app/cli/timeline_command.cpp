@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
 #include "app/cli/plan_source.h"
+#include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
 
 #include <fstream>
@@ -58,6 +59,11 @@ int run(const Options& options)
         return fail(written.error());
     std::cerr << "wrote " << options.output << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
+    if (!options.measured.empty()) {
+        std::cout << "an average stage, the furthest off first\n";
+        for (const TermOff& term : terms_off(prediction.timeline, timeline))
+            std::cout << "  " << term_off_text(term) << "\n";
+    }
     return kDone;
 }
 
@@ -71,7 +77,9 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg or F.png")
         ->type_name("FILE")
         ->required();
-    command->add_option("--measured", options->measured, "draw the traced step of a run's events.jsonl instead")
+    command
+        ->add_option("--measured", options->measured,
+            "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
         ->type_name("FILE");
     command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
 }

@@ -3,6 +3,7 @@
 
 #include "app/models/text.h"
 #include "core/calibration/published_layouts.h"
+#include "core/predict/term_off.h"
 
 #include <QCoreApplication>
 
@@ -28,6 +29,21 @@ std::optional<double> CompareEntry::bestTps() const
     return prediction ? prediction->tps_per_gpu : std::nullopt;
 }
 
+std::optional<double> CompareEntry::mfu() const
+{
+    if (!prediction)
+        return {};
+    return prediction->mfu ? prediction->mfu : prediction->mfu_bf16_peak;
+}
+
+std::optional<double> CompareEntry::measuredMfu() const
+{
+    const std::optional<double> predicted = mfu();
+    if (!predicted || !tps_per_gpu || !prediction->tps_per_gpu || *prediction->tps_per_gpu <= 0)
+        return {};
+    return *predicted * *tps_per_gpu / *prediction->tps_per_gpu;
+}
+
 CompareEntry entryOf(const QString& id, const QString& name, const Prediction& prediction)
 {
     CompareEntry entry;
@@ -49,7 +65,13 @@ CompareEntry entryOf(const RunDetail& run)
         // The stored form leaves the plan's derived fields to the plan itself.
         if (Expected<ResolvedPlan> plan = read_resolved(run.plan, run.summary.id))
             entry.prediction->plan = *std::move(plan);
+        // Nor does it keep the timeline.
+        if (entry.prediction->timeline.spans.empty()) {
+            if (Expected<Timeline> step = predicted_step(run.plan))
+                entry.prediction->timeline = *std::move(step);
+        }
     }
+    entry.trace = measured_step(run.other_events);
     entry.tps_per_gpu = run.summary.measured_tps_per_gpu;
     entry.step_time_s = run.summary.measured_step_time_s;
     entry.memory_gib = run.summary.measured_memory_gib;

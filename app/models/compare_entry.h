@@ -22,11 +22,16 @@ struct CompareEntry {
     std::optional<Prediction> prediction; // empty where the plan cannot be predicted
     // What was measured; empty for plans and for what was not recorded.
     std::optional<double> tps_per_gpu, step_time_s, memory_gib, loss;
+    std::optional<Timeline> trace; // of a run's measured step
 
     // The resolved plan behind it, null when there is none.
     [[nodiscard]] const ResolvedPlan* plan() const { return prediction ? &prediction->plan : nullptr; }
     // Measured where there is a measurement, else predicted.
     [[nodiscard]] std::optional<double> bestTps() const;
+    // As predicted, of 1; the peak is that of the plan's precision where the GPU has one, else BF16's.
+    [[nodiscard]] std::optional<double> mfu() const;
+    // The predicted one at the measured throughput: both count the same FLOPs a token.
+    [[nodiscard]] std::optional<double> measuredMfu() const;
 };
 
 CompareEntry entryOf(const QString& id, const QString& name, const Prediction& prediction);

@@ -60,6 +60,7 @@ void addPlan(std::vector<Metric>& metrics)
     const QString group = tr("Plan");
     const auto words = [&](const QString& name, const char* key, auto get) {
         metrics.push_back({group, name, key, ofPlan(get), whole});
+        metrics.back().identifies = true;
     };
     words(tr("Model"), "model", [](const ResolvedPlan& p) { return fromUtf8(p.model.name); });
     words(tr("Cluster"), "cluster", [](const ResolvedPlan& p) { return fromUtf8(p.cluster.name); });
@@ -94,8 +95,8 @@ void addAnswer(std::vector<Metric>& metrics)
         ofPrediction([](const Prediction& p) { return p.tps_per_gpu; }), throughputText, 1});
     metrics.push_back({speed, tr("Step time"), "predicted_step_time_s",
         ofPrediction([](const Prediction& p) { return p.step_time_s; }), duration, -1});
-    metrics.push_back({speed, tr("MFU"), "mfu",
-        ofPrediction([](const Prediction& p) { return p.mfu ? p.mfu : p.mfu_bf16_peak; }), share, 1});
+    metrics.push_back(
+        {speed, tr("MFU"), "mfu", [](const CompareEntry& entry) { return known(entry.mfu()); }, share, 1});
     metrics.push_back({speed, tr("TFLOP/s per GPU as logged"), "tflops_per_gpu",
         ofPrediction([](const Prediction& p) { return p.tflops_per_gpu; }),
         [](double value) { return grouped(value, 1); }, 1});
@@ -103,9 +104,13 @@ void addAnswer(std::vector<Metric>& metrics)
                            return p.step_time_s ? std::optional<double>(p.bubble_fraction) : std::nullopt;
                        }),
         share, -1});
-    const QString memory = tr("Memory of the fullest stage, GiB");
-    metrics.push_back({memory, tr("Peak"), "predicted_memory_gib",
+    metrics.push_back({speed, tr("Peak memory GiB"), "predicted_memory_gib",
         ofPrediction([](const Prediction& p) { return p.memory_gib; }), gib, -1});
+}
+
+void addMemory(std::vector<Metric>& metrics)
+{
+    const QString memory = tr("Memory of the fullest stage, GiB");
     metrics.push_back({memory, tr("On the device"), "memory_device_gib",
         ofPrediction([](const Prediction& p) { return p.memory_device_gib; }), gib, -1});
     metrics.push_back({memory, tr("Usable"), "memory_capacity_gib",
@@ -146,6 +151,8 @@ void addMeasured(std::vector<Metric>& metrics)
     };
     add(tr("Tokens/s per GPU"), "measured_tps_per_gpu", &CompareEntry::tps_per_gpu, throughputText, 1);
     add(tr("Step time"), "measured_step_time_s", &CompareEntry::step_time_s, duration, -1);
+    metrics.push_back({group, tr("MFU"), "measured_mfu",
+        [](const CompareEntry& entry) { return known(entry.measuredMfu()); }, share, 1});
     add(tr("Memory GiB"), "measured_memory_gib", &CompareEntry::memory_gib, gib, -1);
     add(
         tr("Loss"), "loss", &CompareEntry::loss, [](double value) { return grouped(value, 4); }, -1);
@@ -159,13 +166,15 @@ void addMeasured(std::vector<Metric>& metrics)
 }
 } // namespace
 
+// What comes out first, then what was asked, then what it is made of.
 std::vector<CompareModel::Metric> compareMetrics()
 {
     std::vector<Metric> metrics;
-    addPlan(metrics);
     addAnswer(metrics);
-    addTime(metrics);
     addMeasured(metrics);
+    addPlan(metrics);
+    addMemory(metrics);
+    addTime(metrics);
     return metrics;
 }
 

@@ -178,12 +178,16 @@ Table CompareModel::table() const
 {
     Table table;
     table.columns = {{"name", tr("Name").toStdString()}, {"kind", tr("Kind").toStdString()}};
+    std::vector<const Metric*> metrics;
     for (const Metric& metric : m_metrics)
-        table.columns.push_back({metric.key, metric.name.toStdString(), metric.decimals});
+        metrics.push_back(&metric);
+    std::stable_partition(metrics.begin(), metrics.end(), [](const Metric* metric) { return metric->identifies; });
+    for (const Metric* metric : metrics)
+        table.columns.push_back({metric->key, metric->name.toStdString(), metric->decimals});
     for (const CompareEntry& entry : m_entries) {
         std::vector<Cell> row{entry.name.toStdString(), entryKindLabel(entry.kind).toStdString()};
-        for (const Metric& metric : m_metrics) {
-            const Value value = metric.value(entry);
+        for (const Metric* metric : metrics) {
+            const Value value = metric->value(entry);
             if (const auto* number = std::get_if<double>(&value)) {
                 const bool isWhole = *number == std::round(*number) && std::abs(*number) < 1e15;
                 row.push_back(isWhole ? Cell(static_cast<std::int64_t>(*number)) : Cell(*number));

@@ -46,6 +46,7 @@ public:
         std::function<QString(double)> text; // of a number
         int better = 0; // 1: more is better, -1: less is better, 0: neither
         int decimals = -5; // in files
+        bool identifies = false; // says which plan it is: in front in files
     };
 
 private:

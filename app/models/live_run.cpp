@@ -2,7 +2,7 @@
 #include "app/models/live_run.h"
 
 #include "app/models/text.h"
-#include "core/plan/presets.h"
+#include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/protocol/laggard.h"
 
@@ -83,10 +83,12 @@ void LiveRun::begin()
     m_trouble.reset();
     m_trace.reset();
     m_predictedTrace.reset();
+    m_prediction.cancel();
     for (SeriesBuffer* series : {&m_throughput, &m_loss, &m_evalLoss, &m_memory, &m_mfu})
         series->clear();
     m_rankMemory.clear();
     m_rankThroughput.clear();
+    m_rankMfu.clear();
     m_hosts.clear();
     m_log.clear();
     emit pointsArrived();
@@ -123,7 +125,7 @@ void LiveRun::readPrediction(const QString& folder)
     if (!json)
         return;
     if (const Expected<Prediction> prediction = prediction_from_json(*json, file.string()))
-        m_expectation = {prediction->tps_per_gpu, prediction->step_time_s, prediction->memory_gib};
+        m_expectation = {prediction->tps_per_gpu, prediction->step_time_s, prediction->memory_gib, prediction->mfu};
     emit pointsArrived();
 }
 
@@ -195,15 +197,27 @@ void LiveRun::takeTrace(const Json& event)
     }
     m_trace = *std::move(timeline);
     m_traceStep = static_cast<int>(number(event, "step").value_or(m_step));
-    if (!m_predictedTrace) {
-        const std::filesystem::path file = std::filesystem::path(m_folder.toStdString()) / "plan.json";
-        if (const Expected<Plan> sent = read_plan(file)) {
-            if (const Expected<ResolvedPlan> plan = resolve(*sent, Presets())) // with its stack's constants
-                m_predictedTrace = predict(*plan).timeline;
-        }
-    }
+    if (!m_predictedTrace)
+        predictTrace();
     m_log.add(RunLogModel::Level::info, tr("Trace"), tr("Measured spans of step %1").arg(m_traceStep));
     emit traceArrived();
+}
+
+void LiveRun::predictTrace()
+{
+    if (m_prediction.isRunning())
+        return; // another trace of the same run
+    m_prediction.start([this, file = std::filesystem::path(m_folder.toStdString()) / "plan.json"](
+                           const std::stop_token&) -> Background::Done {
+        const Expected<Json> plan = read_json_file(file);
+        Expected<Timeline> step = plan ? predicted_step(*plan) : Expected<Timeline>(plan.error());
+        if (!step)
+            return {};
+        return [this, step = *std::move(step)] {
+            m_predictedTrace = step;
+            emit traceArrived();
+        };
+    });
 }
 
 void LiveRun::takeStep(const Json& event)
@@ -257,8 +271,13 @@ void LiveRun::takeRanks(const Json& event, double step)
     take("memory_peak_gib", m_rankMemory, [](double value) { return value; });
     // The job's throughput stands for the job's step time; a rank's follows from its own.
     const std::optional<double> tps = number(event, "tps_per_gpu"), seconds = number(event, "step_time_s");
+    const auto atOwnPace = [&](RankSpread& spread, double whole) {
+        take("step_time_s", spread, [&](double own) { return own > 0 ? whole * *seconds / own : whole; });
+    };
     if (tps && seconds)
-        take("step_time_s", m_rankThroughput, [&](double own) { return own > 0 ? *tps * *seconds / own : *tps; });
+        atOwnPace(m_rankThroughput, *tps);
+    if (const std::optional<double> mfu = number(event, "mfu"); mfu && seconds)
+        atOwnPace(m_rankMfu, *mfu * 100);
 }
 
 QString LiveRun::rankName(int rank) const

@@ -2,6 +2,7 @@
 // The run that the Runs page shows, as view state: figures, lines of the charts and the log, fed by a RunController.
 #pragma once
 
+#include "app/models/background.h"
 #include "app/models/run_controller.h"
 #include "app/models/run_log_model.h"
 #include "app/models/series_buffer.h"
@@ -16,7 +17,7 @@ namespace fourfold::ui {
 
 // What was predicted for the stack that runs; empty where unknown.
 struct RunExpectation {
-    std::optional<double> tps_per_gpu, step_time_s, memory_gib;
+    std::optional<double> tps_per_gpu, step_time_s, memory_gib, mfu; // mfu: of 1
 };
 
 // A figure over the ranks of a run, step by step: the least, the median and the greatest, and who has the worst.
@@ -65,9 +66,10 @@ public:
     [[nodiscard]] const SeriesBuffer& mfu() const { return m_mfu; } // per cent of the dense peak
     [[nodiscard]] const SeriesBuffer& memory() const { return m_memory; } // peak GiB, largest over ranks
     // Over ranks, where the trainer tells: peak memory in GiB (worst: the most), tokens/s per GPU by each rank's own
-    // clock (worst: the slowest).
+    // clock and the MFU at it, in per cent (worst: the slowest).
     [[nodiscard]] const RankSpread& memoryOverRanks() const { return m_rankMemory; }
     [[nodiscard]] const RankSpread& throughputOverRanks() const { return m_rankThroughput; }
+    [[nodiscard]] const RankSpread& mfuOverRanks() const { return m_rankMfu; }
     // "rank 3 on node-b"; empty for -1.
     [[nodiscard]] QString rankName(int rank) const;
     [[nodiscard]] std::optional<double> stepTime() const { return m_stepTime; }
@@ -76,7 +78,8 @@ public:
     [[nodiscard]] QString folder() const { return m_folder; } // of the run on this computer; empty before it is made
     [[nodiscard]] const std::optional<RunFailure>& failure() const { return m_failure; }
     [[nodiscard]] const std::optional<LinkTrouble>& linkTrouble() const { return m_trouble; }
-    // The newest measured step, and the same step as predicted; empty before the trainer sent one.
+    // The newest measured step, and the same step as predicted (it comes a moment later); empty before the trainer sent
+    // one.
     [[nodiscard]] const std::optional<Timeline>& trace() const { return m_trace; }
     [[nodiscard]] const std::optional<Timeline>& predictedTrace() const { return m_predictedTrace; }
     [[nodiscard]] int traceStep() const { return m_traceStep; }
@@ -95,6 +98,7 @@ private:
     void take(const Json& event);
     void takeStep(const Json& event);
     void takeTrace(const Json& event);
+    void predictTrace();
     void takeError(const Json& event, const QDateTime& time);
     void takeStart(const Json& event);
     void takeRanks(const Json& event, double step);
@@ -107,7 +111,7 @@ private:
     bool m_hasRun = false;
     RunExpectation m_expectation;
     int m_totalSteps = 0, m_step = 0;
-    RankSpread m_rankMemory, m_rankThroughput;
+    RankSpread m_rankMemory, m_rankThroughput, m_rankMfu;
     QMap<int, QString> m_hosts; // of the ranks
     SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory, m_mfu;
     std::optional<double> m_stepTime, m_measured;
@@ -116,6 +120,7 @@ private:
     std::optional<Timeline> m_trace, m_predictedTrace;
     int m_traceStep = 0;
     RunLogModel m_log;
+    Background m_prediction; // of the traced step: the plan is read, resolved and simulated
 };
 
 // "Running", "Out of memory", ... and the tone in which to show it.

@@ -78,6 +78,15 @@ QString dataFact(const ResolvedPlan& plan)
     return counted(plan.training.micro_batches, tr("micro-batch"), tr("micro-batches"));
 }
 
+QString expertFact(const ResolvedPlan& plan)
+{
+    if (!plan.model.experts)
+        return {};
+    if (plan.layout.ep == 1)
+        return tr("all %1 on every rank").arg(grouped(plan.model.experts->count));
+    return tr("%1 per rank").arg(counted(double(plan.model.experts->count / plan.layout.ep), tr("expert")));
+}
+
 QString tokensFact(const ResolvedPlan& plan)
 {
     return tr("%1 tokens per step").arg(compact(plan.tokens_per_step()));

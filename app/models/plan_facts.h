@@ -16,6 +16,7 @@ QString tensorFact(const ResolvedPlan& plan); // "inside one node", "across 2 no
 QString contextFact(const ResolvedPlan& plan); // "4,096 tokens per rank"
 QString pipelineFact(const ResolvedPlan& plan); // "10 layers per stage", "10 to 11 layers per stage"
 QString dataFact(const ResolvedPlan& plan); // "32 micro-batches"
+QString expertFact(const ResolvedPlan& plan); // "32 experts per rank"; empty for a dense model
 QString tokensFact(const ResolvedPlan& plan); // "8.4 M tokens per step"
 QString intraNodeFact(const Cluster& cluster); // "switch", "pairs", "torus"
 QString interNodeFact(const Cluster& cluster); // "10 us, 4 NICs"

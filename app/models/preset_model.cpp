@@ -3,6 +3,8 @@
 
 #include "app/models/text.h"
 
+#include <algorithm>
+
 namespace fourfold::ui {
 
 namespace {
@@ -65,9 +67,29 @@ std::string nameOf(const Presets& presets, PresetModel::Kind kind, const std::st
 
 PresetModel::PresetModel(const Presets& presets, Kind kind, QObject* parent)
     : QAbstractListModel(parent)
+    , m_presets(presets)
+    , m_kind(kind)
 {
-    for (const std::string& id : presets.ids(folderOf(kind)))
-        m_entries.push_back({fromUtf8(id), fromUtf8(nameOf(presets, kind, id))});
+    read();
+}
+
+void PresetModel::read()
+{
+    m_entries.resize(m_hasCustom ? 1 : 0);
+    for (const std::string& id : m_presets.ids(folderOf(m_kind)))
+        m_entries.push_back({fromUtf8(id), fromUtf8(nameOf(m_presets, m_kind, id))});
+}
+
+void PresetModel::lookAgainFor(const QString& id)
+{
+    if (rowOf(id) >= 0)
+        return;
+    const std::vector<std::string> ids = m_presets.ids(folderOf(m_kind));
+    if (std::find(ids.begin(), ids.end(), id.toStdString()) == ids.end())
+        return;
+    beginResetModel();
+    read();
+    endResetModel();
 }
 
 void PresetModel::setCustom(const QString& name)

@@ -151,10 +151,10 @@ void RunController::follow(const QString& runId, const std::filesystem::path& hi
     });
 }
 
-void RunController::check(Target target, const std::filesystem::path& agent)
+void RunController::check(Target target, const std::filesystem::path& agent, bool speeds)
 {
-    begin(Work::check, [target = std::move(target), agent](Mailbox& mailbox, std::stop_token stop) -> Message {
-        return {CheckEnd{probe_target(target, mailbox, std::move(stop), false, agent)}};
+    begin(Work::check, [target = std::move(target), agent, speeds](Mailbox& mailbox, std::stop_token stop) -> Message {
+        return {CheckEnd{probe_target(target, mailbox, std::move(stop), speeds, agent)}};
     });
 }
 

@@ -32,8 +32,9 @@ public:
     // Catches up with a run of the history and follows it; stop() then stops following, not the run.
     // Precondition: !isRunning().
     void follow(const QString& runId, const std::filesystem::path& historyFile);
-    // Connects to every host of the target and looks at it, without running anything. Precondition: !isRunning().
-    void check(Target target, const std::filesystem::path& agent);
+    // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
+    // cores, memory and links. Precondition: !isRunning().
+    void check(Target target, const std::filesystem::path& agent, bool speeds = false);
     // Runs every cell that is not measured yet, as runs of their own. Precondition: !isRunning().
     void sweep(SweepRequest request);
     enum class Work { run, follow, check, sweep };

@@ -62,7 +62,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
 
     RunSetup setup;
     const Prediction prediction = predict(*runs);
-    setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib};
+    setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
     setup.steps = steps.value_or(runs->run.total_steps(runs->tokens_per_step()));
     if (setup.steps < 1)
         return refused(tr("The plan does not say how long to train: choose the number of steps"));

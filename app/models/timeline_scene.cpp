@@ -33,6 +33,16 @@ TimelineScene::TimelineScene(const Timeline& timeline)
     }
 }
 
+Timeline TimelineScene::timeline() const
+{
+    Timeline timeline{rows(), m_length, {}};
+    for (int stage = 0; stage < rows(); ++stage) {
+        for (const TimelineBar& bar : row(stage))
+            timeline.spans.push_back({stage, bar.kind, bar.microBatch, bar.chunk, bar.start_s, bar.end_s});
+    }
+    return timeline;
+}
+
 std::size_t TimelineScene::barCount() const
 {
     std::size_t count = 0;

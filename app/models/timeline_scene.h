@@ -28,6 +28,7 @@ public:
     TimelineScene() = default;
     explicit TimelineScene(const Timeline& timeline);
 
+    [[nodiscard]] Timeline timeline() const; // what it was made from, without empty spans
     [[nodiscard]] int rows() const { return static_cast<int>(m_rows.size()); }
     [[nodiscard]] double length() const { return m_length; }
     [[nodiscard]] std::size_t barCount() const;

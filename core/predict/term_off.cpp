@@ -60,20 +60,32 @@ std::vector<TermOff> terms_off(const Timeline& predicted, const Timeline& measur
     return sorted;
 }
 
-std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& events)
+Expected<Timeline> predicted_step(const Json& plan)
+{
+    FOURFOLD_TRY(const Plan stored, plan_from_json(plan, "stored plan"));
+    FOURFOLD_TRY(const ResolvedPlan resolved, resolve(stored, Presets()));
+    return predict(resolved).timeline;
+}
+
+std::optional<Timeline> measured_step(const std::vector<Json>& events)
 {
     const auto trace = std::find_if(events.rbegin(), events.rend(),
         [](const Json& event) { return event.value("event", std::string()) == "trace"; });
     if (trace == events.rend())
         return {};
-    const Expected<Timeline> measured = timeline_from_chrome_trace(*trace, "trace event");
-    // Through the presets: a stored plan names its stack's constants by the preset's id.
-    const Expected<Plan> stored = plan_from_json(plan, "stored plan");
-    const Expected<ResolvedPlan> resolved
-        = stored ? resolve(*stored, Presets()) : Expected<ResolvedPlan>(stored.error());
-    if (!measured || !resolved)
+    Expected<Timeline> measured = timeline_from_chrome_trace(*trace, "trace event");
+    return measured ? std::optional(*std::move(measured)) : std::nullopt;
+}
+
+std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& events)
+{
+    const std::optional<Timeline> measured = measured_step(events);
+    if (!measured)
         return {};
-    const std::vector<TermOff> terms = terms_off(predict(*resolved).timeline, *measured);
+    const Expected<Timeline> predicted = predicted_step(plan);
+    if (!predicted)
+        return {};
+    const std::vector<TermOff> terms = terms_off(*predicted, *measured);
     return terms.empty() ? std::nullopt : std::optional(terms.front());
 }
 

@@ -21,6 +21,13 @@ struct TermOff {
 // Every term of either timeline, the furthest off first.
 std::vector<TermOff> terms_off(const Timeline& predicted, const Timeline& measured);
 
+// The step that a stored run's plan predicts, with the constants of its stack's preset: a stored plan names them by id.
+Expected<Timeline> predicted_step(const Json& plan);
+
+// The measured step of a run, from the last trace among its events. Empty where there is none, or none that can be
+// read.
+std::optional<Timeline> measured_step(const std::vector<Json>& events);
+
 // The furthest of a stored run: `plan` as it ran, `events` those that are not steps. Empty where the run has no trace.
 std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& events);
 

@@ -237,6 +237,8 @@ TEST_F(Predict, TimelineDrawsWhatARunMeasured)
     const Output output = fourfold(
         {"timeline", plan, "--set", "layout.pp=1", "--set", "layout.dp=8", "--measured", events, "--output", "m.json"});
     EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.out, HasSubstr("an average stage, the furthest off first\n"));
+    EXPECT_THAT(output.out, HasSubstr("  forward: "));
     const auto drawn = read_json_file(folder() / "m.json");
     ASSERT_TRUE(drawn.has_value());
     EXPECT_EQ((*drawn)["traceEvents"].size(), (*trace)["traceEvents"].size());
