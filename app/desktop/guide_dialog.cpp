@@ -37,6 +37,8 @@ GuideDialog::GuideDialog(QWidget* parent)
     resize(px(900), px(620));
     m_chapters->setAccessibleName(tr("Chapters"));
     m_chapters->setFrameShape(QFrame::NoFrame);
+    m_chapters->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_chapters->setTextElideMode(Qt::ElideRight);
     m_text->setAccessibleName(tr("Text of the chapter"));
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->document()->setDocumentMargin(px(16));
@@ -51,7 +53,7 @@ GuideDialog::GuideDialog(QWidget* parent)
         m_chapters->addItem(titleOf(read(file)));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(makeSplitter(QString(), Qt::Horizontal, {m_chapters, m_text}, {22, 78}));
+    column->addWidget(makeSplitter(QString(), Qt::Horizontal, {m_chapters, m_text}, {28, 72}));
     connect(m_chapters, &QListWidget::currentRowChanged, this, &GuideDialog::showChapter);
     m_chapters->setCurrentRow(0);
 }

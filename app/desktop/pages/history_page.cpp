@@ -15,6 +15,7 @@
 #include "app/models/history_access.h"
 #include "app/models/run_folder.h"
 #include "app/models/text.h"
+#include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/report/views/runs_table.h"
@@ -33,7 +34,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{180, 92, 84, 156, 56, 56, 80, 80, 66, 140, 80, 80, 62, 84, 124}; // a column each
+const QList<int> kWidths{160, 92, 76, 160, 52, 52, 88, 88, 74, 130, 88, 88, 58, 70, 124}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
@@ -81,6 +82,9 @@ QWidget* HistoryPage::makeTable()
     m_count->setProperty("role", "muted");
     auto* exports = new QPushButton(tr("Export\u2026"));
     auto* menu = new QMenu(exports);
+    menu->addAction(tr("Show as table\u2026"), this, [this] { showAsTable(this, tr("History"), runsTable()); });
+    menu->addAction(tr("Copy table"), this, [this] { copyTable(runsTable()); });
+    menu->addSeparator();
     menu->addAction(tr("CSV\u2026"), this, [this] { askForExport(QStringLiteral("csv"), tr("CSV (*.csv)")); });
     menu->addAction(tr("Markdown\u2026"), this, [this] { askForExport(QStringLiteral("md"), tr("Markdown (*.md)")); });
     menu->addAction(tr("LaTeX\u2026"), this, [this] { askForExport(QStringLiteral("tex"), tr("LaTeX (*.tex)")); });
@@ -90,7 +94,13 @@ QWidget* HistoryPage::makeTable()
     auto* import = new QPushButton(tr("Import\u2026"));
     import->setObjectName(QStringLiteral("importRuns"));
     import->setToolTip(tr("Exported runs (JSON) and measured tables (CSV) become runs of the history"));
-    connect(import, &QPushButton::clicked, this, &HistoryPage::askImport);
+    auto* imports = new QMenu(import);
+    imports->addAction(tr("File\u2026"), this, &HistoryPage::askImport);
+    QMenu* published = imports->addMenu(tr("Published table"));
+    for (const std::filesystem::path& table : published_tables())
+        published->addAction(fromUtf8(table.stem().string()), this, [this, table] { importTable(table); });
+    published->setEnabled(!published->isEmpty());
+    import->setMenu(imports);
     m_delete->setObjectName(QStringLiteral("deleteRuns"));
     m_delete->setToolTip(tr("Delete the selected runs (Del); undo brings them back"));
     connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
@@ -254,7 +264,7 @@ void HistoryPage::recalibrate()
     std::vector<RecalibrateDialog::Run> runs;
     for (const QString& id : chosen()) {
         if (const RunSummary* run = m_model.find(id))
-            runs.push_back({id, fromUtf8(run->stack)});
+            runs.push_back({id, fromUtf8(run->stack), fromUtf8(run->name)});
     }
     if (runs.empty())
         return;
@@ -327,17 +337,22 @@ void HistoryPage::askForExport(const QString& ending, const QString& filter)
             file.endsWith(QLatin1Char('.') + ending, Qt::CaseInsensitive) ? file : file + QLatin1Char('.') + ending);
 }
 
-bool HistoryPage::exportTo(const QString& file)
+Table HistoryPage::runsTable() const
 {
     std::vector<RunSummary> runs;
     runs.reserve(static_cast<std::size_t>(m_model.rowCount()));
     for (int row = 0; row < m_model.rowCount(); ++row)
         runs.push_back(m_model.run(row));
-    if (const Expected<void> written = writeTable(runs_table(runs), file); !written) {
+    return runs_table(runs);
+}
+
+bool HistoryPage::exportTo(const QString& file)
+{
+    if (const Expected<void> written = writeTable(runsTable(), file); !written) {
         showProblem(this, tr("The table was not written"), written.error());
         return false;
     }
-    emit message(tr("%1 written to %2").arg(counted(double(runs.size()), tr("run")), file));
+    emit message(tr("%1 written to %2").arg(counted(m_model.rowCount(), tr("run")), file));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "app/models/history_edits.h"
 #include "app/models/history_model.h"
 #include "core/plan/presets.h"
+#include "core/report/table/table.h"
 
 #include <QUndoStack>
 #include <QWidget>
@@ -64,6 +65,7 @@ private:
     void askImport();
     void push(HistoryStep step);
     [[nodiscard]] QStringList chosen() const; // ids
+    [[nodiscard]] Table runsTable() const; // of those on show
     void askForExport(const QString& ending, const QString& filter);
 
     std::filesystem::path m_file;

@@ -15,9 +15,13 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace fourfold::ui {
 
 namespace {
+constexpr int kShortId = 12;
+
 DataTable* makeTable(TableModel& model, const QString& name)
 {
     auto* table = new DataTable;
@@ -109,13 +113,27 @@ void RecalibrateDialog::showResult()
         text += tr("\n%1 left out; the first: %2")
                     .arg(counted(double(skipped.size()), tr("run")), fromUtf8(skipped.front()));
     m_summary->setText(text);
-    m_runRows.show(m_recalibration.runsTable());
+    m_runRows.show(namedRuns());
     m_constantRows.show(m_recalibration.constantsTable());
     for (DataTable* table : {m_runTable, m_constantTable})
         table->resizeColumnsToContents();
     m_id->setText(m_recalibration.defaultId());
     m_id->setEnabled(true);
     m_save->setEnabled(true);
+}
+
+// The fit knows runs by their ids; people know them by their names.
+Table RecalibrateDialog::namedRuns() const
+{
+    Table table = m_recalibration.runsTable();
+    for (std::vector<Cell>& row : table.rows) {
+        const auto* label = std::get_if<std::string>(&row.front());
+        const auto run = std::find_if(m_runs.begin(), m_runs.end(),
+            [&](const Run& known) { return label && fromUtf8(*label).endsWith(known.id); });
+        if (run != m_runs.end() && !run->name.isEmpty())
+            row.front() = tr("%1, %2").arg(run->name, run->id.left(kShortId)).toStdString();
+    }
+    return table;
 }
 
 void RecalibrateDialog::showFailure(const Problem& problem)

@@ -21,7 +21,7 @@ class RecalibrateDialog : public QDialog {
     Q_OBJECT
 public:
     struct Run {
-        QString id, stack;
+        QString id, stack, name;
     };
     // `presets` outlives the dialog.
     RecalibrateDialog(
@@ -35,6 +35,7 @@ private:
     void start();
     void showResult();
     void showFailure(const Problem& problem);
+    [[nodiscard]] Table namedRuns() const;
     void save();
 
     std::vector<Run> m_runs;

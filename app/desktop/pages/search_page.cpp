@@ -103,7 +103,10 @@ QWidget* SearchPage::makeQuestion()
     m_progress->setTextVisible(false);
     m_progress->setRange(0, 1000);
     m_progress->setAccessibleName(tr("Progress of the search"));
-    fixHeight(m_progress, 6);
+    fixHeight(m_progress, 4);
+    QSizePolicy policy = m_progress->sizePolicy();
+    policy.setRetainSizeWhenHidden(true); // nothing jumps when a search ends
+    m_progress->setSizePolicy(policy);
     m_constraintError->setWordWrap(true);
 
     auto* panel = makePanel();
@@ -341,6 +344,7 @@ void SearchPage::showState()
     m_start->setText(running ? tr("Cancel") : tr("Search"));
     m_start->setToolTip(running ? tr("What was found stays") : tr("Search (Ctrl+Enter)"));
     m_start->setEnabled(running || refusal.isEmpty());
+    m_progress->setVisible(running);
     const bool chosen = m_table->currentIndex().isValid();
     m_apply->setEnabled(chosen);
     m_pin->setEnabled(chosen);

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/data_table.h"
 
+#include "app/desktop/widgets/table_header.h"
 #include "app/desktop/zoom.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QHeaderView>
+#include <QHelpEvent>
 #include <QKeyEvent>
+#include <QToolTip>
 
 #include <algorithm>
 
 namespace fourfold::ui {
 
+namespace {
+constexpr int kCellPadding = 22; // both sides, with the delegate's margin
+}
+
 DataTable::DataTable(QWidget* parent)
     : QTableView(parent)
 {
+    setHorizontalHeader(new TableHeader(this));
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setSelectionMode(QAbstractItemView::SingleSelection);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -25,7 +32,6 @@ DataTable::DataTable(QWidget* parent)
     setTabKeyNavigation(false); // Tab leaves the table: the keyboard path goes through the window
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setStretchLastSection(true);
     fitRows();
 }
@@ -113,6 +119,20 @@ void DataTable::showEvent(QShowEvent* event)
 {
     QTableView::showEvent(event);
     fitColumns(); // the zoom may have changed while it was hidden
+}
+
+bool DataTable::viewportEvent(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QTableView::viewportEvent(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QModelIndex at = indexAt(help->pos());
+    if (!at.isValid() || !at.data(Qt::ToolTipRole).toString().isEmpty())
+        return QTableView::viewportEvent(event);
+    const QString text = at.data().toString();
+    const bool isCut = fontMetrics().horizontalAdvance(text) > visualRect(at).width() - kCellPadding;
+    QToolTip::showText(help->globalPos(), isCut ? text : QString(), viewport(), visualRect(at));
+    return true;
 }
 
 } // namespace fourfold::ui

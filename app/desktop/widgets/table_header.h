@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The headings of a table. The mark of the sorted column stands above the words, in room of its own: Qt's lies over the
+// second line of a heading.
+#pragma once
+
+#include <QHeaderView>
+
+namespace fourfold::ui {
+
+class TableHeader : public QHeaderView {
+    Q_OBJECT
+public:
+    explicit TableHeader(QWidget* parent = nullptr); // a horizontal one
+
+protected:
+    void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
+    [[nodiscard]] QSize sectionSizeFromContents(int section) const override;
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override;
+};
+
+} // namespace fourfold::ui
