@@ -11,11 +11,13 @@
 
 #include <QApplication>
 #include <QBuffer>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QMenu>
 #include <QMimeData>
@@ -28,6 +30,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <optional>
 
 namespace fourfold::ui {
 
@@ -116,13 +119,17 @@ void report(QWidget* parent, const QString& title, const Expected<void>& outcome
 }
 } // namespace
 
-Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file)
+Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file, bool forPaper)
 {
     const QString ending = endingOf(file);
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") && ending != QLatin1String("pdf"))
         return bad("a picture can be written as .png, .svg or .pdf", file);
+    const auto* card = qobject_cast<const Card*>(&widget);
     QByteArray bytes;
-    {
+    if (!card || card->hasPicture()) {
+        std::optional<LightFor> light;
+        if (forPaper)
+            light.emplace(widget);
         const SizedFor sized(widget, size);
         bytes = encoded(widget, size, ending);
     }
@@ -243,6 +250,12 @@ bool askExportPicture(QWidget& widget, const QString& title)
     form->addRow(tr("Format"), format);
     form->addRow(tr("Width"), width);
     form->addRow(tr("Height"), height);
+    QCheckBox* forPaper = nullptr;
+    if (themeOf(&widget).dark) {
+        forPaper = new QCheckBox(tr("Light colours, as for paper"));
+        forPaper->setChecked(true);
+        form->addRow(QString(), forPaper);
+    }
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
     buttons->addButton(tr("Choose file\u2026"), QDialogButtonBox::AcceptRole);
     QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
@@ -259,7 +272,8 @@ bool askExportPicture(QWidget& widget, const QString& title)
         return false;
     if (endingOf(file) != ending)
         file += QLatin1Char('.') + ending;
-    const Expected<void> written = writePicture(widget, {width->value(), height->value()}, file);
+    const Expected<void> written
+        = writePicture(widget, {width->value(), height->value()}, file, forPaper && forPaper->isChecked());
     report(&widget, tr("The picture was not written"), written);
     return written.has_value();
 }
@@ -270,7 +284,7 @@ bool askExportTable(QWidget* parent, const QString& title, const Table& table, c
         tr("CSV (*.csv);;Markdown (*.md);;LaTeX (*.tex);;JSON (*.json)"), nullptr);
     if (file.isEmpty())
         return false;
-    if (!file.contains(QLatin1Char('.')))
+    if (QFileInfo(file).suffix().isEmpty())
         file += QLatin1Char('.') + ending;
     const Expected<void> written = writeTable(table, file);
     report(parent, tr("The table was not written"), written);

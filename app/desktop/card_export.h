@@ -17,8 +17,8 @@ namespace fourfold::ui {
 class Card;
 
 // Draws a widget at `size` (logical pixels) into .png (at twice the pixels), .svg or .pdf, as the ending says. The file
-// is written as a whole or not at all; a widget that draws nothing is a Problem.
-Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file);
+// is written as a whole or not at all; a widget that draws nothing is a Problem. `forPaper`: in the light colours.
+Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file, bool forPaper = false);
 // Writes a table by the ending: .csv, .md, .tex, .json or .txt.
 Expected<void> writeTable(const Table& table, const QString& file);
 // The table as text for spreadsheets (tab-separated) and as HTML.

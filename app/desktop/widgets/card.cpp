@@ -88,6 +88,7 @@ void Card::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu;
     addExports(menu, *this);
+    addOwnExports(menu);
     if (!menu.isEmpty())
         menu.exec(event->globalPos());
 }

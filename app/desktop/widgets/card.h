@@ -9,6 +9,8 @@
 
 #include <functional>
 
+class QMenu;
+
 namespace fourfold::ui {
 
 class Card : public QWidget {
@@ -35,6 +37,8 @@ public:
     // What the card shows, as a table: for "Show as table", for exports and for who cannot see the picture. A table
     // without columns means that the card has none.
     [[nodiscard]] virtual Table table() const { return {}; }
+    // False while there is nothing to draw: an export would be empty.
+    [[nodiscard]] bool hasPicture() const { return !isEmpty(); }
     // What it is called, also where the title is not painted in the header.
     [[nodiscard]] QString title() const { return m_title.isEmpty() ? accessibleName() : m_title; }
     // What the picture shows, in words: the accessible description where there is one, else the subtitle, else what is
@@ -53,6 +57,8 @@ protected:
     // Paints the body inside `area`. Not called while isEmpty().
     virtual void paintBody(QPainter& painter, const QRect& area, const Theme& theme);
     [[nodiscard]] virtual bool isEmpty() const { return false; }
+    // Entries of the context menu that this kind of card has besides the usual exports.
+    virtual void addOwnExports(QMenu&) { }
     [[nodiscard]] QRect bodyArea() const;
     // Lines of setExplain(), each behind a line break; empty where nobody explains.
     [[nodiscard]] QString explained(const QString& part) const;

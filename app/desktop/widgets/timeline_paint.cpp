@@ -9,6 +9,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <vector>
 #include <cmath>
 
 namespace fourfold::ui {
@@ -74,13 +75,32 @@ void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& 
 
 void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
-    int x = area.left();
-    const int baseline = area.top() + px(10);
+    struct Shown {
+        QString text;
+        QColor color;
+        Fill fill;
+    };
+    std::vector<Shown> entries;
     for (const LegendEntry& entry : kLegend) {
         if (m_scene.has(entry.kind))
-            x = drawLegend(painter, x, baseline, timelineColor(entry.kind, theme), tr(entry.text), entry.fill, theme);
+            entries.push_back({tr(entry.text), timelineColor(entry.kind, theme), entry.fill});
     }
-    x = drawLegend(painter, x, baseline, theme.idle, tr("Idle"), Fill::solid, theme);
+    entries.push_back({tr("Idle"), theme.idle, Fill::solid});
+    const QFont font = scaledFont(-0.5); // of drawLegend()
+    const auto widthOf = [&](const Shown& entry) { return px(32) + lineWidth(font, entry.text); };
+    int needed = -px(16); // the last one has nothing behind it
+    for (const Shown& entry : entries)
+        needed += widthOf(entry);
+    // In a narrow view they stand closer; what still has no room is left to the words over a bar.
+    const int closer = std::clamp(
+        (needed - area.width() + static_cast<int>(entries.size()) - 1) / static_cast<int>(entries.size()), 0, px(11));
+    int x = area.left();
+    const int baseline = area.top() + px(10);
+    for (const Shown& entry : entries) {
+        if (x + widthOf(entry) - px(16) > area.right() + 1)
+            break;
+        x = drawLegend(painter, x, baseline, entry.color, entry.text, entry.fill, theme) - closer;
+    }
     painter.setFont(scaledFont(-1));
     painter.setPen(theme.muted);
     const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   Shift+drag measures");

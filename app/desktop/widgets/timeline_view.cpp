@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/timeline_view.h"
 
+#include "app/desktop/dialogs.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
+#include "core/report/timeline_export.h"
+
+#include <QFileDialog>
+#include <QMenu>
 
 #include <algorithm>
 #include <cmath>
@@ -174,6 +179,28 @@ Table TimelineView::table() const
         }
     }
     return table;
+}
+
+Expected<void> TimelineView::writeTrace(const QString& file) const
+{
+    if (isEmpty())
+        return Problem{ProblemCode::failed, "there is no timeline to write", "wait until the plan has an answer",
+            file.toStdString()};
+    return export_timeline(m_scene.timeline(), title().toStdString(), file.toStdString());
+}
+
+void TimelineView::addOwnExports(QMenu& menu)
+{
+    menu.addAction(tr("Export Chrome trace\u2026"), this, [this] {
+        QString file = QFileDialog::getSaveFileName(
+            this, tr("Export Chrome trace"), QStringLiteral("timeline.json"), tr("Chrome trace (*.json)"));
+        if (file.isEmpty())
+            return;
+        if (!file.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
+            file += QStringLiteral(".json");
+        if (const Expected<void> written = writeTrace(file); !written)
+            showProblem(this, tr("The trace was not written"), written.error());
+    });
 }
 
 void TimelineView::linkWindow(TimelineView& other)

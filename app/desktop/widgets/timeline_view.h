@@ -39,6 +39,9 @@ public:
     [[nodiscard]] QRectF barRect(const BarRef& ref) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return {400, 170}; }
     [[nodiscard]] Table table() const override;
+    // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
+    // .png.
+    [[nodiscard]] Expected<void> writeTrace(const QString& file) const;
 
 signals:
     void stageClicked(int stage);
@@ -46,6 +49,7 @@ signals:
     void windowMoved(double begin, double end);
 
 protected:
+    void addOwnExports(QMenu& menu) override;
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_scene.rows() == 0 || m_scene.length() <= 0; }
     void wheelEvent(QWheelEvent* event) override;
