@@ -111,8 +111,10 @@ void PlanPage::connectDerivations()
     });
     connect(m_split, &StepSplit::partActivated, this,
         [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
-    connect(m_bars, &MemoryBars::stageActivated, this,
-        [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); });
+    const auto deriveStage
+        = [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); };
+    connect(m_bars, &MemoryBars::stageActivated, this, deriveStage);
+    connect(m_overTime, &MemoryOverTime::stageActivated, this, deriveStage);
     connect(m_timeline, &TimelineView::barActivated, this,
         [this](SpanKind kind) { derive(tr("the step time"), "step_time_s", {fromUtf8(name(partOf(kind)))}); });
     const auto explainAs = [this](const char* figure) {

@@ -38,6 +38,7 @@ public:
     // One page about the plan on show; no parts while it has no answer.
     [[nodiscard]] ReportPage report() const;
     [[nodiscard]] AdviceFinder& advice() { return m_advice; }
+    [[nodiscard]] TimelineView& timeline() const { return *m_timeline; }
 
 signals:
     void importRequested();

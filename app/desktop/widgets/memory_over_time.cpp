@@ -215,6 +215,13 @@ void MemoryOverTime::mouseMoveEvent(QMouseEvent* event)
         setCursor({});
 }
 
+void MemoryOverTime::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    Card::mouseDoubleClickEvent(event);
+    if (!isEmpty())
+        emit stageActivated(m_curve.stage);
+}
+
 void MemoryOverTime::leaveEvent(QEvent* event)
 {
     Card::leaveEvent(event);
@@ -244,6 +251,10 @@ void MemoryOverTime::keyPressEvent(QKeyEvent* event)
         break;
     case Qt::Key_Down:
         emit stageStepped(1);
+        break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        emit stageActivated(m_curve.stage);
         break;
     default:
         Card::keyPressEvent(event);

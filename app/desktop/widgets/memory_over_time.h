@@ -23,11 +23,13 @@ public:
 
 signals:
     void stageStepped(int by); // up and down keys: another stage, please
+    void stageActivated(int stage); // Enter or a double click: its derivation
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_curve.points.empty() || m_length <= 0; }
     void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 

@@ -46,6 +46,7 @@ void BatchSection::showPlan()
         box->setSuffix(box->value() == 1 ? tr(" sequence") : tr(" sequences"));
     showChoice(m_precision, fromUtf8(to_text(plan->training.precision)));
     const QString stack = fromUtf8(plan->stack.id);
+    m_stacks.lookAgainFor(stack);
     const bool own = m_stacks.rowOf(stack) < 0;
     m_stacks.setCustom(own ? tr("Own: %1").arg(fromUtf8(plan->stack.name)) : QString());
     const QSignalBlocker blocker(m_stack);

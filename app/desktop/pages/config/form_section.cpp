@@ -32,8 +32,8 @@ FormSection::FormSection(const QString& title, PlanDocument& document, QWidget* 
     , m_fact(makeNote())
 {
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 10, 12, 10);
-    column->setSpacing(6);
+    column->setContentsMargins(12, 8, 12, 8);
+    column->setSpacing(5);
     auto* header = new QHBoxLayout;
     auto* heading = new QLabel(title);
     useFont(heading, 0.25, QFont::DemiBold);
@@ -43,7 +43,7 @@ FormSection::FormSection(const QString& title, PlanDocument& document, QWidget* 
     column->addLayout(header);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setHorizontalSpacing(10);
-    m_grid->setVerticalSpacing(5);
+    m_grid->setVerticalSpacing(4);
     m_grid->setColumnMinimumWidth(0, kLabelWidth);
     m_grid->setColumnStretch(1, 1);
     column->addLayout(m_grid);
@@ -71,7 +71,7 @@ QLabel* FormSection::addNote()
     return note;
 }
 
-void FormSection::addRow(const QString& label, const std::vector<Field>& fields, QWidget* note)
+FormSection::Row FormSection::addRow(const QString& label, const std::vector<Field>& fields, QWidget* note)
 {
     const int row = m_grid->rowCount();
     auto* name = new QLabel(label);
@@ -103,6 +103,13 @@ void FormSection::addRow(const QString& label, const std::vector<Field>& fields,
             m_document.setValue(path, value, tr("Use nearest valid value"), false);
         });
     }
+    return {name, line};
+}
+
+void FormSection::showRow(const Row& row, bool visible)
+{
+    for (QWidget* part : row)
+        part->setVisible(visible);
 }
 
 int FormSection::takeReasons(std::vector<Reason>& reasons)

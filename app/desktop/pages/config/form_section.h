@@ -37,7 +37,10 @@ protected:
         QWidget* widget;
         std::string path;
     };
-    void addRow(const QString& label, const std::vector<Field>& fields, QWidget* note = nullptr);
+    // What it returns shows and hides the row (not its reasons).
+    using Row = std::vector<QWidget*>;
+    Row addRow(const QString& label, const std::vector<Field>& fields, QWidget* note = nullptr);
+    static void showRow(const Row& row, bool visible);
     // A quiet line over the width of the fields.
     QLabel* addNote();
     static QLabel* makeNote();

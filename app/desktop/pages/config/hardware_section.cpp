@@ -117,6 +117,8 @@ void HardwareSection::showPlan()
         custom ? tr("Own: %1").arg(cluster.name.empty() ? tr("cluster") : fromUtf8(cluster.name)) : QString());
     const bool ownGpu = m_gpus.rowOf(fromUtf8(cluster.gpu.id)) < 0;
     m_gpus.setCustom(ownGpu ? tr("Own: %1").arg(fromUtf8(cluster.gpu.name)) : QString());
+    if (written.is_string())
+        m_clusters.lookAgainFor(fromUtf8(written.get<std::string>()));
     const QSignalBlocker blockers[]{
         QSignalBlocker(m_cluster), QSignalBlocker(m_gpu), QSignalBlocker(m_inNode), QSignalBlocker(m_between)};
     m_cluster->setCurrentIndex(

@@ -17,11 +17,14 @@ public:
     void showPlan();
 
 private:
-    DegreeSpinBox* addDegree(const std::string& path, const QString& label, const QString& name, QLabel* note);
+    DegreeSpinBox* addDegree(
+        const std::string& path, const QString& label, const QString& name, QLabel* note, Row* row = nullptr);
+    QComboBox* makeOrder();
 
-    QLabel *m_tpNote, *m_cpNote, *m_ppNote, *m_dpNote, *m_virtualNote;
-    DegreeSpinBox *m_tp, *m_cp, *m_pp, *m_dp, *m_virtual;
-    QComboBox *m_sharding, *m_schedule, *m_recompute;
+    QLabel *m_tpNote, *m_cpNote, *m_ppNote, *m_dpNote, *m_virtualNote, *m_expertNote;
+    Row m_expertRow; // shown for a mixture of experts
+    DegreeSpinBox *m_tp, *m_cp, *m_pp, *m_dp, *m_virtual, *m_expert;
+    QComboBox *m_order, *m_sharding, *m_schedule, *m_recompute;
     QCheckBox* m_sequenceParallel;
 };
 
