@@ -4,16 +4,10 @@
 #include "app/desktop/layout_state.h"
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/comparison_chart.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/desktop/zoom.h"
 #include "app/models/scaling.h"
 #include "app/models/text.h"
 #include "app/models/time_parts_model.h"
 
-#include <QComboBox>
-#include <QHBoxLayout>
-#include <QLabel>
-#include <QSignalBlocker>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -84,74 +78,21 @@ CompareCharts::CompareCharts(const Presets& presets, QWidget* parent)
     m_left = new CardStack({{m_throughput, tr("TPS/GPU")}, {m_utilisation, tr("MFU")}, {m_scaling, tr("Scaling")}});
     m_right = new CardStack({{m_time, tr("Step time")}, {m_memory, tr("Memory")}});
     QSplitter* charts = makeSplitter(QStringLiteral("compare.charts"), Qt::Horizontal, {m_left, m_right}, {1, 1});
-    QSplitter* rows = makeSplitter(QStringLiteral("compare.when"), Qt::Vertical, {charts, makeTimelines()}, {12, 9});
-    for (QSplitter* splitter : {charts, rows}) {
-        splitter->setHandleWidth(10);
-        splitter->setProperty("gap", true);
-    }
+    charts->setHandleWidth(10);
+    charts->setProperty("gap", true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 12, 12, 12);
-    column->addWidget(rows);
+    column->addWidget(charts);
     connect(m_left, &CardStack::currentChanged, this, &CompareCharts::startScaling);
 }
 
 CompareCharts::~CompareCharts() = default;
-
-QWidget* CompareCharts::makeTimelines()
-{
-    auto* both = new QWidget;
-    auto* row = new QHBoxLayout(both);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(10);
-    for (int i = 0; i < 2; ++i) {
-        auto* view = new TimelineView;
-        auto* choice = new QComboBox;
-        choice->setObjectName(QStringLiteral("compareTimeline%1").arg(i));
-        choice->setAccessibleName(i == 0 ? tr("Upper timeline") : tr("Lower timeline"));
-        choice->setMinimumContentsLength(10);
-        choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        connect(choice, &QComboBox::currentIndexChanged, this, &CompareCharts::showTimelines);
-        connect(choice, &QComboBox::activated, this, [this] { m_timelinesChosen = true; });
-        m_timelines.push_back(view);
-        m_choices.push_back(choice);
-    }
-    auto* picks = new QVBoxLayout;
-    auto* heading = new QLabel(tr("Timelines on one axis"));
-    heading->setProperty("role", "heading");
-    heading->setWordWrap(true);
-    picks->addWidget(heading);
-    for (QComboBox* choice : m_choices)
-        picks->addWidget(choice);
-    picks->addStretch();
-    auto* side = new QWidget;
-    side->setLayout(picks);
-    fixWidth(side, 190);
-    auto* views = new QVBoxLayout;
-    views->setSpacing(10);
-    for (TimelineView* view : m_timelines)
-        views->addWidget(view, 1);
-    row->addWidget(side);
-    row->addLayout(views, 1);
-    m_timelines[0]->linkWindow(*m_timelines[1]);
-    return both;
-}
 
 void CompareCharts::show(const std::vector<CompareEntry>& entries)
 {
     m_entries = entries;
     ++m_serial;
     showBars();
-    for (std::size_t i = 0; i < m_choices.size(); ++i) {
-        const QSignalBlocker blocker(m_choices[i]);
-        const int before = m_choices[i]->currentIndex();
-        m_choices[i]->clear();
-        for (const CompareEntry& entry : entries)
-            m_choices[i]->addItem(entry.name);
-        const int last = m_choices[i]->count() - 1;
-        // Until somebody chooses, the first two entries, also when the second has only just been added.
-        m_choices[i]->setCurrentIndex(std::min(m_timelinesChosen && before >= 0 ? before : static_cast<int>(i), last));
-    }
-    showTimelines();
     startScaling();
 }
 
@@ -183,18 +124,20 @@ void CompareCharts::showBars()
         valuesOf(m_entries, predicted(&Prediction::tps_per_gpu))}};
     if (std::any_of(measured.begin(), measured.end(), [](double value) { return std::isfinite(value); }))
         throughput.push_back({tr("Measured"), &Theme::activations, Card::Fill::hatched, measured});
+    const auto percentOf = [this](std::optional<double> (CompareEntry::*figure)() const) {
+        std::vector<double> values
+            = valuesOf(m_entries, [figure](const CompareEntry& entry) { return (entry.*figure)(); });
+        for (double& value : values)
+            value *= 100;
+        return values;
+    };
+    std::vector<BarSet> utilisation{
+        {tr("Predicted"), &Theme::forward, Card::Fill::solid, percentOf(&CompareEntry::mfu)}};
+    if (throughput.size() > 1)
+        utilisation.push_back(
+            {tr("Measured"), &Theme::activations, Card::Fill::hatched, percentOf(&CompareEntry::measuredMfu)});
     m_throughput->showBars(names, std::move(throughput), false, tr("tokens/s per GPU"));
-    m_utilisation->showBars(names,
-        {{tr("Predicted MFU"), &Theme::forward, Card::Fill::solid,
-            valuesOf(m_entries,
-                [](const CompareEntry& entry) -> std::optional<double> {
-                    if (!entry.prediction)
-                        return {};
-                    const std::optional<double> mfu
-                        = entry.prediction->mfu ? entry.prediction->mfu : entry.prediction->mfu_bf16_peak;
-                    return mfu ? std::optional<double>(*mfu * 100) : std::nullopt;
-                })}},
-        false, tr("%"));
+    m_utilisation->showBars(names, std::move(utilisation), false, tr("%"));
     std::vector<BarSet> memory;
     const auto add = [&](const QString& name, QColor Theme::*color, Card::Fill fill, double StageMemory::*member) {
         memory.push_back({name, color, fill, valuesOf(m_entries, [member](const CompareEntry& entry) {
@@ -272,28 +215,6 @@ void CompareCharts::startScaling()
             emit scalingReady();
         });
     });
-}
-
-void CompareCharts::showTimelines()
-{
-    double longest = 0;
-    std::vector<const CompareEntry*> chosen;
-    for (const QComboBox* choice : m_choices) {
-        const int index = choice->currentIndex();
-        const bool has = index >= 0 && index < static_cast<int>(m_entries.size());
-        chosen.push_back(has ? &m_entries[static_cast<std::size_t>(index)] : nullptr);
-        if (chosen.back() && chosen.back()->prediction)
-            longest = std::max(longest, chosen.back()->prediction->timeline.length_s);
-    }
-    for (std::size_t i = 0; i < m_timelines.size(); ++i) {
-        const CompareEntry* entry = chosen[i];
-        m_timelines[i]->setTitle(entry ? entry->name : tr("Pipeline timeline"));
-        if (entry && entry->prediction)
-            m_timelines[i]->showTimeline(TimelineScene(entry->prediction->timeline), tr("predicted"), longest);
-        else
-            m_timelines[i]->showTimeline(TimelineScene(), {}, longest);
-        m_timelines[i]->setEmptyText(tr("No timeline is stored for this entry."));
-    }
 }
 
 } // namespace fourfold::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pictures of a comparison: memory, throughput, MFU, step time, scaling over GPUs, and timelines on one axis.
+// The charts of a comparison: memory, throughput, MFU, step time, scaling over GPUs.
 #pragma once
 
 #include "app/desktop/widgets/comparison_chart.h"
@@ -11,12 +11,9 @@
 #include <thread>
 #include <vector>
 
-class QComboBox;
-
 namespace fourfold::ui {
 
 class CardStack;
-class TimelineView;
 
 class CompareCharts : public QWidget {
     Q_OBJECT
@@ -32,25 +29,19 @@ public:
     [[nodiscard]] ComparisonChart& throughput() { return *m_throughput; }
     [[nodiscard]] ComparisonChart& time() { return *m_time; }
     [[nodiscard]] ComparisonChart& scaling() { return *m_scaling; }
-    [[nodiscard]] const std::vector<TimelineView*>& timelines() const { return m_timelines; }
 
 signals:
     void scalingReady();
 
 private:
-    QWidget* makeTimelines();
     void showBars();
     void startScaling();
-    void showTimelines();
 
     const Presets& m_presets;
     std::vector<CompareEntry> m_entries;
     std::vector<CurveSeries> m_published;
     ComparisonChart *m_memory, *m_throughput, *m_utilisation, *m_time, *m_scaling;
     CardStack *m_left, *m_right;
-    std::vector<TimelineView*> m_timelines; // two, one axis
-    std::vector<QComboBox*> m_choices; // which entry each shows
-    bool m_timelinesChosen = false; // by a person
     quint64 m_serial = 0; // of the comparison that the scaling belongs to
     std::jthread m_scalingThread;
 };

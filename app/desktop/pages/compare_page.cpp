@@ -5,6 +5,7 @@
 #include "app/desktop/dialogs.h"
 #include "app/desktop/layout_state.h"
 #include "app/desktop/pages/compare_charts.h"
+#include "app/desktop/pages/compare_timelines.h"
 #include "app/desktop/pages/row_picker.h"
 #include "app/desktop/pages/sweep_view.h"
 #include "app/desktop/widgets/card_stack.h"
@@ -24,6 +25,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDate>
+#include <QEvent>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
@@ -43,7 +45,7 @@ namespace {
 constexpr int kSideWidth = 260;
 constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
-constexpr int kColumnWidth = 150, kWidestColumn = 300;
+constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 300;
 constexpr std::size_t kMostSeries = 4; // of one table in the scaling chart
 
 constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
@@ -65,19 +67,22 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
     , m_addMenu(new QMenu(this))
     , m_table(new DataTable)
     , m_charts(new CompareCharts(plans.presets()))
+    , m_timelines(new CompareTimelines)
     , m_sweep(new SweepView(plans))
     , m_views(new QTabBar)
     , m_pages(new QStackedWidget)
 {
-    QSplitter* rows = makeSplitter(QStringLiteral("compare.rows"), Qt::Vertical, {makeTable(), m_charts}, {4, 6});
+    QSplitter* rows = makeSplitter(QStringLiteral("compare.rows"), Qt::Vertical, {makeTable(), m_charts}, {6, 4});
     QSplitter* split = makeSplitter(QStringLiteral("compare.side"), Qt::Horizontal, {makeSide(), rows}, {18, 82});
     m_views->setObjectName(QStringLiteral("compareViews"));
     m_views->setAccessibleName(tr("View"));
     m_views->setDrawBase(false);
     m_views->setExpanding(false);
     m_views->addTab(tr("Side by side"));
+    m_views->addTab(tr("Timelines"));
     m_views->addTab(tr("Layouts and GPUs"));
     m_pages->addWidget(split);
+    m_pages->addWidget(m_timelines);
     m_pages->addWidget(m_sweep);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -178,6 +183,7 @@ QWidget* ComparePage::makeTable()
     m_table->setItemDelegate(new LevelDelegate(CompareModel::LevelRole, m_table));
     m_table->horizontalHeader()->setStretchLastSection(false);
     m_table->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
+    m_table->viewport()->installEventFilter(this);
     auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
@@ -219,6 +225,7 @@ void ComparePage::refresh()
     m_model.show(std::move(entries));
     showEntries();
     m_charts->show(m_model.entries());
+    m_timelines->show(m_model.entries());
 }
 
 void ComparePage::showEntries()
@@ -234,14 +241,7 @@ void ComparePage::showEntries()
     }
     m_list->setCurrentRow(selected);
     m_reference->setCurrentIndex(m_model.reference());
-    QList<int> widths{190};
-    QFont bold = m_table->horizontalHeader()->font();
-    bold.setWeight(QFont::DemiBold);
-    for (const CompareEntry& entry : m_model.entries()) {
-        const int needed = QFontMetrics(bold).horizontalAdvance(entry.name) * 100 / zoom() + 44;
-        widths << std::clamp(needed, kColumnWidth, kWidestColumn);
-    }
-    m_table->setWidths(widths);
+    fitColumns();
     for (int row = 0; row < m_model.rowCount(); ++row) {
         const bool heading = m_model.index(row, 0).data(CompareModel::HeadingRole).toBool();
         if (heading && m_model.columnCount() > 1)
@@ -249,6 +249,29 @@ void ComparePage::showEntries()
         else if (m_table->columnSpan(row, 0) > 1)
             m_table->setSpan(row, 0, 1, 1);
     }
+}
+
+// As wide as their names, narrower where all of them are then on show.
+void ComparePage::fitColumns()
+{
+    const int entries = static_cast<int>(m_model.entries().size());
+    QList<int> widths{kFigureWidth};
+    const int room = m_table->viewport()->width() * 100 / zoom() - kFigureWidth;
+    const int widest = std::clamp(room / std::max(1, entries), kColumnWidth, kWidestColumn);
+    QFont bold = m_table->horizontalHeader()->font();
+    bold.setWeight(QFont::DemiBold);
+    for (const CompareEntry& entry : m_model.entries()) {
+        const int needed = QFontMetrics(bold).horizontalAdvance(entry.name) * 100 / zoom() + 44;
+        widths << std::clamp(needed, kColumnWidth, widest);
+    }
+    m_table->setWidths(widths);
+}
+
+bool ComparePage::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_table->viewport() && event->type() == QEvent::Resize)
+        fitColumns();
+    return QWidget::eventFilter(watched, event);
 }
 
 void ComparePage::fillAddMenu()

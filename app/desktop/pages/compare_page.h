@@ -22,6 +22,7 @@ class QTabBar;
 namespace fourfold::ui {
 
 class CompareCharts;
+class CompareTimelines;
 class DataTable;
 class SweepView;
 
@@ -40,13 +41,14 @@ public:
     // The best measured throughput of each job of the table that is about a compared model and GPU (of every job, where
     // none is), as series of the scaling chart. Adding it again changes nothing.
     void addSeries(const MeasuredTable& table);
-    enum class View { sideBySide, sweep };
+    enum class View { sideBySide, timelines, sweep };
     void showView(View view);
     [[nodiscard]] SweepView& sweep() const { return *m_sweep; }
     // One page about the comparison; no parts while there is nothing to compare.
     [[nodiscard]] ReportPage report() const;
     [[nodiscard]] CompareModel& model() { return m_model; }
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
+    [[nodiscard]] CompareTimelines& timelines() { return *m_timelines; }
 
 signals:
     void copyRequested(); // of the open plan, to be changed and compared with it
@@ -57,6 +59,7 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QWidget* makeSide();
@@ -66,6 +69,7 @@ private:
     void planChanged();
     void refresh();
     void showEntries();
+    void fitColumns();
     void removeSelected();
     [[nodiscard]] Table reportTable() const;
 
@@ -81,6 +85,7 @@ private:
     QMenu* m_addMenu;
     DataTable* m_table;
     CompareCharts* m_charts;
+    CompareTimelines* m_timelines;
     SweepView* m_sweep;
     QTabBar* m_views;
     QStackedWidget* m_pages;
