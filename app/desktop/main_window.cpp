@@ -16,6 +16,7 @@
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/card.h"
 #include "app/desktop/widgets/figure_card.h"
+#include "app/desktop/widgets/timeline_view.h"
 #include "app/desktop/window_drop.h"
 #include "app/desktop/zoom.h"
 #include "app/models/answer.h"
@@ -42,6 +43,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMessageMilliseconds = 10'000;
 constexpr QSize kDefaultSize{1440, 900};
+constexpr QSize kTimelinePage{1120, 420}; // of a PDF
 } // namespace
 
 const QStringList& MainWindow::pageNames()
@@ -120,6 +122,7 @@ void MainWindow::connectParts()
     connect(m_files, &PlanFiles::message, this, &MainWindow::say);
     connect(m_files, &PlanFiles::recentChanged, this, &MainWindow::showRecent);
     connect(&m_live, &LiveRun::ended, this, &MainWindow::runEnded);
+    connect(m_runs, &RunsPage::clusterSaved, this, &MainWindow::offerCluster);
     connect(m_runs, &RunsPage::runsChanged, m_history, [this] { m_history->refresh(); });
     connect(m_history, &HistoryPage::message, this, &MainWindow::say);
     connect(m_history, &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
@@ -195,6 +198,15 @@ void MainWindow::offerStack(const QString& stack, const QString& file)
           }}});
 }
 
+void MainWindow::offerCluster(const QString& cluster, const QString& file)
+{
+    m_banner->say(Tone::good, tr("The nodes are saved as cluster %1 in %2.").arg(cluster, file),
+        {{tr("Use it in the open plan"), [this, cluster] {
+              document().setValue("cluster", cluster.toStdString(), tr("Use cluster %1").arg(cluster), false);
+              showPage(Page::plan);
+          }}});
+}
+
 bool MainWindow::openPlan(const std::filesystem::path& file)
 {
     return m_files->open(file);
@@ -244,11 +256,13 @@ void MainWindow::askExportTimeline()
         return;
     }
     const QString file = QFileDialog::getSaveFileName(this, tr("Export timeline"), QStringLiteral("timeline.svg"),
-        tr("SVG (*.svg);;PNG (*.png);;Chrome trace (*.json)"));
+        tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf);;Chrome trace (*.json)"));
     if (file.isEmpty())
         return;
     const Prediction& prediction = *document().prediction();
-    const Expected<void> written = export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
+    const Expected<void> written = file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)
+        ? writePicture(planPage().timeline(), kTimelinePage, file)
+        : export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
     if (written)
         say(tr("Timeline written to %1").arg(file));
     else

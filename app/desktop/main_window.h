@@ -104,6 +104,7 @@ private:
     void runEnded(const QString& runId);
     void offerRunsUnderWay();
     void offerStack(const QString& stack, const QString& file);
+    void offerCluster(const QString& cluster, const QString& file);
     void say(const QString& text);
 
     const Presets& m_presets;

@@ -2,18 +2,23 @@
 #include "app/desktop/pages/node_report.h"
 
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/zoom.h"
 #include "app/models/probe_tables.h"
 #include "app/models/text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
 NodeReport::NodeReport(QWidget* parent)
     : QWidget(parent)
     , m_verdict(new QLabel(tr("\u201cCheck nodes\u201d looks at the target without running anything.")))
+    , m_save(new QPushButton(tr("Save as a cluster\u2026")))
     , m_findingTable(new DataTable)
     , m_nodeTable(new DataTable)
     , m_linkTable(new DataTable)
@@ -35,15 +40,23 @@ NodeReport::NodeReport(QWidget* parent)
     };
     auto* tables = new QHBoxLayout;
     tables->setSpacing(10);
-    tables->addWidget(prepare(m_findingTable, m_findings, tr("Findings")), 6);
+    tables->addWidget(prepare(m_findingTable, m_findings, tr("Findings")), 3);
+    m_findingTable->setWordWrap(true);
     auto* right = new QVBoxLayout;
     right->setSpacing(10);
     right->addWidget(prepare(m_nodeTable, m_nodes, tr("Nodes")));
     right->addWidget(prepare(m_linkTable, m_links, tr("Links between the nodes")));
-    tables->addLayout(right, 5);
+    tables->addLayout(right, 2);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_verdict);
+    m_save->setProperty("plain", true);
+    m_save->setObjectName(QStringLiteral("saveNodes"));
+    m_save->setToolTip(tr("Measure the speeds of the nodes and keep them as a cluster that plans can name"));
+    connect(m_save, &QPushButton::clicked, this, &NodeReport::saveRequested);
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_verdict, 1);
+    head->addWidget(m_save, 0, Qt::AlignTop);
+    column->addLayout(head);
     column->addLayout(tables, 1);
     show(ProbeReport());
     m_verdict->setText(tr("\u201cCheck nodes\u201d looks at the target without running anything."));
@@ -62,13 +75,24 @@ QString NodeReport::verdict() const
 
 void NodeReport::show(const Expected<ProbeReport>& report)
 {
-    const ProbeReport shown = report ? *report : ProbeReport();
+    m_report = report ? *report : ProbeReport();
+    m_save->setEnabled(!m_report.hosts.empty());
     m_verdict->setText(report ? probeVerdict(*report) : fromUtf8(report.error().line()));
-    m_findings.show(findingsTable(shown));
-    m_nodes.show(nodesTable(shown));
-    m_links.show(linksTable(shown));
+    m_findings.show(findingsTable(m_report));
+    m_nodes.show(nodesTable(m_report));
+    m_links.show(linksTable(m_report));
     for (DataTable* table : {m_findingTable, m_nodeTable, m_linkTable})
         table->resizeColumnsToContents();
+    // What was found and what to do share the room, over several lines; the evidence is to the right of it.
+    constexpr int finding = 3, cure = 4;
+    int room = m_findingTable->viewport()->width();
+    for (int column = 0; column < finding; ++column)
+        room -= m_findingTable->columnWidth(column);
+    for (const int column : {finding, cure})
+        m_findingTable->setColumnWidth(column, std::max(room / 2, px(140)));
+    m_findingTable->resizeRowsToContents();
+    for (int row = 0; row < m_findings.rowCount(); ++row)
+        m_findingTable->setRowHeight(row, m_findingTable->rowHeight(row) + px(6));
 }
 
 } // namespace fourfold::ui

@@ -8,6 +8,7 @@
 #include <QWidget>
 
 class QLabel;
+class QPushButton;
 
 namespace fourfold::ui {
 
@@ -21,11 +22,17 @@ public:
     void show(const Expected<ProbeReport>& report);
     using QWidget::show;
     [[nodiscard]] QString verdict() const;
+    [[nodiscard]] const ProbeReport& report() const { return m_report; } // without hosts: nothing was looked at
     [[nodiscard]] const TableModel& findings() const { return m_findings; }
 
+signals:
+    void saveRequested(); // of the nodes as a cluster
+
 private:
+    ProbeReport m_report;
     TableModel m_findings, m_nodes, m_links;
     QLabel* m_verdict;
+    QPushButton* m_save;
     DataTable *m_findingTable, *m_nodeTable, *m_linkTable;
 };
 

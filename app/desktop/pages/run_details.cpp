@@ -8,6 +8,7 @@
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/run_folder.h"
 #include "app/models/text.h"
+#include "app/models/trace_difference.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>
@@ -28,6 +29,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kOutputMilliseconds = 1500;
+constexpr int kMostTerms = 3; // told of how a trace differs
 
 QPlainTextEdit* makeText(const QString& name)
 {
@@ -59,6 +61,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_failureLog(makeText(tr("Last lines of the rank that failed")))
     , m_predicted(new TimelineView)
     , m_measured(new TimelineView)
+    , m_difference(makeMuted({}))
     , m_failureFacts(new QLabel)
     , m_nodes(new NodeReport)
     , m_sweepMap(new HeatMap(tr("Measured sweep")))
@@ -153,12 +156,19 @@ QWidget* RunDetails::makeTrace()
     m_measured->setEmptyText(tr("The trainer measures one step after the warm-up; it appears here."));
     m_predicted->setEmptyText(tr("The same step as predicted."));
     m_predicted->linkWindow(*m_measured);
+    m_difference->setWordWrap(true);
+    m_difference->setObjectName(QStringLiteral("traceDifference"));
+    m_difference->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* both = new QWidget;
-    auto* row = new QHBoxLayout(both);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* column = new QVBoxLayout(both);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addWidget(m_difference);
+    auto* row = new QHBoxLayout;
     row->setSpacing(10);
     row->addWidget(m_predicted, 1);
     row->addWidget(m_measured, 1);
+    column->addLayout(row, 1);
     return both;
 }
 
@@ -248,6 +258,16 @@ void RunDetails::showTrace()
         tr("step %1").arg(m_live.traceStep()), longest);
     m_predicted->showTimeline(
         m_live.predictedTrace() ? TimelineScene(*m_live.predictedTrace()) : TimelineScene(), tr("as planned"), longest);
+    const bool both = m_live.trace() && m_live.predictedTrace();
+    m_difference->setText(
+        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), kMostTerms) : QString());
+    m_difference->setToolTip(both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), 100) : QString());
+    m_difference->setVisible(both);
+}
+
+QString RunDetails::traceDifference() const
+{
+    return m_difference->text();
 }
 
 void RunDetails::showFailure()

@@ -30,6 +30,7 @@ public:
     enum Tab { events, output, trace, nodes, sweep, failure };
     void showTab(Tab tab);
     [[nodiscard]] TimelineView& measuredTimeline() { return *m_measured; }
+    [[nodiscard]] QString traceDifference() const; // of the measured step from the predicted one
     [[nodiscard]] QString failureText() const;
     [[nodiscard]] NodeReport& nodeReport() { return *m_nodes; }
     // The sweep as far as it is known; `next` is the cell that runs.
@@ -56,7 +57,7 @@ private:
     QPlainTextEdit *m_output, *m_failureLog;
     QTimer m_outputTimer;
     TimelineView *m_predicted, *m_measured;
-    QLabel* m_failureFacts;
+    QLabel *m_difference, *m_failureFacts;
     NodeReport* m_nodes;
     HeatMap* m_sweepMap;
     QComboBox* m_sweepShow;

@@ -119,6 +119,7 @@ QWidget* RunForm::makeFields()
     m_stop->setObjectName(QStringLiteral("stop"));
     for (QPushButton* button : {m_preview, m_check, m_sweep, m_restart})
         button->setProperty("plain", true);
+    m_preview->setObjectName(QStringLiteral("preview"));
     m_check->setObjectName(QStringLiteral("checkNodes"));
     m_check->setToolTip(tr("Look at every node of the target and at the network between them; nothing is run"));
     m_sweep->setObjectName(QStringLiteral("measureTable"));

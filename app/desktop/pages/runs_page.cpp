@@ -3,6 +3,7 @@
 
 #include "app/desktop/dialogs.h"
 #include "app/desktop/layout_state.h"
+#include "app/desktop/pages/cluster_dialog.h"
 #include "app/desktop/pages/node_report.h"
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
@@ -12,6 +13,7 @@
 #include "app/desktop/widgets/line_chart.h"
 #include "app/models/live_figures.h"
 #include "app/models/text.h"
+#include "runner/preflight/cluster_figures.h"
 
 #include <QFrame>
 #include <QGridLayout>
@@ -19,10 +21,13 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace fourfold::ui {
 
 RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& live, QWidget* parent)
     : QWidget(parent)
+    , m_presets(document.presets())
     , m_controller(controller)
     , m_live(live)
     , m_form(new RunForm(document, controller))
@@ -58,8 +63,8 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     connect(&controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
     connect(&controller, &RunController::secretAsked, this,
         [this](const SecretQuestion& question) { m_controller.answerSecret(askSecret(window(), question)); });
-    connect(&controller, &RunController::checked, this,
-        [this](const Expected<ProbeReport>& report) { m_details->nodeReport().show(report); });
+    connect(&controller, &RunController::checked, this, &RunsPage::checked);
+    connect(&m_details->nodeReport(), &NodeReport::saveRequested, this, &RunsPage::saveNodes);
     connect(&controller, &RunController::sweepMoved, m_details, &RunDetails::showSweep);
     connect(&controller, &RunController::sweepEnded, this, &RunsPage::sweepEnded);
     connect(&controller, &RunController::workChanged, this, [this] {
@@ -158,9 +163,41 @@ void RunsPage::check(const Target& target, const QString& name)
 {
     if (m_controller.isRunning())
         return;
+    m_checked = target;
+    m_checkedName = name;
+    m_wish.reset();
     m_details->showTab(RunDetails::nodes);
     m_details->nodeReport().showLooking(name);
     m_controller.check(target, {});
+}
+
+// Once more, with the speeds: the first look does not keep the nodes busy.
+void RunsPage::saveNodes()
+{
+    if (m_controller.isRunning() || !m_checked)
+        return;
+    ClusterDialog dialog(m_presets, m_details->nodeReport().report(), window());
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    m_wish = ClusterWish{dialog.id(), dialog.like()};
+    m_details->nodeReport().showLooking(m_checkedName);
+    m_controller.check(*m_checked, {}, true);
+}
+
+void RunsPage::checked(const Expected<ProbeReport>& report)
+{
+    m_details->nodeReport().show(report);
+    const std::optional<ClusterWish> wish = std::exchange(m_wish, {});
+    if (!wish || !report)
+        return; // the report says why
+    const Expected<std::filesystem::path> file
+        = save_cluster(*report, wish->id.toStdString(), wish->like.toStdString());
+    if (file) {
+        emit clusterSaved(wish->id, fromUtf8(file->string()));
+        return;
+    }
+    QTimer::singleShot(
+        0, this, [this, problem = file.error()] { showProblem(window(), tr("The cluster was not saved"), problem); });
 }
 
 void RunsPage::sweep(const RunSetup& setup)
@@ -221,8 +258,7 @@ void RunsPage::showLink()
         trouble->state == LinkState::silent
             ? tr("Nothing was heard from %1 since %2. The run goes on there.").arg(trouble->host, since)
             : tr("The line to %1 is down since %2. The run goes on there; Fourfold connects again and catches up, "
-                 "nothing "
-                 "is lost.")
+                 "nothing is lost.")
                   .arg(trouble->host, since),
         {}, false);
 }
@@ -242,6 +278,8 @@ void RunsPage::showPoints()
         predicted(expected.tps_per_gpu,
             grouped(expected.tps_per_gpu.value_or(0), expected.tps_per_gpu.value_or(0) < 100 ? 1 : 0)));
     m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
+    const double mfu = expected.mfu.value_or(0) * 100;
+    m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));
     for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
         chart->setMinimumX(m_live.totalSteps());
     m_throughput->setPoints(m_live.throughput().points());
@@ -254,6 +292,9 @@ void RunsPage::showPoints()
     };
     band(m_memory, m_live.memoryOverRanks(), tr("most: %1"));
     band(m_throughput, m_live.throughputOverRanks(), tr("slowest: %1"));
+    band(m_mfu, m_live.mfuOverRanks(), tr("slowest: %1"));
+    m_throughput->setMedian(m_live.throughputOverRanks().median.points(), tr("Median"));
+    m_mfu->setMedian(m_live.mfuOverRanks().median.points(), tr("Median"));
     m_memory->setMedian(m_live.memoryOverRanks().median.points(), tr("Median"));
     m_memory->setPoints(m_live.memory().points());
     m_mfu->setPoints(m_live.mfu().points());

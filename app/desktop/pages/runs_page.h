@@ -30,6 +30,7 @@ public:
     void setHistoryFile(const std::filesystem::path& file) { m_history = file; }
     [[nodiscard]] RunForm& form() { return *m_form; }
     [[nodiscard]] LineChart& throughputChart() { return *m_throughput; }
+    [[nodiscard]] LineChart& mfuChart() { return *m_mfu; }
     [[nodiscard]] const std::array<FigureCard*, 5>& figures() const;
     [[nodiscard]] RunDetails& details() { return *m_details; }
     // Catches up with a run of the history that goes on by itself.
@@ -37,6 +38,7 @@ public:
 
 signals:
     void runsChanged(); // the history has more runs
+    void clusterSaved(const QString& id, const QString& file); // a preset of the nodes that were looked at
 
 private:
     QWidget* makeLive();
@@ -48,9 +50,12 @@ private:
     void begin(RunRequest request);
     void restart();
     void check(const Target& target, const QString& name);
+    void checked(const Expected<ProbeReport>& report);
+    void saveNodes();
     void sweep(const RunSetup& setup);
     void sweepEnded(const Expected<SweepTable>& outcome);
 
+    const Presets& m_presets;
     RunController& m_controller;
     LiveRun& m_live;
     std::filesystem::path m_trainer, m_history;
@@ -61,6 +66,12 @@ private:
     RunDetails* m_details;
     std::optional<RunRequest> m_last; // of start(): what a restart does again
     bool m_restarting = false;
+    std::optional<Target> m_checked; // the target of the last look at nodes
+    QString m_checkedName;
+    struct ClusterWish {
+        QString id, like;
+    };
+    std::optional<ClusterWish> m_wish; // what the look under way is for
 };
 
 } // namespace fourfold::ui
