@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The history as a user has it: tags, notes, deleting and undoing, the scatter, importing a table, recalibrating.
+#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/compare_timelines.h"
 #include "app/desktop/pages/history_detail.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/recalibrate_dialog.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/timeline_view.h"
 #include "app/models/history_access.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/predict/prediction.h"
 #include "core/schedule/chrome_trace.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -59,6 +63,10 @@ private slots:
         QCOMPARE(w.page().model().rowCount(), runs);
         QVERIFY2(said.last().at(0).toString().startsWith(QStringLiteral("0 runs added")),
             qPrintable(said.last().at(0).toString()));
+        // The tables that come with the program are in the menu.
+        const QString shipped = QStringLiteral("llama31_8b_4d_a100_h100");
+        QVERIFY(test::clickMenu(*w.child<QPushButton>("importRuns"), {QStringLiteral("Published table"), shipped}));
+        QTRY_VERIFY(w.page().model().rowCount() > runs);
         int told = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
         QVERIFY(!w.page().importTable(test::Home::the().write(QStringLiteral("bad.csv"), "a,b\n1,2\n").toStdString()));
@@ -134,6 +142,20 @@ private slots:
         QVERIFY(storedRuns(w.historyFile(), 1)->front().most_off.has_value());
         w.table()->sortByColumn(HistoryModel::mostOff, Qt::AscendingOrder);
         QVERIFY(model.index(0, HistoryModel::mostOff).data().toString().startsWith(QStringLiteral("optimizer")));
+
+        // Beside its prediction, on one axis and with what differs.
+        w.table()->selectRow(0);
+        w.table()->setFocus();
+        QTest::keyClick(w.table(), Qt::Key_C);
+        QCOMPARE(w.window.page(), MainWindow::Page::compare);
+        ComparePage& compare = w.window.comparePage();
+        compare.showView(ComparePage::View::timelines);
+        const CompareTimelines& timelines = compare.timelines();
+        QCOMPARE(timelines.views()[0]->scene().length(), predict(*plan).timeline.length_s);
+        QCOMPARE(timelines.views()[1]->scene().length(), measured.length_s);
+        QCOMPARE(timelines.views()[0]->window().length(), measured.length_s);
+        QVERIFY2(timelines.difference().contains(QStringLiteral("An average stage: optimizer ")),
+            qPrintable(timelines.difference()));
     }
 
     void deletingIsUndone()

@@ -5,6 +5,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/compare_timelines.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/widgets/bounds_view.h"
@@ -19,6 +20,7 @@
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/plan_edits.h"
 #include "app/models/text.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -251,7 +253,10 @@ private slots:
         QCOMPARE(charts.memory().table().rows.size(), std::size_t(2));
         QVERIFY(charts.memory().seriesCount() == 1);
         // Two timelines, one axis: zooming one moves the other.
-        TimelineView *first = charts.timelines()[0], *second = charts.timelines()[1];
+        QVERIFY(test::clickTab(*w.child<QTabBar>("compareViews"), QStringLiteral("Timelines")));
+        const CompareTimelines& timelines = w.window.comparePage().timelines();
+        TimelineView *first = timelines.views()[0], *second = timelines.views()[1];
+        QVERIFY2(timelines.difference().contains(QStringLiteral("forward ")), qPrintable(timelines.difference()));
         QCOMPARE(first->window().length(), second->window().length());
         first->setFocus();
         QTest::keyClick(first, Qt::Key_W);

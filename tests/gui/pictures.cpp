@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pictures of every mode with real numbers, made by clicks: the README's, and others to look at after a change.
-//   gui_pictures FOLDER [--dark] [--zoom PERCENT] [--scale FACTOR] [--trainer FILE]
-// With a fourfold-trainer the tiny Llama is trained and measured on this computer, which takes two minutes.
+//   gui_pictures FOLDER [--dark] [--zoom PERCENT] [--trainer FILE] [--dialogs]
+// With a fourfold-trainer the tiny Llama is trained and measured on this computer, once with a rank that is killed,
+// which takes some minutes. --dialogs: also every dialog. QT_SCALE_FACTOR=2 for a dense screen.
+#include "app/desktop/card_export.h"
+#include "app/desktop/derivation_dialog.h"
+#include "app/desktop/dialogs.h"
+#include "app/desktop/guide_dialog.h"
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
@@ -9,7 +14,9 @@
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/sweep_dialog.h"
 #include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/published.h"
@@ -19,12 +26,17 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCommandLineParser>
+#include <QDir>
+#include <QLineEdit>
 #include <QMessageBox>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTableView>
+#include <QTimer>
 
+#include <csignal>
 #include <cstdio>
 
 using namespace fourfold;
@@ -102,6 +114,9 @@ void takeCompare(WindowFixture& w, const Camera& camera)
     QTest::keyClick(results, Qt::Key_C);
     until([&] { return page.model().entries().size() >= 4; }, kPatience);
     camera.take(w.window, "compare");
+    page.showView(ComparePage::View::timelines);
+    camera.take(w.window, "compare-timelines");
+    page.showView(ComparePage::View::sideBySide);
     w.open(QStringLiteral("llama-3.1-8b.plan.json"), clusterPlan());
     w.answered();
     w.window.showPage(MainWindow::Page::compare);
@@ -138,6 +153,129 @@ void takeRuns(WindowFixture& w, const Camera& camera)
     camera.take(w.window, "runs-trace");
 }
 
+// A process of the run that carries the rank; 0: none.
+pid_t processOf(const QString& run, int rank)
+{
+    const QByteArray mark = "RANK=" + QByteArray::number(rank), id = run.toUtf8();
+    for (const QString& entry : QDir(QStringLiteral("/proc")).entryList(QDir::Dirs)) {
+        bool isPid = false;
+        const pid_t pid = entry.toInt(&isPid);
+        const QByteArray command = isPid ? readFile(QStringLiteral("/proc/%1/cmdline").arg(pid)) : QByteArray();
+        if (!command.contains("fourfold-trainer"))
+            continue;
+        const QByteArray environment = readFile(QStringLiteral("/proc/%1/environ").arg(pid));
+        if (environment.split('\0').contains(mark) && command.contains(id))
+            return pid;
+    }
+    return 0;
+}
+
+// A rank that is killed, and a small table that is measured.
+void takeTroubleAndSweep(WindowFixture& w, const Camera& camera)
+{
+    LiveRun& live = w.window.liveRun();
+    click(*w.child<QPushButton>("start"));
+    until([&] { return live.state() == RunState::running && live.step() >= 8; }, kRunPatience);
+    if (const pid_t rank = processOf(live.id(), 2); rank > 0)
+        ::kill(rank, SIGKILL);
+    else
+        std::fprintf(stderr, "rank 2 was not found\n");
+    until([&] { return !w.window.controller().isRunning(); }, kRunPatience);
+    camera.take(w.window, "runs-failure");
+
+    QTimer fill;
+    QObject::connect(&fill, &QTimer::timeout, [&] {
+        auto* dialog = qobject_cast<SweepDialog*>(QApplication::activeModalWidget());
+        if (!dialog)
+            return;
+        fill.stop();
+        dialog->findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"))
+            ->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n1,1,1,4\n2,1,1,4\n1,2,1,4\n1,1,2,4\n"));
+        dialog->findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2,4"));
+        dialog->findChild<QSpinBox*>(QStringLiteral("sweepSteps"))->setValue(12);
+        click(*dialog->findChild<QPushButton*>(QStringLiteral("sweepStart")));
+    });
+    fill.start(50);
+    click(*w.child<QPushButton>("measureTable"));
+    until([&] { return !w.window.controller().isRunning(); }, 2 * kRunPatience);
+    camera.take(w.window, "runs-sweep");
+}
+
+// The modal dialog that `open` shows, after `milliseconds`; then it is closed.
+void takeDialog(const Camera& camera, const char* name, const std::function<void()>& open, int milliseconds = 300)
+{
+    QTimer look;
+    QObject::connect(&look, &QTimer::timeout, [&] {
+        auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+        if (!dialog)
+            return;
+        look.stop();
+        camera.take(*dialog, name);
+        dialog->reject();
+    });
+    look.start(milliseconds);
+    open();
+    if (look.isActive())
+        std::fprintf(stderr, "%s: no dialog came\n", name);
+}
+
+void takeDialogs(WindowFixture& w, const Camera& camera)
+{
+    MainWindow& window = w.window;
+    window.showPage(MainWindow::Page::plan);
+    w.answered();
+    takeDialog(camera, "dialog-about", [&] { showAbout(&window); });
+    takeDialog(camera, "dialog-shortcuts", [&] { showShortcuts(&window); });
+    takeDialog(camera, "dialog-find", [&] { window.findCommand(); });
+    takeDialog(camera, "dialog-export",
+        [&] { askExportPicture(window.planPage().timeline(), window.planPage().timeline().title()); });
+    takeDialog(camera, "dialog-table",
+        [&] { showAsTable(&window, window.planPage().timeline().title(), window.planPage().timeline().table()); });
+    takeDialog(camera, "dialog-host-key", [&] {
+        askHostKey(&window, {"node-17.cluster", "ssh-ed25519", "SHA256:2Zq0xn7u3h2m0vQJt1cXoZy7w6a5c4d3e2f1g0h9i8j"});
+    });
+    takeDialog(camera, "dialog-secret", [&] { askSecret(&window, {"node-17.cluster", "One-time code:", false}); });
+    takeDialog(camera, "dialog-problem", [&] {
+        showProblem(&window, QStringLiteral("The plan cannot be opened"),
+            {ProblemCode::bad_input, "is not JSON", "see resources/schemas/plan.schema.json", "ours.plan.json"});
+    });
+    takeDialog(camera, "dialog-unsaved", [&] { askToSave(&window, QStringLiteral("ours.plan.json")); });
+    takeDialog(camera, "dialog-close", [&] { askAboutRun(&window, true); });
+    GuideDialog guide(&window);
+    guide.showChapter(2);
+    guide.show();
+    camera.take(guide, "dialog-guide");
+    guide.close();
+    window.planPage().figures()[3]->setFocus();
+    QTest::keyClick(window.planPage().figures()[3], Qt::Key_Return);
+    if (auto* derivation = window.findChild<DerivationDialog*>()) {
+        camera.take(*derivation, "dialog-derivation");
+        derivation->close();
+    }
+    takeDialog(camera, "dialog-rows", [&] { window.comparePage().addTable(kTable); });
+    window.showPage(MainWindow::Page::history);
+    w.child<QTableView>("history")->selectAll();
+    takeDialog(
+        camera, "dialog-recalibrate", [&] { window.historyPage().recalibrate(); }, 20'000);
+
+    w.open(QStringLiteral("this-computer.plan.json"), preset("this-computer"));
+    w.answered();
+    window.showPage(MainWindow::Page::runs);
+    if (!window.controller().isRunning())
+        click(*w.child<QPushButton>("checkNodes"));
+    until([&] { return !window.controller().isRunning(); }, kPatience);
+    takeDialog(camera, "dialog-cluster", [&] { click(*w.child<QPushButton>("saveNodes")); });
+    takeDialog(camera, "dialog-measure", [&] { click(*w.child<QPushButton>("measureTable")); });
+    takeDialog(camera, "dialog-launch", [&] { click(*w.child<QPushButton>("preview")); });
+    auto* target = w.child<QComboBox>("target");
+    target->setCurrentIndex(target->findData(QStringLiteral("hosts")));
+    w.child<QLineEdit>("hosts")->setText(QStringLiteral("127.0.0.1:9"));
+    click(*w.child<QPushButton>("checkNodes"));
+    until([&] { return !window.controller().isRunning(); }, kPatience);
+    camera.take(window, "runs-no-node");
+    target->setCurrentIndex(0);
+}
+
 void takeHistory(WindowFixture& w, const Camera& camera)
 {
     w.window.showPage(MainWindow::Page::history);
@@ -151,8 +289,8 @@ int main(int argc, char** argv)
     const Home home;
     QCommandLineParser parser;
     const QCommandLineOption dark(QStringLiteral("dark")), zoom(QStringLiteral("zoom"), {}, QStringLiteral("PERCENT")),
-        trainer(QStringLiteral("trainer"), {}, QStringLiteral("FILE"));
-    parser.addOptions({dark, zoom, trainer});
+        trainer(QStringLiteral("trainer"), {}, QStringLiteral("FILE")), dialogs(QStringLiteral("dialogs"));
+    parser.addOptions({dark, zoom, trainer, dialogs});
     QApplication application(argc, argv);
     parser.process(application);
     prepareAppearance();
@@ -169,8 +307,12 @@ int main(int argc, char** argv)
     takePlan(w, camera);
     takeSearch(w, camera);
     takeCompare(w, camera);
-    if (parser.isSet(trainer))
+    if (parser.isSet(trainer)) {
         takeRuns(w, camera);
+        takeTroubleAndSweep(w, camera);
+    }
     takeHistory(w, camera);
+    if (parser.isSet(dialogs))
+        takeDialogs(w, camera);
     return 0;
 }

@@ -2,16 +2,19 @@
 // Runs from the window through the real launcher and agent, with a trainer that trains nothing.
 #include "app/desktop/dialogs.h"
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/cluster_dialog.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/node_report.h"
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/sweep_dialog.h"
+#include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/models/history_access.h"
+#include "app/models/preset_model.h"
 #include "app/models/text.h"
 #include "tests/gui/support.h"
 
@@ -60,6 +63,7 @@ private slots:
         QVERIFY(!w.button("start")->isEnabled());
         QVERIFY(QTest::qWaitFor([&] { return w.runs().throughputChart().pointCount() > 0; }, kPatience));
         QVERIFY(w.runs().throughputChart().level().has_value()); // the prediction is drawn beside it
+        QVERIFY(w.runs().mfuChart().level().has_value());
         QVERIFY(w.ends());
         QCOMPARE(w.live().state(), RunState::ok);
         QCOMPARE(w.live().throughput().count(), 40);
@@ -231,6 +235,46 @@ private slots:
         const Table table = report.findings().table();
         for (const std::vector<Cell>& row : table.rows)
             QVERIFY(!std::get<std::string>(row[3]).empty());
+    }
+
+    void checkedNodesBecomeAClusterOfTheUsers()
+    {
+        Fixture w(test::tinyPlan(5, 5));
+        QSignalSpy checked(&w.window.controller(), &RunController::checked);
+        auto* save = w.child<QPushButton>("saveNodes");
+        QVERIFY(!save->isEnabled()); // nothing was looked at
+        QTest::mouseClick(w.button("checkNodes"), Qt::LeftButton);
+        QVERIFY(checked.count() > 0 || checked.wait(kPatience));
+        QVERIFY(save->isEnabled());
+        QTimer fill;
+        QObject::connect(&fill, &QTimer::timeout, [&] {
+            auto* dialog = qobject_cast<ClusterDialog*>(QApplication::activeModalWidget());
+            if (!dialog)
+                return;
+            fill.stop();
+            auto* id = dialog->findChild<QLineEdit*>(QStringLiteral("clusterId"));
+            auto* accept = dialog->findChild<QPushButton*>(QStringLiteral("clusterSave"));
+            id->clear();
+            QVERIFY(!accept->isEnabled());
+            QTest::keyClicks(id, QStringLiteral("our-node"));
+            QTest::mouseClick(accept, Qt::LeftButton);
+        });
+        fill.start(20);
+        QTest::mouseClick(save, Qt::LeftButton);
+        QVERIFY(checked.count() > 1 || checked.wait(kPatience));
+        QTRY_VERIFY(w.window.banner().text().contains(QStringLiteral("our-node")));
+        const Expected<Cluster> cluster = w.presets.cluster("our-node");
+        QVERIFY2(cluster.has_value(), cluster ? "" : cluster.error().line().c_str());
+        QVERIFY(cluster->gpu.is_cpu());
+        QVERIFY(cluster->gpu.memory_bandwidth_gb_s > 0);
+        for (auto* button : w.window.banner().findChildren<QPushButton*>()) {
+            if (button->text() == QStringLiteral("Use it in the open plan"))
+                QTest::mouseClick(button, Qt::LeftButton);
+        }
+        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QCOMPARE(w.document().lastResolved()->cluster.id, std::string("our-node"));
+        QCOMPARE(
+            w.child<QComboBox>("cluster")->currentData(PresetModel::IdRole).toString(), QStringLiteral("our-node"));
     }
 
     void aSweepFillsItsTable()

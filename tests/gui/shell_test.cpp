@@ -11,12 +11,14 @@
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/widgets/timeline_view.h"
 #include "app/desktop/zoom.h"
 #include "app/models/dropped_item.h"
 #include "app/models/plan_edits.h"
 #include "app/models/plan_journal.h"
 #include "app/models/table_model.h"
 #include "app/models/text.h"
+#include "core/schedule/chrome_trace.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -269,6 +271,30 @@ private slots:
         QVERIFY(!writePicture(*bars, {640, 400}, test::Home::the().path(QStringLiteral("bars.gif"))).has_value());
         QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("bars.gif"))));
         QVERIFY(!writePicture(*bars, {640, 400}, test::Home::the().path(QStringLiteral("no/bars.svg"))).has_value());
+        TimelineView empty; // says what will be there, which is no picture
+        for (const char* ending : {"png", "svg", "pdf"}) {
+            const QString file = test::Home::the().path(QStringLiteral("empty.") + QLatin1String(ending));
+            QVERIFY2(!writePicture(empty, {640, 400}, file).has_value(), ending);
+            QVERIFY(!QFile::exists(file));
+        }
+        const QString trace = test::Home::the().path(QStringLiteral("timeline.json"));
+        QVERIFY(!empty.writeTrace(trace).has_value());
+        QVERIFY(!QFile::exists(trace));
+        const TimelineView& timeline = w.window.planPage().timeline();
+        QVERIFY(timeline.writeTrace(trace).has_value());
+        const Expected<Timeline> back
+            = timeline_from_chrome_trace(*parse_json(test::readFile(trace).toStdString(), "trace"), "trace");
+        QVERIFY(back.has_value());
+        QCOMPARE(back->spans.size(), timeline.scene().barCount());
+        // For paper the dark picture is the light one.
+        const QString light = test::Home::the().path(QStringLiteral("bars.png")),
+                      dark = test::Home::the().path(QStringLiteral("dark.png"));
+        w.window.setTheme(ThemeChoice::dark);
+        QVERIFY(writePicture(*bars, {640, 400}, dark).has_value());
+        QVERIFY(QImage(dark) != QImage(light));
+        QVERIFY(writePicture(*bars, {640, 400}, dark, true).has_value());
+        QVERIFY(QImage(dark) == QImage(light));
+        w.window.setTheme(ThemeChoice::light);
     }
 
     void aReportIsOnePageOfPdf()

@@ -10,6 +10,7 @@
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/pages/sweep_view.h"
 #include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/models/published.h"
@@ -21,7 +22,9 @@
 #include <QChartView>
 #include <QComboBox>
 #include <QDialog>
+#include <QHeaderView>
 #include <QPushButton>
+#include <QStandardItemModel>
 #include <QTabBar>
 #include <QTableView>
 
@@ -134,6 +137,10 @@ private slots:
         trace["event"] = "trace";
         trace["step"] = 3;
         emit w.window.controller().eventsArrived({trace});
+        QVERIFY(!w.window.liveRun().predictedTrace().has_value()); // it is predicted on a thread of its own
+        QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().predictedTrace().has_value(); }, kPatience));
+        QVERIFY2(w.window.runsPage().details().traceDifference().contains(QStringLiteral("forward ")),
+            qPrintable(w.window.runsPage().details().traceDifference()));
         SweepTable sweep;
         sweep.layouts = {GridLayout{}};
         sweep.gpus = {2};
@@ -146,6 +153,41 @@ private slots:
             {"AdviceView", "BoundsView", "ComparisonChart", "ErrorScatter", "FigureCard", "HeatMap", "LineChart",
                 "MemoryBars", "MemoryOverTime", "ParetoScatter", "RankMeshView", "StepSplit", "TimelineView"})
             QVERIFY2(w.kinds.count(std::string("fourfold::ui::") + kind) == 1, kind);
+    }
+
+    // Qt draws the mark over the second line of a heading.
+    void theMarkOfTheSortedColumnLeavesTheHeadingAlone()
+    {
+        QStandardItemModel model(3, 2);
+        model.setHorizontalHeaderLabels({QStringLiteral("Tokens/s\nper GPU"), QStringLiteral("Memory\nGiB")});
+        for (int column = 0; column < 2; ++column)
+            model.setHeaderData(column, Qt::Horizontal, int(Qt::AlignRight | Qt::AlignVCenter), Qt::TextAlignmentRole);
+        DataTable table;
+        table.setModel(&model);
+        table.setSortingEnabled(true);
+        table.setWidths({92, 92});
+        table.resize(300, 200);
+        table.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&table));
+        QHeaderView* header = table.horizontalHeader();
+        const auto heading = [&](int sorted, Qt::SortOrder order) {
+            header->setSortIndicator(sorted, order);
+            return header->grab(QRect(0, 0, header->sectionSize(0), header->height())).toImage();
+        };
+        const QImage plain = heading(1, Qt::AscendingOrder), up = heading(0, Qt::AscendingOrder),
+                     down = heading(0, Qt::DescendingOrder);
+        QVERIFY(up != plain && down != plain && up != down); // the mark is there and says the order
+        int firstInk = plain.height(), lastMark = 0; // lines
+        for (int y = 0; y < plain.height() - 1; ++y) { // the last one is the border
+            for (int x = 0; x < plain.width() - 1; ++x) {
+                if (plain.pixel(x, y) != plain.pixel(0, y))
+                    firstInk = std::min(firstInk, y);
+                if (plain.pixel(x, y) != up.pixel(x, y) || plain.pixel(x, y) != down.pixel(x, y))
+                    lastMark = std::max(lastMark, y);
+            }
+        }
+        QVERIFY2(lastMark < firstInk,
+            qPrintable(QStringLiteral("mark to line %1, words from %2").arg(lastMark).arg(firstInk)));
     }
 
     // By the key, from whatever has the focus.

@@ -203,6 +203,37 @@ private slots:
         QVERIFY(w.document().brokenRules().empty());
     }
 
+    void rankOrderAndExpertsAreInThePanel()
+    {
+        Fixture w;
+        auto* order = w.child<QComboBox>("layout.order");
+        QCOMPARE(order->count(), 24);
+        QCOMPARE(order->currentData().toString(), QStringLiteral("tp,cp,dp,pp")); // Megatron's
+        const Json before = w.document().plan().document;
+        order->setCurrentIndex(order->findData(QStringLiteral("dp,tp,cp,pp")));
+        emit order->activated(order->currentIndex());
+        QVERIFY(w.document().isValid());
+        QCOMPARE(w.document().resolved()->layout.order.front(), Dimension::dp);
+        w.document().undoStack().undo();
+        QVERIFY(w.document().plan().document == before);
+        QCOMPARE(order->currentData().toString(), QStringLiteral("tp,cp,dp,pp"));
+
+        auto* experts = w.spin("layout.ep");
+        QVERIFY(!experts->isVisible()); // Llama has none
+        w.document().setValue("model", "mixtral-8x7b", QStringLiteral("Change model"), false);
+        QVERIFY(experts->isVisible());
+        experts->setValue(3);
+        QVERIFY(!w.document().isValid());
+        QPushButton* use = w.useButton("layout.ep");
+        QVERIFY(use);
+        QTest::mouseClick(use, Qt::LeftButton);
+        QVERIFY(8 % w.document().resolved()->layout.ep == 0);
+        w.document().setValue("layout.ep", 8, QStringLiteral("Change"), false);
+        QVERIFY2(w.document().isValid(),
+            w.document().brokenRules().empty() ? "" : w.document().brokenRules().front().message.c_str());
+        QVERIFY(w.answered());
+    }
+
     void ownModelAndImport()
     {
         Fixture w;
