@@ -26,6 +26,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTest>
 
 using namespace fourfold;
@@ -308,6 +309,9 @@ private slots:
         QVERIFY(grid.at(1, 0)->value.has_value());
         QCOMPARE(grid.at(2, 0)->state, HeatCell::State::impossible);
         QCOMPARE(w.runs().details().sweepMap().table().rows.size(), std::size_t(3));
+        const auto* tabs = w.runs().details().findChild<QTabBar*>(QStringLiteral("cardSwitch"));
+        QCOMPARE(tabs->tabRect(0).left(), 0); // the new tab has made room for itself
+        QVERIFY(tabs->tabRect(RunDetails::sweep).right() < tabs->width());
     }
 
     void aSecretIsAskedForAndMayBeDeclined()

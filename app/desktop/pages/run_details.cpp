@@ -29,7 +29,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kOutputMilliseconds = 1500;
-constexpr int kMostTerms = 3; // told of how a trace differs
+constexpr int kMostTerms = 2; // told of how a trace differs
 
 QPlainTextEdit* makeText(const QString& name)
 {
@@ -71,13 +71,14 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     m_tabs->setAccessibleName(tr("About the run"));
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
+    m_tabs->setUsesScrollButtons(false);
     for (const QString& name :
         {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Nodes"), tr("Sweep"), tr("Failure")})
         m_tabs->addTab(name);
     for (QWidget* page :
         std::initializer_list<QWidget*>{makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), makeFailure()})
         m_pages->addWidget(page);
-    m_tabs->setTabVisible(sweep, false);
+    setTabThere(sweep, false);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
@@ -100,6 +101,12 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
 void RunDetails::showTab(Tab tab)
 {
     m_tabs->setCurrentIndex(tab);
+}
+
+void RunDetails::setTabThere(Tab tab, bool there)
+{
+    m_tabs->setTabVisible(tab, there);
+    m_tabs->updateGeometry(); // else it scrolls its tabs in the width of before
 }
 
 QString RunDetails::failureText() const
@@ -197,7 +204,7 @@ void RunDetails::showSweep(const SweepTable& table, const std::string& next)
     m_sweep = table;
     m_sweepNext = next;
     if (!m_tabs->isTabVisible(sweep)) {
-        m_tabs->setTabVisible(sweep, true);
+        setTabThere(sweep, true);
         showTab(sweep);
     }
     redrawSweep();
@@ -274,7 +281,7 @@ void RunDetails::showFailure()
 {
     const std::optional<RunFailure>& failure = m_live.failure();
     const bool was = m_tabs->isTabVisible(RunDetails::failure);
-    m_tabs->setTabVisible(RunDetails::failure, failure.has_value());
+    setTabThere(RunDetails::failure, failure.has_value());
     if (!failure)
         return;
     QStringList lines;

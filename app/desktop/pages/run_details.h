@@ -43,6 +43,7 @@ private:
     QWidget* makeTrace();
     QWidget* makeSweep();
     QWidget* makeFailure();
+    void setTabThere(Tab tab, bool there);
     void redrawSweep();
     void showOutput();
     void showTrace();
