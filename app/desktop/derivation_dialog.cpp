@@ -10,12 +10,25 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTreeView>
 #include <QVBoxLayout>
 
 #include <functional>
 
 namespace fourfold::ui {
+
+namespace {
+// Rows as high as those of the tables.
+class RoomyDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        return QStyledItemDelegate::sizeHint(option, index).expandedTo({0, option.fontMetrics.height() + px(8)});
+    }
+};
+} // namespace
 
 DerivationDialog::DerivationDialog(
     const QString& title, Explanation explanation, const QStringList& path, QWidget* parent)
@@ -31,6 +44,7 @@ DerivationDialog::DerivationDialog(
     m_tree->setAccessibleName(windowTitle());
     m_tree->setAlternatingRowColors(true);
     m_tree->setUniformRowHeights(true);
+    m_tree->setItemDelegate(new RoomyDelegate(m_tree));
     m_tree->setFrameShape(QFrame::NoFrame);
     m_tree->header()->setStretchLastSection(true);
     m_tree->setColumnWidth(ExplanationModel::quantity, px(290));

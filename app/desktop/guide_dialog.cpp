@@ -39,6 +39,7 @@ GuideDialog::GuideDialog(QWidget* parent)
     m_chapters->setFrameShape(QFrame::NoFrame);
     m_chapters->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_chapters->setTextElideMode(Qt::ElideRight);
+    m_chapters->setSpacing(px(3));
     m_text->setAccessibleName(tr("Text of the chapter"));
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->document()->setDocumentMargin(px(16));

@@ -192,17 +192,12 @@ QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %mut
 QTabBar#cardSwitch::tab:hover { color: %text; }
 QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
 QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
-QDialog QPushButton { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; min-width: 56px; }
+QDialog QPushButton { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; }
 QDialog QPushButton:hover { border-color: %muted; }
 QDialog QPushButton:pressed { background: %grid; }
 QDialog QPushButton:default, QDialog QPushButton:focus { border-color: %accent; }
 QDialog QPushButton:disabled { color: %muted; }
 QTreeView { border: 0; background: %panel; alternate-background-color: %alternate; }
-QTreeView::item { padding: 4px 2px; }
-QTreeView::item:selected { background: %selection; color: %selectionText; }
-QDialog QListWidget { background: %panel; }
-QDialog QListWidget::item { padding: 4px 6px; }
-QDialog QListWidget::item:selected { background: %selection; color: %selectionText; }
 QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
 QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }

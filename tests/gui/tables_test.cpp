@@ -139,7 +139,7 @@ private slots:
         emit w.window.controller().eventsArrived({trace});
         QVERIFY(!w.window.liveRun().predictedTrace().has_value()); // it is predicted on a thread of its own
         QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().predictedTrace().has_value(); }, kPatience));
-        QVERIFY2(w.window.runsPage().details().traceDifference().contains(QStringLiteral("forward ")),
+        QVERIFY2(w.window.runsPage().details().traceDifference().contains(QStringLiteral("An average stage: ")),
             qPrintable(w.window.runsPage().details().traceDifference()));
         SweepTable sweep;
         sweep.layouts = {GridLayout{}};

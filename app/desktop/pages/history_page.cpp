@@ -34,7 +34,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{160, 92, 76, 160, 52, 52, 88, 88, 74, 130, 88, 88, 58, 70, 124}; // a column each
+const QList<int> kWidths{150, 92, 84, 152, 52, 58, 86, 86, 82, 150, 86, 86, 60, 64, 124}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)

@@ -21,6 +21,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kShortId = 12;
+constexpr int kWidestName = 280; // at 100 % zoom
 
 DataTable* makeTable(TableModel& model, const QString& name)
 {
@@ -117,6 +118,7 @@ void RecalibrateDialog::showResult()
     m_constantRows.show(m_recalibration.constantsTable());
     for (DataTable* table : {m_runTable, m_constantTable})
         table->resizeColumnsToContents();
+    m_runTable->setColumnWidth(0, std::min(m_runTable->columnWidth(0), px(kWidestName)));
     m_id->setText(m_recalibration.defaultId());
     m_id->setEnabled(true);
     m_save->setEnabled(true);

@@ -27,6 +27,7 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
     words->setAccessibleName(tr("Filter"));
     words->setClearButtonEnabled(true);
     m_list->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_list->setSpacing(px(2));
     m_list->setAccessibleName(tr("Measured rows"));
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
         const MeasuredRow& row = table.rows[i];
