@@ -134,6 +134,23 @@ grep -q '^FITS' "$scratch/out" || fail "fourfold predict: $(head -n 3 "$scratch/
 # The presets are the installed ones: a broken rule names the file.
 said=$("$prefix/bin/fourfold" predict llama-3.1-8b-tsubame4-16 --set layout.tp=3 2>&1) && fail "tp 3 x dp 8 was taken"
 [[ $said == *"$prefix/share/fourfold/presets/plans/"* ]] || fail "presets from elsewhere: $said"
+if [[ -x $prefix/bin/fourfold-trainer ]]; then
+    # On the user's computer LibTorch is where `fourfold libtorch get` puts it, or nowhere.
+    unset FOURFOLD_LIBTORCH LD_LIBRARY_PATH
+    ! readelf -d "$prefix"/bin/fourfold-trainer* | grep -E 'R(UN)?PATH' || fail "a trainer names a folder of its builder"
+    torch=$(sed -n 's/^FOURFOLD_LIBTORCH:PATH=//p' "$build/CMakeCache.txt")
+    version=$(sed -n 's/^torch==\([0-9.]*\) .*/\1/p' "$prefix/share/fourfold/packaging/libtorch-cpu.txt")
+    cached=$XDG_CACHE_HOME/fourfold/libtorch-$version
+    mkdir -p "$cached"
+    ln -s "$torch" "$cached/torch"
+    [[ ! -d $torch/../nvidia ]] || ln -s "$torch/../nvidia" "$cached/nvidia"
+    [[ $("$prefix/bin/fourfold" libtorch where) == "$cached/torch" ]] || fail "LibTorch of the cache is not found"
+    "$prefix/bin/fourfold" run this-computer --steps 2 >"$scratch/out" 2>&1 \
+        || { tail -n 20 "$scratch/out" >&2; fail "fourfold run"; }
+    say "trained with the LibTorch of the cache"
+else
+    say "there is no trainer in it: not trained"
+fi
 "$prefix/bin/fourfold" timeline this-computer --output "$scratch/timeline.svg" || fail "fourfold timeline"
 
 pages=0

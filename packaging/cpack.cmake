@@ -12,6 +12,12 @@ if(FOURFOLD_DESKTOP)
         DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 endif()
 
+if(FOURFOLD_TRAINER)
+    set(scripts ${CMAKE_INSTALL_DATADIR}/fourfold/packaging)
+    install(PROGRAMS packaging/libtorch.sh DESTINATION ${scripts})
+    install(FILES packaging/libtorch-cpu.txt packaging/libtorch-cuda.txt DESTINATION ${scripts})
+endif()
+
 install(FILES packaging/changelog DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/lintian-overrides RENAME fourfold DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides)
 # Debian's policy (12.1, 12.7) wants manual pages and changelogs compressed, without a time in them. Runs last: install
@@ -41,7 +47,9 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# LibTorch is no Debian package: the trainer finds it through its run path, and only ships with a build that has it.
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${FOURFOLD_LIBTORCH}/lib")
+# LibTorch is no Debian package: the user fetches it (`fourfold libtorch get`). The trainer only ships with a build that
+# has it.
+get_property(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS GLOBAL PROPERTY fourfold_torch_folders)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-pip, unzip")
 set(CPACK_STRIP_FILES ON)
 include(CPack)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Gets LibTorch: downloads pinned wheels and unpacks them side by side. Sourced by packaging/setup.sh.
+# Gets LibTorch: downloads pinned wheels and unpacks them side by side. Sourced by packaging/setup.sh; started by
+# `fourfold libtorch get`, as libtorch.sh [--cuda], it fetches LibTorch into the user's cache.
 #
 # libtorch_get FOLDER REQUIREMENTS...
 #   FOLDER gets torch/, nvidia/ ... of every wheel named in the REQUIREMENTS files (lines "name==version
@@ -13,6 +14,26 @@ readonly kLibtorchStamp=".fourfold-wheels"
 # The wheels' platform tags, newest first (pip does not derive the older ones from the newest).
 readonly -a kLibtorchPlatforms=(manylinux_2_28_x86_64 manylinux_2_27_x86_64 manylinux_2_25_x86_64
     manylinux_2_17_x86_64 manylinux2014_x86_64 any)
+
+libtorch_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+readonly libtorch_here
+
+# The pinned version: 2.11.0.
+libtorch_version() {
+    sed -n 's/^torch==\([0-9.]*\) .*/\1/p' "$libtorch_here/libtorch-cpu.txt"
+}
+
+# Fourfold's part of the user's cache, as core/base/paths.h finds it.
+libtorch_cache() {
+    local cache=${XDG_CACHE_HOME:-}
+    [[ $cache == /* ]] || cache=$HOME/.cache
+    printf '%s\n' "$cache/fourfold"
+}
+
+# Where LibTorch lies in the user's cache; its torch/ is what FOURFOLD_LIBTORCH means.
+libtorch_folder() {
+    printf '%s\n' "$(libtorch_cache)/libtorch-$(libtorch_version)"
+}
 
 # Requirement lines of files, without comments.
 libtorch_requirements() {
@@ -45,15 +66,29 @@ libtorch_find_wheel() {
     return 1
 }
 
+# Prints a python3 that has pip; status 1: none. One put first in PATH by the user may have none; Debian's has.
+libtorch_python() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            printf '%s\n' "$python"
+            return 0
+        fi
+    done
+    return 1
+}
+
 # Downloads the wheel of one requirement line. pip refuses a file with another SHA-256.
 libtorch_download() {
-    local downloads=$1 line=$2 platform status=0 python=python3
+    local downloads=$1 line=$2 platform status=0 python
+    python=$(libtorch_python) || {
+        echo "there is no pip" >&2
+        return 1
+    }
     local -a tags=()
     for platform in "${kLibtorchPlatforms[@]}"; do
         tags+=(--platform "$platform")
     done
-    # A python3 put first in PATH by the user may have no pip; Debian's has.
-    "$python" -m pip --version >/dev/null 2>&1 || python=/usr/bin/python3
     local requirement
     requirement=$(mktemp "$downloads/requirement.XXXXXX")
     printf '%s\n' "$line" >"$requirement"
@@ -117,3 +152,58 @@ libtorch_get() {
     done < <(libtorch_requirements "$@")
     rmdir "$downloads" 2>/dev/null || true
 }
+
+# libtorch_get_alone FOLDER REQUIREMENTS...: libtorch_get where it is needed, one script at a time.
+libtorch_get_alone() {
+    local folder=$1 lock
+    mkdir -p "$(dirname "$folder")"
+    exec {lock}>"$(dirname "$folder")/lock"
+    flock "$lock"
+    # Another script may have fetched it while this one waited for the lock.
+    if ! libtorch_complete "$@"; then
+        libtorch_get "$@"
+    fi
+    exec {lock}>&-
+}
+
+libtorch_main() {
+    set -euo pipefail
+    local folder
+    local -a requirements=("$libtorch_here/libtorch-cpu.txt")
+    case ${1:-} in
+        "") ;;
+        --cuda) requirements+=("$libtorch_here/libtorch-cuda.txt") ;;
+        *)
+            echo "usage: libtorch.sh [--cuda]   gets LibTorch $(libtorch_version) into $(libtorch_cache)" >&2
+            exit 2
+            ;;
+    esac
+    folder=$(libtorch_folder)
+    if libtorch_complete "$folder" "${requirements[@]}"; then
+        echo "LibTorch $(libtorch_version) is in $folder/torch already"
+        return
+    fi
+    if [[ $(uname -m) != x86_64 ]]; then
+        echo "fourfold: the pinned LibTorch is for x86_64, this is $(uname -m) (set FOURFOLD_LIBTORCH to one for it)" >&2
+        exit 1
+    fi
+    if ! libtorch_python >/dev/null || ! command -v unzip >/dev/null; then
+        echo "fourfold: pip and unzip are needed to get LibTorch (sudo apt-get install python3-pip unzip)" >&2
+        exit 1
+    fi
+    libtorch_log=$(mktemp)
+    # One line says what went wrong, however much pip has to say.
+    libtorch_ended() {
+        (($1 == 0)) || echo "fourfold: LibTorch is not complete: $(tail -n 1 "$libtorch_log") (check the network and the" \
+            "free disk space, 4 GiB, and give the command again: what is finished is kept)" >&2
+        rm -f "$libtorch_log"
+    }
+    trap 'libtorch_ended $?' EXIT
+    echo "LibTorch $(libtorch_version) goes to $folder"
+    libtorch_get_alone "$folder" "${requirements[@]}" 2>"$libtorch_log"
+    echo "LibTorch $(libtorch_version) is in $folder/torch"
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    libtorch_main "$@"
+fi

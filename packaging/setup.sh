@@ -10,9 +10,10 @@ set -euo pipefail
 
 FOURFOLD_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 readonly FOURFOLD_ROOT
-readonly kLibtorchVersion=2.11.0
 # shellcheck source=packaging/libtorch.sh
 source "$FOURFOLD_ROOT/packaging/libtorch.sh"
+kLibtorchVersion=$(libtorch_version)
+readonly kLibtorchVersion
 
 setup_script=${0##*/}
 setup_total=1 # steps of this script, for the progress line
@@ -201,22 +202,15 @@ get_libtorch() {
         say "using FOURFOLD_LIBTORCH=$FOURFOLD_LIBTORCH; trainer for $kind"
         return
     fi
-    local cache=${XDG_CACHE_HOME:-$HOME/.cache}/fourfold
-    local folder=$cache/libtorch-$kLibtorchVersion
+    local folder
+    folder=$(libtorch_folder)
     if libtorch_complete "$folder" "${requirements[@]}"; then
         say "already here; trainer for $kind"
     else
         [[ $(uname -m) == x86_64 ]] ||
             give_up "the pinned wheel is for x86_64, this is $(uname -m); set FOURFOLD_LIBTORCH to a LibTorch $kLibtorchVersion of this processor, or FOURFOLD_TRAINER=OFF to build the planner alone"
-        say "downloading into $cache; trainer for $kind"
-        mkdir -p "$cache"
-        exec {libtorch_lock}>"$cache/lock"
-        flock "$libtorch_lock"
-        # Another script may have fetched it while this one waited for the lock.
-        if ! libtorch_complete "$folder" "${requirements[@]}"; then
-            logged libtorch_get "$folder" "${requirements[@]}"
-        fi
-        exec {libtorch_lock}>&-
+        say "downloading into $(libtorch_cache); trainer for $kind"
+        logged libtorch_get_alone "$folder" "${requirements[@]}"
     fi
     FOURFOLD_LIBTORCH=$folder/torch
 }

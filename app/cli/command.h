@@ -35,6 +35,7 @@ void add_gc(Cli& cli);
 void add_history(Cli& cli);
 void add_presets(Cli& cli);
 void add_model(Cli& cli);
+void add_libtorch(Cli& cli);
 void add_validate(Cli& cli);
 void add_calibrate(Cli& cli);
 void add_completion(Cli& cli);

@@ -166,8 +166,10 @@ std::string man_page(const CLI::App& app)
            ".SH FILES\n.TP\n.I ~/.local/share/fourfold/history.db\nthe history of runs\n"
            ".TP\n.I ~/.local/share/fourfold/runs/\nplan, prediction, events and logs of every run\n"
            ".TP\n.I ~/.config/fourfold/presets/\nmodels, clusters, stacks and targets of your own\n"
+           ".TP\n.I ~/.cache/fourfold/\nthe LibTorch that was fetched\n"
            ".SH ENVIRONMENT\n.TP\n.B XDG_DATA_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME\nmove these folders\n"
            ".TP\n.B FOURFOLD_PRESETS\na further folder of presets\n"
+           ".TP\n.B FOURFOLD_LIBTORCH\nthe LibTorch of the trainer: a folder that holds lib/\n"
            ".SH SEE ALSO\n.BR fourfold\\-desktop (1)\n";
     return out;
 }

@@ -74,6 +74,7 @@ int run(int argc, char** argv)
     add_history(cli);
     add_presets(cli);
     add_model(cli);
+    add_libtorch(cli);
     add_validate(cli);
     add_calibrate(cli);
     add_completion(cli);

@@ -85,4 +85,9 @@ std::vector<std::filesystem::path> resource_folders()
     return out;
 }
 
+std::vector<std::filesystem::path> script_folders()
+{
+    return {program_folder().parent_path() / "share/fourfold/packaging", FOURFOLD_SOURCE_TREE "/packaging"};
+}
+
 } // namespace fourfold

@@ -20,5 +20,8 @@ std::filesystem::path program_folder();
 std::vector<std::filesystem::path> preset_folders();
 // Folders searched for resources (corpus/...), in the same manner; $FOURFOLD_RESOURCES.
 std::vector<std::filesystem::path> resource_folders();
+// Folders searched for the scripts that came with the program (libtorch.sh): beside an installed program, the source
+// tree.
+std::vector<std::filesystem::path> script_folders();
 
 } // namespace fourfold

@@ -3,7 +3,7 @@
 #
 # find_package(Torch) is not used: it enables the CUDA language, probes for a GPU and links libtorch_cuda into every
 # program, so that nothing built with it starts on a computer without GPUs.
-set(FOURFOLD_TORCH_VERSION 2.11.0)
+include(${CMAKE_CURRENT_LIST_DIR}/FourfoldTorchVersion.cmake)
 
 if(NOT FOURFOLD_LIBTORCH)
     message(FATAL_ERROR "FOURFOLD_LIBTORCH is not set: give the folder of LibTorch ${FOURFOLD_TORCH_VERSION} (with "
@@ -89,8 +89,9 @@ endif()
 # Programs are made in other folders too (tests), which do not see this one's variables.
 set_property(GLOBAL PROPERTY fourfold_torch_folders "${torch_runtime_folders_real}")
 
-# A program that uses LibTorch: where its libraries are found at run time.
+# A program that uses LibTorch: where its libraries are found at run time. Only in the build folder: an installed trainer
+# gets them from the program that starts it (runner/bundle/trainer_libraries.h).
 function(fourfold_torch_program target)
     get_property(folders GLOBAL PROPERTY fourfold_torch_folders)
-    set_target_properties(${target} PROPERTIES BUILD_RPATH "${folders}" INSTALL_RPATH "${folders}")
+    set_target_properties(${target} PROPERTIES BUILD_RPATH "${folders}")
 endfunction()

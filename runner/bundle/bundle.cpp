@@ -4,7 +4,7 @@
 #include "core/base/paths.h"
 #include "core/plan/named_file.h"
 #include "runner/bundle/data_files.h"
-#include "runner/bundle/shared_libraries.h"
+#include "runner/bundle/trainer_libraries.h"
 #include "runner/protocol/hash_cache.h"
 
 #include <set>
@@ -45,6 +45,16 @@ Expected<void> add_sizes(Bundle& bundle)
     return {};
 }
 
+void add_libraries(Bundle& bundle, const std::vector<SharedLibrary>& libraries)
+{
+    bundle.library_path = !libraries.empty();
+    std::set<std::string> names;
+    for (const SharedLibrary& library : libraries) {
+        if (names.insert(library.name).second)
+            bundle.files.push_back({"bin/" + library.name, library.file, {}, 0});
+    }
+}
+
 Expected<Bundle> with_program(const ResolvedPlan& plan, const std::filesystem::path& trainer)
 {
     Bundle bundle;
@@ -83,6 +93,13 @@ Json Bundle::plan_on_node(const std::string& run_folder) const
 Expected<Bundle> local_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer)
 {
     FOURFOLD_TRY(Bundle bundle, with_program(plan, trainer));
+    const auto found = trainer_libraries(bundle.files.front().file);
+    // A script in front of a trainer is no ELF program: it finds the libraries, and what cannot be started says so
+    // then.
+    if (!found && found.error().code != ProblemCode::bad_input)
+        return found.error();
+    if (found && !found->by_itself)
+        add_libraries(bundle, found->libraries);
     FOURFOLD_CHECK(add_sizes(bundle));
     return bundle;
 }
@@ -90,13 +107,8 @@ Expected<Bundle> local_bundle(const ResolvedPlan& plan, const std::filesystem::p
 Expected<Bundle> portable_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer)
 {
     FOURFOLD_TRY(Bundle bundle, with_program(plan, trainer));
-    FOURFOLD_TRY(const auto libraries, shared_libraries(bundle.files.front().file));
-    bundle.library_path = !libraries.empty();
-    std::set<std::string> names;
-    for (const SharedLibrary& library : libraries) {
-        if (names.insert(library.name).second)
-            bundle.files.push_back({"bin/" + library.name, library.file, {}, 0});
-    }
+    FOURFOLD_TRY(const TrainerLibraries found, trainer_libraries(bundle.files.front().file));
+    add_libraries(bundle, found.libraries);
     FOURFOLD_CHECK(add_sizes(bundle));
     FOURFOLD_TRY(bundle.glibc_minor, needed_glibc_minor(bundle.files.front().file));
     HashCache hashes(cache_folder() / "hashes.json");

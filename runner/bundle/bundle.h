@@ -32,9 +32,11 @@ struct Bundle {
     [[nodiscard]] Json plan_on_node(const std::string& run_folder) const;
 };
 
-// Everything is used where it is (the node is this computer).
+// Everything is used where it is (the node is this computer); libraries are only named when the trainer does not find
+// them by itself.
 Expected<Bundle> local_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
-// With libraries and hashes; hashes are remembered in cache_folder().
+// With libraries and hashes; hashes are remembered in cache_folder(). Both fail with not_found when LibTorch is
+// missing.
 Expected<Bundle> portable_bundle(const ResolvedPlan& plan, const std::filesystem::path& trainer);
 
 } // namespace fourfold

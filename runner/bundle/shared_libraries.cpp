@@ -2,6 +2,7 @@
 #include "runner/bundle/shared_libraries.h"
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -12,10 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
-
-extern char** environ;
 
 namespace fourfold {
 
@@ -73,7 +73,7 @@ Expected<std::vector<SharedLibrary>> parse_loader_trace(const std::string& text,
         std::string file = line.substr(arrow + 4);
         if (file.starts_with("not found"))
             return Problem{ProblemCode::not_found, "needs " + name + ", which is not on this computer",
-                "run packaging/run.sh, or set LD_LIBRARY_PATH to its folder", program};
+                "set LD_LIBRARY_PATH to its folder", program};
         file = file.substr(0, file.rfind(" (0x"));
         const std::string base = std::filesystem::path(name).filename().string();
         if (is_of_c_library(base) || file.empty() || file[0] != '/')
@@ -83,17 +83,21 @@ Expected<std::vector<SharedLibrary>> parse_loader_trace(const std::string& text,
     return out;
 }
 
-Expected<std::vector<SharedLibrary>> shared_libraries(const std::filesystem::path& program)
+Expected<std::vector<SharedLibrary>> shared_libraries(
+    const std::filesystem::path& program, const std::vector<std::filesystem::path>& folders)
 {
     FOURFOLD_TRY(const bool dynamic, is_dynamic(program));
     if (!dynamic)
         return std::vector<SharedLibrary>{};
     // With this variable the loader lists what it would load and ends; the program's own code does not run.
+    std::vector<std::string> searched;
+    for (const std::filesystem::path& folder : folders)
+        searched.push_back(folder.string());
+    if (const char* own = std::getenv("LD_LIBRARY_PATH"); own && *own)
+        searched.emplace_back(own);
     std::vector<std::string> environment{"LD_TRACE_LOADED_OBJECTS=1"};
-    for (char** entry = environ; *entry; ++entry) {
-        if (std::string_view(*entry).starts_with("LD_LIBRARY_PATH="))
-            environment.emplace_back(*entry);
-    }
+    if (!searched.empty())
+        environment.push_back("LD_LIBRARY_PATH=" + joined(searched, ":"));
     std::vector<char*> envp;
     for (std::string& entry : environment)
         envp.push_back(entry.data());

@@ -16,9 +16,11 @@ struct SharedLibrary {
     std::filesystem::path file; // where it is on this computer
 };
 
-// Asks the dynamic loader (without running the program). A static program needs none. Fails when the program is not an
-// ELF executable or when one of its libraries cannot be found here.
-Expected<std::vector<SharedLibrary>> shared_libraries(const std::filesystem::path& program);
+// Asks the dynamic loader (without running the program), which looks into `folders` first. A static program needs none.
+// Fails when the program is not an ELF executable (bad_input) or when it or one of its libraries cannot be found here
+// (not_found).
+Expected<std::vector<SharedLibrary>> shared_libraries(
+    const std::filesystem::path& program, const std::vector<std::filesystem::path>& folders = {});
 
 // The newest GLIBC_2.x that the program itself asks for, as x; 0 when it asks for none.
 Expected<int> needed_glibc_minor(const std::filesystem::path& program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold probe`, `gc`, `run --sweep` and `history import` of other software's measurements, as a user sees them.
-#include "tests/cli/program.h"
+#include "tests/cli/training.h"
 
 #include <fstream>
 
@@ -10,27 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class ClusterCommands : public ProgramTest {
-protected:
-    ClusterCommands()
-    {
-        fs::create_directories(folder() / "bin");
-        for (const char* name : {"fourfold", "fourfold-agent"})
-            fs::copy_file(fs::path(FOURFOLD_BIN_DIR) / name, folder() / "bin" / name);
-        fs::copy_file(FOURFOLD_FAKE_TRAINER, folder() / "bin/fourfold-trainer");
-        use_program(folder() / "bin/fourfold");
-        file("corpus.txt", std::string(20000, 'a'));
-    }
-    std::string tiny_plan()
-    {
-        return file("tiny.plan.json", R"({"name": "Tiny", "cluster": "this-computer", "stack": "fourfold", "gpus": 2,
-            "model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
-                "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 128, "tie_word_embeddings": false},
-            "training": {"seq_len": 64, "micro_batch": 1, "global_batch": 4, "precision": "fp32"},
-            "run": {"steps": 3, "data": [{"path": "corpus.txt", "weight": 1}]}})");
-    }
-};
+class ClusterCommands : public TrainingTest { };
 
 TEST_F(ClusterCommands, ProbeSaysWhatIsThere)
 {

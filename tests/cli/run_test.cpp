@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `fourfold run` and `fourfold attach` as a user sees them: the real program and agent, with the fake trainer of
-// tests/runner beside them.
-#include "tests/cli/program.h"
+// `fourfold run` and `fourfold attach` as a user sees them.
+#include "tests/cli/training.h"
 
 #include <signal.h>
 
@@ -16,33 +15,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-class Run : public ProgramTest {
+class Run : public TrainingTest {
 protected:
-    Run()
-    {
-        fs::create_directories(folder() / "bin");
-        for (const char* name : {"fourfold", "fourfold-agent"})
-            fs::copy_file(fs::path(FOURFOLD_BIN_DIR) / name, folder() / "bin" / name);
-        fs::copy_file(FOURFOLD_FAKE_TRAINER, folder() / "bin/fourfold-trainer");
-        use_program(folder() / "bin/fourfold");
-        std::string corpus;
-        for (int i = 0; i < 20000; ++i)
-            corpus += static_cast<char>('a' + i % 26);
-        file("corpus.txt", corpus);
-    }
-
-    // A tiny Llama on four ranks; `environment` reaches the fake trainer.
+    // On four ranks; `environment` reaches the fake trainer.
     std::string tiny_plan(const Json& environment = Json::object())
     {
-        Json plan = Json::parse(R"({"name": "Tiny", "cluster": "this-computer", "stack": "fourfold", "gpus": 4,
-            "model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 2,
-                "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
-                "max_position_embeddings": 128, "tie_word_embeddings": false},
-            "layout": {"tp": 2, "dp": 2},
-            "training": {"seq_len": 64, "micro_batch": 1, "global_batch": 4, "precision": "fp32"},
-            "run": {"steps": 5, "data": [{"path": "corpus.txt", "weight": 1}]}})");
-        plan["run"]["environment"] = environment;
-        return file("tiny.plan.json", plan.dump());
+        return TrainingTest::tiny_plan(
+            {{"gpus", 4}, {"layout", {{"tp", 2}, {"dp", 2}}}, {"run", {{"steps", 5}, {"environment", environment}}}});
     }
 
     // A run is under way once its first step was shown.

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # libtorch_get on two small wheels made here and served from a folder (pip's own --find-links, no network): from
-# nothing, again, after interruptions, with a wheel added, with a wrong file, and over a folder made by hand.
+# nothing, again, after interruptions, with a wheel added, with a wrong file, and over a folder made by hand. Then
+# `fourfold libtorch get` of an installed program. Argument: the program.
 set -euo pipefail
+program=${1:?the program fourfold}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 # shellcheck source=packaging/libtorch.sh
 source "$root/packaging/libtorch.sh"
@@ -33,23 +35,23 @@ if ! python3 -m pip --version >/dev/null 2>&1 && ! /usr/bin/python3 -m pip --ver
     exit 77
 fi
 
-# make_wheel NAME TEXT: a wheel NAME-1.0 with one file NAME/content that holds TEXT.
+# make_wheel NAME TEXT [VERSION]: a wheel NAME-VERSION (1.0) with one file NAME/content that holds TEXT.
 make_wheel() {
-    python3 - "$scratch/served" "$1" "$2" <<'PY'
+    python3 - "$scratch/served" "$1" "$2" "${3:-1.0}" <<'PY'
 import sys, zipfile
-folder, name, text = sys.argv[1:]
-with zipfile.ZipFile(f"{folder}/{name}-1.0-py3-none-any.whl", "w") as wheel:
+folder, name, text, version = sys.argv[1:]
+with zipfile.ZipFile(f"{folder}/{name}-{version}-py3-none-any.whl", "w") as wheel:
     wheel.writestr(f"{name}/content", text)
-    info = f"{name}-1.0.dist-info"
-    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    info = f"{name}-{version}.dist-info"
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
     wheel.writestr(f"{info}/RECORD", "")
 PY
 }
-requirement() { # NAME: its requirement line
-    local sum
-    sum=$(sha256sum "$scratch/served/$1-1.0-py3-none-any.whl" | cut -d' ' -f1)
-    echo "$1==1.0 --hash=sha256:$sum"
+requirement() { # NAME [VERSION]: its requirement line
+    local sum version=${2:-1.0}
+    sum=$(sha256sum "$scratch/served/$1-$version-py3-none-any.whl" | cut -d' ' -f1)
+    echo "$1==$version --hash=sha256:$sum"
 }
 
 mkdir "$scratch/served" "$scratch/cache"
@@ -116,4 +118,32 @@ refuse "a wheel with another SHA-256 is refused" libtorch_get "$folder" "$scratc
 expect "and pip says why" grep -qi hash "$scratch/log"
 refuse "and nothing of it is unpacked" test -e "$folder"
 refuse "nor complete" libtorch_complete "$folder" "$scratch/first.txt"
+
+# The command of an installed program, with pins of its own.
+version=$(libtorch_version)
+expect "the pinned version is read" grep -q "^torch==$version --hash" "$root/packaging/libtorch-cpu.txt"
+scripts=$scratch/usr/share/fourfold/packaging
+mkdir -p "$scratch/usr/bin" "$scripts"
+cp "$program" "$scratch/usr/bin/fourfold"
+cp "$root/packaging/libtorch.sh" "$scripts"
+make_wheel torch libraries "$version"
+requirement torch "$version" >"$scripts/libtorch-cpu.txt"
+make_wheel fourfold_first one
+requirement fourfold_first >"$scripts/libtorch-cuda.txt"
+export XDG_CACHE_HOME=$scratch/xdg
+installed=$scratch/usr/bin/fourfold
+status=0
+PIP_FIND_LINKS=$scratch/nothing "$installed" libtorch get >"$scratch/log" 2>"$scratch/errors" || status=$?
+[[ $status == 1 ]] || fail "without a wheel the command ends with status $status"
+[[ $(wc -l <"$scratch/errors") == 1 ]] || fail "not one line: $(cat "$scratch/errors")"
+expect "what cannot be had is named" \
+    grep -q "^fourfold: LibTorch is not complete: .*torch==$version.*(check the network" "$scratch/errors"
+"$installed" libtorch get >"$scratch/log"
+cached=$XDG_CACHE_HOME/fourfold/libtorch-$version
+expect "the command fetches into the user's cache" grep -qx libraries "$cached/torch/content"
+refuse "and without --cuda nothing more" test -e "$cached/fourfold_first"
+"$installed" libtorch get >"$scratch/log"
+expect "a second call says that nothing is to do" grep -q "is in $cached/torch already" "$scratch/log"
+"$installed" libtorch get --cuda >"$scratch/log"
+expect "and --cuda adds the rest" grep -qx one "$cached/fourfold_first/content"
 echo "all passed"

@@ -58,7 +58,7 @@ echo "ok: a failed step"
 # Packages: installed ones are not missing, an unknown one is.
 if command -v dpkg-query >/dev/null; then
     mkdir -p "$scratch/tree/packaging"
-    cp packaging/*.sh "$scratch/tree/packaging/"
+    cp packaging/*.sh packaging/libtorch-*.txt "$scratch/tree/packaging/"
     printf '%s\n' "# comment" "dpkg test always there" "no-such-package-of-fourfold test never there" \
         "no-such-package-either desktop another group" >"$scratch/tree/packaging/debian-packages.txt"
     missing=$(bash -c "source '$scratch/tree/packaging/setup.sh'; missing_packages test")

@@ -87,6 +87,14 @@ TEST(Paths, ResourceFolders)
     EXPECT_TRUE(std::filesystem::exists(folders.back() / "corpus"));
 }
 
+TEST(Paths, ScriptFolders)
+{
+    const auto folders = script_folders();
+    ASSERT_EQ(folders.size(), 2u);
+    EXPECT_EQ(folders[0], program_folder().parent_path() / "share/fourfold/packaging");
+    EXPECT_TRUE(std::filesystem::exists(folders[1] / "libtorch.sh"));
+}
+
 TEST(Paths, ProgramFolderHoldsThisProgram)
 {
     EXPECT_TRUE(std::filesystem::exists(program_folder() / "test_base"));
