@@ -182,10 +182,10 @@ void TimelineWindow::back()
     set(begin, end);
 }
 
-// Keeps the window inside [0, length] and as wide as asked where that is possible.
+// Keeps the window inside [0, length] and as wide as asked where that is possible. All but a rounding is all.
 void TimelineWindow::set(double begin, double end)
 {
-    const double width = std::min(end - begin, m_length);
+    const double width = end - begin >= m_length * (1 - 1e-9) ? m_length : end - begin;
     m_begin = std::clamp(begin, 0.0, m_length - width);
     m_end = m_begin + width;
 }

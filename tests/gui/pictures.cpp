@@ -61,7 +61,7 @@ struct Camera {
     {
         QTest::qWait(250); // charts lay themselves out over several turns of the event loop
         const QString file = QStringLiteral("%1/%2%3.png").arg(folder, QString::fromLatin1(name), ending);
-        // 256 colours: a window has few, and a README is fetched by many.
+        // Opaque and compressed the most: a README is fetched by many.
         const QImage picture = widget.grab().toImage().convertToFormat(QImage::Format_RGB32);
         if (!picture.save(file, "PNG", 0))
             std::fprintf(stderr, "not written: %s\n", qPrintable(file));

@@ -222,6 +222,7 @@ QWidget* RunDetails::makeFailure()
     m_failureFacts->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_failureFacts->setObjectName(QStringLiteral("failureFacts"));
     m_failureLog->setObjectName(QStringLiteral("failureLog"));
+    m_failureLog->setPlaceholderText(tr("Nothing of its output is here."));
     auto* frame = new QFrame;
     frame->setProperty("role", "frame");
     auto* column = new QVBoxLayout(frame);
@@ -298,7 +299,6 @@ void RunDetails::showFailure()
                      .arg(QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank).toHtmlEscaped());
     m_failureFacts->setText(lines.join(QStringLiteral("<br>")));
     m_failureLog->setPlainText(failure->log);
-    m_failureLog->setVisible(!failure->log.isEmpty());
     if (!was)
         showTab(RunDetails::failure);
 }

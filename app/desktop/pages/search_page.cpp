@@ -130,6 +130,7 @@ QWidget* SearchPage::makeQuestion()
     first->addWidget(m_start);
     grid->addLayout(first, 0, 0);
     grid->addWidget(m_constraintError, 1, 0);
+    m_question->setMinimumWidth(1); // a long name is cut, not the window stretched
     auto* second = new QHBoxLayout;
     second->addWidget(m_question, 1);
     second->addWidget(m_state);
@@ -260,6 +261,7 @@ void SearchPage::showPlan()
             tr("%1 on %2, %3 sequences of %4 tokens, %5")
                 .arg(fromUtf8(plan->model.name), fromUtf8(plan->cluster.name), grouped(plan->training.global_batch),
                     grouped(double(plan->training.seq_len)), fromUtf8(plan->stack.name)));
+        m_question->setToolTip(m_question->text());
     }
     const std::shared_ptr<const Prediction>& prediction = document.prediction();
     m_results.setPlanThroughput(prediction ? prediction->tps_per_gpu : std::nullopt);
