@@ -211,10 +211,10 @@ void TimelineView::linkWindow(TimelineView& other)
 
 void TimelineView::followWindow(double begin, double end)
 {
-    if (begin == m_window.begin() && end == m_window.end())
-        return;
+    const std::pair before(m_window.begin(), m_window.end());
     m_window.follow(begin, end);
-    windowChanged();
+    if (before != std::pair(m_window.begin(), m_window.end())) // else the two would answer each other for ever
+        windowChanged();
 }
 
 } // namespace fourfold::ui
