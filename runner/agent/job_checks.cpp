@@ -5,6 +5,7 @@
 #include "runner/agent/facts.h"
 #include "runner/agent/node_checks.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/node_rules.h"
 
 #include <map>
 #include <optional>
@@ -31,14 +32,17 @@ Expected<void> write_findings(
     const std::filesystem::path& shared, const RunSpec& spec, const std::filesystem::path& base)
 {
     const bool on_gpus = spec.program.ends_with("-cuda") && spec.backend != "gloo";
-    Json models = Json::array();
+    Json models = Json::array(), findings = node_checks(base, static_cast<int>(spec.ranks.size()), on_gpus);
     if (on_gpus) {
-        for (const Json& gpu : array_field(node_facts(base), "gpus"))
+        const Json facts = node_facts(base);
+        for (const Json& gpu : array_field(facts, "gpus"))
             models.push_back(text_field(gpu, "name"));
+        if (const auto fault = driver_fault(text_field(facts, "driver")); fault && !spec.container)
+            findings.push_back({{"level", "error"}, {"check", "driver"}, {"message", fault->message},
+                {"evidence", fault->evidence}, {"cure", fault->cure}});
     }
     return write_file_atomically(findings_file(shared, spec.node),
-        to_wire({{"host", spec.host}, {"gpus", std::move(models)},
-            {"findings", node_checks(base, static_cast<int>(spec.ranks.size()), on_gpus)}}));
+        to_wire({{"host", spec.host}, {"gpus", std::move(models)}, {"findings", std::move(findings)}}));
 }
 
 Expected<void> judge_findings(

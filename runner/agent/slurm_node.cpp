@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "runner/agent/job_checks.h"
+#include "runner/agent/job_reach.h"
 #include "runner/agent/lay_out.h"
 #include "runner/agent/load_checks.h"
 #include "runner/agent/network_probe.h"
@@ -24,6 +25,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
+#include <utility>
 
 namespace fourfold {
 
@@ -162,6 +165,11 @@ private:
             FOURFOLD_CHECK(write_file_atomically(shared_ / "job.json",
                 to_wire({{"job", variable("SLURM_JOB_ID")}, {"nodes", spec_.nodes},
                     {"attempt", number("SLURM_RESTART_COUNT")}, {"node_list", variable("SLURM_JOB_NODELIST")}})));
+        std::optional<JobReach> reach;
+        if (spec_.look_first && spec_.nodes > 1) {
+            FOURFOLD_TRY(JobReach started, JobReach::start(shared_, spec_));
+            reach.emplace(std::move(started));
+        }
         FOURFOLD_CHECK(write_file_atomically(shared_ / ("ready" + std::to_string(node_)), spec_.address + "\n"));
         const double deadline = monotonic_seconds() + kGangSeconds;
         const auto file = shared_ / "rendezvous.json";
@@ -180,7 +188,13 @@ private:
                 std::error_code error;
                 ready += std::filesystem::exists(shared_ / ("ready" + std::to_string(k)), error) ? 1 : 0;
             }
-            if (spec_.node == 0 && ready == spec_.nodes) {
+            if (reach)
+                FOURFOLD_CHECK(reach->look());
+            bool reached = true;
+            if (reach && spec_.node == 0) {
+                FOURFOLD_TRY(reached, reach->judge());
+            }
+            if (spec_.node == 0 && ready == spec_.nodes && reached) {
                 if (spec_.look_first)
                     FOURFOLD_CHECK(judge_findings(shared_, spec_, folder_.file("events.jsonl")));
                 FOURFOLD_TRY(auto bound, bound_socket(spec_.address));

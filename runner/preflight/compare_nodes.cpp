@@ -2,6 +2,7 @@
 #include "runner/preflight/compare_nodes.h"
 
 #include "runner/protocol/message.h"
+#include "runner/protocol/node_rules.h"
 
 #include <sys/utsname.h>
 
@@ -14,7 +15,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr int kDriverOfCuda13 = 580; // the first NVIDIA driver that runs CUDA 13
 constexpr double kClockWarning = 0.05; // seconds
 
 std::string number(double value, const char* format)
@@ -30,14 +30,8 @@ void compare_gpus(const std::vector<ProbedNode>& nodes, const NodeNeeds& needs, 
     for (const ProbedNode& node : nodes) {
         for (const NodeGpu& gpu : node.facts.gpus)
             models.try_emplace(gpu.name, node.name);
-        const int major = std::atoi(node.facts.driver.c_str());
-        if (major > 0 && major < kDriverOfCuda13 && !needs.container)
-            out.push_back({FindingLevel::error, node.name, "driver",
-                "the NVIDIA driver " + node.facts.driver + " is too old for CUDA 13",
-                "needs " + std::to_string(kDriverOfCuda13) + " or newer",
-                "update the driver, load NVIDIA's cuda-compat package in prelude, build the trainer with a LibTorch "
-                "for an "
-                "older CUDA (FOURFOLD_LIBTORCH), or set the target's container to an image with cuda-compat"});
+        if (const auto fault = driver_fault(node.facts.driver); fault && !needs.container)
+            out.push_back({FindingLevel::error, node.name, "driver", fault->message, fault->evidence, fault->cure});
     }
     if (models.size() > 1) {
         std::string evidence;

@@ -3,6 +3,7 @@
 
 #include "core/base/random_token.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/node_rules.h"
 
 #include <algorithm>
 #include <mutex>
@@ -45,19 +46,8 @@ std::vector<Finding> judge_links(
         const auto add = [&](FindingLevel level, std::string message, std::string evidence, std::string cure) {
             out.push_back({level, names[from], "reach", std::move(message), std::move(evidence), std::move(cure)});
         };
-        if (link.state == "refused")
-            add(FindingLevel::error, way + ": refused", link.error,
-                "a firewall on that host rejects ports of the ranks: allow TCP between the nodes");
-        else if (link.state == "timeout")
-            add(FindingLevel::error, way + ": no answer", link.error,
-                "a firewall drops the packets, or node_address is not the network that the nodes share");
-        else if (link.state == "no route")
-            add(FindingLevel::error, way + ": no route", link.error,
-                "give the hosts node_address of a network that they share");
-        else if (link.state != "ok")
-            add(FindingLevel::error, way + ": fails", link.error.empty() ? "state " + link.state : link.error,
-                "a firewall or proxy between the nodes breaks what it let through: allow TCP between them on all "
-                "ports");
+        if (const auto fault = link_fault(link.state, link.error, way))
+            add(FindingLevel::error, fault->message, fault->evidence, fault->cure);
         else if (link.largest_message < link.largest_asked)
             add(FindingLevel::error, way + ": large messages are lost",
                 "messages of " + std::to_string(link.largest_message) + " bytes come back, larger ones do not; MTU "

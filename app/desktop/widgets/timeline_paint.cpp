@@ -9,8 +9,8 @@
 #include <QPainter>
 
 #include <algorithm>
-#include <vector>
 #include <cmath>
+#include <vector>
 
 namespace fourfold::ui {
 
