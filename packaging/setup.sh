@@ -4,8 +4,7 @@
 # Run on its own it does just that set-up: packaging/setup.sh [--yes]
 #
 # Environment: FOURFOLD_LIBTORCH (folder of a LibTorch 2.11.0 to use instead of the pinned wheels), FOURFOLD_TRAINER=OFF
-# (planner alone, no LibTorch), FOURFOLD_JOBS (parallel compilers), CI=true (never asks, and
-# installs what tests would skip without).
+# (planner alone, no LibTorch), FOURFOLD_JOBS (parallel compilers), CI=true (never asks).
 set -euo pipefail
 
 FOURFOLD_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -111,24 +110,13 @@ missing_packages() {
             sed -n 's/^installed //p' | LC_ALL=C sort -u)
 }
 
-# Prints the services that the packages would start: tests need the programs, nobody asked for servers on this computer.
-services_of() {
-    local package
-    for package in "$@"; do
-        case $package in
-            openssh-server) printf '%s\n' ssh.service ssh.socket ;;
-            slurmctld | slurmd | munge) printf '%s\n' "$package.service" ;;
-        esac
-    done
-}
-
 apt_install() {
-    local -a as_root=() keep_off=(env DEBIAN_FRONTEND=noninteractive) services
+    local -a as_root=() keep_off=(env DEBIAN_FRONTEND=noninteractive)
     ((EUID == 0)) || as_root=(sudo)
-    mapfile -t services < <(services_of "$@")
-    if ((${#services[@]} > 0)); then
+    # A test needs the sshd program; nobody asked for a server on this computer.
+    if [[ " $* " == *" openssh-server "* ]]; then
         if [[ -d /run/systemd/system ]]; then
-            "${as_root[@]}" systemctl mask "${services[@]}"
+            "${as_root[@]}" systemctl mask ssh.service ssh.socket
         else
             keep_off+=(RUNLEVEL=1)
         fi
@@ -166,10 +154,8 @@ install_packages() {
         sudo -v
     fi
     logged apt_install "${missing[@]}"
-    local services
-    services=$(services_of "${missing[@]}" | tr '\n' ' ')
-    if [[ -n $services && -d /run/systemd/system ]]; then
-        say "installed for the tests and kept off: $services(systemctl unmask turns a service on)"
+    if [[ " ${missing[*]} " == *" openssh-server "* && -d /run/systemd/system ]]; then
+        say "openssh-server is installed for the tests, its service is kept off (systemctl unmask ssh.service turns it on)"
     fi
 }
 

@@ -24,9 +24,7 @@ for argument in "$@"; do
 done
 
 setup_total=5
-groups=(test)
-[[ ${CI:-} == true ]] && groups+=(ci)
-set_up all "${groups[@]}"
+set_up all test
 
 step "Tests" "test-$label" "Read the output of the failed tests above (ctest --preset $setup_preset -R NAME runs one alone)."
 # Nothing of the user's is read or changed, and no window opens.
