@@ -5,7 +5,6 @@
 #include "app/cli/search_text.h"
 #include "app/cli/shape_search.h"
 #include "core/base/text.h"
-#include "core/expression/conjuncts.h"
 
 #include <unistd.h>
 
@@ -47,9 +46,7 @@ Expected<SearchRequest> request_of(const Options& options, const std::vector<std
     for (const std::string& constraint : options.constraints) {
         FOURFOLD_TRY(const Expression expression,
             parse_expression(constraint, ValueKind::truth, plan_field_set(), "--constraint"));
-        // One by one, so that the one that none meets can be named.
-        for (Expression& part : conjuncts(expression, plan_field_set()))
-            request.constraints.push_back(std::move(part));
+        request.require(expression);
     }
     FOURFOLD_TRY(request.objective, parse_objective(options.objective, "--objective"));
     FOURFOLD_TRY(request.budget, options.budget.budget(request.plan.model));

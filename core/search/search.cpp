@@ -2,6 +2,7 @@
 #include "core/search/search.h"
 
 #include "core/base/parallel.h"
+#include "core/expression/conjuncts.h"
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
 #include "core/search/gathered.h"
@@ -160,6 +161,12 @@ private:
 };
 
 } // namespace
+
+void SearchRequest::require(const Expression& condition)
+{
+    const std::vector<Expression> parts = conjuncts(condition, plan_field_set());
+    constraints.insert(constraints.end(), parts.begin(), parts.end());
+}
 
 SearchCounts& SearchCounts::operator+=(const SearchCounts& other)
 {

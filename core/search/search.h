@@ -18,13 +18,16 @@ namespace fourfold {
 struct SearchRequest {
     ResolvedPlan plan; // model, cluster, stack, batch, precision: all that the axes do not vary
     SearchSpace space;
-    std::vector<Expression> constraints; // of plan_field_set(); all must hold
+    std::vector<Expression> constraints; // of plan_field_set(); all must hold. Each is judged, and named, by itself
     Objective objective;
     TrainingBudget budget;
     int top = 10; // how many of the best to keep
     int threads = 0; // 0: one a core
     // Time every layout that fits, also where a lower bound keeps it out of the best and the Pareto front.
     bool every = false;
+
+    // `condition` (of plan_field_set()) must hold as well: what it joins by `and` becomes one constraint each.
+    void require(const Expression& condition);
 };
 
 struct FoundLayout {

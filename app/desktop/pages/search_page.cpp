@@ -16,7 +16,6 @@
 #include "app/models/plan_facts.h"
 #include "app/models/search_words.h"
 #include "app/models/text.h"
-#include "core/expression/conjuncts.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -289,9 +288,8 @@ void SearchPage::start()
     SearchRequest request;
     request.plan = *plan;
     request.space = default_space(*plan, gpuCounts(*plan));
-    // One by one, so that the one that none meets can be named.
     if (m_constraint->expression())
-        request.constraints = conjuncts(*m_constraint->expression(), plan_field_set());
+        request.require(*m_constraint->expression());
     request.objective = *objective;
     request.budget.tokens = chinchilla_tokens(plan->model);
     request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours

@@ -81,6 +81,18 @@ TEST(Search, FindsWhatBruteForceFinds)
     EXPECT_EQ(by_search, by_loops);
 }
 
+TEST(Search, JudgesEachPartOfACondition)
+{
+    SearchRequest request = small_request();
+    request.require(constraint("tp <= 4 and (memory_gib < 60 and dp > 1)"));
+    request.require(constraint("pp == 1 or cp == 1"));
+    const SearchResult result = search(request);
+    std::vector<std::string> texts;
+    for (const ConstraintOutcome& outcome : result.constraints)
+        texts.push_back(outcome.text);
+    EXPECT_THAT(texts, testing::ElementsAre("tp <= 4", "memory_gib < 60", "dp > 1", "pp == 1 or cp == 1"));
+}
+
 TEST(Search, CountsEveryLayoutOnce)
 {
     SearchRequest request = small_request();
