@@ -36,6 +36,7 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <stdexcept>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -342,7 +343,8 @@ void makeHistory(const std::filesystem::path& file)
         NewRun run{"SEED", "Llama 3.1 405B", "cluster", "torchtitan", plan_hash(plan), layout_hash(plan),
             to_json(plan, PresetStyle::inlined), {{"tps_per_gpu", 400.0}, {"step_time_s", 2.0}, {"memory_gib", 60.0}},
             {}, {"node1"}, Json::object()};
-        store.create_run(run);
+        if (const auto created = store.create_run(run); !created)
+            throw std::runtime_error(created.error().line());
     }
     SQLite::Database database(file, SQLite::OPEN_READWRITE);
     database.exec("PRAGMA synchronous = OFF");
