@@ -143,8 +143,9 @@ Explanation explain_step_time(const Prediction& prediction)
     if (!prediction.step_time_s)
         return node;
     node.sum = true;
+    const int micro_batches = prediction.plan.training.micro_batches;
     node.formula
-        = text_of("%d micro-batches and what follows the last backward", prediction.plan.training.micro_batches);
+        = text_of("%d micro-batch%s and what follows the last backward", micro_batches, micro_batches == 1 ? "" : "es");
     for (int i = 0; i < kParts; ++i) {
         const auto part = static_cast<Part>(i);
         if (prediction.time_by_part[part] != 0 || prediction.time_hidden[part] != 0)
