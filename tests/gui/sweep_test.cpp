@@ -5,6 +5,7 @@
 #include "app/desktop/pages/sweep_view.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/models/published.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QComboBox>
@@ -47,7 +48,7 @@ private slots:
     {
         Fixture w;
         auto* views = w.child<QTabBar>("compareViews");
-        QVERIFY(w.remade([&] { QTest::mouseClick(views, Qt::LeftButton, {}, views->tabRect(1).center()); }));
+        QVERIFY(w.remade([&] { QVERIFY(test::clickTab(*views, QStringLiteral("Layouts and GPUs"))); }));
         const HeatGrid& grid = w.map().grid();
         QVERIFY(grid.rows.size() >= 4);
         QCOMPARE(grid.columns.size(), 5);
