@@ -29,7 +29,7 @@ std::string why_no_slurm()
 SlurmCluster::SlurmCluster(const Home& home, int nodes)
     : folder_(home.path() / "slurm")
     , nodes_(nodes)
-    , port_(20000 + static_cast<int>(getpid() % 4000) * 10)
+    , port_(20000 + static_cast<int>(getpid() % 1200) * 10) // below those that the kernel gives to connections
 {
     for (const char* part : {"state", "log", "run", "munge", "spool"})
         std::filesystem::create_directories(folder_ / part);
