@@ -376,63 +376,35 @@ double LayoutEvaluator::exact_step_time(PipelineEndsOf ends)
     return step_time(with, extension);
 }
 
-bool LayoutEvaluator::prepare()
+const Evaluation& LayoutEvaluator::evaluate(bool exactly)
 {
     evaluation_ = {};
     evaluation_.code = rules_.broken(plan_);
     if (!evaluation_.code.empty())
-        return false;
+        return evaluation_;
     if (!composes()) {
         ++ways_.reference;
         evaluation_ = evaluate_by_simulation(plan_, codes_);
-        return false;
+        return evaluation_;
     }
     find_stages();
     simulated_ = micro_batches_to_simulate(plan_);
     fill_memory();
     evaluation_.outcome = LayoutOutcome::does_not_fit;
     if (evaluation_.figures.fit == Fit::no)
-        return false;
-    fill_times();
-    return true;
-}
-
-bool LayoutEvaluator::has_formula() const
-{
-    return has_pipeline_formula(plan_.training.schedule, plan_.layout.pp, plan_.layout.virtual_stages);
-}
-
-void LayoutEvaluator::evaluate_by_formula()
-{
-    ++ways_.formula;
-    evaluation_.outcome = LayoutOutcome::evaluated;
-    evaluation_.figures.step_time_s = exact_step_time(&LayoutEvaluator::formula_ends);
-}
-
-const Evaluation& LayoutEvaluator::estimate()
-{
-    if (!prepare())
         return evaluation_;
-    if (has_formula()) {
-        evaluate_by_formula();
-    } else {
+    fill_times();
+    const Layout& layout = plan_.layout;
+    const bool formula = has_pipeline_formula(plan_.training.schedule, layout.pp, layout.virtual_stages);
+    if (!formula && !exactly) {
         evaluation_.outcome = LayoutOutcome::bounded;
         evaluation_.figures.step_time_s = least_step_time();
-    }
-    return evaluation_;
-}
-
-const Evaluation& LayoutEvaluator::evaluate()
-{
-    if (!prepare())
         return evaluation_;
-    if (has_formula()) {
-        evaluate_by_formula();
-    } else {
-        ++ways_.timed;
-        evaluation_.outcome = LayoutOutcome::evaluated;
-        evaluation_.figures.step_time_s = exact_step_time(&LayoutEvaluator::timed_ends);
     }
+    ++(formula ? ways_.formula : ways_.timed);
+    evaluation_.outcome = LayoutOutcome::evaluated;
+    evaluation_.figures.step_time_s
+        = exact_step_time(formula ? &LayoutEvaluator::formula_ends : &LayoutEvaluator::timed_ends);
     return evaluation_;
 }
 

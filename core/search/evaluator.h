@@ -45,9 +45,9 @@ public:
     const ResolvedPlan& set(const Candidate& candidate);
     // Rules, memory, and the step time where it has a formula; elsewhere (virtual stages, zero bubble) the outcome is
     // `bounded` and the step time a lower bound, close to it.
-    const Evaluation& estimate();
+    const Evaluation& estimate() { return evaluate(false); }
     // The same, and where a step time has no formula the schedule's actions are timed one by one.
-    const Evaluation& evaluate();
+    const Evaluation& evaluate() { return evaluate(true); }
 
     // Layouts by the way that they took.
     struct Ways {
@@ -56,8 +56,8 @@ public:
     [[nodiscard]] const Ways& ways() const { return ways_; }
 
 private:
-    // The action lists of a pipeline and an order to time them in: sharding, placement and durations come and go with
-    // the same lists.
+    // The action lists of a pipeline and an order to time them in. Layouts that are sharded, placed or recomputed
+    // in other ways share them.
     struct Actions {
         Schedule schedule = Schedule::one_f_one_b;
         int stages = 0, virtual_stages = 0, micro_batches = 0;
@@ -65,11 +65,7 @@ private:
         ScheduleOrder order;
     };
     [[nodiscard]] bool composes() const;
-    // Rules, memory, and the times of the passes: false where the evaluation is complete without a step time or by the
-    // reference.
-    bool prepare();
-    [[nodiscard]] bool has_formula() const;
-    void evaluate_by_formula();
+    const Evaluation& evaluate(bool exactly);
     void find_stages();
     const Actions& actions();
     [[nodiscard]] double peak_of(std::size_t run, int stage);
