@@ -183,19 +183,13 @@ void takeTroubleAndSweep(WindowFixture& w, const Camera& camera)
     until([&] { return !w.window.controller().isRunning(); }, kRunPatience);
     camera.take(w.window, "runs-failure");
 
-    QTimer fill;
-    QObject::connect(&fill, &QTimer::timeout, [&] {
-        auto* dialog = qobject_cast<SweepDialog*>(QApplication::activeModalWidget());
-        if (!dialog)
-            return;
-        fill.stop();
-        dialog->findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"))
+    const WhenDialog<SweepDialog> fill([](SweepDialog& dialog) {
+        dialog.findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"))
             ->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n1,1,1,4\n2,1,1,4\n1,2,1,4\n1,1,2,4\n"));
-        dialog->findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2,4"));
-        dialog->findChild<QSpinBox*>(QStringLiteral("sweepSteps"))->setValue(12);
-        click(*dialog->findChild<QPushButton*>(QStringLiteral("sweepStart")));
+        dialog.findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2,4"));
+        dialog.findChild<QSpinBox*>(QStringLiteral("sweepSteps"))->setValue(12);
+        click(*dialog.findChild<QPushButton*>(QStringLiteral("sweepStart")));
     });
-    fill.start(50);
     click(*w.child<QPushButton>("measureTable"));
     until([&] { return !w.window.controller().isRunning(); }, 2 * kRunPatience);
     camera.take(w.window, "runs-sweep");
@@ -204,18 +198,14 @@ void takeTroubleAndSweep(WindowFixture& w, const Camera& camera)
 // The modal dialog that `open` shows, after `milliseconds`; then it is closed.
 void takeDialog(const Camera& camera, const char* name, const std::function<void()>& open, int milliseconds = 300)
 {
-    QTimer look;
-    QObject::connect(&look, &QTimer::timeout, [&] {
-        auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
-        if (!dialog)
-            return;
-        look.stop();
-        camera.take(*dialog, name);
-        dialog->reject();
-    });
-    look.start(milliseconds);
+    const WhenDialog<QDialog> look(
+        [&](QDialog& dialog) {
+            camera.take(dialog, name);
+            dialog.reject();
+        },
+        milliseconds);
     open();
-    if (look.isActive())
+    if (!look.came())
         std::fprintf(stderr, "%s: no dialog came\n", name);
 }
 

@@ -16,6 +16,7 @@
 #include "app/models/history_access.h"
 #include "app/models/preset_model.h"
 #include "app/models/text.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QApplication>
@@ -247,20 +248,14 @@ private slots:
         QTest::mouseClick(w.button("checkNodes"), Qt::LeftButton);
         QVERIFY(checked.count() > 0 || checked.wait(kPatience));
         QVERIFY(save->isEnabled());
-        QTimer fill;
-        QObject::connect(&fill, &QTimer::timeout, [&] {
-            auto* dialog = qobject_cast<ClusterDialog*>(QApplication::activeModalWidget());
-            if (!dialog)
-                return;
-            fill.stop();
-            auto* id = dialog->findChild<QLineEdit*>(QStringLiteral("clusterId"));
-            auto* accept = dialog->findChild<QPushButton*>(QStringLiteral("clusterSave"));
+        const test::WhenDialog<ClusterDialog> fill([&](ClusterDialog& dialog) {
+            auto* id = dialog.findChild<QLineEdit*>(QStringLiteral("clusterId"));
+            auto* accept = dialog.findChild<QPushButton*>(QStringLiteral("clusterSave"));
             id->clear();
             QVERIFY(!accept->isEnabled());
             QTest::keyClicks(id, QStringLiteral("our-node"));
             QTest::mouseClick(accept, Qt::LeftButton);
         });
-        fill.start(20);
         QTest::mouseClick(save, Qt::LeftButton);
         QVERIFY(checked.count() > 1 || checked.wait(kPatience));
         QTRY_VERIFY(w.window.banner().text().contains(QStringLiteral("our-node")));
@@ -281,24 +276,17 @@ private slots:
     void aSweepFillsItsTable()
     {
         Fixture w(test::tinyPlan(6, 5));
-        QTimer fill;
-        QObject::connect(&fill, &QTimer::timeout, [&] {
-            auto* dialog = qobject_cast<SweepDialog*>(QApplication::activeModalWidget());
-            if (!dialog)
-                return;
-            fill.stop();
-            auto* layouts = dialog->findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"));
-            auto* start = dialog->findChild<QPushButton*>(QStringLiteral("sweepStart"));
+        const test::WhenDialog<SweepDialog> fill([&](SweepDialog& dialog) {
+            auto* layouts = dialog.findChild<QPlainTextEdit*>(QStringLiteral("sweepLayouts"));
+            auto* start = dialog.findChild<QPushButton*>(QStringLiteral("sweepStart"));
             layouts->setPlainText(QStringLiteral("tp,cp,pp\n2,1,1\n"));
             QVERIFY(!start->isEnabled()); // a column is missing, and it says so
-            QVERIFY(dialog->findChild<QLabel*>(QStringLiteral("sweepSaid"))
-                        ->text()
-                        .contains(QStringLiteral("micro_batch")));
+            QVERIFY(
+                dialog.findChild<QLabel*>(QStringLiteral("sweepSaid"))->text().contains(QStringLiteral("micro_batch")));
             layouts->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n2,1,1,1\n1,1,1,1\n8,1,1,1\n"));
-            dialog->findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2"));
+            dialog.findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2"));
             QTest::mouseClick(start, Qt::LeftButton);
         });
-        fill.start(20);
         QSignalSpy moved(&w.window.controller(), &RunController::sweepMoved);
         QTest::mouseClick(w.button("measureTable"), Qt::LeftButton);
         QVERIFY(w.ends());
