@@ -19,13 +19,6 @@ std::filesystem::path findings_file(const std::filesystem::path& shared, int nod
     return shared / ("findings" + std::to_string(node) + ".json");
 }
 
-std::string text_of(const Json& finding)
-{
-    const std::string evidence = text_field(finding, "evidence");
-    return text_field(finding, "check") + ": " + text_field(finding, "message")
-        + (evidence.empty() ? "" : " (" + evidence + ")");
-}
-
 } // namespace
 
 Expected<void> write_findings(
@@ -38,8 +31,7 @@ Expected<void> write_findings(
         for (const Json& gpu : array_field(facts, "gpus"))
             models.push_back(text_field(gpu, "name"));
         if (const auto fault = driver_fault(text_field(facts, "driver")); fault && !spec.container)
-            findings.push_back({{"level", "error"}, {"check", "driver"}, {"message", fault->message},
-                {"evidence", fault->evidence}, {"cure", fault->cure}});
+            findings.push_back(finding("driver", "error", fault->message, fault->evidence, fault->cure));
     }
     return write_file_atomically(findings_file(shared, spec.node),
         to_wire({{"host", spec.host}, {"gpus", std::move(models)}, {"findings", std::move(findings)}}));
@@ -59,25 +51,22 @@ Expected<void> judge_findings(
                 models.try_emplace(model.get<std::string>(), host);
         }
         for (const Json& finding : array_field(written, "findings")) {
-            const std::string level = text_field(finding, "level"), cure = text_field(finding, "cure");
+            const std::string level = text_field(finding, "level");
+            if (level != "error" && level != "warning")
+                continue;
+            const Problem problem = problem_of(finding, ProblemCode::failed, host);
+            log.append("warning", -1,
+                {{"kind", "preflight"}, {"host", host},
+                    {"message", host + ": " + problem.message + (problem.hint.empty() ? "" : "; " + problem.hint)}});
             if (level == "error" && !first)
-                first = Problem{ProblemCode::failed, text_of(finding), cure, host};
-            if (level == "error" || level == "warning")
-                log.append("warning", -1,
-                    {{"kind", "preflight"}, {"host", host},
-                        {"message", host + ": " + text_of(finding) + (cure.empty() ? "" : "; " + cure)}});
+                first = problem;
         }
     }
     if (first)
         return *first;
-    if (models.size() > 1 && !spec.mixed_gpus) {
-        std::string evidence;
-        for (const auto& [model, host] : models)
-            evidence += (evidence.empty() ? "" : ", ") + model + " on " + host;
-        return Problem{ProblemCode::failed,
-            std::to_string(models.size()) + " GPU models take part: the slowest decides (" + evidence + ")",
+    if (const auto fault = models_fault(models); fault && !spec.mixed_gpus)
+        return Problem{ProblemCode::failed, fault->message + " (" + fault->evidence + ")",
             "ask for one model (slurm.constraint, slurm.gres), or set the target's mixed_gpus to true", {}};
-    }
     return {};
 }
 

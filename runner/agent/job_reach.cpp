@@ -3,6 +3,7 @@
 
 #include "core/base/random_token.h"
 #include "runner/agent/network_probe.h"
+#include "runner/agent/node_checks.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/node_rules.h"
 
@@ -92,9 +93,8 @@ Expected<bool> JobReach::judge() const
             const auto fault = link_fault(text_field(link, "state"), text_field(link, "error"),
                 "to " + text_field(link, "to") + " (" + text_field(link, "address") + ")");
             if (fault)
-                return Problem{ProblemCode::network,
-                    "reach: " + fault->message + (fault->evidence.empty() ? "" : " (" + fault->evidence + ")"),
-                    fault->cure, text_field(link, "from")};
+                return problem_of(finding("reach", "error", fault->message, fault->evidence, fault->cure),
+                    ProblemCode::network, text_field(link, "from"));
         }
     }
     return true;

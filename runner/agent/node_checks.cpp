@@ -5,6 +5,7 @@
 #include "runner/agent/file_descriptor.h"
 #include "runner/agent/load_checks.h"
 #include "runner/agent/processes.h"
+#include "runner/protocol/message.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -133,6 +134,15 @@ Json finding(const std::string& check, const std::string& level, const std::stri
     const std::string& evidence, const std::string& cure)
 {
     return {{"check", check}, {"level", level}, {"message", message}, {"evidence", evidence}, {"cure", cure}};
+}
+
+Problem problem_of(const Json& finding, ProblemCode code, const std::string& host)
+{
+    const std::string evidence = text_field(finding, "evidence");
+    return {code,
+        text_field(finding, "check") + ": " + text_field(finding, "message")
+            + (evidence.empty() ? "" : " (" + evidence + ")"),
+        text_field(finding, "cure"), host};
 }
 
 Json node_checks(const std::filesystem::path& base, int ranks, bool on_gpus)

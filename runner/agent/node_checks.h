@@ -17,6 +17,8 @@ Json node_checks(const std::filesystem::path& base, int ranks, bool on_gpus);
 // One finding; empty texts are left out by readers.
 Json finding(const std::string& check, const std::string& level, const std::string& message,
     const std::string& evidence = {}, const std::string& cure = {});
+// What a finding of `host` says to one who stops because of it.
+Problem problem_of(const Json& finding, ProblemCode code, const std::string& host);
 
 // Findings about GPUs, out of what nvidia-smi prints (gpu_checks.cpp). `gpus` and `processes` are its CSV output for
 // kGpuQuery and kProcessQuery.

@@ -33,12 +33,9 @@ void compare_gpus(const std::vector<ProbedNode>& nodes, const NodeNeeds& needs, 
         if (const auto fault = driver_fault(node.facts.driver); fault && !needs.container)
             out.push_back({FindingLevel::error, node.name, "driver", fault->message, fault->evidence, fault->cure});
     }
-    if (models.size() > 1) {
-        std::string evidence;
-        for (const auto& [model, host] : models)
-            evidence += (evidence.empty() ? "" : ", ") + model + " on " + host;
-        out.push_back({needs.mixed_gpus ? FindingLevel::warning : FindingLevel::error, {}, "GPU models",
-            std::to_string(models.size()) + " GPU models take part: the slowest decides", evidence,
+    if (const auto fault = models_fault(models)) {
+        out.push_back({needs.mixed_gpus ? FindingLevel::warning : FindingLevel::error, {}, "GPU models", fault->message,
+            fault->evidence,
             needs.mixed_gpus ? "leave the slower ones out"
                              : "use hosts of one model, or set the target's mixed_gpus to true"});
     }

@@ -21,6 +21,16 @@ std::optional<NodeFault> driver_fault(const std::string& driver)
         "older CUDA (FOURFOLD_LIBTORCH), or set the target's container to an image with cuda-compat"};
 }
 
+std::optional<NodeFault> models_fault(const std::map<std::string, std::string>& models)
+{
+    if (models.size() < 2)
+        return {};
+    NodeFault fault{std::to_string(models.size()) + " GPU models take part: the slowest decides", {}, {}};
+    for (const auto& [model, host] : models)
+        fault.evidence += (fault.evidence.empty() ? "" : ", ") + model + " on " + host;
+    return fault;
+}
+
 std::optional<NodeFault> link_fault(const std::string& state, const std::string& error, const std::string& way)
 {
     if (state == "ok")

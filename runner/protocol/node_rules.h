@@ -3,6 +3,7 @@
 // SSH, the agents inside a Slurm job.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,10 @@ struct NodeFault {
 // `driver`: version of the NVIDIA driver, e.g. "535.54.03". A fault where it is too old for CUDA 13; empty texts and
 // such without a number are none.
 std::optional<NodeFault> driver_fault(const std::string& driver);
+
+// `models`: of the GPUs that take part, each with a host that has it. A fault where there are several; the cure depends
+// on how hosts are chosen and is left to the caller.
+std::optional<NodeFault> models_fault(const std::map<std::string, std::string>& models);
 
 // Of an attempt to connect. `state` and `error` as the agent's probe_peer() tells them, `way`: "to n2 (10.0.0.2)".
 // Nothing for "ok".
