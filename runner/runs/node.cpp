@@ -9,6 +9,7 @@
 
 #include <future>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace fourfold {
@@ -68,6 +69,7 @@ std::vector<Node> make_nodes(
     const bool here = target.kind == TargetKind::local || (slurm && !target.slurm->login);
     const std::vector<TargetHost> hosts
         = !slurm ? target.hosts : std::vector<TargetHost>{target.slurm->login.value_or(TargetHost{})};
+    const auto noted = std::make_shared<std::set<std::string>>();
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         Node node;
         node.index = static_cast<int>(i);
@@ -99,8 +101,12 @@ std::vector<Node> make_nodes(
                 mailbox.post([&observer, question, answer] { answer->set_value(observer.secret(question)); });
                 return answer->get_future().get();
             };
-            options.prompts.note = [&mailbox, &observer](const std::string& text) {
-                mailbox.post([&observer, text] { observer.on_state(RunState::preflight, text); });
+            // On the observer's thread: what holds for many hosts is said of the first.
+            options.prompts.note = [&mailbox, &observer, noted](const std::string& name, const std::string& text) {
+                mailbox.post([&observer, noted, name, text] {
+                    if (noted->insert(text).second)
+                        observer.on_state(RunState::preflight, name + ": " + text);
+                });
             };
             options.progress = [&mailbox, &observer, name = node.name](double fraction) {
                 mailbox.post([&observer, name, fraction] { observer.on_staging(fraction, name + ": fourfold-agent"); });
@@ -140,7 +146,7 @@ Expected<void> on_all_nodes(std::vector<Node>& nodes, Mailbox& mailbox, std::sto
         }
     }
     if (stop.stop_requested())
-        return Problem{ProblemCode::cancelled, "stopped on request before the ranks were started", {}, {}};
+        return Problem{ProblemCode::cancelled, "stopped on request", {}, {}};
     if (first)
         return *first;
     return {};

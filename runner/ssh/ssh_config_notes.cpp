@@ -1,30 +1,175 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_config_notes.h"
 
+#include "core/base/json.h"
 #include "core/base/text.h"
+#include "runner/ssh/ssh_authenticate.h"
 
 #include <fnmatch.h>
+#include <glob.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
-#include <utility>
 
 namespace fourfold {
 
 namespace {
-constexpr std::array<std::pair<const char*, const char*>, 10> kUnsupported{{
-    {"hostkeyalias", "HostKeyAlias in ~/.ssh/config has no effect: the key is looked up under the host's own name"},
-    {"certificatefile", "CertificateFile in ~/.ssh/config has no effect: libssh knows no user certificates"},
-    {"identitiesonly", "IdentitiesOnly in ~/.ssh/config has no effect: give the target's host a key_file instead"},
-    {"stricthostkeychecking", "StrictHostKeyChecking in ~/.ssh/config has no effect: host keys are always checked"},
-    {"forwardagent", "ForwardAgent in ~/.ssh/config has no effect: the ssh-agent is never forwarded"},
-    {"forwardx11", "ForwardX11 in ~/.ssh/config has no effect: nothing of this computer is forwarded"},
-    {"controlmaster", "ControlMaster in ~/.ssh/config has no effect: each host has a connection of its own"},
-    {"canonicalizehostname", "CanonicalizeHostname in ~/.ssh/config has no effect: libssh does not know it"},
-    {"addkeystoagent", "AddKeysToAgent in ~/.ssh/config has no effect: nothing is added to the ssh-agent"},
-    {"pkcs11provider", "PKCS11Provider in ~/.ssh/config has no effect: load the card's keys into ssh-agent"},
+
+struct Unsupported {
+    const char* option;
+    const char* why; // and what to do instead
+};
+
+constexpr const char* kCiphersAreOurs = "only AES-GCM and ChaCha20-Poly1305 are used";
+constexpr const char* kNothingForwarded = "nothing is forwarded";
+constexpr const char* kVariables = "set the target's environment, it reaches the ranks";
+constexpr const char* kLinkTimeouts = "set the target's timeouts.link_s";
+constexpr const char* kLogins = "keys are tried, then the host's questions are asked";
+
+// Left out: what only changes how ssh looks at a terminal or keeps its own files.
+constexpr std::array<Unsupported, 33> kUnsupported{{
+    {"AddKeysToAgent", "nothing is added to the ssh-agent"},
+    {"AddressFamily", "a host is tried under each of its addresses"},
+    {"BindAddress", "the routes of this computer decide"},
+    {"BindInterface", "the routes of this computer decide"},
+    {"CanonicalizeHostname", "libssh does not know it"},
+    {"CertificateFile", "libssh knows no user certificates"},
+    {"Ciphers", kCiphersAreOurs},
+    {"Compression", "what is sent is compressed already"},
+    {"ConnectionAttempts", "set the target's timeouts.connect_s"},
+    {"ConnectTimeout", "set the target's timeouts.connect_s"},
+    {"ControlMaster", "each host has a connection of its own"},
+    {"DynamicForward", kNothingForwarded},
+    {"ForwardAgent", "the ssh-agent is never forwarded"},
+    {"ForwardX11", "nothing of this computer is forwarded"},
+    {"GlobalKnownHostsFile", "/etc/ssh/ssh_known_hosts is read"},
+    {"HostbasedAuthentication", kLogins},
+    {"HostKeyAlgorithms", "Ed25519, ECDSA and RSA keys with SHA-2 are taken"},
+    {"HostKeyAlias", "the key is looked up under the host's own name"},
+    {"IdentitiesOnly", "give the target's host a key_file instead"},
+    {"KnownHostsCommand", "add the key to ~/.ssh/known_hosts"},
+    {"LocalForward", kNothingForwarded},
+    {"MACs", kCiphersAreOurs},
+    {"NoHostAuthenticationForLocalhost", "host keys are always checked"},
+    {"PKCS11Provider", "load the card's keys into ssh-agent"},
+    {"PreferredAuthentications", kLogins},
+    {"ProxyUseFdpass", "give the target's host its jump hosts instead"},
+    {"RemoteCommand", "the agent is started"},
+    {"RemoteForward", kNothingForwarded},
+    {"RevokedHostKeys", "mark the key with @revoked in ~/.ssh/known_hosts"},
+    {"SecurityKeyProvider", "load the key into ssh-agent"},
+    {"ServerAliveInterval", kLinkTimeouts},
+    {"SetEnv", kVariables},
+    {"StrictHostKeyChecking", "host keys are always checked"},
 }};
+
+constexpr int kDeepest = 16; // levels of Include, as OpenSSH
+
+// Debian's own /etc/ssh/ssh_config sends the locale; an agent has no use for it.
+bool is_locale(const std::string& variables)
+{
+    std::istringstream words(variables);
+    std::string word;
+    while (words >> word) {
+        if (!word.starts_with("LANG") && !word.starts_with("LC_"))
+            return false;
+    }
+    return true;
+}
+
+class Reader {
+public:
+    Reader(const std::string& host, const SshConfigIncludes& includes)
+        : host_(host)
+        , includes_(includes)
+    {
+    }
+
+    // `applies`: whether the lines before the first Host do. What an included file says of hosts ends with it.
+    void read(const SshConfigText& config, bool applies, int depth)
+    {
+        std::istringstream lines(config.text);
+        std::string line;
+        while (std::getline(lines, line)) {
+            const std::size_t begin = line.find_first_not_of(" \t");
+            if (begin == std::string::npos || line[begin] == '#')
+                continue;
+            const std::size_t end = std::min(line.find_first_of(" \t=\r", begin), line.size());
+            const std::string key = lower_case(line.substr(begin, end - begin));
+            const std::size_t value = line.find_first_not_of(" \t=", end);
+            const std::string rest = value == std::string::npos ? "" : line.substr(value);
+            if (key == "host") {
+                applies = matches_host_patterns(rest, host_);
+            } else if (key == "match") {
+                applies = true; // it may apply: better named once too often than left out
+                look_at_match(rest, config.file);
+            } else if (applies && key == "include") {
+                if (includes_ && depth < kDeepest) {
+                    for (const SshConfigText& more : includes_(rest))
+                        read(more, true, depth + 1);
+                }
+            } else if (applies) {
+                look_at(key, rest, config.file);
+            }
+        }
+    }
+
+    std::vector<std::string> notes;
+
+private:
+    void look_at_match(const std::string& conditions, const std::string& file)
+    {
+        for (const char* form : {"originalhost", "canonical", "final", "localuser", "localnetwork", "tagged"}) {
+            if (lower_case(conditions).find(form) != std::string::npos)
+                notes.push_back("Match " + printable(conditions, 200) + " in " + file
+                    + " may have no effect: libssh does not know this form");
+        }
+    }
+
+    void look_at(const std::string& key, const std::string& value, const std::string& file)
+    {
+        const auto* known = std::find_if(kUnsupported.begin(), kUnsupported.end(),
+            [&](const Unsupported& one) { return lower_case(one.option) == key; });
+        if (known != kUnsupported.end())
+            add(known->option, file, known->why);
+        else if (key == "sendenv" && !is_locale(value))
+            add("SendEnv", file, kVariables);
+    }
+
+    void add(const std::string& option, const std::string& file, const std::string& why)
+    {
+        if (named_.insert(option).second)
+            notes.push_back(option + " in " + file + " has no effect: " + why);
+    }
+
+    std::string host_;
+    const SshConfigIncludes& includes_;
+    std::set<std::string> named_;
+};
+
+// Relative names stand beside the file that is read first: in ~/.ssh or /etc/ssh.
+std::vector<SshConfigText> files_of(const std::string& words, const std::string& folder)
+{
+    std::vector<SshConfigText> out;
+    std::istringstream all(words);
+    std::string word;
+    while (all >> word) {
+        word.erase(std::remove(word.begin(), word.end(), '"'), word.end());
+        const std::string pattern = word.starts_with('/') || word.starts_with('~') ? word : folder + "/" + word;
+        glob_t found{};
+        if (glob(expanded_home(pattern).c_str(), 0, nullptr, &found) == 0) {
+            for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+                if (auto text = read_text_file(found.gl_pathv[i], 4u << 20))
+                    out.push_back({printable(found.gl_pathv[i], 4096), *std::move(text)});
+            }
+        }
+        globfree(&found);
+    }
+    return out;
+}
+
 } // namespace
 
 bool matches_host_patterns(const std::string& patterns, const std::string& host)
@@ -43,35 +188,25 @@ bool matches_host_patterns(const std::string& patterns, const std::string& host)
     return matched;
 }
 
-std::vector<std::string> ssh_config_notes(const std::string& text, const std::string& host)
+std::vector<std::string> ssh_config_notes(
+    const SshConfigText& config, const std::string& host, const SshConfigIncludes& includes)
+{
+    Reader reader(host, includes);
+    reader.read(config, true, 0);
+    return reader.notes;
+}
+
+std::vector<std::string> ssh_config_notes(const std::string& host)
 {
     std::vector<std::string> notes;
-    std::istringstream lines(text);
-    std::string line;
-    bool applies = true;
-    while (std::getline(lines, line)) {
-        const std::size_t begin = line.find_first_not_of(" \t");
-        if (begin == std::string::npos || line[begin] == '#')
+    for (const std::string folder : {"~/.ssh", "/etc/ssh"}) {
+        const std::string file = folder + (folder.starts_with('~') ? "/config" : "/ssh_config");
+        const auto text = read_text_file(expanded_home(file), 4u << 20);
+        if (!text)
             continue;
-        const std::size_t end = std::min(line.find_first_of(" \t=", begin), line.size());
-        const std::string key = lower_case(line.substr(begin, end - begin));
-        const std::size_t value = line.find_first_not_of(" \t=", end);
-        const std::string rest = value == std::string::npos ? "" : line.substr(value);
-        if (key == "host") {
-            applies = matches_host_patterns(rest, host);
-        } else if (key == "match") {
-            applies = true; // it may apply: better named once too often than left out
-            for (const char* form : {"originalhost", "canonical", "final", "localuser", "localnetwork", "tagged"}) {
-                if (lower_case(rest).find(form) != std::string::npos)
-                    notes.push_back(
-                        "Match " + rest + " in ~/.ssh/config may have no effect: libssh does not know this form");
-            }
-        } else if (applies) {
-            for (const auto& [option, note] : kUnsupported) {
-                if (key == option && std::find(notes.begin(), notes.end(), note) == notes.end())
-                    notes.emplace_back(note);
-            }
-        }
+        for (std::string& note :
+            ssh_config_notes({file, *text}, host, [&](const std::string& words) { return files_of(words, folder); }))
+            notes.push_back(std::move(note));
     }
     return notes;
 }

@@ -4,6 +4,7 @@
 #include "runner/runs/target_hosts.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_authenticate.h"
+#include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_forward.h"
 #include "runner/ssh/tcp_connect.h"
 
@@ -162,6 +163,10 @@ Expected<SshLine> connect_through(
     if (!line.session)
         return Problem{ProblemCode::failed, "no memory for an SSH session", {}, name};
     FOURFOLD_TRY(const Endpoint endpoint, configure(line.session.get(), place, name, by.options.timeout_s));
+    if (by.options.prompts.note) {
+        for (const std::string& note : ssh_config_notes(place.address))
+            by.options.prompts.note(name, note);
+    }
     std::vector<SshPlace> way = jumps;
     if (way.empty() && !endpoint.proxy_command.empty()) {
         if (auto found = jumps_of_proxy_command(endpoint.proxy_command))
@@ -187,7 +192,7 @@ Expected<SshLine> connect_through(
         }
         fd = *socket;
     } else if (by.options.prompts.note) {
-        by.options.prompts.note(name + ": connects through ProxyCommand of ~/.ssh/config: " + endpoint.proxy_command);
+        by.options.prompts.note(name, "connects through ProxyCommand of ~/.ssh/config: " + endpoint.proxy_command);
     }
     FOURFOLD_CHECK(log_in(line.session.get(), fd, place, name, endpoint, by));
     return line;

@@ -16,7 +16,8 @@ namespace fourfold {
 struct SshPrompts {
     std::function<bool(const HostKeyQuestion&)> trust_host_key; // asked for unknown keys only
     std::function<std::optional<std::string>(const SecretQuestion&)> secret; // nothing = the user declines
-    std::function<void(const std::string&)> note; // what a user should know about the connection
+    std::function<void(const std::string& host, const std::string& text)>
+        note; // what a user should know of a connection
 };
 
 // Passphrases of key files, each asked once however many hosts want it.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_transport.h"
 
-#include "core/base/json.h"
 #include "core/base/sha256.h"
 #include "runner/ssh/bootstrap.h"
-#include "runner/ssh/ssh_authenticate.h"
-#include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_connect.h"
 #include "runner/ssh/ssh_stream.h"
 
@@ -72,12 +69,6 @@ Expected<std::unique_ptr<ByteStream>> SshTransport::open(std::stop_token stop)
     SshPrompts prompts = options_.prompts;
     if (noted_)
         prompts.note = {};
-    else if (prompts.note) {
-        if (const auto text = read_text_file(expanded_home("~/.ssh/config"), 4u << 20)) {
-            for (const std::string& note : ssh_config_notes(*text, options_.host.address))
-                prompts.note(options_.name + ": " + note);
-        }
-    }
     noted_ = true;
     FOURFOLD_TRY(
         SshLine line, connect_patiently({options_.name, options_.host, options_.connect_timeout_s, prompts}, stop));

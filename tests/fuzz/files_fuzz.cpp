@@ -45,7 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         read_log(text);
         return 0;
     }
-    for (const std::string& note : fourfold::ssh_config_notes(text, "node1.example.org"))
+    for (const std::string& note :
+        fourfold::ssh_config_notes({"config", text}, "node1.example.org", [&](const std::string& words) {
+            return std::vector<fourfold::SshConfigText>{{"more", words}};
+        }))
         must(note.find('\n') == std::string::npos && note.size() < 4096);
     (void)fourfold::matches_host_patterns(text, "node1.example.org");
     return 0;

@@ -95,14 +95,32 @@ TEST(SshRules, ConfigurationThatHasNoEffectIsNamed)
 {
     const std::string text = "Host node*  !node9\n  HostKeyAlias x\nHost other\n  CertificateFile y\n"
                              "Match user z\n  IdentitiesOnly=yes\nHost *\n  # ForwardAgent yes\n  forwardagent yes\n";
-    const auto notes = ssh_config_notes(text, "node1");
+    const SshConfigText config{"~/.ssh/config", text};
+    const auto notes = ssh_config_notes(config, "node1");
     ASSERT_EQ(notes.size(), 3u);
     EXPECT_TRUE(notes[0].starts_with("HostKeyAlias"));
     EXPECT_TRUE(notes[1].starts_with("IdentitiesOnly"));
     EXPECT_TRUE(notes[2].starts_with("ForwardAgent"));
-    EXPECT_EQ(ssh_config_notes(text, "node9").size(), 2u);
+    EXPECT_EQ(ssh_config_notes(config, "node9").size(), 2u);
     EXPECT_TRUE(matches_host_patterns("*.example.org a?c", "abc"));
     EXPECT_FALSE(matches_host_patterns("*.example.org", "example.org"));
+}
+
+TEST(SshRules, IncludedConfigurationCountsWhereItIsIncluded)
+{
+    const std::string text = "Host node1\n  Include own\n  RevokedHostKeys x\nHost *\n  Include all endless\n"
+                             "  SendEnv LANG LC_*\n  RevokedHostKeys y\n";
+    const auto includes = [](const std::string& words) -> std::vector<SshConfigText> {
+        if (words == "own")
+            return {{"own", "LocalForward 1 b:2\nHost other\n  Ciphers c\n"}};
+        return {{"all", "SendEnv LANG SECRET\n"}, {"endless", "Include all endless\n"}};
+    };
+    EXPECT_EQ(ssh_config_notes({"config", text}, "node1", includes),
+        (std::vector<std::string>{"LocalForward in own has no effect: nothing is forwarded",
+            "RevokedHostKeys in config has no effect: mark the key with @revoked in ~/.ssh/known_hosts",
+            "SendEnv in all has no effect: set the target's environment, it reaches the ranks"}));
+    EXPECT_EQ(ssh_config_notes({"config", text}, "node2", includes).size(), 2u);
+    EXPECT_EQ(ssh_config_notes({"config", text}, "other", {}).size(), 1u);
 }
 
 TEST(SshRules, KnownHostsAnswers)
