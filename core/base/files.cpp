@@ -121,6 +121,8 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
         const ssize_t got = ::read(fd.get(), block, sizeof block);
         if (got < 0 && errno == EINTR)
             continue;
+        if (got < 0 && errno == EISDIR)
+            return Problem{ProblemCode::bad_input, "is a folder, expected a file", "", printable(file.string(), 4096)};
         if (got < 0)
             return io_problem(file, "cannot be read", errno);
         if (got == 0)

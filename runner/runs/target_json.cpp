@@ -220,6 +220,8 @@ void read_container(Fields& fields, Target& target)
     const std::size_t scheme = container.image.find("://");
     const bool reference = scheme != std::string::npos && consists_of(container.image.substr(0, scheme), "")
         && consists_of(container.image.substr(scheme + 3), "/_.:@-") && !container.image.substr(scheme + 3).empty();
+    if (container.image.empty())
+        fields.complain("container.image is missing", "as in \"/images/cuda.sif\" or \"docker://debian:12\"");
     if (!reference && !is_safe_path(container.image, true))
         fields.complain(
             "container.image " + in_quotes(container.image) + " is neither an absolute path nor a reference",
@@ -266,6 +268,33 @@ bool is_allowed_line(const std::string& line)
         && std::find(kRefused.begin(), kRefused.end(), option) == kRefused.end();
 }
 
+// sbatch's forms: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
+bool is_time_limit(const std::string& text)
+{
+    const std::string plain = lower_case(text);
+    if (plain.empty() || plain == "infinite" || plain == "unlimited")
+        return true;
+    const auto is_digits = [](std::string_view part) {
+        return !part.empty() && part.size() <= 9 && part.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    std::string_view rest = plain;
+    const std::size_t dash = rest.find('-');
+    if (dash != std::string_view::npos) {
+        if (!is_digits(rest.substr(0, dash)))
+            return false;
+        rest.remove_prefix(dash + 1);
+    }
+    for (int parts = 1; parts <= 3; ++parts) {
+        const std::size_t colon = rest.find(':');
+        if (!is_digits(rest.substr(0, colon)))
+            return false;
+        if (colon == std::string_view::npos)
+            return true;
+        rest.remove_prefix(colon + 1);
+    }
+    return false;
+}
+
 Expected<void> read_slurm(const Json& json, const std::string& where, Target& target)
 {
     SlurmSettings slurm;
@@ -286,6 +315,9 @@ Expected<void> read_slurm(const Json& json, const std::string& where, Target& ta
         if (out->size() > 256 || out->starts_with('-') || !consists_of(*out, "_.,:+-=&|[]*()/@"))
             fields.complain(fields.at(key) + " " + in_quotes(*out) + " holds characters that sbatch does not expect");
     }
+    if (!is_time_limit(slurm.time))
+        fields.complain("slurm.time " + in_quotes(slurm.time) + " is no time limit",
+            "minutes, hours:minutes:seconds or days-hours, as in \"90\", \"1:30:00\" or \"2-12\"");
     fields.flag("requeue", slurm.requeue);
     fields.texts("lines", slurm.lines);
     for (const std::string& line : slurm.lines) {
@@ -309,7 +341,10 @@ void read_environment(Fields& fields, Target& target)
         for (const auto& [variable, value] : json->items()) {
             if (!value.is_string())
                 return fields.complain(std::string(key) + "." + variable + " must be text");
-            target.environment[variable] = value.get<std::string>();
+            const auto [place, is_new] = target.environment.emplace(variable, value.get<std::string>());
+            if (!is_new && place->second != value)
+                return fields.complain(
+                    variable + " has one value in environment and another in env", "they are the same key: use one");
         }
     }
     fields.take(check_environment(target.environment, fields.where() + ": environment"));
@@ -417,8 +452,14 @@ Expected<Target> target_from_json(const Json& json, const std::string& where)
     }
     if (target.kind == TargetKind::ssh && target.hosts.empty())
         return bad(where, "hosts is missing or empty", "list the hosts, as in \"user@node1\"");
-    if (target.kind == TargetKind::local && target.hosts.size() > 1)
-        return bad(where, "a local target has one host");
+    if (target.kind == TargetKind::local
+        && (target.hosts.size() > 1
+            || !std::all_of(target.hosts.begin(), target.hosts.end(), [](const TargetHost& host) {
+                   return (host.address == "127.0.0.1" || host.address == "localhost") && host.user.empty()
+                       && host.port == 0 && host.jumps.empty();
+               })))
+        return bad(
+            where, "a local target runs on this computer and has no other hosts", "leave hosts out, or use kind ssh");
     if (target.kind == TargetKind::local && target.hosts.empty())
         target.hosts.emplace_back().address = "127.0.0.1";
     return target;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_authenticate.h"
 
+#include "core/base/json.h"
 #include "runner/ssh/known_hosts.h"
 
 #include <libssh/callbacks.h>
@@ -54,13 +55,19 @@ Expected<int> with_key_file(ssh_session session, const std::string& name, const 
     if (access(file.c_str(), R_OK) != 0)
         return Problem{
             ProblemCode::not_found, "the key file cannot be read", "check key_file of the target", name + ": " + file};
+    const auto content = read_text_file(file, 1u << 20);
+    if (!content || content->find("PRIVATE KEY-----") == std::string::npos)
+        return Problem{ProblemCode::bad_input, "the key file holds no private key",
+            "name the private one in key_file, without .pub", name + ": " + file};
     ssh_key raw = nullptr;
     const auto load = [&](const char* passphrase) {
         return ssh_pki_import_privkey_file(file.c_str(), passphrase, nullptr, nullptr, &raw) == SSH_OK;
     };
     if (!load(nullptr) && !Passphrases::of_this_program().try_each(load, asker(prompts, name, "passphrase of " + file)))
-        return Problem{ProblemCode::refused, "the key file is protected by a passphrase or is no private key",
-            "give the right passphrase, or load it into ssh-agent (ssh-add) and leave key_file out",
+        return Problem{ProblemCode::refused,
+            "the key file is protected by a passphrase, which was not given or is not right",
+            "start it at a terminal or in the desktop, which ask, or load the key into ssh-agent (ssh-add) and leave "
+            "key_file out",
             name + ": " + file};
     const SshKey key(raw);
     tried = "tried " + file + ", " + type_of(raw) + " " + fingerprint_of(raw);

@@ -49,7 +49,7 @@ TEST_F(Problems, OfTheFile)
         {file("deep.json", std::string(100000, '[')), {"deep.json"}},
         {"lama-3.1-8b-tsubame4-16", {"did you mean llama-3.1-8b-tsubame4-16"}},
     };
-    expect_problem(fourfold({"predict", "folder"}), 1, "folder");
+    expect_problem(fourfold({"predict", "folder"}), 2, "folder: is a folder, expected a file");
     for (const auto& [plan, expected] : cases) {
         SCOPED_TRACE(plan);
         const Output output = fourfold({"predict", plan});
@@ -134,7 +134,7 @@ TEST_F(Problems, OfAFolderThatTakesNoFiles)
 TEST_F(Problems, OfTheTarget)
 {
     const std::string plan = file("p.json", plan_text());
-    for (const char* target : {"nowhere.json", "no-such-target", "a;b", ""}) {
+    for (const char* target : {"nowhere.json", "no-such-target", "a;b", "", "./"}) {
         const Output output = fourfold({"run", plan, "--target", target});
         SCOPED_TRACE(target);
         expect_problem(output, 2, "");

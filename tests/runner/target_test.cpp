@@ -209,13 +209,22 @@ TEST(Targets, FilesAreReadStrictly)
              R"x({"kind":"slurm","slurm":{"lines":["--comment=$(id)"]}})x",
              R"({"kind":"slurm","slurm":{"lines":["--mail-type=END\n#SBATCH --wrap=id"]}})",
              R"({"kind":"slurm","slurm":{"login":"n[1-2]"}})", R"({"hosts":[{"address":"h","jump":"a b"}]})",
-             R"({"hosts":[{"address":"h","jump":[{"address":"j","ranks":1}]}]})", R"({"fourfold_target":2})"}) {
+             R"({"hosts":[{"address":"h","jump":[{"address":"j","ranks":1}]}]})", R"({"fourfold_target":2})",
+             R"({"kind":"local","hosts":["me@node1"]})", R"({"kind":"local","hosts":["127.0.0.1","127.0.0.1"]})",
+             R"({"hosts":["h"],"env":{"A":"1"},"environment":{"A":"2"}})", R"({"hosts":["h"],"container":{}})",
+             R"({"slurm":{"time":"forever"}})", R"({"slurm":{"time":"1:2:3:4"}})", R"({"slurm":{"time":"-1"}})"}) {
         const auto target = read(Json::parse(bad));
         EXPECT_FALSE(target) << bad;
         if (!target) {
             EXPECT_NE(target.error().line().find("t.json"), std::string::npos) << target.error().line();
         }
     }
+}
+
+TEST(Targets, TimeLimitsAsSbatchTakesThem)
+{
+    for (const char* time : {"", "90", "90:30", "1:30:00", "2-12", "2-12:30", "2-12:30:10", "INFINITE", "unlimited"})
+        EXPECT_TRUE(read({{"slurm", {{"time", time}}}})) << time;
 }
 
 TEST(Targets, ShippedExamplesLoad)
