@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold attach`: catches up with a run and follows it.
 #include "app/cli/history_view.h"
-#include "app/cli/run_progress.h"
+#include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
-#include "runner/runs/adopt.h"
-#include "runner/runs/connections.h"
 
 #include <iostream>
 #include <memory>
@@ -14,7 +12,7 @@ namespace fourfold::cli {
 namespace {
 
 struct Options {
-    std::string run = "last", target;
+    RunPlace place;
     bool json = false, accept_new_hosts = false, dry_run = false;
 };
 
@@ -32,38 +30,20 @@ void print_stored(const std::string& run, RunProgress& progress)
     progress.skip_events(static_cast<std::int64_t>(lines->size()));
 }
 
-int preview_of(const Options& options)
-{
-    std::optional<Target> target;
-    if (!options.target.empty()) {
-        auto named = load_target(options.target);
-        if (!named)
-            return fail(named.error());
-        target = *std::move(named);
-    }
-    const auto preview = preview_attach(options.run, target);
-    return preview ? show(*preview, options.json) : fail(preview.error());
-}
-
 int attach_to(const Options& options)
 {
-    if (options.dry_run)
-        return preview_of(options);
+    if (options.dry_run) {
+        const auto preview = options.place.preview();
+        return preview ? show(*preview, options.json) : fail(preview.error());
+    }
     RunProgress progress(options.json, options.accept_new_hosts);
     const StopSignals signals("detaching; the run goes on");
-    std::string run = options.run;
-    if (!options.target.empty()) {
-        const auto target = load_target(options.target);
-        if (!target)
-            return fail(target.error());
-        auto found = adopt(run, *target, progress, signals.token());
-        if (!found)
-            return fail(found.error());
-        run = *std::move(found);
-    }
+    const auto run = options.place.find(progress, signals.token());
+    if (!run)
+        return fail(run.error());
     if (options.json)
-        print_stored(run, progress);
-    const auto result = attach(run, progress, signals.token());
+        print_stored(*run, progress);
+    const auto result = attach(*run, progress, signals.token());
     return result ? finish(*result, {}, options.json) : fail(result.error());
 }
 
@@ -72,15 +52,11 @@ int attach_to(const Options& options)
 void add_attach(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("attach", "Catch up with a run and follow it to its end");
-    command->footer(
-        "Ctrl-C detaches, the run goes on. With --target the run may have been launched from another computer: it "
-        "is looked for on the hosts\nand taken into this computer's history with all its events.");
+    command->footer("Ctrl-C detaches, the run goes on; `fourfold stop` ends it. With --target the run may have been "
+                    "launched from another computer: it "
+                    "is looked for on the hosts\nand taken into this computer's history with all its events.");
     const auto options = std::make_shared<Options>();
-    command->add_option("RUN", options->run, "id of a run or its beginning; last when left out");
-    command
-        ->add_option("--target", options->target,
-            "where to look for a run that this computer has not launched: a target's id or file, or user@host1,host2")
-        ->type_name("TARGET");
+    options->place.add_to(*command, false);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened, run and stored, open and run nothing");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--accept-new-hosts", options->accept_new_hosts,

@@ -31,6 +31,7 @@ void add_timeline(Cli& cli);
 void add_probe(Cli& cli);
 void add_run(Cli& cli);
 void add_attach(Cli& cli);
+void add_stop(Cli& cli);
 void add_gc(Cli& cli);
 void add_history(Cli& cli);
 void add_presets(Cli& cli);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold gc`: clears old uploads and runs from a target's nodes.
-#include "app/cli/run_progress.h"
+#include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
 #include "runner/runs/garbage.h"
 
@@ -56,7 +56,7 @@ void add_gc(Cli& cli)
         "Runs that go on, or whose events this or another computer has not fetched to their end, are kept.\n"
         "The history on this computer is not touched.");
     const auto options = std::make_shared<Options>();
-    command->add_option("TARGET", options->target, "local, a target's id or file, or user@host1,host2:2222");
+    add_target(*command, options->target);
     command->add_option("--older-than", options->days, "days since the last use (30)")
         ->type_name("DAYS")
         ->check(CLI::Range(0.0, 36500.0));

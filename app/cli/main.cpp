@@ -70,6 +70,7 @@ int run(int argc, char** argv)
     add_probe(cli);
     add_run(cli);
     add_attach(cli);
+    add_stop(cli);
     add_gc(cli);
     add_history(cli);
     add_presets(cli);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold probe`: what a target's nodes have and what stands in the way.
-#include "app/cli/run_progress.h"
+#include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
 #include "runner/preflight/cluster_figures.h"
 
@@ -54,8 +54,7 @@ void add_probe(Cli& cli)
         "Each finding has its evidence and a cure. Exit status 1 when something stands in the way of a run.\n"
         "`fourfold run` does the same in short before each run.");
     const auto options = std::make_shared<Options>();
-    command->add_option(
-        "TARGET", options->target, "local, a target's id or file, or user@host1,host2:2222,node[01-16]");
+    add_target(*command, options->target);
     command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and run, open and run nothing");
     auto* save

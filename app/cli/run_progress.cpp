@@ -3,10 +3,8 @@
 
 #include "app/cli/history_view.h"
 #include "app/cli/predict_text.h"
+#include "app/cli/terminal.h"
 #include "core/history/store.h"
-
-#include <termios.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -151,33 +149,17 @@ bool RunProgress::trust_host_key(const HostKeyQuestion& question)
         say("new host: " + key + "; accepted");
         return true;
     }
-    if (!::isatty(STDIN_FILENO) || !::isatty(STDERR_FILENO))
+    if (!has_terminal())
         return false;
-    std::cerr << "new host: " << key << "\ntrust it from now on? [y/N] " << std::flush;
-    std::string answer;
-    std::getline(std::cin, answer);
+    const auto answer = ask("new host: " + key + "\ntrust it from now on? [y/N] ", false);
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 std::optional<std::string> RunProgress::secret(const SecretQuestion& question)
 {
-    if (!::isatty(STDIN_FILENO) || !::isatty(STDERR_FILENO))
+    if (!has_terminal())
         return {};
-    std::cerr << question.host << ": " << question.prompt << (question.prompt.ends_with(' ') ? "" : " ") << std::flush;
-    termios before{};
-    const bool hide = !question.echo && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    if (hide) {
-        termios quiet = before;
-        quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
-    }
-    std::string answer;
-    const bool read = static_cast<bool>(std::getline(std::cin, answer));
-    if (hide) {
-        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
-        std::cerr << '\n';
-    }
-    return read ? std::optional(answer) : std::nullopt;
+    return ask(question.host + ": " + question.prompt + (question.prompt.ends_with(' ') ? "" : " "), !question.echo);
 }
 
 int show(const LaunchPreview& preview, bool json)
@@ -210,7 +192,7 @@ int finish(const RunResult& result, const std::filesystem::path& history_file, b
     } else {
         warn(detail.error().line());
     }
-    if (!is_terminal(result.state)) {
+    if (!is_terminal(result.state) && !result.problem) {
         std::cerr << "fourfold: detached; the run goes on, `fourfold attach " << result.id << "` catches up\n";
         return kDone;
     }

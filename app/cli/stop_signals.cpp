@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/stop_signals.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace fourfold::cli {
@@ -15,6 +17,7 @@ namespace {
 // A handler (rather than a blocked signal) because programs that this one starts inherit a blocked signal but not a
 // handler. Stop callbacks may lock and allocate, so the handler only wakes a thread.
 int wake[2] = {-1, -1};
+std::atomic<int> asked = -1; // an eventfd
 
 void on_signal(int signal)
 {
@@ -38,8 +41,9 @@ void handle(void (*handler)(int))
 
 StopSignals::StopSignals(std::string first)
 {
-    if (::pipe2(wake, O_CLOEXEC) != 0)
-        throw std::runtime_error("cannot make a pipe: too many open files");
+    asked = ::eventfd(0, EFD_CLOEXEC);
+    if (asked < 0 || ::pipe2(wake, O_CLOEXEC) != 0)
+        throw std::runtime_error("cannot wait for signals: too many open files");
     thread_ = std::thread([this, first = std::move(first)] { wait(first); });
     handle(on_signal);
 }
@@ -52,6 +56,12 @@ StopSignals::~StopSignals()
     thread_.join();
     ::close(wake[0]);
     ::close(wake[1]);
+    ::close(asked.exchange(-1));
+}
+
+int StopSignals::descriptor()
+{
+    return asked;
 }
 
 void StopSignals::wait(const std::string& first)
@@ -61,6 +71,7 @@ void StopSignals::wait(const std::string& first)
         if (count == 1) {
             std::fprintf(stderr, "fourfold: %s\n", first.c_str());
             source_.request_stop();
+            (void)::eventfd_write(asked, 1);
         } else if (count == 2) {
             std::fprintf(
                 stderr, "fourfold: still at it; once more ends this program and leaves the rest to the nodes\n");

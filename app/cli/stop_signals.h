@@ -17,6 +17,8 @@ public:
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
     [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+    // Readable from the first signal on, for who waits for input meanwhile; -1 while there is no such object.
+    static int descriptor();
 
 private:
     void wait(const std::string& first);

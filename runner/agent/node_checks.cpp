@@ -112,10 +112,16 @@ void check_other_runs(const std::filesystem::path& base, Json& out)
     std::map<std::string, int> runs;
     for (const std::string& run : runs_of_processes())
         ++runs[run];
-    for (const auto& [run, count] : runs)
+    for (const auto& [run, count] : runs) {
+        const auto folder = base / "runs" / run;
+        std::error_code error;
+        const bool here = is_run_id(run) && std::filesystem::exists(folder, error);
         out.push_back(finding("other runs", "warning", std::to_string(count) + " processes of run " + run + " are here",
-            "FOURFOLD_RUN in their environment; runs in " + (base / "runs").string(),
-            "wait for it, or end it: `fourfold attach " + run + "` and stop"));
+            "FOURFOLD_RUN in their environment; "
+                + (here ? folder.string() : "of another base folder than " + base.string()),
+            here ? "wait for it, or end it: `fourfold stop " + run + "`"
+                 : "wait for it, or ask who launched it; measurements will be off"));
+    }
     double load = 0;
     const std::string text = slurp("/proc/loadavg", 256);
     if (std::sscanf(text.c_str(), "%lf", &load) == 1) {

@@ -3,8 +3,8 @@
 #include "runner/agent/lay_out.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_commands.h"
-#include "runner/agent/slurm_node.h"
 #include "runner/agent/supervisor.h"
+#include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
 
 #include <unistd.h>
@@ -118,7 +118,7 @@ Expected<void> Session::attempts(const Json& request)
     FOURFOLD_TRY(const RunFolder folder, folder_of(request));
     const std::string run = text_field(request, "run");
     int last = 0;
-    while (RunFolder(base_, run_of_attempt(run, last + 1), 0).exists())
+    while (RunFolder(base_, attempt_id({run, last + 1}), 0).exists())
         ++last;
     const SlurmJob job = look_at_job(folder.slurm_job());
     send(

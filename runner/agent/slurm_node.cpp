@@ -10,6 +10,7 @@
 #include "runner/agent/rank_environment.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/supervisor.h"
+#include "runner/protocol/attempt.h"
 #include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
 
@@ -70,7 +71,7 @@ public:
     SlurmNode(const std::filesystem::path& first, int node, int attempt)
         : specs_(first / "slurm")
         , base_(first.parent_path().parent_path())
-        , run_(run_of_attempt(first.filename().string(), attempt))
+        , run_(attempt_id({first.filename().string(), attempt}))
         , node_(node)
         , folder_(base_, run_, node)
         , shared_(RunFolder(base_, run_, 0).path() / "slurm")
@@ -284,11 +285,6 @@ private:
 };
 
 } // namespace
-
-std::string run_of_attempt(const std::string& run, int attempt)
-{
-    return attempt > 0 ? run + "A" + std::to_string(attempt) : run;
-}
 
 int run_slurm_node(const std::filesystem::path& folder)
 {

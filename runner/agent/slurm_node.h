@@ -5,14 +5,10 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 
 namespace fourfold {
 
 // Until the ranks of this node have ended; the process's exit status.
 int run_slurm_node(const std::filesystem::path& folder);
-
-// The run of a job's further attempt: "<run>A<attempt>", the run itself for the first.
-std::string run_of_attempt(const std::string& run, int attempt);
 
 } // namespace fourfold

@@ -37,7 +37,7 @@ bool some_node_goes_on(const HistoryStore& store, const std::string& run, std::s
 } // namespace
 
 Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file, OnStop on_stop)
+    const std::filesystem::path& history_file, OnStop on_stop, const std::optional<StopOrder>& order)
 {
     FOURFOLD_TRY(
         HistoryStore store, HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file));
@@ -79,7 +79,8 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     options.link_s = target.link_s;
     options.stop_grace_s = target.stop_grace_s;
     options.give_up_s = target.connect_timeout_s + 5;
-    if (result.state == RunState::stopping) // somebody asked for its end and could not reach every host
+    options.order = order;
+    if (result.state == RunState::stopping && !order) // somebody asked for its end and could not reach every host
         options.order = StopOrder{"cancelled", "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
     return conclude(recorder, observer, std::move(followed));

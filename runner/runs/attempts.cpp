@@ -3,19 +3,16 @@
 
 #include "core/history/store.h"
 #include "core/plan/presets.h"
+#include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/node.h"
 #include "runner/runs/run_record.h"
 #include "runner/slurm/start_job.h"
 
-#include <cstdlib>
-
 namespace fourfold {
 
 namespace {
-
-constexpr std::size_t kIdLength = 26; // of a ULID
 
 Expected<HistoryStore> open(const std::filesystem::path& history_file)
 {
@@ -52,25 +49,29 @@ Expected<void> record_attempt(HistoryStore& store, const std::string& first, con
 }
 
 // The job's number is known to the login host, by the first attempt's folder.
-void take_out_of_queue(Node& login, const std::string& run)
+Expected<void> take_out_of_queue(Node& login, const std::string& run)
 {
-    if (!login.agent && !login.connect({}))
-        return;
-    if (login.agent->stop(run, 0, "cancelled", "stopped on request", nullptr, 0))
-        (void)login.agent->status(run, 0); // answered when the stop is done
+    if (!login.agent)
+        FOURFOLD_CHECK(login.connect({}));
+    FOURFOLD_CHECK(login.agent->stop(run, 0, "cancelled", "stopped on request", nullptr, 0));
+    FOURFOLD_TRY(const Json status, login.agent->status(run, 0)); // answered when the stop is done
+    return {};
+}
+
+// What follows on `last` where nothing more is to run: the job leaves the queue, or an attempt that has begun is being
+// ended by that.
+Expected<std::optional<int>> attempt_to_end(Node& login, const Attempt& last)
+{
+    FOURFOLD_CHECK(take_out_of_queue(login, last.run));
+    FOURFOLD_TRY(const AgentClient::Attempts found, login.agent->attempts(last.run));
+    return found.last > last.number ? std::optional(last.number + 1) : std::nullopt;
 }
 
 } // namespace
 
-Attempt attempt_of(const std::string& id)
-{
-    if (id.size() <= kIdLength + 1 || id[kIdLength] != 'A')
-        return {id, 0};
-    return {id.substr(0, kIdLength), std::atoi(id.c_str() + kIdLength + 1)};
-}
-
 Expected<RunResult> follow_attempts(RunResult result, const Target& target, const std::filesystem::path& agent,
-    RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file, OnStop on_stop)
+    RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file, OnStop on_stop,
+    const std::optional<StopOrder>& order)
 {
     if (!target.slurm || !target.slurm->requeue)
         return result;
@@ -78,22 +79,23 @@ Expected<RunResult> follow_attempts(RunResult result, const Target& target, cons
     std::vector<Node> nodes = make_nodes(target, agent, mailbox, observer);
     while (result.state == RunState::preempted) {
         const Attempt last = attempt_of(result.id);
-        std::string next = last.run + "A" + std::to_string(last.number + 1);
+        std::string next = attempt_id({last.run, last.number + 1});
         FOURFOLD_TRY(HistoryStore store, open(history_file));
         if (!store.full_id(next)) {
-            const auto started = next_attempt(nodes.front(), last.run, last.number, observer, stop);
+            const auto started = order ? attempt_to_end(nodes.front(), last)
+                                       : next_attempt(nodes.front(), last.run, last.number, observer, stop);
             if (!started && on_stop == OnStop::detach && stop.stop_requested())
                 return result;
             if (!started && stop.stop_requested())
-                take_out_of_queue(nodes.front(), last.run);
+                (void)take_out_of_queue(nodes.front(), last.run);
             if (!started)
                 return started.error();
             if (!*started)
                 return result;
-            next = last.run + "A" + std::to_string(**started);
+            next = attempt_id({last.run, **started});
             FOURFOLD_CHECK(record_attempt(store, last.run, next));
         }
-        FOURFOLD_TRY(result, follow_stored(next, observer, stop, history_file, on_stop));
+        FOURFOLD_TRY(result, follow_stored(next, observer, stop, history_file, on_stop, order));
     }
     return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A preempted Slurm job that is queued again: each attempt is a run of its own, "<run>A1", "<run>A2" ...
+// Following a run through the further attempts of its Slurm job.
 #pragma once
 
 #include "runner/runs/follow.h"
@@ -9,20 +9,17 @@
 
 namespace fourfold {
 
-struct Attempt {
-    std::string run; // of the first attempt
-    int number = 0;
-};
-Attempt attempt_of(const std::string& id);
-
-// Follows a run that is in the history, as attach() does; with OnStop::cancel a stop request ends the run.
+// Follows a run that is in the history, as attach() does; with OnStop::cancel a stop request ends the run, with an
+// `order` it is ended from the beginning. `refused` where another program of this computer follows it.
 Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file, OnStop on_stop);
+    const std::filesystem::path& history_file, OnStop on_stop, const std::optional<StopOrder>& order = {});
 
 // What became of a run that ended with `result` on `target`: where it was preempted and its job is queued again, the
 // further attempts are taken into the history and followed; the last one's result. A stop request while the job waits
-// takes it out of the queue with OnStop::cancel, and leaves it there with OnStop::detach.
+// takes it out of the queue with OnStop::cancel, and leaves it there with OnStop::detach. With an `order` nothing is
+// waited for: the job leaves the queue, and an attempt that runs is ended.
 Expected<RunResult> follow_attempts(RunResult result, const Target& target, const std::filesystem::path& agent,
-    RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file, OnStop on_stop);
+    RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file, OnStop on_stop,
+    const std::optional<StopOrder>& order = {});
 
 } // namespace fourfold

@@ -89,8 +89,8 @@ Expected<LaunchPreview> preview_attach(
     }
     FOURFOLD_TRY(const auto store, HistoryStore::open_existing(file));
     if (!store)
-        return Problem{ProblemCode::not_found, "the history holds no run yet",
-            "name the run's hosts with --target when it was launched from another computer", file.string()};
+        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one with `fourfold run PLAN`",
+            file.string()};
     FOURFOLD_TRY(const std::string id, store->full_id(run));
     FOURFOLD_TRY(const RunDetail detail, store->show(id));
     const auto folder = run_record_folder(id);
@@ -105,9 +105,9 @@ Expected<LaunchPreview> preview_attach(
     std::string text = "follows run " + id + " (" + detail.summary.state + ")\n";
     const std::vector<std::string> hosts = session_hosts(of_run);
     for (std::size_t node = 0; node < hosts.size(); ++node) {
-        FOURFOLD_TRY(const auto events, store->events(id, stream_name(static_cast<int>(node))));
-        from.push_back(events.size());
-        text += hosts[node] + ": from event " + std::to_string(events.size()) + " on\n";
+        FOURFOLD_TRY(const std::int64_t last, store->last_seq(id, stream_name(static_cast<int>(node))));
+        from.push_back(last + 1);
+        text += hosts[node] + ": from event " + std::to_string(last + 1) + " on\n";
     }
     out.document.update(Json{{"run", id}, {"state", detail.summary.state}, {"target", to_json(of_run)},
         {"from_event", std::move(from)}, {"history", file.string()}});

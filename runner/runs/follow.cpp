@@ -321,7 +321,7 @@ private:
                     if (control_.ordered_before(std::chrono::duration<double>(options_.give_up_s))) {
                         Problem problem = *last;
                         problem.message = "could not be reached to stop its ranks: " + problem.message;
-                        problem.hint = "they may still run; `fourfold attach` tries again";
+                        problem.hint = "they may still run; `fourfold stop " + recorder_.run() + "` tries again";
                         post_end(node.index, {"lost", problem, true});
                         return;
                     }

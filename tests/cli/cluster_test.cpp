@@ -47,6 +47,7 @@ TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
     EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 3u);
     expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts}), 2, "--gpus");
     expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts, "--gpus", "two"}), 2, "--gpus");
+    EXPECT_EQ(fourfold({"gc", "--target", "local", "--dry-run"}).status, 0);
     const Output cleared = fourfold({"gc", "local", "--older-than", "0"});
     EXPECT_EQ(cleared.status, 0) << cleared.err;
     EXPECT_THAT(cleared.out, HasSubstr("this computer: removed 3 runs"));
@@ -90,7 +91,14 @@ TEST_F(ClusterCommands, DryRunsSayWhatIsOpenedCopiedAndRun)
     const Json document = json_of(fourfold({"attach", "--target", target, "--dry-run", "--json"}));
     EXPECT_EQ(document["connects"].size(), 2u);
     EXPECT_EQ(document["agent"]["sha256"].get<std::string>().size(), 64u);
+    EXPECT_EQ(fourfold({"probe", "--target", target, "--dry-run"}).out, probe.out) << "as `run` names it";
+    expect_problem(fourfold({"probe", target, "--target", target, "--dry-run"}), 2, "--target");
+    const Output stop = fourfold({"stop", "01ABC", "--target", target, "--dry-run"});
+    EXPECT_EQ(stop.status, 0) << stop.err;
+    EXPECT_THAT(stop.out, HasSubstr("opens SSH to me@node1:2222"));
+    expect_problem(fourfold({"stop"}), 2, "RUN is required");
     expect_problem(fourfold({"attach", "--dry-run"}), 2, "no run yet");
+    expect_problem(fourfold({"attach"}), 2, "name the hosts with --target");
     EXPECT_FALSE(fs::exists(folder() / "data/fourfold")) << "nothing is stored";
     EXPECT_EQ(fourfold({"run", tiny_plan(), "--target", "local"}).status, 0);
     EXPECT_THAT(fourfold({"attach", "--dry-run"}).out, HasSubstr("has ended (ok): nothing would be opened"));

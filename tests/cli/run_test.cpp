@@ -141,6 +141,58 @@ TEST_F(Run, OutlivesItsClientAndIsCaughtUpWith)
     EXPECT_EQ(history()[0]["steps"], 150);
 }
 
+// Beside the program that follows the run, and after that one was killed.
+TEST_F(Run, IsStoppedByAnotherProgram)
+{
+    const std::string plan = tiny_plan({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    expect_problem(fourfold({"stop", "last"}), 2, "--target");
+    for (const bool followed : {true, false}) {
+        SCOPED_TRACE(followed);
+        const Started client = start({"run", plan});
+        ASSERT_TRUE(wait_for_steps(client)) << client.error_text();
+        if (!followed) {
+            ::kill(client.process, SIGKILL);
+            EXPECT_EQ(finish(client).status, 128 + SIGKILL);
+        }
+        const std::string id = history()[0]["id"];
+        EXPECT_THAT(fourfold({"stop", id, "--dry-run"}).out, HasSubstr("asks the agent of each host to stop"));
+        EXPECT_EQ(history()[0]["state"], "running");
+        const Output stopped = fourfold({"stop", id});
+        EXPECT_EQ(stopped.status, 0) << stopped.err;
+        EXPECT_EQ(stopped.out, "run " + id + " has ended (cancelled)\n");
+        EXPECT_EQ(processes_with("FOURFOLD_RUN=" + id), 0);
+        if (followed) {
+            EXPECT_EQ(finish(client).status, 1);
+        }
+        EXPECT_EQ(history()[0]["state"], "cancelled");
+        EXPECT_THAT(fourfold({"stop", id, "--dry-run"}).out, HasSubstr("nothing would be opened"));
+        EXPECT_EQ(json_of(fourfold({"stop", id, "--json"}))["state"], "cancelled") << "again changes nothing";
+    }
+}
+
+// What could not be stopped is a failure with its cause, not a run that goes on as asked.
+TEST_F(Run, AStopThatReachesNobodyFails)
+{
+    const std::string target = file("here.json", R"({"kind": "local", "timeouts": {"connect_s": 0.1}})");
+    const Started client
+        = start({"run", tiny_plan({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}}), "--target", target});
+    ASSERT_TRUE(wait_for_steps(client)) << client.error_text();
+    ::kill(client.process, SIGKILL);
+    (void)finish(client);
+    fs::rename(folder() / "bin/fourfold-agent", folder() / "bin/away");
+    const Output failed = fourfold({"stop", "last"});
+    EXPECT_EQ(failed.status, 1);
+    EXPECT_EQ(failed.out, "");
+    EXPECT_THAT(lines_of(failed.err).back(), HasSubstr("could not be reached to stop its ranks"));
+    EXPECT_EQ(history()[0]["state"], "stopping");
+    const Output attached = fourfold({"attach"});
+    EXPECT_EQ(attached.status, 1) << "attach tries the same again";
+    EXPECT_THAT(lines_of(attached.err).back(), HasSubstr("could not be reached to stop its ranks"));
+    fs::rename(folder() / "bin/away", folder() / "bin/fourfold-agent");
+    EXPECT_EQ(fourfold({"stop", "last"}).status, 0);
+    EXPECT_EQ(history()[0]["state"], "cancelled");
+}
+
 class Stop : public Run, public ::testing::WithParamInterface<int> { };
 
 TEST_P(Stop, EndsTheRunOnEveryRank)

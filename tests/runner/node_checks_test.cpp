@@ -135,10 +135,13 @@ TEST_F(NodeChecks, OtherRunsAreNamed)
     }
     kill(other, SIGKILL);
     waitpid(other, nullptr, 0);
-    bool named = false;
-    for (const Json& one : found)
-        named = named || text_field(one, "message").find("SOMEBODYELSES") != std::string::npos;
-    EXPECT_TRUE(named) << found.dump();
+    Json named;
+    for (const Json& one : found) {
+        if (text_field(one, "message").find("SOMEBODYELSES") != std::string::npos)
+            named = one;
+    }
+    ASSERT_TRUE(named.is_object()) << found.dump();
+    EXPECT_EQ(text_field(named, "cure").find("fourfold stop"), std::string::npos) << "its folder is not here";
 }
 
 // The whole way: a program in nvidia-smi's place, the driver's mark, the kernel's log.

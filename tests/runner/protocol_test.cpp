@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Frames, chunks and specifications against well-meaning, damaged and hostile input.
+#include "runner/protocol/attempt.h"
 #include "runner/protocol/chunk.h"
 #include "runner/protocol/frame.h"
 #include "runner/protocol/hash_cache.h"
@@ -80,6 +81,21 @@ TEST(Frames, FuzzedStreamsNeverYieldOversizedFrames)
                 break;
             ASSERT_LE((*frame)->payload.size(), wire.size());
         }
+    }
+}
+
+TEST(Attempts, AreRunsOfTheirOwn)
+{
+    const std::string first = "01M82VXW86DQ2831K30FY6P5CW";
+    EXPECT_EQ(attempt_id({first, 0}), first);
+    EXPECT_EQ(attempt_id({first, 12}), first + "A12");
+    EXPECT_TRUE(is_run_id(attempt_id({first, 12})));
+    EXPECT_EQ(attempt_of(first + "A12").run, first);
+    EXPECT_EQ(attempt_of(first + "A12").number, 12);
+    for (const std::string& id :
+        {first, first + "A", first + "A0", first + "B1", first + "A1x", std::string("01AA1")}) {
+        EXPECT_EQ(attempt_of(id).run, id);
+        EXPECT_EQ(attempt_of(id).number, 0) << id;
     }
 }
 

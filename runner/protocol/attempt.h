@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A preempted Slurm job that is queued again: each attempt is a run of its own, "<run>A1", "<run>A2" ...
+#pragma once
+
+#include <string>
+
+namespace fourfold {
+
+struct Attempt {
+    std::string run; // id of the first attempt, a ULID
+    int number = 0; // 0 = the first
+};
+
+// The id under which client and agent store an attempt.
+std::string attempt_id(const Attempt& attempt);
+// The other way; an id that is no further attempt's is a first attempt.
+Attempt attempt_of(const std::string& id);
+
+} // namespace fourfold

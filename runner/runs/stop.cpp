@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/runs/stop.h"
+
+#include "core/history/store.h"
+#include "runner/protocol/message.h"
+#include "runner/runs/attempts.h"
+#include "runner/runs/launch_plan.h"
+#include "runner/runs/node.h"
+#include "runner/runs/run_record.h"
+#include "runner/runs/run_state.h"
+
+#include <thread>
+
+namespace fourfold {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kLook = 50ms;
+constexpr auto kUntilStored = 10s; // by the program that follows the run
+
+Expected<Target> target_of(const std::string& run)
+{
+    const auto file = run_record_folder(run) / "launch.json";
+    FOURFOLD_TRY(const Json launched, read_json_file(file));
+    return target_from_json(object_field(launched, "target"), file.string());
+}
+
+Expected<void> stop_node(
+    Node& node, const std::string& run, const Target& target, const StopOrder& order, const std::stop_token& stop)
+{
+    FOURFOLD_CHECK(node.connect(stop));
+    FOURFOLD_CHECK(node.agent->stop(run, node.index, order.status, order.why, order.error, target.stop_grace_s));
+    const auto deadline = Clock::now() + kUntilStored
+        + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(target.stop_grace_s));
+    while (!stop.stop_requested()) {
+        FOURFOLD_TRY(const Json status, node.agent->status(run, node.index));
+        const std::string state = text_field(status, "state");
+        if (state != "running" && state != "stopping")
+            return {};
+        if (Clock::now() > deadline)
+            break;
+        std::this_thread::sleep_for(kLook);
+    }
+    return Problem{ProblemCode::failed, "its ranks have not ended yet", "ask again", node.name};
+}
+
+// Beside the program that follows the run: each node is told, the other one hears the end of each.
+Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer, const std::stop_token& stop,
+    const std::filesystem::path& history_file, const StopOrder& order)
+{
+    FOURFOLD_TRY(const HistoryStore store,
+        HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file, StoreMode::read_only));
+    RunResult result;
+    FOURFOLD_TRY(result.id, store.full_id(run_id));
+    result.folder = run_record_folder(result.id);
+    FOURFOLD_TRY(const Target target, target_of(result.id));
+    Mailbox mailbox;
+    std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
+    observer.on_state(RunState::stopping, "another program of this computer follows the run and stores its end");
+    // A node that cannot be reached must not keep the others going.
+    std::vector<std::optional<Problem>> problems(nodes.size());
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
+        if (const auto stopped = stop_node(node, result.id, target, order, phase); !stopped)
+            problems[static_cast<std::size_t>(node.index)] = stopped.error();
+        return {};
+    }));
+    for (auto& problem : problems) {
+        if (problem && !result.problem)
+            result.problem = std::move(problem);
+    }
+    const auto deadline = Clock::now() + kUntilStored;
+    for (;; std::this_thread::sleep_for(kLook)) {
+        FOURFOLD_TRY(const RunDetail detail, store.show(result.id));
+        result.state = run_state(detail.summary.state);
+        if (is_terminal(result.state) || stop.stop_requested() || Clock::now() > deadline)
+            break;
+    }
+    if (!is_terminal(result.state) && !result.problem)
+        result.problem = Problem{
+            ProblemCode::failed, "its ranks have ended, the program that follows it has not stored that yet", {}, {}};
+    observer.on_state(result.state, "");
+    return result;
+}
+
+} // namespace
+
+Expected<RunResult> stop_run(
+    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+{
+    const StopOrder order{"cancelled", "stopped on request", nullptr};
+    auto followed = follow_stored(run_id, observer, stop, history_file, OnStop::detach, order);
+    if (!followed && followed.error().code == ProblemCode::refused)
+        return stop_beside(run_id, observer, stop, history_file, order);
+    FOURFOLD_TRY(RunResult result, std::move(followed));
+    if (result.state != RunState::preempted)
+        return result;
+    const auto target = target_of(result.id);
+    if (!target) // of a run that was imported
+        return result;
+    return follow_attempts(
+        std::move(result), *target, own_program("fourfold-agent"), observer, stop, history_file, OnStop::detach, order);
+}
+
+} // namespace fourfold
