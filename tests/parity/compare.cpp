@@ -25,8 +25,10 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     std::filesystem::create_directories(folder);
     auto variables = plan.run.environment;
     variables.insert(environment.begin(), environment.end());
-    Ranks ranks(plan.gpus, joined({parity_worker(), "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
-        folder, variables);
+    const bool gpu = std::ranges::find(flags, "--gpu") != flags.end();
+    const auto worker = gpu ? cuda_parity_worker() : parity_worker();
+    Ranks ranks(
+        plan.gpus, joined({worker, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags), folder, variables);
     const auto statuses = ranks.wait(200s);
     JobResult result;
     for (int rank = 0; rank < plan.gpus; ++rank) {

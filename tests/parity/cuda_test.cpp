@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The CUDA trainer. Where there is no GPU only its refusal can be tested; the rest is skipped and says so.
+// The CUDA trainer. Where there is no GPU only its refusal can be tested; the rest is skipped and says so. The whole
+// matrix on a GPU: FOURFOLD_PARITY_GPU=1 build/release/tests/trainer_matrix_long_test. Collectives: nccl_test.cpp.
+#include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -16,6 +18,8 @@ bool gpu_here()
 {
     return std::filesystem::exists("/dev/nvidia0");
 }
+
+constexpr char kNoGpu[] = "no GPU on this computer (/dev/nvidia0): the CUDA trainer is compiled and linked only";
 
 struct Outcome {
     int status = -1;
@@ -59,7 +63,7 @@ TEST(CudaTrainer, NcclWithoutGpusIsRefused)
 TEST(CudaTrainer, OneRankOnAGpuFollowsTheCpu)
 {
     if (!gpu_here())
-        GTEST_SKIP() << "no GPU on this computer (/dev/nvidia0): the CUDA trainer is compiled and linked only";
+        GTEST_SKIP() << kNoGpu;
     const auto gpu = train_one_rank(cuda_trainer_program(), "nccl"), cpu = train_one_rank(trainer_program(), "gloo");
     ASSERT_EQ(gpu.status, 0) << gpu.log;
     ASSERT_EQ(gpu.events.size(), cpu.events.size());
@@ -67,6 +71,70 @@ TEST(CudaTrainer, OneRankOnAGpuFollowsTheCpu)
         if (gpu.events[i]["event"] == "step") {
             EXPECT_NEAR(gpu.events[i]["loss"].get<double>(), cpu.events[i]["loss"].get<double>(), 1e-3);
         }
+}
+
+// A few meshes with tensors on one GPU that all ranks share, in fp64 and fp32.
+class OneGpu : public ::testing::TestWithParam<Case> { };
+
+TEST_P(OneGpu, AMeshEqualsOneRank)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    EXPECT_EQ(excess(compare_with_one_rank(GetParam(), {"--both", "--gpu"}, {"--both", "--gpu"})), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, OneGpu,
+    ::testing::Values(Case{"tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {}},
+        Case{"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
+        Case{"cp2_all_gather", {"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}, {}},
+        Case{"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        Case{"tp2_cp2_pp2_dp2", {"gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2"}, {}}),
+    [](const auto& info) { return info.param.name; });
+
+// The worker of these tests, on the CPU: what is skipped above would at least start.
+TEST(CudaParityWorker, EqualsTheCpuProgramWithoutAGpu)
+{
+    if (gpu_here())
+        GTEST_SKIP() << "this computer has a GPU";
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    Ranks ranks(1,
+        {cuda_parity_worker(), "--plan", write_plan(tiny_plan(tokens), folder.path()), "--run-dir", folder.path(),
+            "--fp64"},
+        folder.path());
+    const int status = ranks.wait(200s)[0];
+    if (status == 127 || ranks.log(0).find("error while loading shared libraries") != std::string::npos)
+        GTEST_SKIP() << "the CUDA libraries are not complete here: " << ranks.log(0);
+    ASSERT_EQ(status, 0) << ranks.log(0);
+    const Dump cuda_program = read_dump(folder.path(), 0);
+    const JobResult cpu_program = run_job(tiny_plan(tokens), folder.path() / "cpu", {"--fp64"});
+    ASSERT_EQ(cpu_program.problem, "");
+    EXPECT_EQ(compare({cuda_program}, cpu_program.dumps[0]).gradient, 0);
+}
+
+// In bf16 with fp32 master weights the loss follows that of fp32; with CP the scores go through FlashAttention.
+TEST(CudaTrainer, Bf16FollowsFp32)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto losses = [&](const char* name, const std::vector<std::string>& assignments) {
+        const JobResult result = run_job(tiny_plan(tokens, assignments), folder.path() / name, {"--gpu"});
+        EXPECT_EQ(result.problem, "") << name;
+        return result.problem.empty() ? result.dumps[0].losses : std::vector<double>();
+    };
+    const std::vector<std::string> bf16{"training.precision=\"bf16\"", "model.hidden_size=128"};
+    const auto exact = losses("fp32", {"training.precision=\"fp32\"", "model.hidden_size=128"});
+    const auto one = losses("bf16", bf16);
+    const auto ring = losses("bf16-cp2", joined(bf16, {"gpus=2", "layout.cp=2"}));
+    ASSERT_FALSE(exact.empty());
+    ASSERT_EQ(one.size(), exact.size());
+    ASSERT_EQ(ring.size(), exact.size());
+    for (std::size_t step = 0; step < exact.size(); ++step) {
+        EXPECT_NEAR(one[step] / exact[step], 1, 0.02) << "step " << step;
+        EXPECT_NEAR(ring[step] / exact[step], 1, 0.02) << "step " << step << ", two ranks of context parallelism";
+    }
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // and rows that cover every combination of three settings, each in fp64 against one rank. With FOURFOLD_PARITY_REPORT
 // it writes a Markdown table, a section a test:
 //   FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test
+// With FOURFOLD_PARITY_GPU=1 all ranks keep their tensors on the first GPU and send them over Gloo.
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 
@@ -12,9 +13,23 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 namespace fourfold::testing {
 namespace {
+
+bool on_gpu()
+{
+    const char* const wanted = std::getenv("FOURFOLD_PARITY_GPU");
+    return wanted && std::string_view(wanted) == "1";
+}
+
+std::vector<std::string> flags(std::vector<std::string> list)
+{
+    if (on_gpu())
+        list.emplace_back("--gpu");
+    return list;
+}
 
 std::string scientific(double value)
 {
@@ -45,13 +60,13 @@ void compare_and_report(const std::string& title, const std::vector<Case>& cases
     std::ofstream report(file ? file : "/dev/null", first ? std::ios::trunc : std::ios::app);
     ASSERT_TRUE(report) << "cannot write " << file;
     report
-        << (first ? kHeading : "") << "\n## " << title
+        << (first ? kHeading : "") << (first && on_gpu() ? "All tensors on one GPU.\n" : "") << "\n## " << title
         << "\n| case | ranks | loss | held-out loss | gradient norm | gradients | weights | seconds | equal | mesh | "
            "mesh and one rank |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |\n";
     int failures = 0;
     for (const Case& c : cases) {
         const auto begin = std::chrono::steady_clock::now();
-        const auto worst = compare_with_one_rank(c, {"--fp64"}, {"--fp64"});
+        const auto worst = compare_with_one_rank(c, flags({"--fp64"}), flags({"--fp64"}));
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const bool equal = worst.problem.empty() && worst.loss < 1e-12 && worst.eval_loss < 1e-12
             && worst.grad_norm < 1e-10 && worst.gradient < 1e-10 && worst.weight < 1e-9;
@@ -90,11 +105,11 @@ TEST(Curves, OfFiftyStepsStayTogether)
         {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "layout.virtual_stages=2",
             "training.schedule=\"interleaved\"", "training.sharding=\"optimizer\""},
         {"model.num_hidden_layers=4", "run.steps=50"}};
-    const auto exact = compare_with_one_rank(c, {"--fp64"}, {"--fp64"});
+    const auto exact = compare_with_one_rank(c, flags({"--fp64"}), flags({"--fp64"}));
     ASSERT_EQ(exact.problem, "");
     EXPECT_LT(exact.loss, 1e-8);
     EXPECT_LT(exact.learned, 0.9);
-    const auto single = compare_with_one_rank(c, {}, {});
+    const auto single = compare_with_one_rank(c, flags({}), flags({}));
     ASSERT_EQ(single.problem, "");
     EXPECT_LT(single.loss, 1e-4);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One rank of a comparison: trains as fourfold-trainer does and writes what the tests compare.
-//   parity-worker --plan P --run-dir D [--fp64 | --both] [--corrupt GROUP.OPERATION]
+//   parity-worker --plan P --run-dir D [--gpu] [--fp64 | --both] [--corrupt GROUP.OPERATION]
 // --fp64: weights and arithmetic in fp64. --both: in fp64, then the first step once more in fp32. --corrupt: the named
 // collective leaves out the other ranks' data, on this group alone, e.g. "tp.all_reduce"; a comparison with one rank
-// must notice. cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
+// must notice. --gpu (parity-worker-cuda): tensors on the first GPU, which all ranks share, and messages over Gloo.
+// cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
 #include "runner/trainer/comm/c10d_transport.h"
+#include "runner/trainer/device/device.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
@@ -157,15 +159,19 @@ void train_and_dump(
 void work(int argc, char** argv)
 {
     std::string plan_file, folder, corrupt;
-    bool fp64 = false, both = false;
+    bool fp64 = false, both = false, gpu = false;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--fp64" || argument == "--both")
             (argument == "--both" ? both : fp64) = true;
+        else if (argument == "--gpu")
+            gpu = true;
         else if (i + 1 < argc)
             (argument == "--plan" ? plan_file : argument == "--run-dir" ? folder : corrupt) = argv[++i];
     }
     at::set_num_threads(1);
+    if (gpu)
+        select_gpu(0);
     const Job job = value(job_from_environment(plan_file, folder));
     const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
     const auto rendezvous = value(Rendezvous::join(job));
@@ -183,9 +189,9 @@ void work(int argc, char** argv)
         mesh.at.cp = mesh.cp.size() - 1 - mesh.at.cp;
     const std::string base = folder + "/dump" + std::to_string(job.rank);
     const int64_t padding = value(padding_token());
-    train_and_dump(plan, mesh, {false, fp64 || both, padding}, INT_MAX, base);
+    train_and_dump(plan, mesh, {gpu, fp64 || both, padding}, INT_MAX, base);
     if (both)
-        train_and_dump(plan, mesh, {false, false, padding}, 1, base + ".fp32");
+        train_and_dump(plan, mesh, {gpu, false, padding}, 1, base + ".fp32");
     rendezvous->leave();
 }
 

@@ -190,5 +190,9 @@ std::filesystem::path parity_worker()
 {
     return std::filesystem::path(FOURFOLD_TEST_BIN_DIR) / "parity-worker";
 }
+std::filesystem::path cuda_parity_worker()
+{
+    return std::filesystem::path(FOURFOLD_TEST_BIN_DIR) / "parity-worker-cuda";
+}
 
 } // namespace fourfold::testing

@@ -56,5 +56,6 @@ private:
 std::filesystem::path trainer_program(); // fourfold-trainer
 std::filesystem::path cuda_trainer_program();
 std::filesystem::path parity_worker();
+std::filesystem::path cuda_parity_worker();
 
 } // namespace fourfold::testing

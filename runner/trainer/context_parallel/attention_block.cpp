@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/context_parallel/attention_block.h"
 
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/logaddexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
@@ -13,7 +16,8 @@
 namespace fourfold::trainer {
 
 namespace {
-// The formulas as written, for devices whose fused kernels do not take every type: the scores are in memory.
+// The formulas as written, for what no fused kernel of the device takes (fp32 and fp64 on a GPU): the scores are in
+// memory.
 struct Plain {
     at::Tensor query, key, value; // [b, kv_heads, heads / kv_heads, s or t, head_dim], keys broadcast over dimension 2
     at::Tensor scores; // scaled, -inf where masked
@@ -64,10 +68,34 @@ AttentionGradients attend_backward_plain(const at::Tensor& gradient, const at::T
     return {plain.by_head(at::matmul(score_slope, plain.key), query.size(-1)).to(query.scalar_type()),
         key_slope.to(key.scalar_type()), value_slope.to(value.scalar_type())};
 }
+
+// FlashAttention on GPUs takes 16-bit types and head dimensions of whole 16-byte vectors.
+bool has_flash(const at::Tensor& query)
+{
+    constexpr int64_t kVector = 8, kLargestHead = 256;
+    const bool half = query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf;
+    return query.is_cuda() && half && query.size(-1) % kVector == 0 && query.size(-1) <= kLargestHead;
+}
+
+AttentionGradients attend_backward_flash(const at::Tensor& gradient, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum, bool causal)
+{
+    // Sequences of equal length need no table of their beginnings, and without dropout nobody reads its random state.
+    const at::Tensor no_table, random_state = at::empty({2}, query.options().dtype(at::kUInt64));
+    // The kernel reads the log-sums as they lie in memory, and the others by rows.
+    auto [query_slope, key_slope, value_slope] = at::_scaled_dot_product_flash_attention_backward(gradient.contiguous(),
+        query, key, value, output, log_sum.contiguous(), no_table, no_table, query.size(2), key.size(2), 0.0, causal,
+        random_state, random_state);
+    return {std::move(query_slope), std::move(key_slope), std::move(value_slope)};
+}
 } // namespace
 
 AttentionPart attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal)
 {
+    if (has_flash(query)) {
+        auto result = at::_scaled_dot_product_flash_attention(query, key, value, 0.0, causal);
+        return {std::get<0>(result), std::get<1>(result)};
+    }
     if (!query.is_cpu())
         return attend_plain(query, key, value, causal);
     auto [output, log_sum] = at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, causal);
@@ -85,6 +113,8 @@ void merge(const at::Tensor& output, const at::Tensor& log_sum, const AttentionP
 AttentionGradients attend_backward(const at::Tensor& gradient, const at::Tensor& query, const at::Tensor& key,
     const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum, bool causal)
 {
+    if (has_flash(query))
+        return attend_backward_flash(gradient, query, key, value, output, log_sum, causal);
     if (!query.is_cpu())
         return attend_backward_plain(gradient, query, key, value, output, log_sum, causal);
     auto [query_slope, key_slope, value_slope] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
