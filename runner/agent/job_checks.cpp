@@ -57,7 +57,7 @@ Expected<void> judge_findings(
             const Problem problem = problem_of(finding, ProblemCode::failed, host);
             log.append("warning", -1,
                 {{"kind", "preflight"}, {"host", host},
-                    {"message", host + ": " + problem.message + (problem.hint.empty() ? "" : "; " + problem.hint)}});
+                    {"message", problem.message + (problem.hint.empty() ? "" : "; " + problem.hint)}});
             if (level == "error" && !first)
                 first = problem;
         }

@@ -33,9 +33,10 @@ Expected<void> close_lost_run(
         EventMerge merge(spec, folder.path(), log);
         while (merge.poll()) { }
         const RankPlace& first = spec.ranks.front();
-        log.append("error", first.rank,
-            {{"kind", status}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
-                {"log", last_log_lines(folder.file("agent.log"))}});
+        if (status != "cancelled" && status != "preempted") // what was asked for is no error
+            log.append("error", first.rank,
+                {{"kind", status}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
+                    {"log", last_log_lines(folder.file("agent.log"))}});
         log.append("end", first.rank, {{"status", status}, {"message", why}});
         log.sync();
         if (log.failed())

@@ -6,6 +6,7 @@
 #include "runner/agent/node_checks.h"
 #include "runner/agent/node_speed.h"
 #include "runner/agent/session.h"
+#include "runner/agent/slurm_checks.h"
 #include "runner/protocol/message.h"
 
 #include <unistd.h>
@@ -20,6 +21,10 @@ Expected<void> Session::probe(const Json& request)
     Json reply = {{"is", "probe"},
         {"findings",
             node_checks(base_, static_cast<int>(integer_field(request, "ranks", 1)), flag_field(request, "on_gpus"))}};
+    if (const auto slurm = request.find("slurm"); slurm != request.end() && slurm->is_object()) {
+        for (Json& finding : slurm_checks(*slurm))
+            reply["findings"].push_back(std::move(finding));
+    }
     if (flag_field(request, "speed"))
         reply["speed"] = measure_speed();
     send(reply);

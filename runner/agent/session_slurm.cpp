@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session's requests about a Slurm job: lay its run folder out, submit it, follow it from outside.
+#include "core/base/text.h"
+#include "runner/agent/event_merge.h"
 #include "runner/agent/lay_out.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_commands.h"
@@ -9,7 +11,37 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace fourfold {
+
+namespace {
+
+constexpr int kOutputLines = 5; // of each file
+constexpr std::size_t kOutputBytes = 1000;
+
+// The last lines of what the batch script and srun's tasks printed, the script's first: why nothing of ours ran.
+std::string job_output(const std::filesystem::path& place)
+{
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+        if (entry.path().extension() == ".log")
+            files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    std::string out;
+    for (const auto& file : files) {
+        for (const Json& line : last_log_lines(file, kOutputLines)) {
+            if (line.is_string() && out.size() < kOutputBytes)
+                out += (out.empty() ? "" : " | ") + printable(line.get<std::string>(), kOutputBytes);
+        }
+    }
+    return out.substr(0, kOutputBytes);
+}
+
+} // namespace
 
 // {"specs": one a node, "script"}: the run folder with everything that the job needs; the answer is the job's number.
 // Idempotent by the run's id: a run that was submitted is not submitted again.
@@ -78,9 +110,16 @@ Expected<std::string> Session::hint_of_slurm(const RunFolder& folder, const std:
     const bool over = job.state.empty() || is_final(job.state) || requeued;
     slurm_over_ = over ? slurm_over_ + 1 : 0;
     // Twice, as the run folder may lag behind; a job that ran writes its end itself unless it was lost.
-    if (slurm_over_ >= 2 && (state == "queued" || state == "silent" || slurm_over_ >= 5))
-        FOURFOLD_CHECK(close_lost_run(folder, folder.path().filename().string(), 0,
-            status_of_state(requeued ? "PREEMPTED" : job.state), words_of_state(requeued ? "PREEMPTED" : job.state)));
+    if (slurm_over_ < 2 || (state != "queued" && state != "silent" && slurm_over_ < 5))
+        return slurm_hint_;
+    const std::string said = requeued ? "PREEMPTED" : job.state;
+    std::string status = status_of_state(said);
+    std::string why = words_of_state(said);
+    if (const std::string output = job_output(folder.file("slurm")); status == "lost" && !output.empty())
+        why += "; the job's output ends with: " + output;
+    if (status == "lost" && state == "queued" && !job.state.empty())
+        status = "fail"; // no rank was started: nothing is lost
+    FOURFOLD_CHECK(close_lost_run(folder, folder.path().filename().string(), 0, status, why));
     return slurm_hint_;
 }
 

@@ -54,14 +54,9 @@ std::vector<std::string> plain_environment()
     return out;
 }
 
-struct Result {
-    int status = -1; // exit status; -1 = not started or too late
-    std::string text; // both outputs
-};
-
-Result call(std::vector<std::string> words)
+SlurmAnswer call(std::vector<std::string> words)
 {
-    Result result;
+    SlurmAnswer result;
     words[0] = program(words[0]);
     int ends[2];
     if (words[0].empty() || pipe2(ends, O_CLOEXEC) != 0)
@@ -135,6 +130,16 @@ std::string field(const std::string& text, const std::string& key)
 
 } // namespace
 
+bool has_slurm_program(const std::string& name)
+{
+    return !program(name).empty();
+}
+
+SlurmAnswer ask_slurm(const std::vector<std::string>& words)
+{
+    return call(words);
+}
+
 SlurmJob parse_squeue(const std::string& text)
 {
     SlurmJob job;
@@ -172,10 +177,10 @@ SlurmJob parse_scontrol(const std::string& text)
 
 Expected<std::string> submit_job(const std::filesystem::path& script, const std::filesystem::path& folder)
 {
-    if (program("sbatch").empty())
+    if (!has_slurm_program("sbatch"))
         return Problem{ProblemCode::not_found, "sbatch is not on this host",
             "set slurm.login to a login host of the cluster", "Slurm"};
-    const Result result = call({"sbatch", "--parsable", "--chdir=" + folder.string(), script.string()});
+    const SlurmAnswer result = call({"sbatch", "--parsable", "--chdir=" + folder.string(), script.string()});
     std::istringstream words(result.text);
     std::string line, job;
     while (std::getline(words, line)) { // warnings may stand before the number
@@ -192,10 +197,10 @@ Expected<std::string> submit_job(const std::filesystem::path& script, const std:
 
 SlurmJob look_at_job(const std::string& job)
 {
-    const Result control = call({"scontrol", "-o", "show", "job", job});
+    const SlurmAnswer control = call({"scontrol", "-o", "show", "job", job});
     if (control.status == 0)
         return parse_scontrol(control.text);
-    const Result queue = call({"squeue", "-h", "-t", "all", "-o", "%T|%r|%N", "-j", job});
+    const SlurmAnswer queue = call({"squeue", "-h", "-t", "all", "-o", "%T|%r|%N", "-j", job});
     if (queue.status == 0) {
         if (SlurmJob found = parse_squeue(queue.text); !found.state.empty())
             return found;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -20,6 +21,14 @@ struct SlurmJob {
     long long end_time = 0; // when it ends or will end (Unix time); 0 = not known
     bool answered = false; // false: slurmctld did not answer, nothing is known
 };
+
+// What one of Slurm's programs printed and how it ended.
+struct SlurmAnswer {
+    int status = -1; // exit status; -1 = not started or too late
+    std::string text; // both outputs
+};
+bool has_slurm_program(const std::string& name);
+SlurmAnswer ask_slurm(const std::vector<std::string>& words); // the program's name and its arguments
 
 // The job's number. Fails with what sbatch printed.
 Expected<std::string> submit_job(const std::filesystem::path& script, const std::filesystem::path& folder);

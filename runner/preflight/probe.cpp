@@ -29,14 +29,15 @@ void append(std::vector<Finding>& to, std::vector<Finding> from)
 
 // Looks at every connected node itself, all at once.
 Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop,
-    bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& speeds)
+    bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& speeds,
+    const Json& slurm = nullptr)
 {
     std::mutex mutex;
     probed.resize(nodes.size());
     speeds.resize(nodes.size());
     return on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         const int ranks = node.ranks.empty() ? needs.ranks_per_node : static_cast<int>(node.ranks.size());
-        FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed));
+        FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed, slurm));
         FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
         const std::lock_guard lock(mutex);
         append(findings, shell_findings(node.name, node.transport->noise()));
@@ -115,7 +116,11 @@ Expected<ProbeReport> probe_target(
     }
     std::vector<ProbedNode> probed;
     std::vector<Json> speeds;
-    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds));
+    Json slurm;
+    if (target.slurm)
+        slurm = {{"partition", target.slurm->partition}, {"nodes", target.slurm->nodes}, {"time", target.slurm->time},
+            {"gres", target.slurm->gres}};
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds, slurm));
     append(report.findings, compare_nodes(probed, needs));
     FOURFOLD_TRY(report.network,
         look_at_network(nodes, mailbox, stop, speed ? LookDepth::speed : LookDepth::whole, target.connect_timeout_s));

@@ -120,7 +120,8 @@ public:
     Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);
 
     // What stands in the way of `ranks` ranks (the findings of runner/agent/node_checks.h), and speeds when asked for.
-    Expected<Json> probe(int ranks, bool on_gpus, bool speed);
+    // With `slurm` (partition, nodes, time and gres of a target) also what stands in a job's way.
+    Expected<Json> probe(int ranks, bool on_gpus, bool speed, const Json& slurm = nullptr);
     // How far the node's clock is ahead of this computer's, in seconds, and half the round trip that it took to ask.
     struct ClockSkew {
         double ahead_s = 0, uncertainty_s = 0;

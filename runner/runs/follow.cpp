@@ -293,7 +293,7 @@ private:
                 const std::string file = (recorder_.folder() / ("rank" + std::to_string(rank) + ".log")).string();
                 if (!last.empty())
                     problem.hint = "its log ends with: " + last + "; all of it in " + file;
-                else if (rank >= 0)
+                else if (std::error_code error; rank >= 0 && std::filesystem::exists(file, error))
                     problem.hint = "see " + file;
             }
             out.problem = problem;

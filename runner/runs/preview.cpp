@@ -33,6 +33,8 @@ std::vector<std::string> ports_of(const LaunchPlan& plan)
         if (plan.target.upload != "parallel")
             out.emplace_back("while files are sent a free port of each host that gets them from another host");
     }
+    if (plan.target.kind == TargetKind::slurm && plan.ranks.size() > 1 && plan.target.preflight)
+        out.emplace_back("in the job a free port of each node, for the look at the network between them");
     return out;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole runs in the queue of a real Slurm of four nodes: ends, failures, and what Slurm does to jobs.
 #include "core/history/store.h"
+#include "runner/preflight/probe.h"
 #include "runner/protocol/message.h"
+#include "runner/runs/stop.h"
 #include "tests/cluster/slurm.h"
 
 #include <signal.h>
@@ -204,6 +206,77 @@ TEST_F(Slurm, StoppedBetweenTwoAttempts)
     EXPECT_TRUE(wait_until([&] { return cluster->run("squeue -h -p low -o %i").empty(); }, 60))
         << "it would run on its own later: " << cluster->run("squeue");
     EXPECT_FALSE(std::filesystem::exists(home.path() / "shared/runs" / (observer.id + "A1")));
+}
+
+// `fourfold stop` from another program: a job that runs, and one that was preempted while nobody followed it.
+TEST_F(Slurm, StoppedByAnotherProgram)
+{
+    requeue = true;
+    Recording stopper;
+    for (const bool preempted : {false, true}) {
+        SCOPED_TRACE(preempted);
+        ClientProcess client(asked({{"FAKE_STEPS", "100000"}}));
+        const std::string& id = client.id();
+        ASSERT_TRUE(wait_until([&] {
+            const auto text = read_text_file(home.path() / "shared/runs" / id / "events.jsonl");
+            return text && text->find("\"step\":20,") != std::string::npos;
+        }));
+        if (preempted) {
+            client.end(SIGKILL);
+            (void)cluster->run("sbatch -p high -N 4 --exclusive --output=/dev/null --wrap 'sleep 3'");
+            ASSERT_TRUE(wait_until([&] {
+                return cluster->run("squeue -h -p low -t PENDING -o %i").find_first_of("0123456789")
+                    != std::string::npos;
+            }));
+        }
+        const auto result = stop_run(id, stopper, {});
+        ASSERT_TRUE(result) << result.error().line();
+        EXPECT_EQ(result->state, preempted ? RunState::preempted : RunState::cancelled);
+        EXPECT_TRUE(wait_until([&] { return cluster->run("squeue -h -p low -o %i").empty(); }, 60))
+            << "it would run on its own later: " << cluster->run("squeue");
+        EXPECT_EQ(processes_of(id), 0);
+        EXPECT_FALSE(std::filesystem::exists(home.path() / "shared/runs" / (id + "A1")));
+        if (!preempted) {
+            EXPECT_EQ(client.end(), 1);
+        }
+    }
+}
+
+// A look at the target asks Slurm too: a job that cannot run is known before it waits.
+TEST_F(Slurm, AProbeAsksForThePartition)
+{
+    const auto lines = [&](const std::function<void(SlurmSettings&)>& change) {
+        RunRequest changed = asked({});
+        change(*changed.target.slurm);
+        const auto report = probe_target(changed.target, observer, {}, false);
+        EXPECT_TRUE(report) << report.error().line();
+        return report ? probe_text(*report) : std::string();
+    };
+    const std::string sound = lines([](SlurmSettings&) {});
+    EXPECT_NE(sound.find("partition low (4 nodes, 4 of them up, 4 idle"), std::string::npos) << sound;
+    EXPECT_NE(sound.find("\nready for a run"), std::string::npos) << sound;
+    const std::string none = lines([](SlurmSettings& slurm) { slurm.partition = "nowhere"; });
+    EXPECT_NE(none.find("there is no partition \"nowhere\" (it has low, high)"), std::string::npos) << none;
+    EXPECT_NE(none.find("not ready for a run"), std::string::npos) << none;
+    const std::string many = lines([](SlurmSettings& slurm) { slurm.nodes = 5; });
+    EXPECT_NE(many.find("fewer than 5 nodes"), std::string::npos) << many;
+    cluster->kill_controller();
+    const std::string silent = lines([](SlurmSettings&) {});
+    cluster->start_controller();
+    EXPECT_NE(silent.find("error: this computer: Slurm: Slurm does not answer"), std::string::npos) << silent;
+}
+
+// What the batch script itself dies of is in its output only.
+TEST_F(Slurm, AScriptThatCannotStartTheAgentsSaysWhy)
+{
+    const std::string path = getenv("PATH");
+    setenv("PATH", "/nowhere", 1); // the job gets it; no srun there
+    const RunResult result = run(asked({{"FAKE_STEPS", "3"}}));
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("srun: not found"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "fail");
 }
 
 TEST_F(Slurm, AControllerThatDiesChangesNothing)

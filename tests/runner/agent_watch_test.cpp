@@ -6,6 +6,7 @@
 #include "runner/agent/node_checks.h"
 #include "runner/agent/numa.h"
 #include "runner/agent/rank_log.h"
+#include "runner/agent/slurm_checks.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/stall_watch.h"
 #include "runner/protocol/message.h"
@@ -189,6 +190,35 @@ TEST(SlurmAnswers, AreRead)
     EXPECT_EQ(status_of_state("NODE_FAIL"), "lost");
     EXPECT_EQ(status_of_state(""), "lost") << "absence is never success";
     EXPECT_EQ(status_of_state("COMPLETED"), "lost") << "only the run folder says ok";
+}
+
+TEST(SlurmAnswers, ThePartitionIsHeldAgainstTheTarget)
+{
+    const auto all = parse_sinfo("low*|up|idle|3|1-00:00:00|(null)\nlow*|up|down*|1|1-00:00:00|(null)\n"
+                                 "gpu|up|mixed|2|infinite|gpu:a100:8(S:0-1),shard:4\nold|inact|idle|1|infinite|(null)\n"
+                                 "sinfo: rubbish\n");
+    ASSERT_EQ(all.size(), 4u);
+    const auto line = [&](const Json& wanted) {
+        std::string out;
+        for (const Json& one : partition_findings(all, wanted))
+            out += text_field(one, "level") + " " + text_field(one, "message") + "; ";
+        return out;
+    };
+    EXPECT_EQ(line({{"nodes", 3}, {"time", "23:00:00"}}), "info partition low; ");
+    EXPECT_EQ(line({{"nodes", 4}}), "warning too few nodes of partition low are up: the job will wait; ");
+    EXPECT_EQ(line({{"nodes", 5}}), "error partition low has fewer than 5 nodes; ");
+    EXPECT_EQ(line({{"time", "1-0:0:1"}}), "error slurm.time 1-0:0:1 is beyond the limit of partition low; ");
+    EXPECT_EQ(line({{"gres", "gpu:2"}}), "error no node of partition low offers gpu; ");
+    EXPECT_EQ(line({{"gres", "gpu:2"}, {"partition", "gpu"}, {"time", "99-0"}}), "info partition gpu; ");
+    EXPECT_EQ(line({{"partition", "old"}}), "error partition old takes no jobs; ");
+    EXPECT_EQ(line({{"partition", "gpu,new"}}), "info partition gpu; error there is no partition \"new\"; ");
+    EXPECT_EQ(partition_findings({}, Json::object()).size(), 1u) << "no partition at all";
+    for (const auto& [time, seconds] :
+        {std::pair("90", 5400.0), std::pair("90:30", 5430.0), std::pair("1:30:00", 5400.0), std::pair("2-12", 216000.0),
+            std::pair("2-12:30", 217800.0), std::pair("2-12:30:10", 217810.0)})
+        EXPECT_EQ(slurm_seconds(time), seconds) << time;
+    EXPECT_FALSE(slurm_seconds("infinite"));
+    EXPECT_FALSE(slurm_seconds(""));
 }
 
 using ProgressPages = Folder;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands in the way of a job in Slurm's queue, as far as its login host can say. Findings have the form of
+// node_checks.h.
+#pragma once
+
+#include "core/base/json.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// One line of `sinfo -h -o %P|%a|%T|%D|%l|%G`: the nodes of a partition that are in one state.
+struct SlurmPartition {
+    std::string name, state; // state: "idle", "mixed", "down*" ...
+    bool is_default = false, up = false;
+    int nodes = 0;
+    std::string limit, gres; // "1-00:00:00" or "infinite"; "gpu:8" or "(null)"
+};
+std::vector<SlurmPartition> parse_sinfo(const std::string& text);
+// Of sbatch's and sinfo's forms ("90", "1:30:00", "2-12"); nothing for "infinite" and what is none.
+std::optional<double> slurm_seconds(const std::string& time);
+
+// What `wanted` (partition, nodes, time, gres as in a target; empty or 0 = not said) meets there.
+Json partition_findings(const std::vector<SlurmPartition>& all, const Json& wanted);
+// Asks Slurm's programs on this host.
+Json slurm_checks(const Json& wanted);
+
+} // namespace fourfold
