@@ -17,13 +17,23 @@ namespace fourfold {
 
 namespace {
 
-// Seconds since the file was last written or read; negative when it is not there.
-double age_of(const std::filesystem::path& file)
+// Seconds since the file was last written, or also read; negative when it is not there.
+double age_of(const std::filesystem::path& file, bool reads_count)
 {
     struct stat info { };
     if (lstat(file.c_str(), &info) != 0)
         return -1;
-    return difftime(std::time(nullptr), std::max(info.st_mtim.tv_sec, info.st_atim.tv_sec));
+    return difftime(
+        std::time(nullptr), reads_count ? std::max(info.st_mtim.tv_sec, info.st_atim.tv_sec) : info.st_mtim.tv_sec);
+}
+// Of what is read by looking at it, as a run's state.
+double since_written(const std::filesystem::path& file)
+{
+    return age_of(file, false);
+}
+double since_used(const std::filesystem::path& file)
+{
+    return age_of(file, true);
 }
 
 uint64_t bytes_in(const std::filesystem::path& place)
@@ -75,7 +85,7 @@ public:
     void store()
     {
         for (const auto& file : entries_of(base_ / "store")) {
-            if (used_.contains(file.string()) || age_of(file) < order_.older_than_s || is_being_written(file))
+            if (used_.contains(file.string()) || since_used(file) < order_.older_than_s || is_being_written(file))
                 continue;
             ++files_;
             remove(file);
@@ -84,7 +94,7 @@ public:
     void agents(const std::filesystem::path& own)
     {
         for (const auto& folder : entries_of(base_ / "agent")) {
-            if (own.parent_path() == folder || age_of(folder / "fourfold-agent") < order_.older_than_s)
+            if (own.parent_path() == folder || since_used(folder / "fourfold-agent") < order_.older_than_s)
                 continue;
             ++agents_;
             remove(folder);
@@ -96,21 +106,31 @@ public:
     }
 
 private:
-    // All shares of the run have ended, and a client has seen the end of the first.
+    // All shares of the run that are here have ended and a client has seen that, or it was never started.
     [[nodiscard]] bool is_done(const std::filesystem::path& folder) const
     {
         const std::string run = folder.filename().string();
-        for (int node = 0;; ++node) {
+        const std::vector<int> shares = shares_of(base_, run);
+        if (shares.empty())
+            return is_old_and_free(folder, folder);
+        // Who follows a Slurm job reads the first node's events only.
+        const bool first_followed = since_written(RunFolder(base_, run, 0).file("followed")) >= 0;
+        return std::all_of(shares.begin(), shares.end(), [&](int node) {
             const RunFolder share(base_, run, node);
-            if (!share.exists()) {
-                if (node == 0)
-                    return false;
-                break;
-            }
-            if (share.verdict() != "ended" || age_of(share.file("status.json")) < order_.older_than_s)
-                return false;
-        }
-        return age_of(folder / "followed") >= 0;
+            const std::string verdict = share.verdict();
+            if (verdict == "prepared" && since_written(share.file("events.jsonl")) < 0)
+                return is_old_and_free(share.path(), share.file("spec.json"));
+            return verdict == "ended" && since_written(share.file("status.json")) >= order_.older_than_s
+                && (first_followed || since_written(share.file("followed")) >= 0);
+        });
+    }
+    // What was begun, and nobody is at it any more.
+    [[nodiscard]] bool is_old_and_free(const std::filesystem::path& share, const std::filesystem::path& mark) const
+    {
+        const auto entries = entries_of(share);
+        return since_written(mark) >= order_.older_than_s && !is_being_written(share / "lock")
+            && std::none_of(entries.begin(), entries.end(),
+                [](const std::filesystem::path& entry) { return is_being_written(entry / "lock"); });
     }
     void remember_links(const std::filesystem::path& folder)
     {

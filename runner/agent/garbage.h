@@ -13,9 +13,10 @@ struct GarbageOrder {
     bool dry_run = false;
 };
 
-// Removes run folders that have ended and were followed to their end, then files of the store that no remaining run
-// folder links to, parts of uploads, and agents other than `own_agent`. A run that goes on, or whose events nobody has
-// fetched yet, is never touched. {"runs", "files", "agents": counts, "bytes", "kept_runs"}.
+// Removes run folders whose shares on this node have ended and were followed to their end, or were never started; then
+// files of the store that no remaining run folder links to, parts of uploads, and agents other than `own_agent`. A run
+// that goes on, or whose events nobody has fetched yet, is never touched.
+// {"runs", "files", "agents": counts, "bytes", "kept_runs"}.
 Json collect_garbage(
     const std::filesystem::path& base, const GarbageOrder& order, const std::filesystem::path& own_agent);
 

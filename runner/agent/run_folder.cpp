@@ -96,6 +96,25 @@ bool RunFolder::exists() const
     return std::filesystem::exists(file("spec.json"), ignored);
 }
 
+std::vector<int> shares_of(const std::filesystem::path& base, const std::string& run)
+{
+    std::vector<int> out;
+    if (RunFolder(base, run, 0).exists())
+        out.push_back(0);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(RunFolder(base, run, 0).path(), error)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with("node") || name.size() > 9
+            || !std::all_of(name.begin() + 4, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
+            continue;
+        const int node = std::atoi(name.c_str() + 4);
+        if (node > 0 && RunFolder(base, run, node).exists())
+            out.push_back(node);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
 Expected<void> RunFolder::create() const
 {
     return make_private_parents(path_);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -64,5 +65,8 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+// The shares of a run in this base folder: the first node's folder has those of others inside it where they share it.
+std::vector<int> shares_of(const std::filesystem::path& base, const std::string& run);
 
 } // namespace fourfold

@@ -9,26 +9,6 @@ namespace fourfold {
 
 namespace {
 constexpr std::size_t kMostRuns = 100;
-
-// The shares of a run in this base folder: the first node's folder has those of others inside it where they share it.
-std::vector<int> nodes_of(const std::filesystem::path& base, const std::string& run)
-{
-    std::vector<int> out;
-    if (RunFolder(base, run, 0).exists())
-        out.push_back(0);
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(RunFolder(base, run, 0).path(), error)) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with("node") || name.size() > 9
-            || !std::all_of(name.begin() + 4, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
-            continue;
-        const int node = std::atoi(name.c_str() + 4);
-        if (node > 0 && RunFolder(base, run, node).exists())
-            out.push_back(node);
-    }
-    std::sort(out.begin(), out.end());
-    return out;
-}
 } // namespace
 
 Expected<void> Session::find(const Json& request)
@@ -40,7 +20,7 @@ Expected<void> Session::find(const Json& request)
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(base_ / "runs", error)) {
         const std::string name = entry.path().filename().string();
-        if (is_run_id(name) && (wanted == "last" || name.starts_with(wanted)) && !nodes_of(base_, name).empty())
+        if (is_run_id(name) && (wanted == "last" || name.starts_with(wanted)) && !shares_of(base_, name).empty())
             runs.push_back(name);
     }
     std::sort(runs.rbegin(), runs.rend()); // ids sort by the time of their making
@@ -52,7 +32,7 @@ Expected<void> Session::find(const Json& request)
         runs.resize(kMostRuns);
     Json list = Json::array(), specs = Json::array();
     for (const std::string& run : runs) {
-        const auto nodes = nodes_of(base_, run);
+        const auto nodes = shares_of(base_, run);
         list.push_back({{"run", run}, {"state", RunFolder(base_, run, nodes.front()).verdict()}});
         for (std::size_t i = 0; runs.size() == 1 && i < nodes.size(); ++i) {
             FOURFOLD_TRY(const RunSpec spec, RunFolder(base_, run, nodes[i]).read_spec());
