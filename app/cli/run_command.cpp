@@ -64,7 +64,10 @@ int run(const Options& options)
         const StopSignals signals("stopping the run on every node");
         return launch(request, progress, signals.token());
     }();
-    return result ? finish(*result, request.history_file, options.json) : fail(result.error());
+    if (result)
+        return finish(*result, request.history_file, options.json);
+    const int status = fail(result.error());
+    return progress.has_created() ? kFailed : status; // what a host lacks came up while running
 }
 
 } // namespace

@@ -74,6 +74,7 @@ bool RunProgress::due()
 
 void RunProgress::on_created(const std::string& run_id, const std::filesystem::path& folder)
 {
+    created_ = true;
     say("run " + run_id + " in " + folder.string());
 }
 

@@ -14,6 +14,7 @@ namespace fourfold::cli {
 class RunProgress : public RunObserver {
 public:
     RunProgress(bool json, bool accept_new_hosts);
+    [[nodiscard]] bool has_created() const { return created_; } // a run was stored
     // Events with a seq below `count` were printed by somebody else.
     void skip_events(std::int64_t count) { printed_ = count; }
     void on_created(const std::string& run_id, const std::filesystem::path& folder) override;
@@ -33,6 +34,7 @@ private:
 
     bool json_;
     bool accept_new_hosts_;
+    bool created_ = false;
     std::int64_t printed_ = 0; // seq of the next event of --json
     Clock::time_point last_shown_{};
     std::string held_step_; // the newest step that was too soon to show

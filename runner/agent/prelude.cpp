@@ -131,7 +131,7 @@ Expected<Environment> run_prelude(const RunSpec& spec, const std::filesystem::pa
         return failed("failed");
     Environment environment = parse(text);
     if (environment.empty())
-        return failed("left no environment");
+        return failed("left no environment (does it call exit or exec?)");
     return environment;
 }
 

@@ -4,6 +4,7 @@
 #include "runner/agent/diagnosis.h"
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/told_rank.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
 constexpr double kGatherSeconds = 0.04; // failures this close together are judged together
+constexpr double kToldSeconds = 1; // for the node of the rank that failed first to say so
 constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
@@ -287,6 +289,18 @@ void RankSupervision::stop_for_full_disk()
     begin_stop(0);
 }
 
+// It left because a rank of another node had failed.
+bool RankSupervision::was_told(const Failure& failure)
+{
+    if (WIFSIGNALED(failure.wait_status) || merge_.error_of(failure.place.rank))
+        return false;
+    read_logs();
+    const Json lines = last_log_lines(folder_.file("rank" + std::to_string(failure.place.rank) + ".log"));
+    return std::any_of(lines.begin(), lines.end(), [](const Json& line) {
+        return line.is_string() && line.get<std::string>().find(kStoppedAsAnotherFailed) != std::string::npos;
+    });
+}
+
 // The culprit is a rank that a signal ended before one that reported an error before one that only exited: when a rank
 // dies, its peers fail in their collectives a moment later.
 void RankSupervision::judge_failures()
@@ -305,6 +319,10 @@ void RankSupervision::judge_failures()
         return;
     }
     while (!log_.failed() && merge_.poll()) { }
+    if (monotonic_seconds() - first_failure_ < kToldSeconds
+        && std::all_of(
+            failures_.begin(), failures_.end(), [this](const Failure& failure) { return was_told(failure); }))
+        return;
     const auto weight = [this](const Failure& failure) {
         const auto error = merge_.error_of(failure.place.rank);
         const int group = WIFSIGNALED(failure.wait_status) && !error ? 0 : error ? 1 : 2;

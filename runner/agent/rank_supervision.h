@@ -50,6 +50,7 @@ private:
     void end_as_hung();
     void stop_for_full_disk();
     void judge_failures();
+    [[nodiscard]] bool was_told(const Failure& failure);
     void begin_stop(double grace_s);
     void press_on();
     void finish();

@@ -111,6 +111,9 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
                 "keep it in secrets alone", "target " + out.target.id};
     }
 
+    if (out.target.backend == "nccl" && out.plan.cluster.gpu.is_cpu())
+        return Problem{ProblemCode::bad_input, "the backend nccl needs GPUs, and the plan's cluster has none",
+            "leave backend out, or choose a plan on GPUs", "target " + out.target.id};
     out.agent = request.agent.empty() ? own_program("fourfold-agent") : request.agent;
     out.trainer = request.trainer.empty() ? default_trainer(out.plan, out.target) : request.trainer;
     for (const auto& [program, what] : {std::pair(out.agent, "agent"), std::pair(out.trainer, "trainer")}) {

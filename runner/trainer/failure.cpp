@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/failure.h"
 
+#include "runner/protocol/told_rank.h"
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/train.h"
 
@@ -40,8 +41,8 @@ bool first_of_node()
 
 void say_stopped(const std::string& told)
 {
-    std::fprintf(stderr, "%s: stopped, as another rank failed%s%s\n", own_name().c_str(), told.empty() ? "" : ": ",
-        told.c_str());
+    std::fprintf(
+        stderr, "%s: %s%s%s\n", own_name().c_str(), kStoppedAsAnotherFailed, told.empty() ? "" : ": ", told.c_str());
     if (identity().job.rank == 0 && identity().watch) // it serves what the others have yet to hear
         std::this_thread::sleep_for(std::chrono::duration<double>(2 * Watch::kBeatSeconds));
 }

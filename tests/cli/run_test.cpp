@@ -114,6 +114,17 @@ TEST_F(Run, AFailingRankIsOneLineAndExitOne)
     EXPECT_THAT(fourfold({"history", "show"}).out, HasSubstr("problem"));
 }
 
+// What a host lacks is found while running: the plan and the target are sound.
+TEST_F(Run, AHostWithoutTheContainerIsExitOne)
+{
+    const std::string target = file("boxed.json", R"({"kind": "local", "container": "/no/such/image.sif"})");
+    const Output output = fourfold({"run", tiny_plan(), "--target", target});
+    EXPECT_EQ(output.status, 1) << output.err;
+    EXPECT_EQ(history()[0]["state"], "fail");
+    expect_problem(fourfold({"run", tiny_plan(), "--target", file("n.json", R"({"kind":"local","backend":"nccl"})")}),
+        2, "n.json: the backend nccl needs GPUs");
+}
+
 TEST_F(Run, OutlivesItsClientAndIsCaughtUpWith)
 {
     const Started client = start({"run", tiny_plan({{"FAKE_STEPS", "150"}, {"FAKE_STEP_MS", "40"}})});

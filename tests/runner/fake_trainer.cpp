@@ -6,6 +6,7 @@
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
 //   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
+//   FAKE_TOLD_RANK=n              leaves in that step as one that was told, while FAKE_FAIL_RANK fails a moment later
 //   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
 //   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
 //   FAKE_RUBBISH=1                lines that are no events, control characters, a line of 2 MiB
@@ -15,6 +16,7 @@
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
 #include "runner/protocol/progress_page.h"
+#include "runner/protocol/told_rank.h"
 #include "runner/trainer/metrics/stack_dump.h"
 
 #include <fcntl.h>
@@ -157,7 +159,13 @@ int main(int argc, char** argv)
             usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
+        if (rank == std::atoi(variable("FAKE_TOLD_RANK", "-1").c_str()) && step == fail_step) {
+            std::cout << "rank " << rank << ": " << fourfold::kStoppedAsAnotherFailed << std::endl;
+            return 1;
+        }
         if (rank == fail_rank && step == fail_step) {
+            if (!variable("FAKE_TOLD_RANK").empty())
+                usleep(300000);
             std::cout << "something went wrong in step " << step << std::endl;
             if (how == "kill")
                 raise(SIGKILL);

@@ -326,6 +326,18 @@ TEST_F(SshRun, ARankOfTheSecondHostFails)
     EXPECT_EQ(integer_field(error, "rank"), 3);
 }
 
+// A rank that ends because it heard of another one's failure, and is gone before that one.
+TEST_F(SshRun, ARankThatWasToldIsNotTheFirstToFail)
+{
+    const RunResult result
+        = run({{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "0"}, {"FAKE_HOW", "oom"}, {"FAKE_TOLD_RANK", "3"}});
+    EXPECT_EQ(result.state, RunState::oom);
+    ASSERT_TRUE(result.problem);
+    const std::string line = result.problem->line();
+    EXPECT_NE(line.find("rank 0 (tp 0, cp 0, pp 0, dp 0)"), std::string::npos) << line;
+    EXPECT_NE(line.find("out of memory in layer 3"), std::string::npos) << line;
+}
+
 TEST_F(SshRun, StopReachesAllHosts)
 {
     std::stop_source stop;
