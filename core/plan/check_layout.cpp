@@ -7,6 +7,8 @@
 namespace fourfold {
 
 namespace {
+constexpr int kUsualLength = 128; // sequences of people's choice are multiples of it
+
 // The key and value heads must split evenly over tp, or be copied evenly (tp a multiple of them). Latent attention
 // expands its keys and values to every query head.
 bool kv_heads_split(const ModelShape& model, int tp)
@@ -47,8 +49,13 @@ void check_degrees(const ResolvedPlan& plan, Reasons& reasons)
         const int inner = layout.tp * layout.cp * layout.pp;
         const std::string rule = "tp " + number(layout.tp) + " x cp " + number(layout.cp) + " x pp " + number(layout.pp)
             + " x dp " + number(layout.dp) + " = " + number(layout.gpus()) + ", but gpus is " + number(plan.gpus);
+        // A degree that the model does not split by is what was meant to be another one, not the number of GPUs.
+        const Json tp = tp_fits(plan, layout.tp) ? Json() : nearest_tp(plan);
+        const bool tp_helps = !tp.is_null() && plan.gpus % (tp.get<int>() * layout.cp * layout.pp) == 0;
         if (plan.gpus % inner == 0)
             reasons.add("degrees_do_not_multiply", "layout.dp", rule, plan.gpus / inner);
+        else if (tp_helps)
+            reasons.add("degrees_do_not_multiply", "layout.tp", rule, tp);
         else
             reasons.add("degrees_do_not_multiply", "gpus", rule, layout.gpus());
     }
@@ -118,13 +125,17 @@ void check_sequence(const ResolvedPlan& plan, Reasons& reasons)
                 + number(training.seq_len),
             nearest_value(layout.cp, std::min(training.seq_len, 1 << 20), cp_fits, gpus_divide));
     } else if (!sequence_splits(training, layout.tp, layout.cp)) {
+        const std::string rule = "sequence parallelism needs tp " + number(layout.tp)
+            + " to divide seq_len / cp = " + number(training.seq_len / layout.cp);
+        // Of a length that people use the degree is the odd one.
+        const Json tp = training.seq_len % kUsualLength == 0 ? nearest_tp(plan) : Json();
         const int64_t step = int64_t(layout.tp) * layout.cp * (layout.cp > 1 && !ulysses ? 2 : 1);
         const int64_t lower = training.seq_len / step * step, higher = lower + step;
         const bool take_lower = lower > 0 && training.seq_len - lower <= higher - training.seq_len;
-        reasons.add("sequence_not_divisible_by_tp", "training.seq_len",
-            "sequence parallelism needs tp " + number(layout.tp)
-                + " to divide seq_len / cp = " + number(training.seq_len / layout.cp),
-            take_lower ? lower : higher);
+        if (tp.is_null())
+            reasons.add("sequence_not_divisible_by_tp", "training.seq_len", rule, take_lower ? lower : higher);
+        else
+            reasons.add("sequence_not_divisible_by_tp", "layout.tp", rule, tp);
     }
     if (layout.cp > 1 && plan.model.heads % layout.tp == 0 && !heads_split(layout.cp))
         reasons.add("heads_not_divisible_by_cp", "layout.cp",
