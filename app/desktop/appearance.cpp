@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/appearance.h"
 
+#include "app/desktop/app_style.h"
 #include "app/desktop/widgets/card_accessible.h"
 
 #include <QApplication>
-#include <QStyleFactory>
 #include <QToolTip>
 #include <QVariant>
 
@@ -39,7 +39,7 @@ void prepareAppearance()
 {
     const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
     qApp->setProperty(kSystemIsDark, dark);
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setStyle(new AppStyle);
     QApplication::setFont(baseFont());
     installCardAccessibility();
 }

@@ -206,7 +206,7 @@ void showAsTable(QWidget* parent, const QString& title, const Table& table)
     QDialog dialog(parent);
     dialog.setObjectName(QStringLiteral("asTable"));
     dialog.setWindowTitle(title);
-    dialog.resize(px(760), px(460));
+    resizeDialog(&dialog, 760, 460);
     TableModel model(table);
     auto* view = new DataTable;
     view->setModel(&model);

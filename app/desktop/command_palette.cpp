@@ -102,7 +102,7 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
     column->setContentsMargins(px(10), px(10), px(10), px(10));
     column->addWidget(m_filter);
     column->addWidget(m_list);
-    resize(px(620), px(420));
+    resizeDialog(this, 620, 420);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_model->setFilter(text);
         m_list->setCurrentIndex(m_model->index(0));

@@ -38,7 +38,7 @@ DerivationDialog::DerivationDialog(
 {
     setObjectName(QStringLiteral("derivation"));
     setWindowTitle(tr("Derivation of %1").arg(title));
-    resize(px(1000), px(600));
+    resizeDialog(this, 940, 560);
     m_model.show(std::move(explanation));
     m_tree->setModel(&m_model);
     m_tree->setAccessibleName(windowTitle());
@@ -56,7 +56,9 @@ DerivationDialog::DerivationDialog(
     m_detail->setMinimumHeight(px(54));
     m_detail->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    buttons->button(QDialogButtonBox::Close)->setDefault(true); // Enter came here from a figure and goes back
     QPushButton* copyButton = buttons->addButton(tr("Copy"), QDialogButtonBox::ActionRole);
+    copyButton->setAutoDefault(false);
     connect(copyButton, &QPushButton::clicked, this, &DerivationDialog::copy);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* column = new QVBoxLayout(this);

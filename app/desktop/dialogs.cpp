@@ -10,7 +10,6 @@
 #include <QCoreApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
-#include <QFontDatabase>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -46,11 +45,11 @@ void showLongText(QWidget* parent, const QString& title, const QString& text)
 {
     QDialog dialog(parent);
     dialog.setWindowTitle(title);
-    dialog.resize(760, 480);
+    resizeDialog(&dialog, 760, 480);
     auto* view = new QPlainTextEdit(text);
     view->setReadOnly(true);
     view->setLineWrapMode(QPlainTextEdit::NoWrap);
-    view->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    useFixedFont(view);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
     auto* column = new QVBoxLayout(&dialog);
@@ -199,7 +198,7 @@ void showAbout(QWidget* parent)
         QMessageBox::Close, parent);
     box.setInformativeText(tr("Free software under the GNU General Public License, version 3 or later. Qt %1.")
                                .arg(QString::fromLatin1(qVersion())));
-    box.setIconPixmap(applicationIcon().pixmap(64, 64));
+    box.setIconPixmap(applicationIcon().pixmap(px(64), px(64)));
     box.exec();
 }
 

@@ -34,7 +34,7 @@ GuideDialog::GuideDialog(QWidget* parent)
 {
     setObjectName(QStringLiteral("guide"));
     setWindowTitle(tr("User's guide"));
-    resize(px(900), px(620));
+    resizeDialog(this, 900, 620);
     m_chapters->setAccessibleName(tr("Chapters"));
     m_chapters->setFrameShape(QFrame::NoFrame);
     m_chapters->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

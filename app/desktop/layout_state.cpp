@@ -32,7 +32,12 @@ QString keyOf(const QWidget* widget)
 QSplitter* makeSplitter(
     const QString& name, Qt::Orientation orientation, const QList<QWidget*>& parts, const QList<int>& shares)
 {
-    auto* splitter = new QSplitter(orientation);
+    return arrangeSplitter(new QSplitter(orientation), name, parts, shares);
+}
+
+QSplitter* arrangeSplitter(
+    QSplitter* splitter, const QString& name, const QList<QWidget*>& parts, const QList<int>& shares)
+{
     splitter->setObjectName(name);
     splitter->setChildrenCollapsible(false);
     splitter->setHandleWidth(1);

@@ -12,6 +12,9 @@ namespace fourfold::ui {
 // A splitter whose parts cannot be dragged away. `shares` are the sizes at the beginning, in any unit.
 QSplitter* makeSplitter(
     const QString& name, Qt::Orientation orientation, const QList<QWidget*>& parts, const QList<int>& shares);
+// The same of a splitter that is there already.
+QSplitter* arrangeSplitter(
+    QSplitter* splitter, const QString& name, const QList<QWidget*>& parts, const QList<int>& shares);
 
 using LayoutState = QMap<QString, QVariant>;
 LayoutState layoutOf(const QWidget* window);

@@ -163,6 +163,8 @@ void MainWindow::openStartPlan()
     m_files->openSession();
     if (!m_journal)
         return;
+    m_search->restore(m_session.search);
+    m_compare->restore(m_session.compare);
     offerRunsUnderWay();
     const int restored = m_files->restore(m_journal->takeLeftovers());
     if (restored > 0) {
@@ -292,6 +294,8 @@ void MainWindow::showPage(Page page)
     m_plans.undoGroup().setActiveStack(page == Page::history ? &m_history->undoStack() : &document().undoStack());
     m_runAction->setVisible(page != Page::runs); // there the assistant has the button
     m_searchAction->setVisible(page == Page::plan);
+    m_wordyWidth = 0; // other buttons
+    fitToolBar();
 }
 
 MainWindow::Page MainWindow::page() const
@@ -310,8 +314,11 @@ void MainWindow::setUiZoom(int percent)
 {
     setZoom(percent);
     m_session.zoom = zoom();
-    if (m_toolBar)
-        m_toolBar->setIconSize({px(16), px(16)});
+    if (!m_toolBar)
+        return;
+    m_toolBar->setIconSize({px(16), px(16)});
+    m_wordyWidth = 0;
+    fitToolBar();
 }
 
 void MainWindow::restoreDefaultLayout()
@@ -406,6 +413,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
         m_session.geometry = saveGeometry();
         m_session.page = pageNames()[static_cast<int>(page())];
         m_session.layout = layoutOf(this);
+        m_session.search = m_search->state();
+        m_session.compare = m_compare->state();
         m_files->rememberSession();
         m_session.save();
         m_journal->discard();
@@ -416,6 +425,19 @@ void MainWindow::closeEvent(QCloseEvent* event)
     }
     m_controller.stop();
     event->accept();
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    fitToolBar();
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    m_wordyWidth = 0; // the style sheet has its say only now
+    fitToolBar();
 }
 
 void MainWindow::changeEvent(QEvent* event)

@@ -83,11 +83,15 @@ public:
 protected:
     void closeEvent(QCloseEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     // main_window_actions.cpp
     void makeActions();
     void makeToolBar();
+    void fitToolBar();
+    void showToolBarWords(bool words);
     void makeMenus();
     void makeFileMenu();
     void makeViewMenu();
@@ -125,7 +129,8 @@ private:
     PlanFiles* m_files;
     QToolBar* m_toolBar = nullptr;
     QTabBar* m_modes = nullptr;
-    QPushButton* m_run = nullptr;
+    QPushButton *m_run = nullptr, *m_find = nullptr;
+    int m_wordyWidth = 0; // of the window from which on the tool bar has room for its words; 0: not known
     QAction *m_runAction = nullptr, *m_searchAction = nullptr; // hold their buttons in the tool bar
     QMenu* m_recent = nullptr;
     QLabel *m_evaluated = nullptr, *m_evidence = nullptr;

@@ -88,7 +88,10 @@ void MainWindow::makeToolBar()
     auto* space = new QWidget;
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar->addWidget(space);
-    auto* find = new QPushButton(tr("Find a setting or command   Ctrl+K"));
+    auto* find = new QPushButton;
+    m_find = find;
+    find->setAccessibleName(tr("Find a setting or command"));
+    find->setToolTip(tr("Find a setting or command (Ctrl+K)"));
     find->setProperty("finder", true);
     find->setObjectName(QStringLiteral("find"));
     connect(find, &QPushButton::clicked, this, &MainWindow::findCommand);
@@ -108,6 +111,25 @@ void MainWindow::makeToolBar()
     m_run->setToolTip(tr("Choose where to run this plan (F5)"));
     connect(m_run, &QPushButton::clicked, this, [this] { showPage(Page::runs); });
     m_runAction = bar->addWidget(m_run);
+}
+
+// Pictures without words where the window is too narrow for both.
+void MainWindow::fitToolBar()
+{
+    if (m_wordyWidth == 0) {
+        showToolBarWords(true);
+        m_wordyWidth = m_toolBar->sizeHint().width();
+    }
+    showToolBarWords(width() >= m_wordyWidth);
+}
+
+void MainWindow::showToolBarWords(bool words)
+{
+    const Qt::ToolButtonStyle style = words ? Qt::ToolButtonTextBesideIcon : Qt::ToolButtonIconOnly;
+    if (m_toolBar->toolButtonStyle() == style && !m_find->text().isEmpty())
+        return;
+    m_toolBar->setToolButtonStyle(style);
+    m_find->setText(words ? tr("Find a setting or command   Ctrl+K") : tr("Find   Ctrl+K"));
 }
 
 void MainWindow::makeMenus()

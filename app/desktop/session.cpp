@@ -24,6 +24,8 @@ Session Session::load()
     session.geometry = settings.value(QStringLiteral("window/geometry")).toByteArray();
     session.page = settings.value(QStringLiteral("window/page")).toString();
     session.layout = settings.value(QStringLiteral("window/layout")).toMap();
+    session.search = settings.value(QStringLiteral("search/state")).toMap();
+    session.compare = settings.value(QStringLiteral("compare/state")).toMap();
     session.openPlans = settings.value(QStringLiteral("plans/open")).toStringList();
     session.currentPlan = settings.value(QStringLiteral("plans/current"), 0).toInt();
     session.recentPlans = settings.value(QStringLiteral("plans/recent")).toStringList();
@@ -38,6 +40,8 @@ void Session::save() const
     settings.setValue(QStringLiteral("window/geometry"), geometry);
     settings.setValue(QStringLiteral("window/page"), page);
     settings.setValue(QStringLiteral("window/layout"), layout);
+    settings.setValue(QStringLiteral("search/state"), search);
+    settings.setValue(QStringLiteral("compare/state"), compare);
     settings.setValue(QStringLiteral("plans/open"), openPlans);
     settings.setValue(QStringLiteral("plans/current"), currentPlan);
     settings.setValue(QStringLiteral("plans/recent"), recentPlans);

@@ -7,6 +7,7 @@
 
 #include <QByteArray>
 #include <QStringList>
+#include <QVariantMap>
 
 namespace fourfold::ui {
 
@@ -19,6 +20,7 @@ struct Session {
     int zoom = 100; // per cent
     QString page; // name of the mode
     LayoutState layout; // sizes that the user dragged
+    QVariantMap search, compare; // what was asked and what stood side by side, as the pages say it
 
     static Session load();
     void save() const;

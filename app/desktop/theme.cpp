@@ -35,6 +35,7 @@ Theme makeLight()
     t.panel = t.field = Qt::white;
     t.alternate = QColor(0xf6, 0xf7, 0xf9);
     t.button = QColor(0xf7, 0xf8, 0xfa);
+    t.fieldLine = QColor(0x8c, 0x95, 0x9f);
     t.line = QColor(0xd5, 0xd9, 0xdf);
     t.grid = QColor(0xe6, 0xe9, 0xee);
     t.idle = QColor(0xec, 0xef, 0xf3);
@@ -59,6 +60,7 @@ Theme makeDark()
     t.field = QColor(0x1f, 0x24, 0x29);
     t.alternate = QColor(0x28, 0x2e, 0x35);
     t.button = QColor(0x2f, 0x36, 0x3e);
+    t.fieldLine = QColor(0x74, 0x80, 0x8c);
     t.line = QColor(0x3a, 0x42, 0x4b);
     t.grid = QColor(0x34, 0x3b, 0x44);
     t.idle = QColor(0x2f, 0x36, 0x3e);
@@ -146,6 +148,7 @@ QToolButton::menu-indicator { image: none; width: 0; }
 QStatusBar { border-top: 1px solid %line; background: %panel; color: %muted; }
 QStatusBar::item { border: 0; }
 QScrollArea { border: 0; background: %panel; }
+QScrollArea[gap="true"] { background: %window; }
 QTabBar#modes { background: %panel; }
 QTabBar#modes::tab { padding: 7px 14px 6px 14px; border: 0; border-bottom: 2px solid transparent; color: %muted; }
 QTabBar#modes::tab:hover { color: %text; }
@@ -198,6 +201,8 @@ QDialog QPushButton:pressed { background: %grid; }
 QDialog QPushButton:default, QDialog QPushButton:focus { border-color: %accent; }
 QDialog QPushButton:disabled { color: %muted; }
 QTreeView { border: 0; background: %panel; alternate-background-color: %alternate; }
+QTreeView::item { border: 0; padding: 0 6px; }
+QTreeView::item:selected { background: %selection; color: %selectionText; }
 QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
 QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }

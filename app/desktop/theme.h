@@ -17,6 +17,7 @@ struct Theme {
     bool dark = false;
     // surfaces and lines
     QColor window, panel, field, alternate, button, line, grid, idle;
+    QColor fieldLine; // around a field or a box to tick: 3 to 1 against the ground
     // text
     QColor text, muted, accentText, good, warning, bad, onAccent;
     // selection and the one filled button

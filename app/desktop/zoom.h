@@ -4,6 +4,7 @@
 
 #include <QFont>
 
+class QDialog;
 class QWidget;
 
 namespace fourfold::ui {
@@ -20,7 +21,13 @@ int px(double length);
 void fixWidth(QWidget* widget, int length);
 void fixHeight(QWidget* widget, int length);
 void limitWidth(QWidget* widget, int least); // a minimum
+void limitGrowth(QWidget* widget, int most); // the largest width
 // The application's font, larger or smaller by `points`, also after the next zoom.
 void useFont(QWidget* widget, double points, QFont::Weight weight = QFont::Normal);
+// The system's font of one width for all letters, as large as the application's, also after the next zoom.
+void useFixedFont(QWidget* widget);
+
+// Lengths at 100 %, at most what the screen has room for.
+void resizeDialog(QDialog* dialog, int width, int height);
 
 } // namespace fourfold::ui

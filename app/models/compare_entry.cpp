@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/compare_entry.h"
 
+#include "app/models/compare_origin.h"
 #include "app/models/text.h"
 #include "core/calibration/published_layouts.h"
 #include "core/predict/term_off.h"
@@ -59,6 +60,7 @@ CompareEntry entryOf(const RunDetail& run)
     CompareEntry entry;
     entry.kind = EntryKind::run;
     entry.id = fromUtf8(run.summary.id);
+    entry.origin = originOfRun(entry.id);
     entry.name = fromUtf8(run.summary.name);
     if (Expected<Prediction> stored = prediction_from_json(run.prediction, run.summary.id)) {
         entry.prediction = *std::move(stored);
@@ -85,6 +87,7 @@ CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row)
     entry.kind = EntryKind::published;
     entry.id = fromUtf8(table.name + ":" + std::to_string(row.line));
     entry.name = fromUtf8(row.source + " " + row.row).trimmed();
+    entry.origin = originOfRow(table, row);
     if (row.plan.gpus > 0)
         entry.prediction = predict_with_evidence(row.plan);
     if (row.ran()) {

@@ -19,6 +19,7 @@ struct CompareEntry {
     EntryKind kind = EntryKind::plan;
     QString id; // tells entries apart: a document's address, a run's id, "table:row"
     QString name;
+    QString origin; // of an added entry: compare_origin.h makes it again from this
     std::optional<Prediction> prediction; // empty where the plan cannot be predicted
     // What was measured; empty for plans and for what was not recorded.
     std::optional<double> tps_per_gpu, step_time_s, memory_gib, loss;

@@ -2,6 +2,8 @@
 #include "app/models/facts_model.h"
 
 #include "app/models/live_run.h"
+#include "app/models/plan_edits.h"
+#include "app/models/run_failure.h"
 #include "app/models/text.h"
 #include "core/predict/term_off.h"
 
@@ -46,6 +48,7 @@ void FactsModel::show(const RunDetail& run)
 {
     beginResetModel();
     m_rows.clear();
+    addEnd(run);
     addOutcome(run);
     heading(tr("Plan"));
     add(tr("Model"), fromUtf8(run.summary.model));
@@ -83,8 +86,33 @@ void FactsModel::addOutcome(const RunDetail& run)
         add(tr("Loss"), QStringLiteral("%1 \u2192 %2").arg(grouped(*s.first_loss, 3), grouped(*s.last_loss, 3)));
     if (s.eval_loss)
         add(tr("Held-out loss"), grouped(*s.eval_loss, 3));
+}
+
+// How it ended and how far it came; of a failure also what the first rank told.
+void FactsModel::addEnd(const RunDetail& run)
+{
+    const RunSummary& s = run.summary;
+    heading(tr("Run"));
     add(tr("State"), stateLabel(fromUtf8(s.state)));
     add(tr("Problem"), fromUtf8(s.problem));
+    if (const std::optional<RunFailure> failure = failureOf(run)) {
+        add(tr("First to fail"), failureLines(*failure).front());
+        add(tr("In the mesh"), failure->mesh);
+        add(tr("Last collective"), failure->collective);
+    }
+    if (run.steps.empty())
+        return;
+    const StepRow& last = run.steps.back();
+    const Json planned = valueAt(run.plan, "run.steps");
+    QStringList parts{
+        planned.is_number() ? tr("%1 of %2").arg(last.step).arg(planned.get<int>()) : QString::number(last.step)};
+    if (last.loss)
+        parts << tr("loss %1").arg(grouped(*last.loss, 3));
+    if (last.tps_per_gpu)
+        parts << tr("%1 TPS/GPU").arg(tpsText(*last.tps_per_gpu));
+    if (last.memory_peak_gib)
+        parts << tr("%1 GiB").arg(gib(*last.memory_peak_gib));
+    add(tr("Last step"), parts.join(QStringLiteral(", ")));
 }
 
 void FactsModel::heading(const QString& text)

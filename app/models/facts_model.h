@@ -31,6 +31,7 @@ private:
     };
     void heading(const QString& text);
     void add(const QString& fact, const QString& value); // skips empty values
+    void addEnd(const RunDetail& run);
     void addOutcome(const RunDetail& run);
     void addJson(const QString& title, const Json& object);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/live_run.h"
 
-#include "app/models/text.h"
+#include "app/models/event_fields.h"
 #include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/protocol/laggard.h"
@@ -13,20 +13,6 @@
 namespace fourfold::ui {
 
 namespace {
-std::optional<double> number(const Json& event, const char* key)
-{
-    const auto found = event.find(key);
-    if (found == event.end() || !found->is_number())
-        return {};
-    return found->get<double>();
-}
-
-QString words(const Json& event, const char* key)
-{
-    const auto found = event.find(key);
-    return found != event.end() && found->is_string() ? fromUtf8(found->get<std::string>()) : QString();
-}
-
 QString lossText(double loss)
 {
     return grouped(loss, 4);
@@ -167,25 +153,7 @@ void LiveRun::takeError(const Json& event, const QDateTime& time)
         time);
     if (m_failure)
         return; // the first one is the cause, the others follow from it
-    RunFailure failure;
-    if (rank)
-        failure.rank = static_cast<int>(*rank);
-    failure.host = host;
-    failure.kind = words(event, "kind");
-    failure.message = words(event, "message");
-    failure.collective = words(event, "last_collective");
-    // The trainer says where it is, and the agent does for a rank that could not.
-    for (const char* key : {"mesh", "coordinates"}) {
-        if (failure.mesh.isEmpty() && event.contains(key) && event[key].is_object())
-            failure.mesh = fromUtf8(describe(event[key]));
-    }
-    if (event.contains("log") && event["log"].is_array()) {
-        for (const Json& line : event["log"])
-            failure.log += fromUtf8(line.is_string() ? line.get<std::string>() : line.dump()) + QLatin1Char('\n');
-    } else {
-        failure.log = words(event, "log");
-    }
-    m_failure = std::move(failure);
+    m_failure = failureOf(event);
 }
 
 void LiveRun::takeTrace(const Json& event)

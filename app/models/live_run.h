@@ -4,6 +4,7 @@
 
 #include "app/models/background.h"
 #include "app/models/run_controller.h"
+#include "app/models/run_failure.h"
 #include "app/models/run_log_model.h"
 #include "app/models/series_buffer.h"
 #include "core/schedule/timeline.h"
@@ -26,14 +27,6 @@ struct RankSpread {
     int worstRank = -1; // of the newest step; -1 = not told
 
     void clear();
-};
-
-// The first rank that failed, as its error event tells.
-struct RunFailure {
-    std::optional<int> rank;
-    QString host, mesh, kind, message; // mesh: "tp 1, cp 0, pp 0, dp 3"
-    QString collective; // that the rank was in; empty when it was in none
-    QString log; // the last lines of its output
 };
 
 // The line to the nodes, while it is not as it should be.

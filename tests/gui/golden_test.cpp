@@ -147,10 +147,13 @@ std::unique_ptr<QWidget> make(const QString& name)
         results.clear();
         std::vector<ResultRow> rows(40);
         for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].found.candidate.dp = static_cast<int>(i) + 1; // tells it from the others
             rows[i].values[slot(PlanField::memory_gib)] = 20 + double(i * 37 % 60);
             rows[i].values[slot(PlanField::tps_per_gpu)] = 400 + double(i * 53 % 600);
         }
+        const std::vector<FoundLayout> front{rows[13].found, rows[26].found, rows[34].found};
         results.append(std::move(rows));
+        results.setPareto(front);
         auto scatter = std::make_unique<ParetoScatter>(results);
         scatter->setSelected(5);
         return scatter;

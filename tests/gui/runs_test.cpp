@@ -28,6 +28,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabBar>
+#include <QTableView>
 #include <QTest>
 
 using namespace fourfold;
@@ -204,7 +205,27 @@ private slots:
         for (const char* part :
             {"Rank 1 failed first, on ", "tp 1", "out of memory in layer 3", "Last collective", "rank1.log"})
             QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
-        QVERIFY(w.child<QPlainTextEdit>("failureLog")->toPlainText().contains(QStringLiteral("something went wrong")));
+        auto* live = w.runs().findChild<QPlainTextEdit*>(QStringLiteral("failureLog"));
+        QVERIFY(live->toPlainText().contains(QStringLiteral("something went wrong")));
+
+        // The history keeps all of it.
+        QTest::keyClick(&w.window, Qt::Key_5, Qt::ControlModifier);
+        HistoryPage& history = w.window.historyPage();
+        auto* facts = history.findChild<QLabel*>(QStringLiteral("failureFacts"));
+        QTRY_VERIFY(facts->isVisible());
+        for (const char* part : {"Rank 1 failed first, on ", "tp 1", "out of memory in layer 3", "Last collective"})
+            QVERIFY2(facts->text().contains(QLatin1String(part)), qPrintable(facts->text()));
+        auto* log = history.findChild<QPlainTextEdit*>(QStringLiteral("failureLog"));
+        QVERIFY(log->isVisible() && log->toPlainText().contains(QStringLiteral("something went wrong")));
+        QStringList rows;
+        auto* table = history.findChild<QTableView*>(QStringLiteral("runFacts"));
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            rows << table->model()->index(row, 0).data().toString() + QStringLiteral(": ")
+                    + table->model()->index(row, 1).data().toString();
+        const QString all = rows.join(QLatin1Char('\n'));
+        for (const char* row :
+            {"State: ", "Problem: ", "First to fail: Rank 1 failed first, on ", "In the mesh: tp 1", "Throughput: "})
+            QVERIFY2(all.contains(QLatin1String(row)), qPrintable(all));
     }
 
     void restartDoesTheSameAgain()

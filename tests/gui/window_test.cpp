@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The main window as a user has it: edit, undo, invalid values, files, themes, history.
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/config/config_panel.h"
 #include "app/desktop/pages/config/reason_row.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
+#include "app/desktop/pages/search_page.h"
 #include "app/desktop/screenshot.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/memory_bars.h"
 #include "app/models/plan_edits.h"
+#include "app/models/published.h"
 #include "app/models/text.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTableView>
 #include <QTest>
 #include <QWheelEvent>
 
@@ -386,6 +393,75 @@ private slots:
         QVERIFY(!w.window.historyPage().exportTo(test::Home::the().path(QStringLiteral("runs.xlsx"))));
         QCOMPARE(told, 1);
         QVERIFY(!QFile::exists(test::Home::the().path(QStringLiteral("runs.xlsx"))));
+    }
+
+    void searchAndComparisonComeBack()
+    {
+        const QString file = test::Home::the().write(QStringLiteral("asked.plan.json"), test::clusterPlan());
+        MainWindow::Options withSession = WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal3")).toStdString();
+        const Presets presets;
+        const auto names = [](MainWindow& window) {
+            QStringList all;
+            for (const CompareEntry& entry : window.comparePage().model().entries())
+                all << entry.name;
+            return all;
+        };
+        QStringList before;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            window.activateWindow(); // for the keys of the table
+            QVERIFY(QTest::qWaitForWindowActive(&window));
+            QVERIFY(window.openPlan(file.toStdString()));
+            QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
+            window.showPage(MainWindow::Page::search);
+            QVERIFY(
+                test::choose(*window.findChild<QComboBox*>(QStringLiteral("objective")), QStringLiteral("Step time")));
+            QTest::keyClicks(window.findChild<QLineEdit*>(QStringLiteral("constraint")), QStringLiteral("tp <= 4"));
+            QTest::keyClicks(window.findChild<QLineEdit*>(QStringLiteral("resultFilter")), QStringLiteral("pp == 1"));
+            test::type(*window.findChild<QSpinBox*>(QStringLiteral("searchGpus")), 32);
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("search")));
+            QTRY_VERIFY_WITH_TIMEOUT(!window.searchPage().service().isRunning(), test::kPatience);
+            auto* results = window.findChild<QTableView*>(QStringLiteral("results"));
+            QVERIFY(results->model()->rowCount() > 1);
+            results->setCurrentIndex(results->model()->index(1, 0));
+            QTest::keyClick(results, Qt::Key_P);
+            QTest::keyClick(results, Qt::Key_C); // the found layout is beside the plan
+            window.showPage(MainWindow::Page::history);
+            QVERIFY(
+                window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRuns"))); // and the selected run
+            const Expected<MeasuredTable> table
+                = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", presets);
+            QVERIFY(table.has_value());
+            window.comparePage().addRows(*table, {2});
+            test::click(*window.findChild<QCheckBox*>(QStringLiteral("differencesOnly")));
+            before = names(window);
+            QVERIFY2(before.size() == 4, qPrintable(before.join(QLatin1Char('\n'))));
+            window.findChild<QComboBox*>(QStringLiteral("compareReference"))->setCurrentIndex(2);
+            QVERIFY(window.close());
+        }
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
+        QCOMPARE(window.page(), MainWindow::Page::compare);
+        QTRY_COMPARE(names(window), before);
+        QCOMPARE(window.comparePage().model().reference(), 2);
+        QVERIFY(window.findChild<QCheckBox*>(QStringLiteral("differencesOnly"))->isChecked());
+        for (const CompareEntry& entry : window.comparePage().model().entries())
+            QVERIFY(entry.prediction && entry.prediction->tps_per_gpu);
+        window.showPage(MainWindow::Page::search);
+        QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("constraint"))->text(), QStringLiteral("tp <= 4"));
+        QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("resultFilter"))->text(), QStringLiteral("pp == 1"));
+        QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->value(), 32);
+        QVERIFY(window.findChild<QComboBox*>(QStringLiteral("objective"))
+                    ->currentText()
+                    .contains(QStringLiteral("Step time")));
+        QVERIFY(window.findChild<QLabel*>(QStringLiteral("searchInvitation"))->isVisible()); // results are not kept
+        QVERIFY(window.close());
     }
 };
 

@@ -15,6 +15,7 @@
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
+#include "app/models/compare_origin.h"
 #include "app/models/history_access.h"
 #include "app/models/plan_facts.h"
 #include "app/models/published.h"
@@ -38,6 +39,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -48,11 +50,20 @@ constexpr int kRefreshMilliseconds = 60;
 constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 300;
 constexpr std::size_t kMostSeries = 4; // of one table in the scaling chart
 
+// Of the session.
+const QString kAdded = QStringLiteral("added"), kReference = QStringLiteral("reference"),
+              kDifferences = QStringLiteral("differencesOnly"), kView = QStringLiteral("view");
+
 constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
 
 QString planId(const PlanDocument& document)
 {
     return QLatin1String(kOpenPlan) + QString::number(reinterpret_cast<quintptr>(&document));
+}
+// The same in the next session.
+QString referenceName(const CompareEntry& entry)
+{
+    return entry.origin.isEmpty() ? entry.name : entry.origin;
 }
 } // namespace
 
@@ -207,6 +218,7 @@ void ComparePage::planChanged()
 void ComparePage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
+    addKept();
     refresh();
 }
 
@@ -223,6 +235,12 @@ void ComparePage::refresh()
     }
     entries.insert(entries.end(), m_added.begin(), m_added.end());
     m_model.show(std::move(entries));
+    for (std::size_t i = 0; i < m_model.entries().size() && !m_keptReference.isEmpty(); ++i) {
+        if (referenceName(m_model.entries()[i]) == m_keptReference) {
+            m_model.setReference(static_cast<int>(i));
+            m_keptReference.clear();
+        }
+    }
     showEntries();
     m_charts->show(m_model.entries());
     m_timelines->show(m_model.entries());
@@ -305,10 +323,7 @@ bool ComparePage::addRun(const QString& id)
         showProblem(this, tr("The run cannot be compared"), run.error());
         return false;
     }
-    const bool there = std::any_of(m_added.begin(), m_added.end(),
-        [&](const CompareEntry& entry) { return entry.id == fromUtf8(run->summary.id); });
-    if (!there)
-        m_added.push_back(entryOf(*run));
+    addEntry(entryOf(*run));
     refresh();
     return true;
 }
@@ -340,26 +355,57 @@ bool ComparePage::addTable(const std::filesystem::path& csv)
 
 void ComparePage::addPlans(const std::vector<ResolvedPlan>& plans)
 {
-    for (const ResolvedPlan& plan : plans) {
-        const QString name = QStringLiteral("%1, %2").arg(layoutLine(plan.layout), gpusFact(plan));
-        const QString id = QStringLiteral("layout:") + fromUtf8(layout_hash(plan));
-        const bool there
-            = std::any_of(m_added.begin(), m_added.end(), [&](const CompareEntry& added) { return added.id == id; });
-        if (!there)
-            m_added.push_back(entryOf(id, name, predict_with_evidence(plan)));
-    }
+    for (const ResolvedPlan& plan : plans)
+        addEntry(layoutEntry(plan));
     refresh();
+}
+
+void ComparePage::addEntry(CompareEntry entry)
+{
+    const bool there
+        = std::any_of(m_added.begin(), m_added.end(), [&](const CompareEntry& added) { return added.id == entry.id; });
+    if (!there)
+        m_added.push_back(std::move(entry));
+}
+
+QVariantMap ComparePage::state() const
+{
+    QStringList added = m_kept;
+    for (const CompareEntry& entry : m_added)
+        added << entry.origin;
+    const std::vector<CompareEntry>& entries = m_model.entries();
+    const auto reference = static_cast<std::size_t>(std::max(0, m_model.reference()));
+    const QString name = reference < entries.size() ? referenceName(entries[reference]) : m_keptReference;
+    return {{kAdded, added}, {kReference, name}, {kDifferences, m_differences->isChecked()},
+        {kView, m_views->currentIndex()}};
+}
+
+void ComparePage::restore(const QVariantMap& state)
+{
+    m_kept = state.value(kAdded).toStringList();
+    m_keptReference = state.value(kReference).toString();
+    m_differences->setChecked(state.value(kDifferences).toBool());
+    m_views->setCurrentIndex(std::clamp(state.value(kView).toInt(), 0, m_views->count() - 1));
+    if (isVisible()) {
+        addKept();
+        refresh();
+    }
+}
+
+// Not before it is looked at: predictions of many entries would delay the window. What is gone since is no reason to
+// bother somebody.
+void ComparePage::addKept()
+{
+    for (const QString& origin : std::exchange(m_kept, {})) {
+        if (std::optional<CompareEntry> entry = entryFrom(origin, m_history, m_plans.presets()))
+            addEntry(*std::move(entry));
+    }
 }
 
 void ComparePage::addRows(const MeasuredTable& table, const std::vector<std::size_t>& rows)
 {
-    for (const std::size_t row : rows) {
-        CompareEntry entry = entryOf(table, table.rows.at(row));
-        const bool there = std::any_of(
-            m_added.begin(), m_added.end(), [&](const CompareEntry& added) { return added.id == entry.id; });
-        if (!there)
-            m_added.push_back(std::move(entry));
-    }
+    for (const std::size_t row : rows)
+        addEntry(entryOf(table, table.rows.at(row)));
     refresh();
 }
 

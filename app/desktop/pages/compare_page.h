@@ -7,6 +7,7 @@
 #include "app/models/plan_tabs.h"
 
 #include <QTimer>
+#include <QVariantMap>
 #include <QWidget>
 
 #include <filesystem>
@@ -46,6 +47,10 @@ public:
     [[nodiscard]] SweepView& sweep() const { return *m_sweep; }
     // One page about the comparison; no parts while there is nothing to compare.
     [[nodiscard]] ReportPage report() const;
+    // For the session: added runs, rows and layouts, the reference, what is on show. What restore() brings back is
+    // there as soon as the page is looked at.
+    [[nodiscard]] QVariantMap state() const;
+    void restore(const QVariantMap& state);
     [[nodiscard]] CompareModel& model() { return m_model; }
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
     [[nodiscard]] CompareTimelines& timelines() { return *m_timelines; }
@@ -64,6 +69,8 @@ protected:
 private:
     QWidget* makeSide();
     QWidget* makeTable();
+    void addEntry(CompareEntry entry); // unless it is there
+    void addKept();
     void fillAddMenu();
     void watchPlans();
     void planChanged();
@@ -76,6 +83,8 @@ private:
     PlanTabs& m_plans;
     std::filesystem::path m_history;
     std::vector<CompareEntry> m_added; // runs and published rows, behind the open plans
+    QStringList m_kept; // entries of the last session that were not looked at yet, by their origin
+    QString m_keptReference; // of that session, until it is there
     CompareModel m_model;
     QTimer m_later; // several edits are one refresh
     QListWidget* m_list;

@@ -4,9 +4,11 @@
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/failure_view.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/zoom.h"
 #include "app/models/history_edits.h"
+#include "app/models/live_run.h"
 #include "app/models/series_buffer.h"
 #include "app/models/text.h"
 
@@ -31,6 +33,7 @@ HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
     , m_note(new QPlainTextEdit)
     , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
     , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
+    , m_failure(new FailureCard)
     , m_scatter(new ErrorScatter(model))
 {
     m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
@@ -39,12 +42,12 @@ HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
     m_loss->setNames(tr("Training"), tr("Held-out"));
     for (LineChart* chart : {m_throughput, m_loss})
         chart->setEmptyText(tr("Select a run with steps."));
-    auto* lines = new CardStack({{m_throughput, tr("Throughput")}, {m_loss, tr("Loss")}});
+    m_cards = new CardStack({{m_throughput, tr("Throughput")}, {m_loss, tr("Loss")}, {m_failure, tr("Failure")}});
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 12, 12, 12);
     row->setSpacing(10);
     row->addWidget(makeFacts(), 4);
-    row->addWidget(lines, 4);
+    row->addWidget(m_cards, 4);
     row->addWidget(m_scatter, 4);
     connect(m_tags, &QLineEdit::editingFinished, this, &HistoryDetail::commit);
     m_note->installEventFilter(this);
@@ -54,6 +57,7 @@ HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
 QWidget* HistoryDetail::makeFacts()
 {
     m_table->setModel(&m_facts);
+    m_table->setObjectName(QStringLiteral("runFacts"));
     m_table->setAccessibleName(tr("Facts of the selected run"));
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_table->horizontalHeader()->hide();
@@ -95,6 +99,18 @@ void HistoryDetail::clear()
     m_throughput->setPoints({});
     m_loss->setPoints({});
     m_loss->setDots({});
+    showFailure({}, {});
+}
+
+// On show by itself with a run that failed, and gone with it.
+void HistoryDetail::showFailure(std::optional<RunFailure> failure, const QString& state)
+{
+    constexpr int card = 2;
+    if (failure)
+        m_cards->setCurrent(card);
+    else if (m_cards->current() == card)
+        m_cards->setCurrent(0);
+    m_failure->showFailure(std::move(failure), state);
 }
 
 void HistoryDetail::show(const RunDetail& run)
@@ -129,6 +145,7 @@ void HistoryDetail::show(const RunDetail& run)
     m_throughput->setPoints(throughput.points());
     m_loss->setPoints(loss.points());
     m_loss->setDots(heldOut);
+    showFailure(failureOf(run), stateLabel(fromUtf8(run.summary.state)));
 }
 
 void HistoryDetail::commit()

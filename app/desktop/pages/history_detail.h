@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The selected run under the table: its facts, the user's tags and note, its steps as lines, and all runs on show as
-// predicted against measured.
+// The selected run under the table: its facts, the user's tags and note, its steps as lines, why it failed, and all
+// runs on show as predicted against measured.
 #pragma once
 
 #include "app/models/facts_model.h"
 #include "app/models/history_model.h"
+#include "app/models/run_failure.h"
 
 #include <QWidget>
 
@@ -16,6 +17,7 @@ namespace fourfold::ui {
 class CardStack;
 class DataTable;
 class ErrorScatter;
+class FailureCard;
 class LineChart;
 
 class HistoryDetail : public QWidget {
@@ -39,6 +41,7 @@ protected:
 
 private:
     QWidget* makeFacts();
+    void showFailure(std::optional<RunFailure> failure, const QString& state);
 
     RunSummary m_run; // on show; an empty id: none
     FactsModel m_facts;
@@ -46,6 +49,8 @@ private:
     QLineEdit* m_tags;
     QPlainTextEdit* m_note;
     LineChart *m_throughput, *m_loss;
+    FailureCard* m_failure;
+    CardStack* m_cards = nullptr;
     ErrorScatter* m_scatter;
 };
 

@@ -6,6 +6,7 @@
 #include "app/models/probe_tables.h"
 #include "app/models/text.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -73,6 +74,19 @@ QString NodeReport::verdict() const
     return m_verdict->text();
 }
 
+void NodeReport::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    fit(); // the zoom may have changed while it was hidden
+}
+
+void NodeReport::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        fit();
+}
+
 void NodeReport::show(const Expected<ProbeReport>& report)
 {
     m_report = report ? *report : ProbeReport();
@@ -81,6 +95,11 @@ void NodeReport::show(const Expected<ProbeReport>& report)
     m_findings.show(findingsTable(m_report));
     m_nodes.show(nodesTable(m_report));
     m_links.show(linksTable(m_report));
+    fit();
+}
+
+void NodeReport::fit()
+{
     for (DataTable* table : {m_findingTable, m_nodeTable, m_linkTable})
         table->resizeColumnsToContents();
     // What was found and what to do share the room, over several lines; the evidence is to the right of it.

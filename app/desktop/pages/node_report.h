@@ -28,7 +28,13 @@ public:
 signals:
     void saveRequested(); // of the nodes as a cluster
 
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
 private:
+    void fit(); // columns and rows to what they hold
+
     ProbeReport m_report;
     TableModel m_findings, m_nodes, m_links;
     QLabel* m_verdict;

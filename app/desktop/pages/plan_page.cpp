@@ -10,9 +10,11 @@
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/figure_strip.h"
+#include "app/desktop/widgets/folding_splitter.h"
 #include "app/desktop/widgets/memory_bars.h"
 #include "app/desktop/widgets/memory_over_time.h"
 #include "app/desktop/widgets/rank_mesh_view.h"
+#include "app/desktop/widgets/scroll_column.h"
 #include "app/desktop/widgets/step_split.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/choices.h"
@@ -31,6 +33,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kPatienceMilliseconds = 150; // an answer that takes longer is announced by fading the old one
 
+constexpr int kFoldWidth = 640; // of memory and step time side by side
 constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictures
 
 // The part of the step that a bar of the timeline belongs to.
@@ -93,6 +96,7 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     connect(m_whenCards, &CardStack::currentChanged, this, &PlanPage::showBounds);
     connect(m_adviceBar, &AdviceBar::allRequested, this, [this] {
         m_whenCards->setCurrent(kAdvice);
+        m_answer->ensureWidgetVisible(m_whenCards);
         m_adviceView->setFocus();
     });
     connectDerivations();
@@ -181,14 +185,16 @@ QWidget* PlanPage::makeAnswer()
     m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
     m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
         {m_adviceView, tr("Advice")}});
-    QSplitter* why = makeSplitter(QStringLiteral("plan.why"), Qt::Horizontal, {m_memoryCards, m_split}, {5, 4});
+    QSplitter* why = arrangeSplitter(
+        new FoldingSplitter(kFoldWidth), QStringLiteral("plan.why"), {m_memoryCards, m_split}, {5, 4});
     QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
     for (QSplitter* splitter : {why, rows}) { // the gap between two cards is the handle
         splitter->setHandleWidth(10);
         splitter->setProperty("gap", true);
     }
     column->addWidget(rows, 1);
-    return answer;
+    m_answer = new ScrollColumn(answer);
+    return m_answer;
 }
 
 void PlanPage::showAnswer()

@@ -25,6 +25,7 @@ class FigureCard;
 class MemoryBars;
 class MemoryOverTime;
 class RankMeshView;
+class ScrollColumn;
 class StepSplit;
 class TimelineView;
 
@@ -73,6 +74,7 @@ private:
     AdviceBar* m_adviceBar;
     AdviceView* m_adviceView;
     CardStack *m_memoryCards = nullptr, *m_whenCards = nullptr;
+    ScrollColumn* m_answer = nullptr;
     int m_stage = -1; // marked in every picture; -1 = none
     const Prediction* m_shown = nullptr; // identity only
     QTimer m_slow; // the answer is late: what is on show belongs to the plan before

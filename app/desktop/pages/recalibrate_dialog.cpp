@@ -53,7 +53,7 @@ RecalibrateDialog::RecalibrateDialog(
 {
     setObjectName(QStringLiteral("recalibrate"));
     setWindowTitle(tr("Recalibrate from %1").arg(counted(double(runs.size()), tr("run"))));
-    resize(px(900), px(620));
+    resizeDialog(this, 900, 620);
     QMap<QString, int> stacks;
     for (const Run& run : runs)
         ++stacks[run.stack];

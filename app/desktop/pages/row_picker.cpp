@@ -21,7 +21,7 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
 {
     setObjectName(QStringLiteral("rowPicker"));
     setWindowTitle(tr("Rows of %1").arg(fromUtf8(table.name)));
-    resize(px(680), px(480));
+    resizeDialog(this, 680, 480);
     auto* words = new QLineEdit;
     words->setPlaceholderText(tr("Filter by words: model, GPUs, layout"));
     words->setAccessibleName(tr("Filter"));

@@ -3,16 +3,17 @@
 
 #include "app/desktop/pages/node_report.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/failure_view.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/timeline_view.h"
+#include "app/desktop/zoom.h"
 #include "app/models/run_folder.h"
 #include "app/models/text.h"
 #include "app/models/trace_difference.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>
-#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -36,7 +37,7 @@ QPlainTextEdit* makeText(const QString& name)
     auto* text = new QPlainTextEdit;
     text->setReadOnly(true);
     text->setLineWrapMode(QPlainTextEdit::NoWrap);
-    text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    useFixedFont(text);
     text->setFrameShape(QFrame::NoFrame);
     text->setAccessibleName(name);
     return text;
@@ -58,11 +59,10 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_log(new DataTable)
     , m_rank(new QComboBox)
     , m_output(makeText(tr("Output of the rank")))
-    , m_failureLog(makeText(tr("Last lines of the rank that failed")))
     , m_predicted(new TimelineView)
     , m_measured(new TimelineView)
     , m_difference(makeMuted({}))
-    , m_failureFacts(new QLabel)
+    , m_failure(new FailureView)
     , m_nodes(new NodeReport)
     , m_sweepMap(new HeatMap(tr("Measured sweep")))
     , m_sweepShow(new QComboBox)
@@ -101,6 +101,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
 void RunDetails::showTab(Tab tab)
 {
     m_tabs->setCurrentIndex(tab);
+    emit raised();
 }
 
 void RunDetails::setTabThere(Tab tab, bool there)
@@ -111,7 +112,7 @@ void RunDetails::setTabThere(Tab tab, bool there)
 
 QString RunDetails::failureText() const
 {
-    return m_tabs->isTabVisible(failure) ? m_failureFacts->text() : QString();
+    return m_tabs->isTabVisible(failure) ? m_failure->text() : QString();
 }
 
 QWidget* RunDetails::makeEvents()
@@ -218,17 +219,11 @@ void RunDetails::redrawSweep()
 
 QWidget* RunDetails::makeFailure()
 {
-    m_failureFacts->setWordWrap(true);
-    m_failureFacts->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_failureFacts->setObjectName(QStringLiteral("failureFacts"));
-    m_failureLog->setObjectName(QStringLiteral("failureLog"));
-    m_failureLog->setPlaceholderText(tr("Nothing of its output is here."));
     auto* frame = new QFrame;
     frame->setProperty("role", "frame");
     auto* column = new QVBoxLayout(frame);
     column->setContentsMargins(12, 8, 12, 8);
-    column->addWidget(m_failureFacts);
-    column->addWidget(m_failureLog, 1);
+    column->addWidget(m_failure);
     return frame;
 }
 
@@ -285,20 +280,10 @@ void RunDetails::showFailure()
     setTabThere(RunDetails::failure, failure.has_value());
     if (!failure)
         return;
-    QStringList lines;
-    const QString who = failure->rank ? tr("Rank %1 failed first").arg(*failure->rank) : tr("A rank failed");
-    lines << QStringLiteral("<b>%1</b>")
-                 .arg((failure->host.isEmpty() ? who : tr("%1, on %2").arg(who, failure->host)).toHtmlEscaped());
-    if (!failure->mesh.isEmpty())
-        lines << tr("Place in the mesh: %1").arg(failure->mesh.toHtmlEscaped());
-    lines << failure->message.toHtmlEscaped();
-    lines << (failure->collective.isEmpty() ? tr("Last collective: none was told")
-                                            : tr("Last collective: %1").arg(failure->collective.toHtmlEscaped()));
+    QStringList more;
     if (failure->rank && !m_live.folder().isEmpty())
-        lines << tr("Its whole output: %1")
-                     .arg(QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank).toHtmlEscaped());
-    m_failureFacts->setText(lines.join(QStringLiteral("<br>")));
-    m_failureLog->setPlainText(failure->log);
+        more << tr("Its whole output: %1/rank%2.log").arg(m_live.folder()).arg(*failure->rank);
+    m_failure->show(*failure, more);
     if (!was)
         showTab(RunDetails::failure);
 }

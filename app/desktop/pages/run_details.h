@@ -18,6 +18,7 @@ class QTabBar;
 namespace fourfold::ui {
 
 class DataTable;
+class FailureView;
 class HeatMap;
 class NodeReport;
 class TimelineView;
@@ -37,6 +38,9 @@ public:
     void showSweep(const SweepTable& table, const std::string& next);
     [[nodiscard]] HeatMap& sweepMap() { return *m_sweepMap; }
 
+signals:
+    void raised(); // a tab has news and is on show
+
 private:
     QWidget* makeEvents();
     QWidget* makeOutput();
@@ -55,10 +59,11 @@ private:
     DataTable* m_log;
     bool m_followLog = true; // the log shows its newest line
     QComboBox* m_rank;
-    QPlainTextEdit *m_output, *m_failureLog;
+    QPlainTextEdit* m_output;
     QTimer m_outputTimer;
     TimelineView *m_predicted, *m_measured;
-    QLabel *m_difference, *m_failureFacts;
+    QLabel* m_difference;
+    FailureView* m_failure;
     NodeReport* m_nodes;
     HeatMap* m_sweepMap;
     QComboBox* m_sweepShow;

@@ -20,7 +20,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPanelWidth = 368;
+constexpr int kPanelWidth = 340;
 const QString kLocal = QStringLiteral("local");
 const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
 

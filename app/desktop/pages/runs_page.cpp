@@ -11,6 +11,7 @@
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/figure_strip.h"
 #include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/widgets/scroll_column.h"
 #include "app/models/live_figures.h"
 #include "app/models/text.h"
 #include "runner/preflight/cluster_figures.h"
@@ -125,7 +126,9 @@ QWidget* RunsPage::makeLive()
     rows->setHandleWidth(10);
     rows->setProperty("gap", true);
     column->addWidget(rows, 1);
-    return live;
+    auto* scroll = new ScrollColumn(live);
+    connect(m_details, &RunDetails::raised, scroll, [this, scroll] { scroll->ensureWidgetVisible(m_details); });
+    return scroll;
 }
 
 void RunsPage::start(const RunSetup& setup, const QString& title)

@@ -5,6 +5,7 @@
 #include "app/desktop/dialogs.h"
 #include "app/desktop/layout_state.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/elided_label.h"
 #include "app/desktop/widgets/expression_edit.h"
 #include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/level_delegate.h"
@@ -34,11 +35,15 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
+// Of the session.
+const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"), kUpTo = QStringLiteral("upTo"),
+              kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
+              kParetoOnly = QStringLiteral("paretoOnly");
+
 const QList<int> kWidths{26, 56, 44, 44, 44, 52, 44, 48, 56, 98, 78, 92, 72, 80, 56, 60, 66};
 
-QLabel* makeNote(const char* role)
+QLabel* makeNote(const char* role, QLabel* label = new QLabel)
 {
-    auto* label = new QLabel;
     label->setProperty("role", role);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
@@ -54,7 +59,7 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     , m_constraint(new ExpressionEdit(tr("Constraint")))
     , m_filter(new ExpressionEdit(tr("Filter")))
     , m_constraintError(makeNote("bad"))
-    , m_question(makeNote("muted"))
+    , m_question(makeNote("muted", new ElidedLabel))
     , m_state(makeNote("muted"))
     , m_progress(new QProgressBar)
     , m_start(new QPushButton(tr("Search")))
@@ -129,7 +134,6 @@ QWidget* SearchPage::makeQuestion()
     first->addWidget(m_start);
     grid->addLayout(first, 0, 0);
     grid->addWidget(m_constraintError, 1, 0);
-    m_question->setMinimumWidth(1); // a long name is cut, not the window stretched
     auto* second = new QHBoxLayout;
     second->addWidget(m_question, 1);
     second->addWidget(m_state);
@@ -169,6 +173,14 @@ QWidget* SearchPage::makeResults()
     m_nothing = new NothingFoundView(m_cures);
     m_nothing->setObjectName(QStringLiteral("nothingFound"));
     m_found = new QStackedLayout;
+    auto* invitation = makeNote("muted",
+        new QLabel(tr(
+            "No search yet.\n\nPress Search (Ctrl+Enter; F6 from any page) to try every layout that the plan's "
+            "model, cluster and batch allow.\nA condition under \u201cwhere\u201d leaves out what you do not want.")));
+    invitation->setObjectName(QStringLiteral("searchInvitation"));
+    invitation->setAlignment(Qt::AlignCenter);
+    invitation->setWordWrap(true);
+    m_found->addWidget(invitation);
     m_found->addWidget(m_table);
     m_found->addWidget(m_nothing);
     column->addLayout(m_found, 1);
@@ -244,6 +256,28 @@ void SearchPage::showEvent(QShowEvent* event)
 void SearchPage::focusFilter()
 {
     m_filterBar->focusFilter();
+}
+
+QVariantMap SearchPage::state() const
+{
+    return {{kObjective, m_objective->currentData()}, {kGpus, m_asked == &m_plans.current() ? m_gpus->value() : 0},
+        {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()}, {kFilter, m_filter->text()},
+        {kParetoOnly, m_paretoOnly->isChecked()}};
+}
+
+void SearchPage::restore(const QVariantMap& state)
+{
+    if (const int objective = m_objective->findData(state.value(kObjective)); objective >= 0)
+        m_objective->setCurrentIndex(objective);
+    if (const int gpus = state.value(kGpus).toInt();
+        gpus > 0) { // of the plan that was asked about, which is open again
+        m_gpus->setValue(gpus);
+        m_asked = &m_plans.current();
+    }
+    m_upTo->setChecked(state.value(kUpTo).toBool());
+    m_constraint->setText(state.value(kConstraint).toString());
+    m_filter->setText(state.value(kFilter).toString());
+    m_paretoOnly->setChecked(state.value(kParetoOnly).toBool());
 }
 
 void SearchPage::showPlan()

@@ -6,6 +6,7 @@
 #include "app/models/plan_tabs.h"
 #include "app/models/search_service.h"
 
+#include <QVariantMap>
 #include <QWidget>
 
 class QCheckBox;
@@ -32,6 +33,9 @@ public:
     // Starts a search of the current plan, or says why it cannot.
     void start();
     void focusFilter();
+    // For the session: what was asked and what is shown of the answer; restore() after the plans are open.
+    [[nodiscard]] QVariantMap state() const;
+    void restore(const QVariantMap& state);
     [[nodiscard]] ResultsModel& results() { return m_results; }
     [[nodiscard]] SearchService& service() { return m_service; }
     [[nodiscard]] CureFinder& cures() { return m_cures; }

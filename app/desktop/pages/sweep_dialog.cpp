@@ -10,7 +10,6 @@
 #include <QCheckBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
-#include <QFontDatabase>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -36,7 +35,7 @@ SweepDialog::SweepDialog(const ResolvedPlan& plan, int steps, QWidget* parent)
 {
     setObjectName(QStringLiteral("sweepSetup"));
     setWindowTitle(tr("Measure a table of layouts"));
-    resize(px(560), px(480));
+    resizeDialog(this, 560, 480);
     QString text = QStringLiteral("tp,cp,pp,micro_batch\n");
     for (const GridLayout& layout : layoutsAround(plan)) {
         if (layout.virtual_stages == 1)
@@ -46,7 +45,7 @@ SweepDialog::SweepDialog(const ResolvedPlan& plan, int steps, QWidget* parent)
     m_layouts->setPlainText(text);
     m_layouts->setObjectName(QStringLiteral("sweepLayouts"));
     m_layouts->setAccessibleName(tr("Layouts, a line each"));
-    m_layouts->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    useFixedFont(m_layouts);
     m_layouts->setTabChangesFocus(true);
     m_gpus->setObjectName(QStringLiteral("sweepGpuCounts"));
     m_gpus->setAccessibleName(tr("Numbers of ranks, separated by commas"));

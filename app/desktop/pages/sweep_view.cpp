@@ -3,6 +3,7 @@
 
 #include "app/desktop/card_export.h"
 #include "app/desktop/dialogs.h"
+#include "app/desktop/widgets/elided_combo_box.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
@@ -30,7 +31,7 @@ const QString kOtherFile = QStringLiteral("file");
 
 QComboBox* makeCombo(const QString& name, const QString& accessible)
 {
-    auto* box = new QComboBox;
+    auto* box = new ElidedComboBox;
     box->setObjectName(name);
     box->setAccessibleName(accessible);
     box->setMinimumContentsLength(14);
@@ -115,6 +116,7 @@ QWidget* SweepView::makeControls()
     exports->setMenu(menu);
     m_summary->setProperty("role", "muted");
     m_summary->setObjectName(QStringLiteral("sweepSummary"));
+    m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_problem->setProperty("role", "bad");
     m_problem->setWordWrap(true);

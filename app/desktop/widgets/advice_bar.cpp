@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/advice_bar.h"
 
+#include "app/desktop/widgets/elided_label.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
@@ -18,7 +19,7 @@ constexpr int kHeight = 36;
 AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
     : QFrame(parent)
     , m_finder(finder)
-    , m_text(new QLabel)
+    , m_text(new ElidedLabel)
     , m_apply(new QPushButton(tr("Apply")))
     , m_all(new QPushButton(tr("All changes")))
 {
@@ -26,7 +27,6 @@ AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
     fixHeight(this, kHeight); // it says something else after every edit, but nothing may jump
     m_text->setObjectName(QStringLiteral("adviceText"));
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_text->setMinimumWidth(1); // a long line is cut, not the window stretched
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     for (QPushButton* button : {m_apply, m_all})
         button->setProperty("small", true);

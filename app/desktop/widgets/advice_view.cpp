@@ -22,7 +22,7 @@ AdviceView::AdviceView(AdviceFinder& finder, QWidget* parent)
     m_table->setObjectName(QStringLiteral("advice"));
     m_table->setAccessibleName(title());
     m_table->setAlternatingRowColors(true);
-    m_table->setWidths({64, 280, 80, 76, 84, 104, 90, 56});
+    m_table->setWidths({74, 280, 80, 76, 84, 104, 90, 56});
     m_apply->setProperty("small", true);
     m_apply->setObjectName(QStringLiteral("applyChosenAdvice"));
     m_apply->setToolTip(tr("Put the chosen change into the plan (Enter); undo takes it back"));

@@ -19,7 +19,7 @@ public:
     // `finder` outlives the view.
     explicit AdviceView(AdviceFinder& finder, QWidget* parent = nullptr);
     [[nodiscard]] Table table() const override { return m_finder.table(); }
-    [[nodiscard]] QSize minimumSizeHint() const override { return {320, 150}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(320, 150); }
 
 protected:
     [[nodiscard]] bool isEmpty() const override { return m_finder.all().empty(); }

@@ -14,7 +14,7 @@ public:
     explicit BoundsView(QWidget* parent = nullptr);
     void showBounds(Bounds bounds);
     void clear();
-    [[nodiscard]] QSize minimumSizeHint() const override { return {320, 170}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(320, 170); }
     [[nodiscard]] Table table() const override;
 
 protected:

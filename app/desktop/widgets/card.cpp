@@ -16,6 +16,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kHeaderHeight = 36; // lengths at 100 % zoom
+constexpr int kLeastSubtitle = 48;
 constexpr double kStaleOpacity = 0.38;
 } // namespace
 
@@ -65,6 +66,11 @@ QString Card::spoken() const
 int Card::margin()
 {
     return px(14);
+}
+
+QSize Card::least(int width, int height)
+{
+    return {px(width), px(height)};
 }
 
 QRect Card::bodyArea() const
@@ -131,13 +137,16 @@ void Card::paintHeader(QPainter& painter, const Theme& theme) const
         return;
     painter.setPen(theme.text);
     painter.setFont(scaledFont(0.5, QFont::DemiBold));
-    const int titleWidth = lineWidth(painter.font(), m_title);
     const QRect line(margin(), px(8), width() - 2 * margin() - m_headerReserve, px(20));
-    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    const QString title = elidedLine(painter.font(), m_title, line.width());
+    const int titleWidth = lineWidth(painter.font(), title);
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, title);
     const QString text = m_stale ? tr("for the last valid plan") : m_subtitle;
     painter.setPen(m_stale ? theme.warning : theme.muted);
     painter.setFont(scaledFont(-0.5));
     const QRect rest = line.adjusted(titleWidth + px(10), 0, 0, 0);
+    if (rest.width() < px(kLeastSubtitle))
+        return; // two letters and an ellipsis tell nobody anything
     drawLine(painter, rest, Qt::AlignLeft | Qt::AlignVCenter, elidedLine(painter.font(), text, rest.width()));
 }
 

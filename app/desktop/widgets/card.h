@@ -54,6 +54,7 @@ public:
     static int margin(); // between the frame and what is inside
 
 protected:
+    static QSize least(int width, int height); // lengths at 100 %, in the pixels of now
     // Paints the body inside `area`. Not called while isEmpty().
     virtual void paintBody(QPainter& painter, const QRect& area, const Theme& theme);
     [[nodiscard]] virtual bool isEmpty() const { return false; }

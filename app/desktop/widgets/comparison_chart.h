@@ -34,7 +34,7 @@ public:
     void showBars(const QStringList& categories, std::vector<BarSet> sets, bool stacked, const QString& unit);
     // Lines over a logarithmic axis of GPUs.
     void showCurves(std::vector<CurveSeries> curves, const QString& xName, const QString& unit);
-    [[nodiscard]] QSize minimumSizeHint() const override { return {320, 200}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(320, 200); }
     [[nodiscard]] Table table() const override;
     [[nodiscard]] int seriesCount() const;
 

@@ -109,7 +109,7 @@ void ErrorScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& t
         }
     }
     painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + px(16), axes.plot.width(), px(16)), Qt::AlignCenter,
-        tr("Measured tokens/s per GPU (up: predicted)"));
+        tr("Measured TPS/GPU (up: predicted)"));
 }
 
 void ErrorScatter::paintBody(QPainter& painter, const QRect& area, const Theme& theme)

@@ -14,7 +14,7 @@ public:
     // `model` outlives the widget.
     explicit ErrorScatter(const HistoryModel& model, QWidget* parent = nullptr);
     [[nodiscard]] std::optional<QPointF> placeOf(int row) const; // empty: without a prediction or a measurement
-    [[nodiscard]] QSize minimumSizeHint() const override { return {240, 180}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(240, 180); }
     [[nodiscard]] Table table() const override;
 
 protected:

@@ -26,7 +26,7 @@ FigureCard::FigureCard(QWidget* parent)
     : Card({}, parent)
 {
     fixHeight(this, kHeight);
-    limitWidth(this, 150);
+    limitWidth(this, kLeastWidth);
 }
 
 void FigureCard::show(const Figure& figure)

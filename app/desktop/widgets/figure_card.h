@@ -11,6 +11,7 @@ namespace fourfold::ui {
 class FigureCard : public Card {
     Q_OBJECT
 public:
+    static constexpr int kLeastWidth = 136; // at 100 %
     explicit FigureCard(QWidget* parent = nullptr);
     void show(const Figure& figure);
     using Card::show;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The five figures over a page.
+// The five figures over a page, in two rows where the page is narrow.
 #pragma once
 
 #include "app/models/answer.h"
@@ -7,6 +7,8 @@
 #include <QWidget>
 
 #include <array>
+
+class QHBoxLayout;
 
 namespace fourfold::ui {
 
@@ -20,12 +22,18 @@ public:
     void setStale(bool stale);
     void setOpens(bool opens); // see FigureCard
     [[nodiscard]] const std::array<FigureCard*, 5>& cards() const { return m_cards; }
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:
     void activated(int index); // a figure was clicked, or Enter was pressed on it
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    std::array<QHBoxLayout*, 2> m_rows;
     std::array<FigureCard*, 5> m_cards{};
+    bool m_folded = false; // two rows
 };
 
 } // namespace fourfold::ui

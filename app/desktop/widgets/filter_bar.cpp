@@ -19,15 +19,17 @@ FilterBar::FilterBar(
 {
     filter->setClearButtonEnabled(true);
     filter->setTextMargins(4, 2, 4, 2);
-    if (width > 0)
-        fixWidth(filter, width);
+    if (width > 0) { // as wide as that where there is room
+        limitWidth(filter, width / 2);
+        limitGrowth(filter, width);
+    }
     m_problem->setProperty("role", "bad");
     m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_problem->setWordWrap(true);
     m_problem->hide();
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    row->addWidget(filter, width > 0 ? 0 : 1);
+    row->addWidget(filter, 1);
     for (QWidget* widget : beside)
         row->addWidget(widget);
     if (width > 0)

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::optional<double> level() const { return m_level; }
     // The place that is read off, in the chart's own x; empty = none. Charts of one page share it.
     void setCursor(std::optional<double> x);
-    [[nodiscard]] QSize minimumSizeHint() const override { return {220, 150}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(220, 150); }
     [[nodiscard]] Table table() const override;
 
 signals:

@@ -30,6 +30,7 @@ constexpr Layer kLayers[]{{StageMemoryModel::weights, &Theme::weights, Card::Fil
 
 constexpr int kAxisWidth = 34;
 constexpr double kHeadroom = 40; // pixels
+constexpr int kLegendLine = 17;
 } // namespace
 
 MemoryBars::MemoryBars(const StageMemoryModel& model, QWidget* parent)
@@ -66,7 +67,31 @@ MemoryBars::Axis MemoryBars::axis(int plotHeight) const
 
 QRect MemoryBars::plotArea(const QRect& body) const
 {
-    return body.adjusted(px(kAxisWidth), px(34), 0, -px(20));
+    const int lines = legend(body.width()).back().line;
+    return body.adjusted(px(kAxisWidth), px(34) + lines * px(kLegendLine), 0, -px(20));
+}
+
+// In as many lines as the width asks for.
+std::vector<MemoryBars::LegendPlace> MemoryBars::legend(int width) const
+{
+    std::vector<LegendPlace> places;
+    const QFont font = scaledFont(-0.5); // of drawLegend()
+    int x = 0, line = 0;
+    const auto add = [&](const QString& text) {
+        const int needed = px(16) + lineWidth(font, text);
+        if (x > 0 && x + needed > width) {
+            x = 0;
+            ++line;
+        }
+        places.push_back({text, x, line});
+        x += needed + px(16);
+    };
+    for (const Layer& layer : kLayers)
+        add(m_model.headerData(layer.column, Qt::Horizontal, Qt::DisplayRole).toString());
+    const int fullest = m_model.fullestStage();
+    if (fullest >= 0 && m_model.limits().device > m_model.value(fullest, StageMemoryModel::total))
+        add(tr("Context"));
+    return places;
 }
 
 void MemoryBars::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -84,22 +109,19 @@ void MemoryBars::paintBody(QPainter& painter, const QRect& area, const Theme& th
 
 void MemoryBars::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
-    int x = area.left();
-    for (const Layer& layer : kLayers) {
-        const QString name = m_model.headerData(layer.column, Qt::Horizontal, Qt::DisplayRole).toString();
-        x = drawLegend(painter, x, area.top() + px(10), theme.*layer.color, name, layer.fill, theme);
+    const std::vector<LegendPlace> places = legend(area.width());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const int x = area.left() + places[i].x, top = area.top() + places[i].line * px(kLegendLine);
+        if (i < std::size(kLayers)) {
+            drawLegend(painter, x, top + px(10), theme.*kLayers[i].color, places[i].text, kLayers[i].fill, theme);
+            continue;
+        }
+        painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(QRect(x, top + px(1), px(10), px(10)));
+        painter.setPen(theme.muted);
+        drawLine(painter, x + px(16), top + px(10), places[i].text);
     }
-    const int fullest = m_model.fullestStage();
-    if (m_model.limits().device <= m_model.value(fullest, StageMemoryModel::total))
-        return;
-    const QString text = tr("Context");
-    if (x + px(16) + lineWidth(painter.font(), text) > area.right())
-        return;
-    painter.setPen(QPen(theme.muted, 1, Qt::DashLine));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(QRect(x, area.top() + px(1), px(10), px(10)));
-    painter.setPen(theme.muted);
-    drawLine(painter, x + px(16), area.top() + px(10), text);
 }
 
 void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const

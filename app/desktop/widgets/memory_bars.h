@@ -17,7 +17,7 @@ public:
     void setSelectedStage(int stage);
     // Stage under a point of the widget, -1 outside.
     [[nodiscard]] int stageAt(const QPoint& point) const;
-    [[nodiscard]] QSize minimumSizeHint() const override { return {300, 190}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(300, 225); }
     [[nodiscard]] Table table() const override;
 
 signals:
@@ -39,6 +39,11 @@ private:
     };
     [[nodiscard]] Axis axis(int plotHeight) const;
     [[nodiscard]] QRect plotArea(const QRect& body) const;
+    struct LegendPlace {
+        QString text;
+        int x = 0, line = 0;
+    };
+    [[nodiscard]] std::vector<LegendPlace> legend(int width) const; // of the layers, then of the context
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
     void paintStage(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] const MemoryCurve& curve() const { return m_curve; }
     // The time that is read off; empty = none.
     void setCursor(std::optional<double> seconds);
-    [[nodiscard]] QSize minimumSizeHint() const override { return {300, 190}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(300, 225); }
     [[nodiscard]] Table table() const override;
 
 signals:

@@ -45,7 +45,7 @@ NothingFoundView::NothingFoundView(CureFinder& finder, QWidget* parent)
     setAccessibleName(tr("Nothing found"));
     m_cures->setSpacing(10);
     auto* inner = new QWidget;
-    inner->setMaximumWidth(px(kTextWidth));
+    limitGrowth(inner, kTextWidth);
     auto* column = new QVBoxLayout(inner);
     column->setContentsMargins(24, 24, 24, 24);
     column->setSpacing(8);

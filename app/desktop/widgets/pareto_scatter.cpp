@@ -29,20 +29,30 @@ ParetoScatter::ParetoScatter(const ResultsModel& model, QWidget* parent)
     , m_model(model)
 {
     connect(&model, &QAbstractItemModel::modelReset, this, &ParetoScatter::modelChanged);
+    modelChanged(); // what it holds already
 }
 
 void ParetoScatter::modelChanged()
 {
     m_mostMemory = m_mostThroughput = 0;
-    int front = 0;
+    m_front = 0;
     for (int row = 0; row < m_model.rowCount(); ++row) {
         m_mostMemory = std::max(m_mostMemory, memoryOf(m_model.row(row)));
         m_mostThroughput = std::max(m_mostThroughput, throughputOf(m_model.row(row)));
-        front += m_model.isPareto(m_model.idOf(row)) ? 1 : 0;
+        m_front += m_model.isPareto(m_model.idOf(row)) ? 1 : 0;
     }
-    showSummary(isEmpty()
-            ? QString()
-            : tr("%1, %2 on the Pareto front").arg(counted(m_model.rowCount(), tr("layout")), grouped(front)));
+    showSummary({});
+    setAccessibleDescription(isEmpty() ? QString() : tr("%1, %2").arg(layoutsText(), frontText()));
+}
+
+QString ParetoScatter::layoutsText() const
+{
+    return counted(m_model.rowCount(), tr("layout"));
+}
+
+QString ParetoScatter::frontText() const
+{
+    return tr("%1 on the Pareto front").arg(grouped(m_front));
 }
 
 ParetoScatter::Axes ParetoScatter::axesIn(const QRect& area) const
@@ -85,7 +95,7 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     painter.drawEllipse(QPointF(area.left() + px(5), baseline - px(4)), px(2.5), px(2.5));
     painter.setFont(scaledFont(-0.5));
     painter.setPen(theme.muted);
-    const QString one = tr("Layout"), two = tr("Pareto front: none is better in everything");
+    const QString one = layoutsText(), two = frontText();
     painter.drawText(area.left() + px(16), baseline, one);
     const int next = area.left() + px(34) + painter.fontMetrics().horizontalAdvance(one);
     painter.setPen(QPen(theme.bad, 2));

@@ -13,7 +13,7 @@ public:
     // `model` outlives the widget. Shows the rows that the model shows.
     explicit ParetoScatter(const ResultsModel& model, QWidget* parent = nullptr);
     [[nodiscard]] QPointF placeOf(int row) const;
-    [[nodiscard]] QSize minimumSizeHint() const override { return {260, 200}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(290, 200); }
     [[nodiscard]] Table table() const override { return m_model.table(kMostTableRows); }
 
 protected:
@@ -30,6 +30,8 @@ private:
         double right = 1, top = 1; // GiB, tokens/s per GPU
     };
     void modelChanged();
+    [[nodiscard]] QString layoutsText() const; // in the legend
+    [[nodiscard]] QString frontText() const;
     [[nodiscard]] Axes axesIn(const QRect& area) const;
     [[nodiscard]] QPointF at(const Axes& axes, int row) const;
     void paintAxes(QPainter& painter, const QRect& area, const Axes& axes, const Theme& theme) const;
@@ -37,6 +39,7 @@ private:
 
     const ResultsModel& m_model;
     double m_mostMemory = 0, m_mostThroughput = 0;
+    int m_front = 0; // layouts of the Pareto front on show
 };
 
 } // namespace fourfold::ui

@@ -20,7 +20,7 @@ public:
     [[nodiscard]] std::optional<int> current() const { return m_current; } // rank
     // Where a rank is drawn; empty when it is beyond what fits.
     [[nodiscard]] QRectF cellOf(int rank) const;
-    [[nodiscard]] QSize minimumSizeHint() const override { return {320, 170}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(320, 170); }
     [[nodiscard]] Table table() const override { return m_mesh.table(); }
 
 signals:

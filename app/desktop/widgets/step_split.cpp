@@ -21,6 +21,7 @@ constexpr int kNameWidth = 116;
 constexpr int kShareWidth = 52;
 constexpr int kTimeWidth = 62; // room for the number behind the longest bar
 constexpr int kLegendHeight = 26;
+constexpr int kLeastLine = 15;
 constexpr int kHiddenAlpha = 75;
 
 struct Look {
@@ -61,8 +62,16 @@ StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
         setSubtitle(m_model.rowCount() == 0
                 ? QString()
                 : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_model.total())));
+        updateGeometry();
         update();
     });
+}
+
+// As high as its lines need.
+QSize StepSplit::minimumSizeHint() const
+{
+    const int lines = std::max(7, m_model.rowCount() + 1);
+    return least(280, 190).expandedTo({0, height() - rowsArea(bodyArea()).height() + lines * px(kLeastLine)});
 }
 
 QRect StepSplit::rowsArea(const QRect& area) const

@@ -12,7 +12,7 @@ class StepSplit : public Card {
 public:
     // `model` outlives the widget.
     explicit StepSplit(const TimePartsModel& model, QWidget* parent = nullptr);
-    [[nodiscard]] QSize minimumSizeHint() const override { return {280, 190}; }
+    [[nodiscard]] QSize minimumSizeHint() const override;
     [[nodiscard]] Table table() const override;
     void setSelected(int row); // of the model; -1 = none
 

@@ -19,7 +19,7 @@ constexpr int kLegendHeight = 20;
 constexpr int kAxisHeight = 18;
 constexpr int kOverviewHeight = 26;
 constexpr int kOverviewGap = 10;
-constexpr double kTallestRow = 40;
+constexpr double kTallestRow = 40, kFewRows = 200; // one row, or some few together
 constexpr double kHoverSlack = 2; // pixels
 } // namespace
 
@@ -60,7 +60,9 @@ TimelineView::Geometry TimelineView::geometryNow() const
     Geometry at;
     const QRect body = bodyArea();
     at.rows = body.adjusted(namesWidth(), px(kLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
-    at.rowHeight = std::min(double(px(kTallestRow)), double(at.rows.height()) / std::max(1, m_scene.rows()));
+    const int rows = std::max(1, m_scene.rows());
+    const double tallest = std::max(double(px(kTallestRow)), double(px(kFewRows)) / rows);
+    at.rowHeight = std::min(tallest, double(at.rows.height()) / rows);
     at.gap = at.rowHeight >= 14 ? 4 : at.rowHeight >= 6 ? 1 : 0;
     // Right under the rows: few stages do not fill a tall window.
     const int rowsEnd = at.rows.top() + static_cast<int>(std::ceil(at.rowHeight * std::max(1, m_scene.rows())));

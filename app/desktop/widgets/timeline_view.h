@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::optional<BarRef> selected() const { return m_selected; }
     // Where a bar is drawn, clipped to the part on show; empty when it is outside.
     [[nodiscard]] QRectF barRect(const BarRef& ref) const;
-    [[nodiscard]] QSize minimumSizeHint() const override { return {400, 170}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(280, 170); }
     [[nodiscard]] Table table() const override;
     // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
     // .png.

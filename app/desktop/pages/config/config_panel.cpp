@@ -6,12 +6,12 @@
 #include "app/desktop/pages/config/layout_section.h"
 #include "app/desktop/pages/config/model_section.h"
 #include "app/desktop/widgets/panel.h"
+#include "app/desktop/widgets/scroll_column.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
 #include <QFrame>
 #include <QLabel>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include <set>
@@ -52,7 +52,6 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     , m_otherReasons(makeLine("bad"))
     , m_unknownKeys(makeLine("warning"))
 {
-    limitWidth(this, kPanelWidth);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     usePanelStyle(this);
     auto* title = new QLabel(tr("Configuration"));
@@ -76,10 +75,8 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     useFont(m_otherReasons, -0.5);
     useFont(m_unknownKeys, -0.5);
 
-    auto* scroll = new QScrollArea;
-    scroll->setWidget(body);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* scroll = new ScrollColumn(body);
+    scroll->setProperty("gap", false);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->setSpacing(0);
@@ -90,6 +87,12 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     connect(&document, &PlanDocument::planChanged, this, &ConfigPanel::showPlan);
     connect(&document, &PlanDocument::predictionChanged, this, &ConfigPanel::showVerdict);
     showPlan();
+}
+
+// As wide as its rows need.
+QSize ConfigPanel::minimumSizeHint() const
+{
+    return QWidget::minimumSizeHint().expandedTo({px(kPanelWidth), 0});
 }
 
 QLayout* ConfigPanel::makeVerdict()

@@ -22,6 +22,7 @@ class ConfigPanel : public QWidget {
     Q_OBJECT
 public:
     explicit ConfigPanel(PlanDocument& document, QWidget* parent = nullptr);
+    [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:
     void importRequested(); // the user wants to take the model from a file

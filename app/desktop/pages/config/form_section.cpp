@@ -3,6 +3,7 @@
 
 #include "app/desktop/pages/config/reason_row.h"
 #include "app/desktop/widgets/elided_combo_box.h"
+#include "app/desktop/widgets/elided_label.h"
 #include "app/desktop/widgets/invalid_frame.h"
 #include "app/desktop/zoom.h"
 #include "app/models/choices.h"
@@ -57,10 +58,9 @@ void FormSection::setFact(const QString& fact)
 
 QLabel* FormSection::makeNote()
 {
-    auto* note = new QLabel;
+    auto* note = new ElidedLabel;
     useFont(note, -0.5);
     note->setProperty("role", "muted");
-    note->setMinimumWidth(1);
     return note;
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A column that scrolls where the window is lower than what it holds, as with twice the size on a small screen: nothing
+// is pressed together then. As wide as its place.
+#pragma once
+
+#include <QScrollArea>
+
+namespace fourfold::ui {
+
+class ScrollColumn : public QScrollArea {
+    Q_OBJECT
+public:
+    explicit ScrollColumn(QWidget* content, QWidget* parent = nullptr); // takes ownership
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+};
+
+} // namespace fourfold::ui

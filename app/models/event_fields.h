@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fields of a run's events, which come from other programs: what is missing or of another kind is empty.
+#pragma once
+
+#include "app/models/text.h"
+#include "core/base/json.h"
+
+#include <QString>
+
+#include <optional>
+
+namespace fourfold::ui {
+
+inline std::optional<double> number(const Json& event, const char* key)
+{
+    const auto found = event.find(key);
+    if (found == event.end() || !found->is_number())
+        return {};
+    return found->get<double>();
+}
+
+inline QString words(const Json& event, const char* key)
+{
+    const auto found = event.find(key);
+    return found != event.end() && found->is_string() ? fromUtf8(found->get<std::string>()) : QString();
+}
+
+} // namespace fourfold::ui

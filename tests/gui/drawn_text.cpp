@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/gui/drawn_text.h"
+
+#include <QAbstractItemView>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPaintDevice>
+#include <QPaintEngine>
+#include <QPainter>
+#include <QPlainTextEdit>
+#include <QTextBrowser>
+#include <QWidget>
+
+#include <cmath>
+
+namespace fourfold::ui::test {
+
+namespace {
+constexpr double kTolerance = 1.5; // pixels: side bearings and rounding
+
+class Recorder : public QPaintEngine {
+public:
+    Recorder()
+        : QPaintEngine(AllFeatures)
+    {
+    }
+    bool begin(QPaintDevice*) override { return true; }
+    bool end() override { return true; }
+    [[nodiscard]] Type type() const override { return User; }
+    void updateState(const QPaintEngineState&) override { }
+    void drawPixmap(const QRectF&, const QPixmap&, const QRectF&) override { }
+    void drawImage(const QRectF&, const QImage&, const QRectF&, Qt::ImageConversionFlags) override { }
+    void drawPath(const QPainterPath&) override { }
+    void drawPolygon(const QPointF*, int, PolygonDrawMode) override { }
+    void drawTextItem(const QPointF& at, const QTextItem& item) override
+    {
+        if (item.text().trimmed().isEmpty())
+            return;
+        const QRectF logical(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
+        const QTransform transform = painter()->transform();
+        DrawnText drawn{item.text(), transform.mapRect(logical)};
+        if (painter()->hasClipping()) {
+            const QRectF clip = transform.mapRect(painter()->clipBoundingRect());
+            drawn.cut = !clip.adjusted(-kTolerance, -kTolerance, kTolerance, kTolerance).contains(drawn.box)
+                && clip.intersects(drawn.box);
+        }
+        texts.push_back(std::move(drawn));
+    }
+
+    std::vector<DrawnText> texts;
+};
+
+class Sheet : public QPaintDevice {
+public:
+    explicit Sheet(const QWidget& like)
+        : m_like(like)
+    {
+    }
+    [[nodiscard]] QPaintEngine* paintEngine() const override { return &m_recorder; }
+    [[nodiscard]] std::vector<DrawnText>& texts() { return m_recorder.texts; }
+
+protected:
+    [[nodiscard]] int metric(PaintDeviceMetric metric) const override
+    {
+        switch (metric) {
+        case PdmWidth:
+            return m_like.width();
+        case PdmHeight:
+            return m_like.height();
+        case PdmDpiX:
+        case PdmPhysicalDpiX:
+            return m_like.logicalDpiX();
+        case PdmDpiY:
+        case PdmPhysicalDpiY:
+            return m_like.logicalDpiY();
+        case PdmDepth:
+            return 32;
+        case PdmNumColors:
+            return 0;
+        case PdmDevicePixelRatio:
+            return 1;
+        case PdmDevicePixelRatioScaled:
+            return static_cast<int>(devicePixelRatioFScale());
+        default:
+            return 0;
+        }
+    }
+
+private:
+    const QWidget& m_like;
+    mutable Recorder m_recorder;
+};
+
+bool scrollsItsText(const QWidget& widget)
+{
+    for (const QWidget* at = &widget; at; at = at->parentWidget()) {
+        if (qobject_cast<const QHeaderView*>(at))
+            return false; // its sections are to be read without scrolling
+        if (qobject_cast<const QAbstractItemView*>(at) || qobject_cast<const QPlainTextEdit*>(at)
+            || qobject_cast<const QTextEdit*>(at))
+            return true;
+    }
+    return false;
+}
+
+QString where(const QWidget& widget)
+{
+    const QWidget* owner = &widget;
+    while (owner->objectName().isEmpty() && owner->accessibleName().isEmpty() && owner->parentWidget())
+        owner = owner->parentWidget();
+    return QStringLiteral("%1 in %2 \"%3\"")
+        .arg(QString::fromLatin1(widget.metaObject()->className()),
+            QString::fromLatin1(owner->metaObject()->className()),
+            owner->accessibleName().isEmpty() ? owner->objectName() : owner->accessibleName());
+}
+} // namespace
+
+std::vector<DrawnText> drawnTexts(QWidget& widget)
+{
+    Sheet sheet(widget);
+    {
+        QPainter painter(&sheet);
+        widget.render(&painter, {}, {}, {});
+    }
+    for (DrawnText& drawn : sheet.texts()) {
+        drawn.cut = drawn.cut || drawn.box.left() < -kTolerance || drawn.box.top() < -kTolerance
+            || drawn.box.right() > widget.width() + kTolerance || drawn.box.bottom() > widget.height() + kTolerance;
+    }
+    return sheet.texts();
+}
+
+QStringList unreadableTexts(QWidget& root)
+{
+    QStringList found;
+    QList<QWidget*> widgets = root.findChildren<QWidget*>();
+    widgets << &root;
+    for (QWidget* widget : widgets) {
+        if (!widget->isVisible() || scrollsItsText(*widget))
+            continue;
+        const bool header = qobject_cast<QHeaderView*>(widget->parentWidget()); // goes on beyond both ends
+        const std::vector<DrawnText> texts = drawnTexts(*widget);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const bool beyond = header && (texts[i].box.left() < 0 || texts[i].box.right() > widget->width());
+            if (texts[i].cut && !beyond)
+                found << QStringLiteral("cut: \"%1\", %2").arg(texts[i].text, where(*widget));
+            // Lines of a text may touch; what is read across another is neither.
+            const QRectF inner
+                = texts[i].box.adjusted(1, texts[i].box.height() * 0.25, -1, -texts[i].box.height() * 0.25);
+            const bool selects = qobject_cast<QLineEdit*>(widget); // a selected text is drawn twice
+            for (std::size_t k = 0; k < i && !selects; ++k) {
+                if (inner.intersects(
+                        texts[k].box.adjusted(1, texts[k].box.height() * 0.25, -1, -texts[k].box.height() * 0.25)))
+                    found << QStringLiteral("over each other: \"%1\" and \"%2\", %3")
+                                 .arg(texts[k].text, texts[i].text, where(*widget));
+            }
+        }
+    }
+    return found;
+}
+
+} // namespace fourfold::ui::test

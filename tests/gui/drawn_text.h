@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a widget writes, as it is drawn: for finding texts that are cut or that lie over each other.
+#pragma once
+
+#include <QRectF>
+#include <QString>
+
+#include <vector>
+
+class QWidget;
+
+namespace fourfold::ui::test {
+
+struct DrawnText {
+    QString text;
+    QRectF box; // in the widget's coordinates; from ascender to descender
+    bool cut = false; // runs out of the widget, or of the place that it was given
+};
+
+// Every text that the widget itself draws, without its children.
+std::vector<DrawnText> drawnTexts(QWidget& widget);
+
+// Of the visible widgets under `root`, each text that is cut or that lies over another one, a line each.
+// Tables, lists and text fields are left out: they scroll, and their delegates shorten what is too long.
+QStringList unreadableTexts(QWidget& root);
+
+} // namespace fourfold::ui::test
