@@ -2,8 +2,9 @@
 #include "app/cli/plan_source.h"
 
 #include "core/base/text.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/fields.h"
+#include "core/schedule/plan_schedule.h"
 
 #include <algorithm>
 
@@ -14,6 +15,25 @@ namespace {
 bool looks_like_file(const std::string& name)
 {
     return name.find('/') != std::string::npos || name.ends_with(".json") || name == "-";
+}
+
+// Fields whose text may be the name of a file.
+bool may_name_a_file(std::string_view field)
+{
+    return field == "training.schedule" || (field.starts_with("run.") && field.ends_with(".path"));
+}
+
+// A plan's files lie beside it; one that is named on the command line lies where the user is.
+std::string seen_from_here(const std::string& assignment)
+{
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || !may_name_a_file(std::string_view(assignment).substr(0, equals)))
+        return assignment;
+    const std::filesystem::path file = assignment.substr(equals + 1);
+    std::error_code error;
+    if (file.is_absolute() || !std::filesystem::is_regular_file(file, error))
+        return assignment;
+    return assignment.substr(0, equals + 1) + std::filesystem::absolute(file).lexically_normal().string();
 }
 
 } // namespace
@@ -31,7 +51,7 @@ void PlanOptions::add_to(CLI::App& command, bool required)
 Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments)
 {
     for (const std::string& assignment : assignments) {
-        FOURFOLD_TRY(plan, with_assignment(plan, assignment));
+        FOURFOLD_TRY(plan, with_assignment(plan, seen_from_here(assignment)));
     }
     return plan;
 }
@@ -72,6 +92,10 @@ Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets)
     for (const std::string& warning : unknown_key_warnings(plan))
         warn(plan.where + ": " + warning);
     std::vector<Reason> broken = check(resolved);
+    if (broken.empty()) {
+        if (auto file = broken_schedule_file(resolved))
+            broken.push_back(std::move(*file));
+    }
     return Evaluated{std::move(resolved), std::move(broken)};
 }
 

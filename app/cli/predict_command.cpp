@@ -5,7 +5,7 @@
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_batch.h"
 #include "app/cli/predict_text.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/report/views/advice_table.h"
 
 #include <fstream>

@@ -80,7 +80,7 @@ std::string verdict_text(const Prediction& prediction)
         out = "DOES NOT FIT";
         break;
     }
-    if (!prediction.feasible && prediction.fit != Fit::no)
+    if (!prediction.feasible && (prediction.fit != Fit::no || !prediction.memory_device_gib))
         out = "NOT FEASIBLE";
     if (prediction.memory_device_gib)
         out += "  " + gib(*prediction.memory_device_gib) + " of " + gib(prediction.memory_capacity_gib)

@@ -134,7 +134,7 @@ void RunProgress::on_event(const Json& event)
         say("eval " + padded(shown_number(number(event, "step").value_or(0), 0), 6) + "  held-out loss "
             + (loss ? shown_number(*loss, 4) : "unknown"));
     } else if (kind == "checkpoint") {
-        say("checkpoint at step " + shown_number(number(event, "step").value_or(0), 0));
+        say("checkpoint at step " + shown_number(number(event, "step").value_or(0), 0) + ": " + text(event, "path"));
     } else if (kind == "warning" || kind == "error") {
         const auto rank = number(event, "rank");
         const std::string host = text(event, "host");

@@ -3,7 +3,7 @@
 
 #include "app/models/compare_origin.h"
 #include "app/models/text.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
 
 #include <QCoreApplication>

@@ -2,6 +2,7 @@
 #include "app/models/prediction_service.h"
 
 #include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 
 #include <QElapsedTimer>
 #include <QMetaObject>

@@ -2,6 +2,7 @@
 #include "core/calibration/published_layouts.h"
 #include "core/calibration/csv.h"
 #include "core/calibration/row_cells.h"
+#include "core/calibration/row_plan.h"
 #include "core/calibration/score_card.h"
 
 namespace fourfold {
@@ -52,12 +53,12 @@ void add_rows(const std::vector<CsvRecord>& records, const TableSources& sources
         layout.model = "h " + cells.text("hidden") + " L " + cells.text("layers");
         layout.hardware = hardware.gpu_of(*source, cells.text("gpu"));
         layout.seq_len = number("seq_len");
-        layout.precision = cells.text("precision");
         layout.tp = number("tp");
         layout.cp = number("cp");
         layout.pp = number("pp");
         layout.dp = std::max(1, number("gpus") / (layout.tp * layout.cp * layout.pp));
         layout.micro_batch = number("micro_batch");
+        layout.training = training_of_row(cells);
         layouts.push_back(std::move(layout));
     }
 }
@@ -86,13 +87,6 @@ const std::vector<MeasuredLayout>& shipped_layouts()
         return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
     }();
     return kMeasured;
-}
-
-Prediction predict_with_evidence(const ResolvedPlan& plan)
-{
-    Prediction prediction = predict(plan);
-    weigh_measurements(prediction, shipped_layouts());
-    return prediction;
 }
 
 } // namespace fourfold

@@ -16,7 +16,4 @@ std::vector<MeasuredLayout> published_layouts(const TableSources& sources, const
 // The same of this program's own preset folders, read by the first call of any thread (about 0.1 s).
 const std::vector<MeasuredLayout>& shipped_layouts();
 
-// predict(), its evidence "measured" where the shipped tables hold the same layout or a neighbour.
-Prediction predict_with_evidence(const ResolvedPlan& plan);
-
 } // namespace fourfold

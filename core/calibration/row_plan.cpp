@@ -136,7 +136,9 @@ Json layout_json(RowCells& cells, int64_t gpus)
     return layout;
 }
 
-Json training_json(RowCells& cells)
+} // namespace
+
+Json training_of_row(RowCells& cells)
 {
     Json training = Json::object();
     for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers"}) {
@@ -159,8 +161,6 @@ Json training_json(RowCells& cells)
     return training;
 }
 
-} // namespace
-
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets)
 {
     Json plan{{"fourfold_plan", 1}, {"name", cells.text("source") + " " + cells.text("row")}};
@@ -176,7 +176,7 @@ std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* sour
         plan["stack"] = source->stack;
     if (gpus)
         plan["layout"] = layout_json(cells, *gpus);
-    plan["training"] = training_json(cells);
+    plan["training"] = training_of_row(cells);
     if (!cells.problems().empty())
         return std::nullopt;
     auto document = plan_from_json(plan, cells.where());

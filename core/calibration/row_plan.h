@@ -14,4 +14,7 @@ namespace fourfold {
 // and cluster itself.
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets);
 
+// What the row says of how it trained, by the keys of a plan's `training`; `cells` notes the problems.
+Json training_of_row(RowCells& cells);
+
 } // namespace fourfold

@@ -220,4 +220,34 @@ Expected<std::vector<std::string>> HistoryStore::events(const std::string& run, 
     });
 }
 
+Expected<std::vector<int64_t>> HistoryStore::measured_plans(
+    const std::string& stack, const std::string& model, int limit) const
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<int64_t>> {
+        SQLite::Statement rows(impl_->database,
+            "SELECT p.id FROM plans p JOIN runs r ON r.plan = p.id WHERE p.model = ? AND r.stack = ?"
+            " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
+            " GROUP BY p.id ORDER BY max(r.rowid) DESC LIMIT ?");
+        rows.bind(1, model);
+        rows.bind(2, stack);
+        rows.bind(3, limit);
+        std::vector<int64_t> plans;
+        while (rows.executeStep())
+            plans.push_back(rows.getColumn(0).getInt64());
+        return plans;
+    });
+}
+
+Expected<Json> HistoryStore::plan(int64_t id) const
+{
+    return guarded(impl_->file, [&]() -> Expected<Json> {
+        SQLite::Statement rows(impl_->database, "SELECT document FROM plans WHERE id = ?");
+        rows.bind(1, id);
+        if (!rows.executeStep())
+            return Problem{
+                ProblemCode::not_found, "the history holds no plan " + std::to_string(id), "", impl_->file.string()};
+        return Json::parse(rows.getColumn(0).getString(), nullptr, false);
+    });
+}
+
 } // namespace fourfold

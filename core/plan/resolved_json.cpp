@@ -28,36 +28,6 @@ Json layout_json(const Layout& layout)
         {"stage_layers", layout.stage_layers}, {"order", std::move(order)}};
 }
 
-Json training_json(const Training& training)
-{
-    Json out = {{"seq_len", training.seq_len}, {"micro_batch", training.micro_batch},
-        {"global_batch", training.global_batch}, {"micro_batches", training.micro_batches}};
-    if (training.ramp_up)
-        out["ramp_up"] = {{"start", training.ramp_up->start}, {"increment", training.ramp_up->increment},
-            {"samples", training.ramp_up->samples}};
-    out["schedule"] = training.schedule == Schedule::csv ? training.schedule_csv : to_text(training.schedule);
-    out["sharding"] = to_text(training.sharding);
-    out["recompute"] = to_text(training.recompute);
-    if (training.recompute_layers)
-        out["recompute_layers"] = *training.recompute_layers;
-    out["precision"] = to_text(training.precision);
-    out["grad_dtype"] = to_text(training.grad_dtype);
-    out["optimizer_state_dtype"] = to_text(training.optimizer_state_dtype);
-    out["optimizer"] = to_text(training.optimizer);
-    out["offload"] = to_text(training.offload);
-    out["sequence_parallel"] = training.sequence_parallel;
-    out["compile"] = training.compile;
-    out["async_tp"] = training.async_tp;
-    out["attention"] = to_text(training.attention);
-    out["cp_method"] = to_text(training.cp_method);
-    out["fsdp"] = {{"layers_per_unit", training.fsdp.layers_per_unit},
-        {"reshard_after_forward", training.fsdp.reshard_after_forward}, {"prefetch", training.fsdp.prefetch}};
-    out["overlap"] = {{"grad_reduce", training.overlap.grad_reduce}, {"param_gather", training.overlap.param_gather},
-        {"p2p", training.overlap.p2p}};
-    out["flop_convention"] = to_text(training.flop_convention);
-    return out;
-}
-
 Json run_json(const RunSettings& run)
 {
     Json out = Json::object();
@@ -89,6 +59,36 @@ Json run_json(const RunSettings& run)
 }
 } // namespace
 
+Json to_json(const Training& training)
+{
+    Json out = {{"seq_len", training.seq_len}, {"micro_batch", training.micro_batch},
+        {"global_batch", training.global_batch}, {"micro_batches", training.micro_batches}};
+    if (training.ramp_up)
+        out["ramp_up"] = {{"start", training.ramp_up->start}, {"increment", training.ramp_up->increment},
+            {"samples", training.ramp_up->samples}};
+    out["schedule"] = training.schedule == Schedule::csv ? training.schedule_csv : to_text(training.schedule);
+    out["sharding"] = to_text(training.sharding);
+    out["recompute"] = to_text(training.recompute);
+    if (training.recompute_layers)
+        out["recompute_layers"] = *training.recompute_layers;
+    out["precision"] = to_text(training.precision);
+    out["grad_dtype"] = to_text(training.grad_dtype);
+    out["optimizer_state_dtype"] = to_text(training.optimizer_state_dtype);
+    out["optimizer"] = to_text(training.optimizer);
+    out["offload"] = to_text(training.offload);
+    out["sequence_parallel"] = training.sequence_parallel;
+    out["compile"] = training.compile;
+    out["async_tp"] = training.async_tp;
+    out["attention"] = to_text(training.attention);
+    out["cp_method"] = to_text(training.cp_method);
+    out["fsdp"] = {{"layers_per_unit", training.fsdp.layers_per_unit},
+        {"reshard_after_forward", training.fsdp.reshard_after_forward}, {"prefetch", training.fsdp.prefetch}};
+    out["overlap"] = {{"grad_reduce", training.overlap.grad_reduce}, {"param_gather", training.overlap.param_gather},
+        {"p2p", training.overlap.p2p}};
+    out["flop_convention"] = to_text(training.flop_convention);
+    return out;
+}
+
 Json conventions_json(const Stack& stack)
 {
     Json out = to_json(stack);
@@ -109,7 +109,7 @@ Json to_json(const ResolvedPlan& plan, PresetStyle style)
     else
         out["stack"] = conventions_json(plan.stack);
     out["layout"] = layout_json(plan.layout);
-    out["training"] = training_json(plan.training);
+    out["training"] = to_json(plan.training);
     out["run"] = run_json(plan.run);
     return out;
 }

@@ -77,6 +77,8 @@ Expected<Enum> from_text(const std::string& text, const std::string& where); // 
 template <typename Enum>
 std::vector<std::string> spellings(); // every value of the enum as written, in order; for choices in front ends
 
+Json to_json(const Training& training); // as `training` of a plan file, every field explicit
+
 double bytes_per_element(Precision precision); // 4, 2, 2, 1
 
 } // namespace fourfold

@@ -64,9 +64,11 @@ std::string subject(Regime regime, const ResolvedPlan& plan, double memory_share
     case Regime::experts:
         return "a mixture of experts";
     case Regime::fp8:
+        return "fp8";
+    case Regime::offload:
         break;
     }
-    return "fp8";
+    return "offload to host memory";
 }
 
 std::string warning(Regime regime, const ResolvedPlan& plan, double memory_share)
@@ -128,6 +130,8 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
         regimes.push_back(Regime::experts);
     if (plan.training.precision == Precision::fp8)
         regimes.push_back(Regime::fp8);
+    if (plan.training.offload != Offload::none)
+        regimes.push_back(Regime::offload);
     return regimes;
 }
 
@@ -193,9 +197,6 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory
         if (!goes_without_saying(regime, plan))
             warnings.push_back(warning(regime, plan, memory_share));
     }
-    if (plan.training.offload != Offload::none)
-        warnings.emplace_back(
-            "offload to host memory: transfers and the update on the host are estimates, not measured");
     if (plan.training.ramp_up)
         warnings.emplace_back("the batch ramps up: this prediction holds for the full global batch");
     return warnings;

@@ -19,6 +19,27 @@ std::optional<int> doublings(int a, int b)
     return a == b ? std::optional(steps) : std::nullopt;
 }
 
+// Is the work on a GPU the same kind of work? A setting of a dimension that has one rank changes nothing.
+bool same_work(const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    const auto spread = [](int a, int b) { return a > 1 || b > 1; };
+    std::vector<const char*> settings{"sharding", "recompute", "precision", "compile", "attention", "offload"};
+    if (spread(measured.tp, plan.layout.tp))
+        settings.insert(settings.end(), {"sequence_parallel", "async_tp"});
+    if (spread(measured.cp, plan.layout.cp))
+        settings.push_back("cp_method");
+    if (spread(measured.pp, plan.layout.pp))
+        settings.push_back("schedule");
+    const Json planned = to_json(plan.training);
+    static const Json kDefaults = to_json(Training());
+    const Json& usual = plan.stack.training_defaults;
+    return std::all_of(settings.begin(), settings.end(), [&](const char* key) {
+        if (measured.training.contains(key))
+            return measured.training[key] == planned[key];
+        return (usual.contains(key) ? usual[key] : kDefaults[key]) == planned[key];
+    });
+}
+
 } // namespace
 
 std::string shape_key(const ModelShape& model)
@@ -26,13 +47,21 @@ std::string shape_key(const ModelShape& model)
     return "h " + std::to_string(model.hidden) + " L " + std::to_string(model.layers);
 }
 
+MeasuredLayout measured_layout(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    return {plan.stack.id, shape_key(plan.model), plan.cluster.gpu.id.empty() ? plan.cluster.name : plan.cluster.gpu.id,
+        plan.training.seq_len, layout.tp, layout.cp, layout.pp, layout.dp, plan.training.micro_batch, layout.order,
+        to_json(plan.training)};
+}
+
 bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
 {
-    if (measured.stack != plan.stack.id
-        || (measured.model != shape_key(plan.model) && measured.model != plan.model.name)
+    const bool same_software = measured.stack == plan.stack.id
+        || (plan.stack.base && measured.stack == plan.stack.base->id); // the same, calibrated
+    if (!same_software || (measured.model != shape_key(plan.model) && measured.model != plan.model.name)
         || (measured.hardware != plan.cluster.gpu.id && measured.hardware != plan.cluster.name)
-        || (measured.seq_len != 0 && measured.seq_len != plan.training.seq_len)
-        || (!measured.precision.empty() && measured.precision != to_text(plan.training.precision)))
+        || (measured.seq_len != 0 && measured.seq_len != plan.training.seq_len))
         return false;
     const Layout& layout = plan.layout;
     const std::array<std::pair<int, int>, 5> degrees{{{measured.tp, layout.tp}, {measured.cp, layout.cp},
@@ -47,7 +76,8 @@ bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
     }
     const bool same_gpus = measured.tp * measured.cp * measured.pp * measured.dp == layout.gpus();
     const bool same_batch = measured.micro_batch == plan.training.micro_batch;
-    return up + down <= 1 || (up == 1 && down == 1 && same_gpus && same_batch);
+    const bool near = up + down <= 1 || (up == 1 && down == 1 && same_gpus && same_batch);
+    return near && layout.order == measured.order.value_or(plan.stack.order) && same_work(measured, plan);
 }
 
 void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured)

@@ -3,8 +3,11 @@
 // prediction may be called "measured": the same or a neighbouring layout ran.
 #pragma once
 
+#include "core/base/json.h"
 #include "core/predict/prediction.h"
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +18,21 @@ struct MeasuredLayout {
     std::string model; // shape_key of its model, or the model's name
     std::string hardware; // id of the GPU, or the cluster's name
     int seq_len = 0; // 0: not known, any
-    std::string precision; // empty: not known, any
     int tp = 1, cp = 1, pp = 1, dp = 1, micro_batch = 1;
+    std::optional<std::array<Dimension, 4>> order; // empty: the stack's
+    Json training = Json::object(); // what is known of it, by the keys of a plan's `training`
 };
 
 // "h 4096 L 32": what a layout's cost follows from, whatever the model is called.
 std::string shape_key(const ModelShape& model);
 
+// A measured run's, whose plan is known whole.
+MeasuredLayout measured_layout(const ResolvedPlan& plan);
+
 // The same or a neighbour: equal but for one factor of two, in one degree (the number of GPUs follows), moved from one
-// degree to another (the number of GPUs stays), or in the micro-batch.
+// degree to another (the number of GPUs stays), or in the micro-batch. Other work is no neighbour: another sharding,
+// recomputation, precision, attention kernel ..., or ranks placed otherwise. What is not known of a measured run was as
+// its stack does it by default.
 bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
 // Calls the evidence of a prediction "measured" where one of these is near and the stack was fitted on this hardware.

@@ -155,13 +155,10 @@ Prediction predict(const ResolvedPlan& plan)
     const int simulated = micro_batches_to_simulate(plan);
     const auto schedule = plan_schedule(plan, simulated);
     if (!schedule) {
-        const Problem& problem = schedule.error();
         // What keeps a schedule from being generated is a broken rule of check() as well; files have rules of their
         // own.
-        const bool from_file = plan.training.schedule == Schedule::csv;
-        if (from_file || structure_holds)
-            prediction.reasons.push_back({from_file ? "schedule_file" : "schedule", problem.where,
-                problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""});
+        if (plan.training.schedule == Schedule::csv || structure_holds)
+            prediction.reasons.push_back(broken_schedule(plan, schedule.error()));
         add_confidence(prediction);
         return prediction;
     }

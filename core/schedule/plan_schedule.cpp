@@ -72,4 +72,18 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
     return PlanSchedule{std::move(file->actions), std::move(file->stage_of_chunk)};
 }
 
+Reason broken_schedule(const ResolvedPlan& plan, const Problem& problem)
+{
+    return {plan.training.schedule == Schedule::csv ? "schedule_file" : "schedule", problem.where,
+        problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""};
+}
+
+std::optional<Reason> broken_schedule_file(const ResolvedPlan& plan)
+{
+    if (plan.training.schedule != Schedule::csv)
+        return std::nullopt;
+    const auto schedule = plan_schedule(plan, plan.training.micro_batches);
+    return schedule ? std::nullopt : std::optional(broken_schedule(plan, schedule.error()));
+}
+
 } // namespace fourfold

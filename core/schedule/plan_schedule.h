@@ -4,6 +4,8 @@
 
 #include "core/schedule/actions.h"
 
+#include <optional>
+
 namespace fourfold {
 
 struct PlanSchedule {
@@ -15,5 +17,12 @@ struct PlanSchedule {
 // always whole; it must have the plan's stages, chunks and micro-batches. Its name is relative to the folder of the
 // plan's file, then to the program's resources.
 Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches);
+
+// What a schedule that plan_schedule() refused means as a broken rule of the plan.
+Reason broken_schedule(const ResolvedPlan& plan, const Problem& problem);
+
+// The rules that only the file behind `training.schedule` can break, which check() does not open: that it exists, can
+// be read and has the plan's stages, chunks and micro-batches. Nothing for a generated schedule.
+std::optional<Reason> broken_schedule_file(const ResolvedPlan& plan);
 
 } // namespace fourfold

@@ -45,6 +45,8 @@ std::string_view name(Regime regime)
         return "experts";
     case Regime::fp8:
         return "fp8";
+    case Regime::offload:
+        return "offload";
     case Regime::cp_across_nodes:
         break;
     }

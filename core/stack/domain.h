@@ -20,9 +20,10 @@ enum class Regime {
     pipeline_on_hundreds, // a pipeline in a job of 256 GPUs and more
     experts, // a mixture of experts
     fp8,
+    offload, // of activations or optimizer states to the host
 };
 inline constexpr std::array kRegimes{Regime::cp_across_nodes, Regime::cp_and_pp_beyond_node, Regime::near_full_memory,
-    Regime::pipeline_on_hundreds, Regime::experts, Regime::fp8};
+    Regime::pipeline_on_hundreds, Regime::experts, Regime::fp8, Regime::offload};
 std::string_view name(Regime regime); // "cp_across_nodes", as in presets
 
 // A regime counts as measured from this many runs on.

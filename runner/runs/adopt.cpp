@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/adopt.h"
 
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/history/store.h"
 #include "core/plan/presets.h"
 #include "runner/protocol/message.h"

@@ -2,7 +2,7 @@
 #include "runner/runs/launch_plan.h"
 
 #include "core/base/paths.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/sha256.h"
 #include "core/calibration/measured_table.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 #include "core/history/clock.h"
 
 namespace fourfold {

@@ -29,7 +29,8 @@ ResolvedPlan plan_of(int gpus, const Json& layout, const char* cluster = "tsubam
 
 MeasuredLayout measured(int tp, int cp, int pp, int dp, int micro_batch = 1)
 {
-    return {"megatron-lm", "h 4096 L 32", "h100-94gb-sxm", 8192, "bf16", tp, cp, pp, dp, micro_batch};
+    return {"megatron-lm", "h 4096 L 32", "h100-94gb-sxm", 8192, tp, cp, pp, dp, micro_batch, std::nullopt,
+        {{"sharding", "optimizer"}, {"recompute", "none"}, {"precision", "bf16"}, {"schedule", "1f1b"}}};
 }
 
 TEST(MeasuredLayouts, OneFactorOfTwoIsNear)
@@ -52,6 +53,26 @@ TEST(MeasuredLayouts, OneFactorOfTwoIsNear)
     EXPECT_TRUE(is_near(other, plan)) << "the history knows names";
     other.stack = "torchtitan";
     EXPECT_FALSE(is_near(other, plan));
+}
+
+TEST(MeasuredLayouts, OtherWorkIsNotNear)
+{
+    const ResolvedPlan plan = plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}});
+    const auto with = [&](const char* field, const char* value) {
+        Json training{{"seq_len", 8192}, {"global_batch", 1024}};
+        training[field] = value;
+        return plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}}, "tsubame4", "megatron-lm", training);
+    };
+    ASSERT_TRUE(is_near(measured(2, 1, 2, 4), plan));
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("recompute", "full")));
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("sharding", "parameters")));
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("schedule", "zb-h1")));
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("precision", "fp16")));
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("attention", "unfused"))) << "not stated: the stack's default";
+    EXPECT_FALSE(is_near(measured(2, 1, 2, 4), with("offload", "optimizer"))) << "nor by the stack: a plan's default";
+    EXPECT_TRUE(is_near(measured(2, 1, 2, 4), with("cp_method", "all-gather"))) << "nothing to do at CP 1";
+    EXPECT_FALSE(is_near(
+        measured(2, 1, 2, 4), plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}, {"order", {"dp", "tp", "cp", "pp"}}})));
 }
 
 TEST(MeasuredLayouts, TheShippedTablesVouchForTheirOwnLayouts)
@@ -94,6 +115,9 @@ TEST(Regimes, WithoutMeasurementsTheWordsStandWithoutABand)
     expect_none(plan_of(32, {{"tp", 4}, {"cp", 2}, {"pp", 4}, {"dp", 1}}, "dgx-h100"),
         "context and pipeline parallelism together beyond a node");
     expect_none(plan_of(512, {{"tp", 4}, {"pp", 4}, {"dp", 32}}, "dgx-h100"), "pipeline parallelism on 512 GPUs");
+    expect_none(plan_of(16, {{"tp", 2}, {"dp", 8}}, "tsubame4", "megatron-lm",
+                    {{"seq_len", 8192}, {"global_batch", 1024}, {"offload", "activations"}}),
+        "offload to host memory");
     expect_none(
         plan_of(512, {{"tp", 4}, {"pp", 4}, {"dp", 32}}, "dgx-h100", "nanotron"), "pipeline parallelism on 512 GPUs");
 }
