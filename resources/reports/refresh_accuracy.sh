@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Writes the reports on the predictions again: refresh_accuracy.sh BIN TABLES
+#   BIN     folder of fourfold and fourfold-refit
+#   TABLES  folder of the two tables that do not ship (playbook_nanotron_h100.csv, vtrain_gpt_a100.csv)
+# The words before the first table of a report and after the last one are kept: read whether they still hold.
+set -eu
+bin=$1
+tables=$2
+folder=$(cd "$(dirname "$0")" && pwd)
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+
+# keep_words REPORT TABLES-OF-TODAY
+keep_words() {
+    {
+        awk '/^### /{exit} {print}' "$1"
+        awk 'NF{seen=1} seen{print}' "$2"
+        awk '/^\|/{words=""; next} {words=words $0 "\n"} END{printf "%s", words}' "$1"
+    } >"$new/report"
+    mv "$new/report" "$1"
+}
+
+"$bin/fourfold" validate --report "$folder/validation.md"
+mkdir "$new/tables"
+cp "$tables/playbook_nanotron_h100.csv" "$tables/vtrain_gpt_a100.csv" "$new/tables"
+"$bin/fourfold" validate "$new/tables" --report "$folder/validation-unshipped.md"
+"$bin/fourfold-refit" torchtitan 4d bloom --keep --ablation --report "$new/ablation"
+keep_words "$folder/ablation.md" "$new/ablation"
+"$bin/fourfold-refit" --few --keep --tables "$tables" --report "$new/few"
+keep_words "$folder/few-rows.md" "$new/few"
