@@ -20,8 +20,8 @@
 #include "app/models/plan_facts.h"
 #include "app/models/published.h"
 #include "app/models/text.h"
-#include "core/calibration/user/evidence.h"
 #include "core/calibration/score_card.h"
+#include "core/calibration/user/evidence.h"
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -183,7 +183,7 @@ TEST_F(Files, Problems)
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().where, (folder_ / "no" / "file").string());
     EXPECT_EQ(read_text_file(folder_ / "no").error().code, ProblemCode::not_found);
-    EXPECT_EQ(read_text_file(folder_).error().code, ProblemCode::io);
+    EXPECT_EQ(read_text_file(folder_).error().code, ProblemCode::bad_input) << "a folder in place of a file";
     EXPECT_TRUE(entries().empty());
 }
 
