@@ -322,13 +322,14 @@ int followRealRun(MainWindow& window, const test::Home& home, int seconds, int r
                                       : "");
         return 1;
     }
+    const double resident = residentMib(); // before all of it is read back below
     const auto stored = HistoryStore::open(request.history_file)->show((*outcome)->id);
     std::printf("live: %lld events shown up to step %lld of %d in %.1f s (%.0f a second), %lld stored\n",
         static_cast<long long>(events), static_cast<long long>(shown), steps, lasted, double(events) / lasted,
         static_cast<long long>(stored ? stored->summary.steps : -1));
     std::printf("window before the first event: %s\nwindow while they come:        %s\nwindow in 2 s after the end:   "
                 "%s\nresident %.1f MiB\n",
-        start.text().c_str(), running.text().c_str(), end.text().c_str(), residentMib());
+        start.text().c_str(), running.text().c_str(), end.text().c_str(), resident);
     return 0;
 }
 
