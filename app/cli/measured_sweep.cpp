@@ -51,7 +51,24 @@ int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunPro
     const bool for_programs = *format == TableFormat::json || *format == TableFormat::csv;
     std::cout << (for_programs ? sweep_cells(*sweep) : sweep_table(*sweep)).write(*format) << std::flush;
     std::cerr << "cells are kept in " << sweep->record.string() << "\n";
-    return sweep->stopped ? kFailed : kDone;
+    if (sweep->stopped)
+        return kFailed;
+    int left = 0;
+    const CellResult* first = nullptr;
+    for (const auto& row : sweep->cells) {
+        for (const auto& cell : row) {
+            if (!cell || cell->final())
+                continue;
+            ++left;
+            first = first ? first : &*cell;
+        }
+    }
+    if (!first)
+        return kDone;
+    return fail({ProblemCode::failed,
+        std::to_string(left) + (left == 1 ? " cell was" : " cells were")
+            + " not measured: " + (first->why.empty() ? first->status : first->why),
+        "the same command tries again", options.layouts});
 }
 
 } // namespace fourfold::cli

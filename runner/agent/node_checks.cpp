@@ -116,7 +116,9 @@ void check_other_runs(const std::filesystem::path& base, Json& out)
         const auto folder = base / "runs" / run;
         std::error_code error;
         const bool here = is_run_id(run) && std::filesystem::exists(folder, error);
-        out.push_back(finding("other runs", "warning", std::to_string(count) + " processes of run " + run + " are here",
+        out.push_back(finding("other runs", "warning",
+            std::to_string(count)
+                + (count == 1 ? " process of run " + run + " is here" : " processes of run " + run + " are here"),
             "FOURFOLD_RUN in their environment; "
                 + (here ? folder.string() : "of another base folder than " + base.string()),
             here ? "wait for it, or end it: `fourfold stop " + run + "`"

@@ -86,10 +86,10 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     return conclude(recorder, observer, std::move(followed));
 }
 
-Expected<RunResult> attach(
-    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+Expected<RunResult> follow_to_end(const std::string& run_id, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& history_file, OnStop on_stop)
 {
-    FOURFOLD_TRY(RunResult result, follow_stored(run_id, observer, stop, history_file, OnStop::detach));
+    FOURFOLD_TRY(RunResult result, follow_stored(run_id, observer, stop, history_file, on_stop));
     if (result.state != RunState::preempted)
         return result;
     const auto file = result.folder / "launch.json";
@@ -98,7 +98,13 @@ Expected<RunResult> attach(
         return result;
     FOURFOLD_TRY(const Target target, target_from_json(object_field(*launched, "target"), file.string()));
     return follow_attempts(
-        std::move(result), target, own_program("fourfold-agent"), observer, stop, history_file, OnStop::detach);
+        std::move(result), target, own_program("fourfold-agent"), observer, stop, history_file, on_stop);
+}
+
+Expected<RunResult> attach(
+    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+{
+    return follow_to_end(run_id, observer, stop, history_file, OnStop::detach);
 }
 
 } // namespace fourfold

@@ -14,6 +14,10 @@ namespace fourfold {
 Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observer, std::stop_token stop,
     const std::filesystem::path& history_file, OnStop on_stop, const std::optional<StopOrder>& order = {});
 
+// attach(), and with OnStop::cancel a stop request ends the run with its further attempts.
+Expected<RunResult> follow_to_end(const std::string& run_id, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& history_file, OnStop on_stop);
+
 // What became of a run that ended with `result` on `target`: where it was preempted and its job is queued again, the
 // further attempts are taken into the history and followed; the last one's result. A stop request while the job waits
 // takes it out of the queue with OnStop::cancel, and leaves it there with OnStop::detach. With an `order` nothing is

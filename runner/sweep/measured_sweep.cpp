@@ -2,6 +2,7 @@
 #include "runner/sweep/measured_sweep.h"
 
 #include "core/predict/prediction.h"
+#include "runner/runs/attempts.h"
 
 namespace fourfold {
 
@@ -16,9 +17,61 @@ Json identity_of(const SweepRequest& request)
         {"steps", request.steps ? Json(*request.steps) : Json(nullptr)}};
 }
 
-CellResult run_cell(const SweepRequest& request, const SweepCell& cell, RunObserver& observer, std::stop_token stop)
+CellResult result_of(const RunResult& run)
 {
     CellResult out;
+    out.status = std::string(name(run.state));
+    out.run = run.id;
+    out.tps_per_gpu = run.state == RunState::ok ? run.measured_tps_per_gpu : std::nullopt;
+    out.predicted_tps_per_gpu = run.predicted_tps_per_gpu;
+    if (run.problem)
+        out.why = run.problem->line();
+    return out;
+}
+
+// Passes on what happens to a cell's run, and notes the run as soon as there is one: a sweep that is killed then leaves
+// the name of what goes on without it.
+class CellObserver : public RunObserver {
+public:
+    CellObserver(RunObserver& observer, std::function<void(const std::string&)> begun)
+        : observer_(observer)
+        , begun_(std::move(begun))
+    {
+    }
+    void on_created(const std::string& run, const std::filesystem::path& folder) override
+    {
+        begun_(run);
+        observer_.on_created(run, folder);
+    }
+    void on_state(RunState state, const std::string& what) override { observer_.on_state(state, what); }
+    void on_staging(double fraction, const std::string& what) override { observer_.on_staging(fraction, what); }
+    void on_link(LinkState link, const std::string& host) override { observer_.on_link(link, host); }
+    void on_event(const Json& event) override { observer_.on_event(event); }
+    bool trust_host_key(const HostKeyQuestion& question) override { return observer_.trust_host_key(question); }
+    std::optional<std::string> secret(const SecretQuestion& question) override { return observer_.secret(question); }
+
+private:
+    RunObserver& observer_;
+    std::function<void(const std::string&)> begun_;
+};
+
+// `known`: what an earlier sweep left of the cell, without an end.
+CellResult run_cell(const SweepRequest& request, const SweepCell& cell, const std::optional<CellResult>& known,
+    RunObserver& observer, std::stop_token stop)
+{
+    CellResult out;
+    if (known && !known->run.empty()) {
+        // Its ranks may still run: another run beside them would measure neither.
+        const auto left = follow_to_end(known->run, observer, stop, request.history_file, OnStop::cancel);
+        if (left && (result_of(*left).final() || stop.stop_requested() || !is_terminal(left->state)))
+            return result_of(*left);
+        if (!left && left.error().code != ProblemCode::not_found) { // it was deleted
+            out.status = "refused";
+            out.run = known->run;
+            out.why = left.error().line();
+            return out;
+        }
+    }
     auto plan = plan_of_cell(request.plan, cell);
     if (!plan) {
         out.status = "impossible";
@@ -47,13 +100,9 @@ CellResult run_cell(const SweepRequest& request, const SweepCell& cell, RunObser
         out.why = result.error().line();
         return out;
     }
-    out.status = std::string(name(result->state));
-    out.run = result->id;
-    out.tps_per_gpu = result->state == RunState::ok ? result->measured_tps_per_gpu : std::nullopt;
-    out.predicted_tps_per_gpu
-        = result->predicted_tps_per_gpu ? result->predicted_tps_per_gpu : out.predicted_tps_per_gpu;
-    if (result->problem)
-        out.why = result->problem->line();
+    const auto predicted = out.predicted_tps_per_gpu;
+    out = result_of(*result);
+    out.predicted_tps_per_gpu = out.predicted_tps_per_gpu ? out.predicted_tps_per_gpu : predicted;
     return out;
 }
 
@@ -90,7 +139,10 @@ Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& obs
                 continue;
             }
             done(table, cell.name());
-            place = run_cell(request, cell, observer, stop);
+            CellObserver noting(observer, [&](const std::string& run) {
+                (void)record.set(cell.key(), {"running", run, {}, {}, {}});
+            });
+            place = run_cell(request, cell, place, noting, stop);
             FOURFOLD_CHECK(record.set(cell.key(), *place));
             table.stopped = table.stopped || stop.stop_requested();
         }

@@ -10,7 +10,7 @@ namespace fourfold {
 namespace {
 
 struct Outlook {
-    std::string will; // "run", "known", "impossible", "unfit"
+    std::string will; // "run", "follow" (a run that goes on), "known", "impossible", "unfit"
     std::string why; // of what does not run
     std::size_t hosts = 0;
     std::optional<double> tps_per_gpu, memory_gib; // predicted, or measured where it is known
@@ -34,6 +34,8 @@ std::string line_of(const Outlook& outlook)
             + (outlook.hosts > 0 ? " on " + std::to_string(outlook.hosts) + (outlook.hosts == 1 ? " host" : " hosts")
                                  : "")
             + figures(outlook, "predicted") + (outlook.why.empty() ? "" : "; " + outlook.why);
+    if (outlook.will == "follow")
+        return "would follow run " + outlook.why + ", which an earlier sweep began" + figures(outlook, "predicted");
     if (outlook.will == "known")
         return "is known: " + outlook.why + figures(outlook, "measured");
     return "would not run: " + outlook.why;
@@ -61,9 +63,12 @@ Outlook outlook_of(
     const std::string reason
         = prediction.feasible || prediction.reasons.empty() ? "" : prediction.reasons.front().message;
     const Target target = target_of_cell(request.target, cell.gpus);
-    if (const auto ranks = ranks_of_hosts(target, cell.gpus); !ranks) {
+    if (known && known->status == "running") {
+        out.will = "follow";
+        out.why = known->run;
+    } else if (const auto ranks = ranks_of_hosts(target, cell.gpus); !ranks) {
         out.will = "impossible";
-        out.why = ranks.error().message;
+        out.why = ranks.error().message + (ranks.error().hint.empty() ? "" : " (" + ranks.error().hint + ")");
     } else if (request.skip_unfit && !prediction.feasible) {
         out.will = "unfit";
         out.why = reason.empty() ? "predicted not to fit" : reason;

@@ -37,12 +37,15 @@ Expected<SweepRecord> SweepRecord::open(const Json& identity, bool again)
     record.file_ = data_folder() / "sweeps" / (sha256_hex(to_wire(identity)).substr(0, 16) + ".json");
     std::error_code error;
     std::filesystem::create_directories(record.file_.parent_path(), error);
-    if (again || !std::filesystem::exists(record.file_, error))
+    if (!std::filesystem::exists(record.file_, error))
         return record;
     FOURFOLD_TRY(const Json json, read_json_file(record.file_));
-    for (const auto& [key, cell] : object_field(json, "cells").items())
-        record.cells_[key] = {text_field(cell, "status"), text_field(cell, "run"), text_field(cell, "why"),
-            figure(cell, "tps_per_gpu"), figure(cell, "predicted_tps_per_gpu")};
+    for (const auto& [key, cell] : object_field(json, "cells").items()) {
+        // What was never measured to its end is as new as what `again` asks for, and may still run.
+        if (!again || text_field(cell, "status") == "running")
+            record.cells_[key] = {text_field(cell, "status"), text_field(cell, "run"), text_field(cell, "why"),
+                figure(cell, "tps_per_gpu"), figure(cell, "predicted_tps_per_gpu")};
+    }
     return record;
 }
 

@@ -12,8 +12,8 @@
 namespace fourfold {
 
 struct CellResult {
-    std::string status; // of the run: "ok", "oom", "hang", "fail", ...; "unfit": predicted not to fit and not run;
-                        // "impossible": no layout
+    std::string status; // of the run: "ok", "oom", "hang", "fail", ...; "running": its end was not seen; "unfit":
+                        // predicted not to fit and not run; "impossible": no layout
     std::string run; // id; empty when there was none
     std::string why; // for all but ok
     std::optional<double> tps_per_gpu, predicted_tps_per_gpu;

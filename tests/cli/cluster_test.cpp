@@ -47,6 +47,11 @@ TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
     EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 3u);
     expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts}), 2, "--gpus");
     expect_problem(fourfold({"run", tiny_plan(), "--sweep", layouts, "--gpus", "two"}), 2, "--gpus");
+    const Output away = fourfold({"run", tiny_plan(), "--sweep", layouts, "--gpus", "1", "--target", "127.0.0.1:1"});
+    EXPECT_EQ(away.status, 1);
+    EXPECT_THAT(away.out, HasSubstr("REFUSED"));
+    EXPECT_THAT(
+        lines_of(away.err).back(), HasSubstr("1 cell was not measured: 127.0.0.1:1: the connection was refused"));
     EXPECT_EQ(fourfold({"gc", "--target", "local", "--dry-run"}).status, 0);
     const Output cleared = fourfold({"gc", "local", "--older-than", "0"});
     EXPECT_EQ(cleared.status, 0) << cleared.err;

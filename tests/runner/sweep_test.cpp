@@ -2,7 +2,13 @@
 // Measured sweeps: cells, what becomes of them, and going on after an interruption.
 #include "core/history/store.h"
 #include "runner/sweep/measured_sweep.h"
+#include "runner/sweep/preview_sweep.h"
 #include "tests/runner/support.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace fourfold::test {
 namespace {
@@ -103,6 +109,44 @@ TEST_F(MeasuredSweep, GoesOnAfterAnInterruption)
     EXPECT_EQ(begun.size(), 3u) << "the cell that was cancelled, the one not reached, and the end";
     EXPECT_EQ(whole->cells[0][1]->status, "ok");
     EXPECT_EQ(whole->cells[1][1]->status, "ok");
+}
+
+// A sweep that is killed leaves a run on the nodes: the next one takes that run for its cell.
+TEST_F(MeasuredSweep, TakesUpTheRunThatAKilledSweepLeft)
+{
+    SweepRequest request = asked({{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}});
+    request.layouts.resize(1);
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t killed = fork();
+    ASSERT_GE(killed, 0);
+    if (killed == 0) {
+        request.gpus = {2};
+        observer.each_event = [&](const Json& event) {
+            if (event.value("step", 0) == 5)
+                (void)!write(ends[1], "5", 1);
+        };
+        (void)measure_sweep(request, observer, {}, note);
+        _exit(0);
+    }
+    request.gpus = {2};
+    char step = 0;
+    close(ends[1]);
+    EXPECT_EQ(read(ends[0], &step, 1), 1);
+    close(ends[0]);
+    kill(killed, SIGKILL);
+    waitpid(killed, nullptr, 0);
+    const auto preview = preview_sweep(request);
+    ASSERT_TRUE(preview) << preview.error().line();
+    EXPECT_NE(preview->text.find("would follow run "), std::string::npos) << preview->text;
+    for (const bool again : {true, false}) { // what goes on is new enough for `again` too
+        request.again = again;
+        const auto whole = measure_sweep(request, observer, {}, note);
+        ASSERT_TRUE(whole) << whole.error().line();
+        EXPECT_EQ(whole->cells[0][0]->status, "ok") << whole->cells[0][0]->why;
+        EXPECT_TRUE(whole->cells[0][0]->tps_per_gpu);
+    }
+    EXPECT_EQ(HistoryStore::open(HistoryStore::default_file())->list()->size(), 1u) << "no second run beside it";
 }
 
 TEST_F(MeasuredSweep, SkipsWhatIsPredictedNotToFitOnlyWhenAsked)
