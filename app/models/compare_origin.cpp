@@ -5,7 +5,7 @@
 #include "app/models/plan_facts.h"
 #include "app/models/published.h"
 #include "app/models/text.h"
-#include "core/calibration/published_layouts.h"
+#include "core/calibration/user/evidence.h"
 
 #include <algorithm>
 
