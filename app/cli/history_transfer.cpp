@@ -6,6 +6,7 @@
 #include "core/calibration/user/table_runs.h"
 #include "runner/protocol/message.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace fourfold::cli {
@@ -77,6 +78,25 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
 
 } // namespace
 
+namespace {
+
+// Whether the history has all that the document says of its run: the same plan, and at least its events.
+bool holds(const HistoryStore& store, const Json& run)
+{
+    const auto stored = store.export_run(text_field(run, "id"));
+    if (!stored || object_field(*stored, "plan") != object_field(run, "plan"))
+        return false;
+    for (const auto& [stream, events] : object_field(run, "events").items()) {
+        const Json& ours = array_field(object_field(*stored, "events"), stream.c_str());
+        if (!events.is_array() || events.size() > ours.size()
+            || !std::equal(events.begin(), events.end(), ours.begin()))
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
 int import_runs(const std::string& file, const PlanOptions& plan, bool json)
 {
     const auto runs = read_runs(file, plan);
@@ -95,8 +115,9 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
         if (id) {
             taken.push_back(*id);
             names.push_back(text_field(run, "name"));
-        } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
-            ++known; // of a table or log that was taken before: its id says what it holds
+        } else if (id.error().code == ProblemCode::conflict
+            && (text_field(run, "target") == "imported" || holds(*store, run))) {
+            ++known; // of a table or log that was taken before, its id says what it holds
         } else {
             Problem problem = std::move(id).error();
             problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
@@ -109,6 +130,8 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
     else
         for (std::size_t i = 0; i < taken.size(); ++i)
             std::cout << "imported " << taken[i].get<std::string>() << "  " << printable(names[i]) << "\n";
+    if (runs->empty())
+        warn(file + ": holds no runs");
     if (known > 0)
         warn(file + ": " + std::to_string(known) + (known == 1 ? " run is" : " runs are") + " in the history already");
     return result ? kDone : fail(result.error());

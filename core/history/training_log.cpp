@@ -69,6 +69,12 @@ std::optional<double> first_of(const std::string& line, std::initializer_list<co
     return {};
 }
 
+// Times, speeds and sizes: a line that was garbled has others.
+std::optional<double> positive(const std::optional<double>& value)
+{
+    return value && *value > 0 ? value : std::nullopt;
+}
+
 std::optional<LoggedStep> megatron_step(const std::string& line)
 {
     const auto step = count_of(number_after(line, "iteration "), 0);
@@ -76,24 +82,24 @@ std::optional<LoggedStep> megatron_step(const std::string& line)
         return {};
     LoggedStep out;
     out.step = *step;
-    if (const auto ms = first_of(line, {"elapsed time per iteration (ms):"}))
+    if (const auto ms = positive(number_after(line, "elapsed time per iteration (ms):")))
         out.step_time_s = *ms / 1000;
     else
-        out.step_time_s = first_of(line, {"elapsed time per iteration (s):"});
+        out.step_time_s = positive(number_after(line, "elapsed time per iteration (s):"));
     out.loss = number_after(line, "lm loss:");
     out.grad_norm = number_after(line, "grad norm:");
     out.learning_rate = number_after(line, "learning rate:");
     out.loss_scale = number_after(line, "loss scale:");
-    out.samples = number_after(line, "consumed samples:");
-    out.global_batch = number_after(line, "global batch size:");
-    out.tflops_per_gpu = first_of(line, {"throughput per GPU (TFLOP/s/GPU):", "TFLOPs:", "tflops:"});
+    out.samples = positive(number_after(line, "consumed samples:"));
+    out.global_batch = positive(number_after(line, "global batch size:"));
+    out.tflops_per_gpu = positive(first_of(line, {"throughput per GPU (TFLOP/s/GPU):", "TFLOPs:", "tflops:"}));
     return out;
 }
 
 std::optional<LoggedStep> torchtitan_step(const std::string& line)
 {
     const auto step = count_of(number_after(line, "step:"), 0);
-    const auto tps = first_of(line, {"tps:", "wps:"});
+    const auto tps = positive(first_of(line, {"tps:", "wps:"}));
     if (!step || !tps)
         return {};
     LoggedStep out;
@@ -101,9 +107,9 @@ std::optional<LoggedStep> torchtitan_step(const std::string& line)
     out.tps_per_gpu = tps;
     out.loss = number_after(line, "loss:");
     out.grad_norm = number_after(line, "grad_norm:");
-    out.memory_gib = number_after(line, "memory:");
-    out.tflops_per_gpu = number_after(line, "tflops:");
-    if (const auto mfu = number_after(line, "mfu:"))
+    out.memory_gib = positive(number_after(line, "memory:"));
+    out.tflops_per_gpu = positive(number_after(line, "tflops:"));
+    if (const auto mfu = positive(number_after(line, "mfu:")))
         out.mfu = *mfu / 100;
     return out;
 }

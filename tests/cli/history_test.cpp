@@ -200,9 +200,17 @@ TEST_F(History, ExportsAndImports)
     EXPECT_THAT(lines_of(import.out), ElementsAre(StartsWith("imported 01RUNB  "), StartsWith("imported 01RUNA  ")));
     EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})), before);
     const Output again = fourfold({"history", "import", "runs.json", "--json"});
-    EXPECT_EQ(again.status, 1);
-    EXPECT_THAT(again.err, HasSubstr("runs.json: [0]"));
-    EXPECT_THAT(again.err, HasSubstr("already in the history"));
+    EXPECT_EQ(again.status, 0);
+    EXPECT_EQ(json_of(again), Json::parse(R"({"imported": [], "known": 2})"));
+    EXPECT_THAT(again.err, HasSubstr("2 runs are in the history already"));
+    // A run of the same id that says something else is not taken for it; what else the file holds is named.
+    Json changed = Json::parse(*read_text_file(folder() / "runs.json"));
+    changed[1]["events"]["events"][0]["event"] = "other";
+    const Output differs = fourfold({"history", "import", file("changed.json", changed.dump())});
+    EXPECT_EQ(differs.status, 1);
+    EXPECT_THAT(differs.err, HasSubstr("changed.json: [1]"));
+    EXPECT_THAT(differs.err, HasSubstr("already in the history"));
+    EXPECT_THAT(fourfold({"history", "import", file("none.json", "[]")}).err, HasSubstr("none.json: holds no runs"));
 
     expect_problem(fourfold({"history", "import", "missing.json"}), 2, "missing.json");
     expect_problem(fourfold({"history", "import", file("bad.json", "{")}), 2, "bad.json");

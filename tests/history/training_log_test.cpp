@@ -128,9 +128,10 @@ TEST(TrainingLogs, OutOfMemoryCountsWhenNothingComesAfterIt)
 
 TEST(TrainingLogs, WithoutAKnownStepAreNamed)
 {
-    for (const std::string text : {"", "\n", "nothing here\n", "iteration 5/10 | lm loss: 1.0 |", "step: 5 loss: 1",
-             "val_step: 3 tps: 5", "step: tps: 100", "step: x tps: 100", "step: 1.5 tps: 100", "step: -1 tps: 100",
-             "step: 99999999999 tps: 100", "step: 1e400 tps: 100", "step: nan tps: 100"}) {
+    for (const std::string text :
+        {"", "\n", "nothing here\n", "iteration 5/10 | lm loss: 1.0 |", "step: 5 loss: 1", "val_step: 3 tps: 5",
+            "step: tps: 100", "step: x tps: 100", "step: 1.5 tps: 100", "step: -1 tps: 100", "step: 3 tps: -5",
+            "step: 3 tps: 0", "step: 99999999999 tps: 100", "step: 1e400 tps: 100", "step: nan tps: 100"}) {
         const auto log = parse_training_log(text, "x.log");
         ASSERT_FALSE(log) << text;
         EXPECT_EQ(log.error().code, ProblemCode::bad_input);
