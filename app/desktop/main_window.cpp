@@ -29,6 +29,7 @@
 #include <QFileDialog>
 #include <QLabel>
 #include <QPushButton>
+#include <QScreen>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabBar>
@@ -95,7 +96,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     makeStatusBar();
     connectParts();
 
-    resize(kDefaultSize);
+    resize(kDefaultSize.boundedTo(screen()->availableSize()));
     if (!m_session.geometry.isEmpty())
         restoreGeometry(m_session.geometry);
     applyLayout(this, m_session.layout);
@@ -327,7 +328,7 @@ void MainWindow::restoreDefaultLayout()
     setUiZoom(100);
     resetLayout(this);
     if (!isMaximized() && !isFullScreen())
-        resize(kDefaultSize);
+        resize(kDefaultSize.boundedTo(screen()->availableSize()));
 }
 
 void MainWindow::findCommand()
