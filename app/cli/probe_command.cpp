@@ -21,6 +21,10 @@ int probe(const Options& options)
     const auto target = load_target(options.target);
     if (!target)
         return fail(target.error());
+    if (!options.save.empty()) {
+        if (const auto named = check_cluster_id(options.save, options.like); !named)
+            return fail(named.error());
+    }
     if (options.dry_run) {
         const auto preview = preview_probe(*target, !options.quick);
         return preview ? show(*preview, options.json) : fail(preview.error());
@@ -55,11 +59,12 @@ void add_probe(Cli& cli)
         "`fourfold run` does the same in short before each run.");
     const auto options = std::make_shared<Options>();
     add_target(*command, options->target);
-    command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
+    auto* quick = command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and run, open and run nothing");
     auto* save
         = command->add_option("--save-cluster", options->save, "store the measured figures as this cluster preset")
-              ->type_name("ID");
+              ->type_name("ID")
+              ->excludes(quick);
     command
         ->add_option(
             "--like", options->like, "cluster preset for what cannot be measured: GPUs and links within a node")

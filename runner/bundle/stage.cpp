@@ -77,12 +77,11 @@ Expected<uint64_t> send_files(AgentClient& agent, const Bundle& bundle, const st
         for (;;) {
             done = before;
             FOURFOLD_TRY(const PutResult result,
-                agent.put(file.file, sha256, file.size, order.pieces, order.chain, stop, [&](uint64_t bytes) {
+                agent.put(file.file, sha256, file.size, order.pieces, order.chain, stop, [&](uint64_t bytes, bool now) {
                     done += bytes;
+                    sent += now ? bytes : 0;
                     progress(done, total, file.name);
                 }));
-            if (result == PutResult::stored)
-                sent += file.size;
             if (result != PutResult::busy || order.chain)
                 break;
             // Another node with the same file system (or another client) is sending it.

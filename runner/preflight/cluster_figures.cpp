@@ -43,7 +43,7 @@ Expected<Json> cpu_of(const ProbeReport& report)
 
 } // namespace
 
-Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, const std::string& like)
+Expected<void> check_cluster_id(const std::string& id, const std::string& like)
 {
     const bool good_id
         = !id.empty() && id.size() <= 64 && id[0] != '.' && std::all_of(id.begin(), id.end(), [](char c) {
@@ -52,6 +52,15 @@ Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, 
           });
     if (!good_id)
         return unusable("the id \"" + id + "\" is not usable", "letters, digits, '.', '-' and '_' only");
+    if (const Presets presets; !like.empty()) {
+        FOURFOLD_TRY(const auto file, presets.file("clusters", like));
+    }
+    return {};
+}
+
+Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, const std::string& like)
+{
+    FOURFOLD_CHECK(check_cluster_id(id, like));
     if (report.hosts.empty())
         return unusable("no host answered the probe", {});
     Json out = {{"id", id},

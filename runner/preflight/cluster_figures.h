@@ -10,6 +10,8 @@
 
 namespace fourfold {
 
+// Fails where the names alone make it impossible: to be known before minutes are spent on measuring.
+Expected<void> check_cluster_id(const std::string& id, const std::string& like = {});
 // A cluster object (core/hardware). Nodes without GPUs: cores with their measured memory bandwidth and matrix speed,
 // and the measured links. With GPUs: GPU and links within a node of the preset `like`, which must be named, and the
 // measured links between nodes. `source` says what was measured how. `id` of letters, digits, '.', '-' and '_'.

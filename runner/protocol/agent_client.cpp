@@ -159,7 +159,7 @@ Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
 }
 
 Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-    PieceSource& pieces, bool chain, std::stop_token stop, const std::function<void(uint64_t)>& sent)
+    PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there)
 {
     FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", chain}}));
     FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
@@ -172,14 +172,14 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
     if (state != "send" || offset > size)
         return Problem{ProblemCode::network, "the agent's answer to a file makes no sense", {}, host_};
     if (offset > 0)
-        sent(offset);
+        there(offset, false);
     while (offset < size) {
         if (stop.stop_requested())
             return Problem{ProblemCode::cancelled, "stopped while sending " + file.filename().string(), {}, host_};
         FOURFOLD_TRY(const auto piece, pieces.get(file, offset, size));
         FOURFOLD_CHECK(stream_->write_all(encode_frame(FrameKind::data, piece->compressed)));
         offset += piece->raw_bytes;
-        sent(piece->raw_bytes);
+        there(piece->raw_bytes, true);
     }
     FOURFOLD_CHECK(send({{"do", "put-end"}}));
     FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));

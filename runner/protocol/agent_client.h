@@ -69,6 +69,9 @@ struct TailMessage {
     int rank = -1; // of a stopping run: the rank that failed first, where one did
 };
 
+// Further bytes of a file that the node has now; false: it had them before.
+using PutProgress = std::function<void(uint64_t bytes, bool sent)>;
+
 class AgentClient {
 public:
     AgentClient(std::unique_ptr<ByteStream> stream, std::string host);
@@ -76,10 +79,10 @@ public:
     // `base` as in the target: empty = the node's default, "~/..." = from the node's home.
     Expected<NodeFacts> hello(const std::string& base);
     Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
-    // Sends a file of this computer from where the node's own copy ends; `sent` gets the raw bytes of each piece.
+    // Sends a file of this computer from where the node's own copy ends; `there` gets that part and each piece sent.
     // `pieces` are shared between nodes; with `chain` the node hands them on.
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-        PieceSource& pieces, bool chain, std::stop_token stop, const std::function<void(uint64_t)>& sent);
+        PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there);
     // Lets the node take files from another one under `address`, and hand them on to `next`; its port.
     Expected<int> relay(const std::string& address, const std::string& token, const Json& next);
     // Makes the node hand on files to the next one, which relays: {address, port, token}.

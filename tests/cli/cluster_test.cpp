@@ -24,6 +24,10 @@ TEST_F(ClusterCommands, ProbeSaysWhatIsThere)
     EXPECT_THAT(saved.out, HasSubstr("ready for a run"));
     EXPECT_EQ(fourfold({"presets", "clusters"}).out.find("mine") != std::string::npos, true);
     expect_problem(fourfold({"probe", "local", "--like", "dgx-h100"}), 2, "--save-cluster");
+    expect_problem(fourfold({"probe", "local", "--save-cluster", "mine", "--quick"}), 2, "--quick");
+    expect_problem(fourfold({"probe", "local", "--save-cluster", "a/b", "--dry-run"}), 2, "a/b");
+    expect_problem(
+        fourfold({"probe", "local", "--save-cluster", "mine", "--like", "none-such", "--dry-run"}), 2, "none-such");
     expect_problem(fourfold({"probe", "no-such-target"}), 2, "no-such-target");
     const Output away = fourfold({"probe", "127.0.0.1:1", "--quick"});
     EXPECT_EQ(away.status, 1);

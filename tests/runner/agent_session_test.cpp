@@ -169,15 +169,16 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     std::ofstream(home.path() / "node/store" / (hash + ".part"), std::ios::binary) << content.substr(0, 3u << 20);
     AgentClient client = connect();
     const uint64_t before = client.bytes_written();
-    uint64_t sent = 0;
-    const auto result
-        = client.put(file, hash, content.size(), pieces, false, {}, [&](uint64_t bytes) { sent += bytes; });
+    uint64_t sent = 0, had = 0;
+    const auto result = client.put(
+        file, hash, content.size(), pieces, false, {}, [&](uint64_t bytes, bool now) { (now ? sent : had) += bytes; });
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ(*result, PutResult::stored);
-    EXPECT_EQ(sent, content.size());
+    EXPECT_EQ(had, 3u << 20);
+    EXPECT_EQ(sent, 2u << 20);
     EXPECT_LT(client.bytes_written() - before, 2200000u) << "only what was missing may travel";
     EXPECT_EQ(*sha256_file(home.path() / "node/store" / hash), hash);
-    EXPECT_EQ(*client.put(file, hash, content.size(), pieces, false, {}, [](uint64_t) {}), PutResult::present);
+    EXPECT_EQ(*client.put(file, hash, content.size(), pieces, false, {}, [](uint64_t, bool) {}), PutResult::present);
     const auto have = client.have({{hash, content.size(), {}, {}}, {sha256_hex("x"), 1, {}, {}}});
     ASSERT_TRUE(have);
     EXPECT_EQ(have->found.size(), 1u);
@@ -186,8 +187,9 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     std::ofstream(home.path() / "small") << "small file";
     const std::string small = sha256_hex("small file");
     std::ofstream(home.path() / "node/store" / (small + ".part")) << "SMALL";
-    EXPECT_FALSE(client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t) {}));
-    EXPECT_EQ(*client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t) {}), PutResult::stored);
+    EXPECT_FALSE(client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t, bool) {}));
+    EXPECT_EQ(
+        *client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t, bool) {}), PutResult::stored);
 }
 
 // An agent of another version says so in its first answer, and so does ours to another client.

@@ -56,7 +56,8 @@ protected:
     }
     Expected<PutResult> put(AgentClient& client, bool chain)
     {
-        return client.put(file, hash, content.size(), pieces, chain, {}, [this](uint64_t bytes) { sent += bytes; });
+        return client.put(
+            file, hash, content.size(), pieces, chain, {}, [this](uint64_t bytes, bool) { sent += bytes; });
     }
     [[nodiscard]] std::string stored(const std::string& name) const
     {
