@@ -11,6 +11,7 @@
 #include "app/desktop/widgets/card_stack.h"
 #include "app/desktop/widgets/comparison_chart.h"
 #include "app/desktop/widgets/data_table.h"
+#include "app/desktop/widgets/elided_combo_box.h"
 #include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
@@ -71,7 +72,7 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
     : QWidget(parent)
     , m_plans(plans)
     , m_list(new QListWidget)
-    , m_reference(new QComboBox)
+    , m_reference(new ElidedComboBox)
     , m_differences(new QCheckBox(tr("Differences only")))
     , m_add(new QPushButton(tr("Add")))
     , m_remove(new QPushButton(tr("Remove")))
@@ -144,8 +145,6 @@ QWidget* ComparePage::makeSide()
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_reference->setAccessibleName(tr("Reference"));
     m_reference->setObjectName(QStringLiteral("compareReference"));
-    m_reference->setMinimumContentsLength(8);
-    m_reference->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_differences->setObjectName(QStringLiteral("differencesOnly"));
     m_differences->setAccessibleName(m_differences->text());
     for (QPushButton* button : {m_add, m_remove})

@@ -11,11 +11,18 @@
 
 namespace fourfold::ui {
 
+namespace {
+constexpr int kRoom = 260; // for the filter beside the buttons, with the margins
+}
+
 FilterBar::FilterBar(
     QLineEdit* filter, int width, const QList<QWidget*>& beside, const QList<QPushButton*>& actions, QWidget* parent)
     : QWidget(parent)
     , m_filter(filter)
     , m_problem(new QLabel)
+    , m_above(new QHBoxLayout)
+    , m_row(new QHBoxLayout)
+    , m_folds(width == 0)
 {
     filter->setClearButtonEnabled(true);
     filter->setTextMargins(4, 2, 4, 2);
@@ -27,7 +34,7 @@ FilterBar::FilterBar(
     m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_problem->setWordWrap(true);
     m_problem->hide();
-    auto* row = new QHBoxLayout;
+    QHBoxLayout* row = m_row;
     row->setSpacing(8);
     row->addWidget(filter, 1);
     for (QWidget* widget : beside)
@@ -41,8 +48,35 @@ FilterBar::FilterBar(
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 8, 12, 8);
     column->setSpacing(4);
+    column->addLayout(m_above);
     column->addLayout(row);
     column->addWidget(m_problem);
+}
+
+void FilterBar::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fold();
+}
+
+void FilterBar::fold()
+{
+    if (!m_folds)
+        return;
+    int beside = 0;
+    for (int i = 0; i < m_row->count(); ++i) {
+        const QWidget* widget = m_row->itemAt(i)->widget();
+        if (widget && widget != m_filter)
+            beside += widget->sizeHint().width() + m_row->spacing();
+    }
+    const bool narrow = width() < beside + px(kRoom);
+    if (narrow == (m_above->count() > 0))
+        return;
+    (narrow ? m_row : m_above)->removeWidget(m_filter);
+    if (narrow)
+        m_above->addWidget(m_filter);
+    else
+        m_row->insertWidget(0, m_filter, 1);
 }
 
 void FilterBar::focusFilter()

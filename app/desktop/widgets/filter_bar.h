@@ -6,6 +6,7 @@
 #include <QList>
 #include <QWidget>
 
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -23,9 +24,16 @@ public:
     void showProblem(const QString& problem); // empty: there is none
     [[nodiscard]] QString problem() const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fold();
+
     QLineEdit* m_filter;
     QLabel* m_problem;
+    QHBoxLayout *m_above, *m_row; // where the bar is narrow, the filter has a line of its own
+    bool m_folds;
 };
 
 } // namespace fourfold::ui
