@@ -2,6 +2,7 @@
 #include "runner/ssh/ssh_authenticate.h"
 
 #include "core/base/json.h"
+#include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
 
 #include <libssh/callbacks.h>
@@ -153,12 +154,6 @@ std::string names_of(int methods)
 }
 
 } // namespace
-
-std::string expanded_home(const std::string& path)
-{
-    const char* home = std::getenv("HOME");
-    return path.starts_with("~/") && home ? home + path.substr(1) : path;
-}
 
 Expected<void> authenticate(
     ssh_session session, const std::string& name, const std::string& key_file, const SshPrompts& prompts)

@@ -14,7 +14,4 @@ namespace fourfold {
 Expected<void> authenticate(
     ssh_session session, const std::string& name, const std::string& key_file, const SshPrompts& prompts);
 
-// "~/" made absolute.
-std::string expanded_home(const std::string& path);
-
 } // namespace fourfold

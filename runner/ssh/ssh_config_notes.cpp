@@ -3,7 +3,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "runner/ssh/ssh_authenticate.h"
+#include "runner/ssh/home_path.h"
 
 #include <fnmatch.h>
 #include <glob.h>

@@ -2,6 +2,7 @@
 #include "runner/ssh/ssh_connect.h"
 
 #include "runner/runs/target_hosts.h"
+#include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_authenticate.h"
 #include "runner/ssh/ssh_config_notes.h"

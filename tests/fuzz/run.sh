@@ -11,9 +11,10 @@ shift || true
 command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed"; exit 77; }
 build=${FOURFOLD_FUZZ_BUILD:-$root/build/fuzz}
 mkdir -p "$build"
-sources=("$root/core/history/training_log.cpp" "$root/runner/slurm/script.cpp" "$root/runner/ssh/ssh_config_notes.cpp")
+sources=("$root/core/history/training_log.cpp" "$root/runner/slurm/script.cpp")
+for name in home_path ssh_config_notes; do sources+=("$root/runner/ssh/$name.cpp"); done
 for name in target_hosts target_json; do sources+=("$root/runner/runs/$name.cpp"); done
-for name in chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
+for name in attempt chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
 for source in "$root"/runner/agent/*.cpp; do
     [ "$(basename "$source")" = main.cpp ] || sources+=("$source")
 done
