@@ -45,7 +45,8 @@ Expected<void> record_attempt(HistoryStore& store, const std::string& first, con
                 plan.ranks.back().push_back({rank.get<int>(), 0, {}});
         }
     }
-    return record_run(store, plan, attempt);
+    FOURFOLD_CHECK(record_run(store, plan, attempt));
+    return store.set_state(attempt, std::string(name(RunState::running))); // until its end is read
 }
 
 // The job's number is known to the login host, by the first attempt's folder.

@@ -111,8 +111,8 @@ Expected<void> remember_host_key(const std::filesystem::path& file, ssh_session 
         const int error = errno;
         if (fd >= 0)
             ::close(fd);
-        return Problem{ProblemCode::io, std::string("cannot be written: ") + std::strerror(error),
-            "make it writable for you", file.string()};
+        return Problem{ProblemCode::io, std::string("the host key cannot be stored: ") + std::strerror(error),
+            "make that file writable for you", file.string()};
     }
     ::close(fd);
     return {};

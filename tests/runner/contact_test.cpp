@@ -123,6 +123,16 @@ TEST_F(HostContact, AnUnknownKeyWithNobodyToAsk)
     EXPECT_FALSE(std::filesystem::exists((config_folder() / "known_hosts"))) << "nothing was trusted";
 }
 
+// A key that is trusted and cannot be kept: it would be asked about for ever.
+TEST_F(HostContact, AKeyThatCannotBeStored)
+{
+    std::filesystem::create_directories(config_folder() / "known_hosts"); // in the file's place
+    const Finding finding = obstacle(ssh_target(home, {&host}));
+    EXPECT_EQ(finding.check, "host key");
+    EXPECT_EQ(finding.message, "the host key cannot be stored");
+    expect_says(finding.evidence, {"known_hosts", "directory"});
+}
+
 TEST_F(HostContact, AChangedKey)
 {
     const Target target = ssh_target(home, {&host});
