@@ -3,6 +3,7 @@
 
 #include "app/desktop/sized_for.h"
 #include "app/desktop/theme.h"
+#include "app/desktop/zoom.h"
 #include "app/models/text.h"
 #include "core/base/json.h"
 
@@ -22,6 +23,22 @@ constexpr int kWidth = 760; // between the margins of A4 at this resolution, les
 constexpr double kMargin = 16; // millimetres at each side
 constexpr int kGap = 10;
 constexpr int kLineHeight = 16;
+
+// A page of paper is as large as ever, however large the window is shown.
+class PaperSize {
+public:
+    PaperSize()
+        : m_before(zoom())
+    {
+        setZoom(100);
+    }
+    ~PaperSize() { setZoom(m_before); }
+    PaperSize(const PaperSize&) = delete;
+    PaperSize& operator=(const PaperSize&) = delete;
+
+private:
+    int m_before;
+};
 
 int paintHead(QPainter& painter, const ReportPage& page)
 {
@@ -94,6 +111,7 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
     if (page.parts.empty())
         return Problem{
             ProblemCode::failed, "there is nothing to report", "wait until the plan has an answer", file.toStdString()};
+    const PaperSize paper;
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);

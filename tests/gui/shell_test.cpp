@@ -19,6 +19,7 @@
 #include "app/models/table_model.h"
 #include "app/models/text.h"
 #include "core/schedule/chrome_trace.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractItemModelTester>
@@ -207,6 +208,70 @@ private slots:
         QTRY_COMPARE(told, 1);
     }
 
+    void badFilesAreToldAndChangeNothing()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("kept.plan.json")));
+        QVERIFY(w.answered());
+        QString message;
+        test::DialogWatch watch([&](QMessageBox& box) {
+            message = box.text() + box.informativeText();
+            box.button(QMessageBox::Ok)->click();
+        });
+        QByteArray noise(4000, '\0');
+        for (qsizetype i = 0; i < noise.size(); ++i)
+            noise[i] = char(i * 151 + i / 7);
+        const std::vector<std::tuple<const char*, QByteArray, const char*>> files{{"empty.json", "", "empty"},
+            {"config.json", R"({"model_type": "llama", "hidden_size": )", "not valid JSON"},
+            {"noise.plan.json", noise, "not valid JSON"},
+            {"newer.plan.json", R"({"fourfold_plan": 99, "model": "llama-3.1-8b", "cluster": "dgx-h100"})",
+                "format 99"},
+            {"huge.plan.json",
+                R"({"fourfold_plan": 1, "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 99999999999999999999})",
+                "gpus"},
+            {"table.csv", "a,b\n1,2\n", "table.csv"}};
+        for (const auto& [name, content, said] : files) {
+            message.clear();
+            w.drop(test::Home::the().write(QString::fromLatin1(name), content));
+            QTRY_VERIFY2(!message.isEmpty(), name);
+            QVERIFY2(message.contains(QLatin1String(said)), qPrintable(message));
+            QCOMPARE(w.window.plans().count(), 1);
+            QVERIFY(w.window.document().file().filename() == "kept.plan.json");
+            QVERIFY(!w.window.document().isDirty());
+        }
+    }
+
+    void aFullDiskIsToldAndLeavesNothing()
+    {
+        if (!std::filesystem::exists("/dev/full"))
+            QSKIP("this system has no /dev/full");
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("full.plan.json")));
+        QVERIFY(w.answered());
+        const auto full = [](const char* name) { // the disk behind this name has no room
+            const QString file = test::Home::the().path(QString::fromLatin1(name));
+            std::filesystem::create_symlink("/dev/full", file.toStdString());
+            return file;
+        };
+        const auto toldOf = [](const Expected<void>& written) {
+            return !written && written.error().message.find("space") != std::string::npos;
+        };
+        auto* bars = w.window.findChild<MemoryBars*>();
+        for (const char* name : {"full.png", "full.svg", "full.pdf"})
+            QVERIFY2(toldOf(writePicture(*bars, {640, 400}, full(name))), name);
+        QVERIFY(toldOf(w.window.planPage().timeline().writeTrace(full("full.json"))));
+        for (const char* name : {"full.csv", "full.md", "full.tex"})
+            QVERIFY2(toldOf(writeTable(bars->table(), full(name))), name);
+        QVERIFY(toldOf(writeReport(w.window.planPage().report(), full("full-report.pdf"))));
+        test::type(*w.child<QSpinBox>("training.micro_batch"), 2);
+        QVERIFY(w.window.document().isDirty());
+        test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Ok)->click(); });
+        QVERIFY(!w.window.savePlanAs(full("saved.plan.json").toStdString()));
+        QCOMPARE(watch.seen(), 1);
+        QVERIFY(w.window.document().isDirty()); // and is still what it was
+        QVERIFY(w.window.document().file().filename() == "full.plan.json");
+    }
+
     void commandsAreFoundByWords()
     {
         Fixture w;
@@ -307,6 +372,20 @@ private slots:
         const QByteArray pdf = test::readFile(file);
         QVERIFY(pdf.startsWith("%PDF"));
         QCOMPARE(pdf.count("/Type /Page\n"), 1);
+        // The same paper for who has the window at twice the size.
+        const auto undated = [](const QByteArray& text) {
+            QByteArrayList lines = text.split('\n');
+            lines.removeIf([](const QByteArray& line) { return line.contains("Date") || line.contains("xmp:"); });
+            return lines.join('\n');
+        };
+        w.window.setUiZoom(200);
+        const QSize size = w.window.size();
+        QVERIFY(writeReport(w.window.planPage().report(), file).has_value());
+        QCOMPARE(zoom(), 200);
+        QCOMPARE(w.window.size(), size);
+        w.window.setUiZoom(100);
+        QCOMPARE(undated(test::readFile(file)).size(), undated(pdf).size());
+        QTest::qWait(50); // laid out again
         // Paper is white, also for who works in the dark.
         auto* bars = w.window.findChild<MemoryBars*>();
         const QImage light = bars->grab().toImage();
