@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the agent does by itself for the ranks it owns: environment, limits, stalls, floods, leases, its own death.
+#include "core/history/clock.h"
 #include "core/history/store.h"
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
@@ -93,14 +94,22 @@ TEST_F(Supervision, ARankThatASignalStoppedIsNamed)
 
 TEST_F(Supervision, OneDeadRankStopsTheOthersAtOnce)
 {
-    const auto result = run(request(home, 4,
+    RunRequest asked = request(home, 4,
         {{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_FAIL_STEP", "30"}, {"FAKE_HOW", "kill"},
-            {"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}}));
+            {"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}});
+    asked.target.stop_grace_s = 10; // for a stop on request alone
+    const auto result = run(asked);
     ASSERT_TRUE(result);
     EXPECT_EQ(result->state, RunState::fail);
     EXPECT_NE(result->problem->line().find("rank 2 (tp 0, cp 0, pp 0, dp 1) on this computer: killed by SIGKILL"),
         std::string::npos)
         << result->problem->line();
+    // Measured by bench_launch at 0.05 to 0.09 s.
+    const auto when = [&](const char* kind) {
+        return history::seconds_of(text_field(last_event(observer.events, kind), "time")).value_or(0);
+    };
+    EXPECT_GT(when("error"), 0);
+    EXPECT_LT(when("end") - when("error"), 3);
 }
 
 TEST_F(Supervision, AFloodOfOutputIsCapped)
