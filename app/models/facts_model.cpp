@@ -103,7 +103,8 @@ void FactsModel::addEnd(const RunDetail& run)
     if (run.steps.empty())
         return;
     const StepRow& last = run.steps.back();
-    const Json planned = valueAt(run.plan, "run.steps");
+    // Of a run that ended before its time it matters how far it was.
+    const Json planned = s.state == "ok" ? Json() : valueAt(run.plan, "run.steps");
     QStringList parts{
         planned.is_number() ? tr("%1 of %2").arg(last.step).arg(planned.get<int>()) : QString::number(last.step)};
     if (last.loss)
