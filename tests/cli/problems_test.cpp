@@ -115,7 +115,8 @@ TEST_F(Problems, OfTheTimelineLeaveNothingBehind)
         expect_problem(fourfold({"timeline", plan, "--output", name}), 2, "none/t");
     EXPECT_FALSE(fs::exists(folder() / "none"));
     EXPECT_TRUE(fs::is_empty(folder() / "out"));
-    expect_problem(fourfold({"timeline", plan, "--set", "layout.tp=3", "--output", "out/t.json"}), 2, "p.json: gpus");
+    expect_problem(
+        fourfold({"timeline", plan, "--set", "layout.tp=3", "--output", "out/t.json"}), 2, "p.json: layout.tp");
     EXPECT_TRUE(fs::is_empty(folder() / "out"));
 }
 
@@ -140,7 +141,7 @@ TEST_F(Problems, OfTheTarget)
         expect_problem(output, 2, "");
     }
     EXPECT_FALSE(fs::exists(history_file())) << "nothing was run, nothing is stored";
-    expect_problem(fourfold({"run", plan, "--set", "layout.tp=3", "--dry-run"}), 2, "p.json: gpus");
+    expect_problem(fourfold({"run", plan, "--set", "layout.tp=3", "--dry-run"}), 2, "p.json: layout.tp");
 }
 
 TEST_F(Problems, OfAFullOutput)
