@@ -34,17 +34,28 @@ int gc(const Options& options)
     }();
     if (!result)
         return fail(result.error());
-    if (options.json) {
+    if (options.json)
         print_json(*result);
-        return kDone;
-    }
-    for (const Json& host : *result)
+    std::string problem;
+    int failed = 0;
+    for (const Json& host : *result) {
+        if (host.contains("problem")) {
+            problem = ++failed == 1 ? host["problem"].get<std::string>() : problem;
+            continue;
+        }
+        if (options.json)
+            continue;
         std::cout << host["host"].get<std::string>() << ": " << (options.dry_run ? "would remove " : "removed ")
                   << counted(host["runs"], "run") << ", " << counted(host["files"], "file") << " and "
                   << counted(host["agents"], "agent") << " not used for " << shown_number(options.days, 0) << " days, "
                   << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB; kept "
                   << counted(host["kept_runs"], "run") << "\n";
-    return kDone;
+    }
+    if (failed == 0)
+        return kDone;
+    return fail(
+        {ProblemCode::failed, problem + (failed > 1 ? "; and " + std::to_string(failed - 1) + " more hosts" : ""),
+            failed < static_cast<int>(result->size()) && !options.dry_run ? "the other hosts are cleared" : "", ""});
 }
 
 } // namespace

@@ -16,10 +16,14 @@ Expected<Json> clear_target(const Target& target, double older_than_s, bool dry_
         = make_nodes(target, agent.empty() ? own_program("fourfold-agent") : agent, mailbox, observer);
     std::vector<Json> results(nodes.size());
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-        FOURFOLD_CHECK(node.connect(phase));
-        FOURFOLD_TRY(Json counts, node.agent->clear(older_than_s, dry_run));
-        counts["host"] = node.name;
-        results[static_cast<std::size_t>(node.index)] = std::move(counts);
+        const auto clear = [&]() -> Expected<Json> {
+            FOURFOLD_CHECK(node.connect(phase));
+            return node.agent->clear(older_than_s, dry_run);
+        };
+        auto counts = clear();
+        Json& result = results[static_cast<std::size_t>(node.index)];
+        result = counts ? *std::move(counts) : Json{{"problem", counts.error().line()}};
+        result["host"] = node.name;
         return {};
     }));
     return Json(results);

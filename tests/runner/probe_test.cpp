@@ -196,6 +196,14 @@ TEST_F(Probe, ClearsOnlyWhatNobodyNeeds)
     const auto again = launch(asked, observer, {});
     ASSERT_TRUE(again) << again.error().line();
     EXPECT_EQ(again->state, RunState::ok) << "what is missing is sent again";
+    // A host that is down does not keep the others from being cleared.
+    Target two = asked.target;
+    two.hosts.insert(two.hosts.begin(), two.hosts.front());
+    two.hosts.front().port = 1;
+    const auto part = clear_target(two, 0, false, observer, {}, agent_program());
+    ASSERT_TRUE(part) << part.error().line();
+    EXPECT_NE(text_field((*part)[0], "problem").find("refused"), std::string::npos) << part->dump();
+    EXPECT_EQ(integer_field((*part)[1], "runs"), 1) << part->dump();
 }
 
 } // namespace
