@@ -12,6 +12,7 @@
 namespace fourfold::ui {
 
 namespace {
+constexpr double kClose = 6; // greatest by least, below which 1, 2 and 5 are too few
 constexpr double kBand = 0.1;
 } // namespace
 
@@ -87,27 +88,42 @@ void ErrorScatter::forEachPoint(const std::function<void(int row, const QPointF&
         visit(point.row, axes.at(point.measured, point.predicted));
 }
 
-// Decades, and where there are few of them their 2s and 5s.
-void ErrorScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+// Decades, where there are few of them also their 2s and 5s, and of a few close runs round steps.
+std::vector<double> ErrorScatter::ticks(const Axes& axes)
 {
-    painter.setFont(scaledFont(-1));
+    std::vector<double> values;
+    if (axes.high / axes.low < kClose) {
+        const double step = axisStep(axes.high - axes.low, 4);
+        for (double value = std::ceil(axes.low / step) * step; value <= axes.high; value += step)
+            values.push_back(value);
+        return values;
+    }
     const bool fine = axes.high / axes.low < 150;
     for (double decade = std::pow(10, std::floor(std::log10(axes.low))); decade <= axes.high; decade *= 10) {
         for (const double factor : {1.0, 2.0, 5.0}) {
             const double value = decade * factor;
-            if (value < axes.low || value > axes.high || (factor > 1 && !fine))
-                continue;
-            const QPointF place = axes.at(value, value);
-            painter.setPen(theme.grid);
-            painter.drawLine(QPointF(axes.plot.left(), place.y()), QPointF(axes.plot.right(), place.y()));
-            painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
-            painter.setPen(theme.muted);
-            painter.drawText(QRectF(axes.plot.left() - px(60), place.y() - px(8), px(54), px(16)),
-                Qt::AlignRight | Qt::AlignVCenter, compact(value));
-            painter.drawText(QRectF(place.x() - px(30), axes.plot.bottom() + px(1), px(60), px(15)), Qt::AlignCenter,
-                compact(value));
+            if (value >= axes.low && value <= axes.high && (factor == 1 || fine))
+                values.push_back(value);
         }
     }
+    return values;
+}
+
+void ErrorScatter::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    painter.setFont(scaledFont(-1));
+    for (const double value : ticks(axes)) {
+        const QPointF place = axes.at(value, value);
+        painter.setPen(theme.grid);
+        painter.drawLine(QPointF(axes.plot.left(), place.y()), QPointF(axes.plot.right(), place.y()));
+        painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
+        painter.setPen(theme.muted);
+        painter.drawText(QRectF(axes.plot.left() - px(60), place.y() - px(8), px(54), px(16)),
+            Qt::AlignRight | Qt::AlignVCenter, compact(value));
+        painter.drawText(
+            QRectF(place.x() - px(30), axes.plot.bottom() + px(1), px(60), px(15)), Qt::AlignCenter, compact(value));
+    }
+    painter.setPen(theme.muted);
     painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + px(16), axes.plot.width(), px(16)), Qt::AlignCenter,
         tr("Measured TPS/GPU (up: predicted)"));
 }

@@ -36,6 +36,7 @@ private:
     };
     void modelChanged();
     [[nodiscard]] Axes axesIn(const QRect& area) const;
+    static std::vector<double> ticks(const Axes& axes); // values with a line and a number
     void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
     void drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const;
 
