@@ -12,6 +12,7 @@
 #include <QComboBox>
 #include <QEvent>
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
@@ -165,6 +166,14 @@ bool FormSection::eventFilter(QObject* watched, QEvent* event)
     if (event->type() == QEvent::Wheel && field && !field->hasFocus()) {
         event->ignore(); // to the scroll area above
         return true;
+    }
+    // Ctrl+Z takes back a change of the plan, also from the field that made it.
+    if (event->type() == QEvent::ShortcutOverride && qobject_cast<const QAbstractSpinBox*>(watched)) {
+        const auto* key = static_cast<const QKeyEvent*>(event);
+        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+            event->ignore();
+            return true;
+        }
     }
     return QWidget::eventFilter(watched, event);
 }
