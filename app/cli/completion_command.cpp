@@ -138,6 +138,8 @@ void add_options(const CLI::App& app, std::string& out)
         std::string head = names.empty() ? option->get_name(true) : joined(names, ", ");
         if (!names.empty() && option->get_items_expected_max() > 0 && !option->get_type_name().empty())
             head += " " + option->get_type_name();
+        if (!names.empty() && option->get_positional())
+            head = option->get_name(true) + ", " + head;
         out += ".TP\n.B " + troff(head) + "\n" + troff(option->get_description()) + "\n";
     }
 }

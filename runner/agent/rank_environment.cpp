@@ -79,6 +79,12 @@ std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& 
     return out;
 }
 
+std::string container_program(const Environment& environment)
+{
+    const auto path = environment.find("PATH");
+    return program_in(path == environment.end() ? "/usr/bin:/bin" : path->second, {"apptainer", "singularity"});
+}
+
 Expected<std::vector<std::string>> rank_command(
     const RunSpec& spec, const std::filesystem::path& folder, const Environment& environment)
 {
@@ -86,9 +92,7 @@ Expected<std::vector<std::string>> rank_command(
         (folder / spec.program).string(), "--plan", (folder / "plan.json").string(), "--run-dir", folder.string()};
     if (!spec.container)
         return trainer;
-    const auto path = environment.find("PATH");
-    const std::string program
-        = program_in(path == environment.end() ? "/usr/bin:/bin" : path->second, {"apptainer", "singularity"});
+    const std::string program = container_program(environment);
     if (program.empty())
         return Problem{ProblemCode::not_found, "neither apptainer nor singularity is in the PATH of the node",
             "install Apptainer, load its module in prelude, or leave container out", spec.host};

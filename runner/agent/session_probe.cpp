@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session's requests before a run: what stands in its way, how the nodes reach each other, what may be cleared
 // away.
+#include "runner/agent/container_checks.h"
 #include "runner/agent/garbage.h"
 #include "runner/agent/network_probe.h"
 #include "runner/agent/node_checks.h"
@@ -23,6 +24,10 @@ Expected<void> Session::probe(const Json& request)
             node_checks(base_, static_cast<int>(integer_field(request, "ranks", 1)), flag_field(request, "on_gpus"))}};
     if (const auto slurm = request.find("slurm"); slurm != request.end() && slurm->is_object()) {
         for (Json& finding : slurm_checks(*slurm))
+            reply["findings"].push_back(std::move(finding));
+    }
+    if (const std::string image = text_field(request, "container"); !image.empty()) {
+        for (Json& finding : container_findings(image, flag_field(request, "prelude"), own_environment()))
             reply["findings"].push_back(std::move(finding));
     }
     if (flag_field(request, "speed"))

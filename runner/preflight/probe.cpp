@@ -30,14 +30,14 @@ void append(std::vector<Finding>& to, std::vector<Finding> from)
 // Looks at every connected node itself, all at once.
 Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop,
     bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& speeds,
-    const Json& slurm = nullptr)
+    const Json& target = Json::object())
 {
     std::mutex mutex;
     probed.resize(nodes.size());
     speeds.resize(nodes.size());
     return on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         const int ranks = node.ranks.empty() ? needs.ranks_per_node : static_cast<int>(node.ranks.size());
-        FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed, slurm));
+        FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed, target));
         FOURFOLD_TRY(const auto clock, node.agent->clock_skew());
         const std::lock_guard lock(mutex);
         append(findings, shell_findings(node.name, node.transport->noise()));
@@ -116,11 +116,13 @@ Expected<ProbeReport> probe_target(
     }
     std::vector<ProbedNode> probed;
     std::vector<Json> speeds;
-    Json slurm;
-    if (target.slurm)
-        slurm = {{"partition", target.slurm->partition}, {"nodes", target.slurm->nodes}, {"time", target.slurm->time},
-            {"gres", target.slurm->gres}};
-    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds, slurm));
+    Json asked = Json::object();
+    if (target.slurm) // its nodes are not known yet, the login host need not have a container's program
+        asked["slurm"] = {{"partition", target.slurm->partition}, {"nodes", target.slurm->nodes},
+            {"time", target.slurm->time}, {"gres", target.slurm->gres}};
+    else if (target.container)
+        asked = {{"container", target.container->image}, {"prelude", !target.prelude.empty()}};
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds, asked));
     append(report.findings, compare_nodes(probed, needs));
     FOURFOLD_TRY(report.network,
         look_at_network(nodes, mailbox, stop, speed ? LookDepth::speed : LookDepth::whole, target.connect_timeout_s));

@@ -330,9 +330,11 @@ Expected<int> AgentClient::sweep(const std::string& run, int node)
     return static_cast<int>(integer_field(json, "count"));
 }
 
-Expected<Json> AgentClient::probe(int ranks, bool on_gpus, bool speed, const Json& slurm)
+Expected<Json> AgentClient::probe(int ranks, bool on_gpus, bool speed, const Json& target)
 {
-    FOURFOLD_CHECK(send({{"do", "probe"}, {"ranks", ranks}, {"on_gpus", on_gpus}, {"speed", speed}, {"slurm", slurm}}));
+    Json request = target;
+    request.update(Json{{"do", "probe"}, {"ranks", ranks}, {"on_gpus", on_gpus}, {"speed", speed}});
+    FOURFOLD_CHECK(send(request));
     return reply("probe", kReplyTimeout);
 }
 

@@ -123,8 +123,9 @@ public:
     Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);
 
     // What stands in the way of `ranks` ranks (the findings of runner/agent/node_checks.h), and speeds when asked for.
-    // With `slurm` (partition, nodes, time and gres of a target) also what stands in a job's way.
-    Expected<Json> probe(int ranks, bool on_gpus, bool speed, const Json& slurm = nullptr);
+    // `target`: what of it is looked at as well: "slurm" (partition, nodes, time and gres), "container" (the image) and
+    // "prelude" (whether there is one).
+    Expected<Json> probe(int ranks, bool on_gpus, bool speed, const Json& target = Json::object());
     // How far the node's clock is ahead of this computer's, in seconds, and half the round trip that it took to ask.
     struct ClockSkew {
         double ahead_s = 0, uncertainty_s = 0;

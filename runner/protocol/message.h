@@ -18,7 +18,7 @@
 //   submit {specs, script}        submitted: {job, folder}          (Slurm)
 //   find {run}                    found: {runs: [{run, state}], specs: [...] when it is one}
 //   attempts {run}                attempts: {last, state, reason}   (Slurm)
-//   probe {ranks, on_gpus, speed, slurm}  probe: {findings, speed}
+//   probe {ranks, on_gpus, speed, slurm, container, prelude}  probe: {findings, speed}
 //   clear {older_than_s, dry_run} cleared: counts
 //   clock                         clock: {time_s}
 //   listen {address, token}       listening: {port, interface}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a node finds standing in the way of a run, each made in a mount namespace of the test's own: small, read-only
 // and noexec disks, low limits, GPUs as a stand-in for nvidia-smi describes them. Skipped where mounts are not allowed.
+#include "runner/agent/container_checks.h"
 #include "runner/agent/node_checks.h"
 #include "runner/protocol/message.h"
 
@@ -142,6 +143,25 @@ TEST_F(NodeChecks, OtherRunsAreNamed)
     }
     ASSERT_TRUE(named.is_object()) << found.dump();
     EXPECT_EQ(text_field(named, "cure").find("fourfold stop"), std::string::npos) << "its folder is not here";
+}
+
+TEST_F(NodeChecks, AContainerThatCannotRun)
+{
+    const auto says = [&](const std::string& image, bool prelude, const std::string& path) {
+        std::string out;
+        for (const Json& one : container_findings(image, prelude, {{"PATH", path}, {"HOME", base.string()}}))
+            out += text_field(one, "level") + " " + text_field(one, "message") + "; ";
+        return out;
+    };
+    const std::string missing = "neither apptainer nor singularity is in the PATH of the node; ";
+    EXPECT_EQ(says("docker://debian:12", false, "/nowhere"), "error " + missing);
+    EXPECT_EQ(says("docker://debian:12", true, "/nowhere"), "warning " + missing) << "the prelude may bring it";
+    std::ofstream(base / "apptainer") << "#!/bin/sh\n";
+    std::filesystem::permissions(base / "apptainer", std::filesystem::perms::owner_all);
+    EXPECT_EQ(says("docker://debian:12", false, base.string()), "");
+    EXPECT_EQ(says("~/a.sif", false, base.string()), "error the image cannot be read; ");
+    std::ofstream(base / "a.sif") << "x";
+    EXPECT_EQ(says("~/a.sif", false, base.string()), "");
 }
 
 // The whole way: a program in nvidia-smi's place, the driver's mark, the kernel's log.
