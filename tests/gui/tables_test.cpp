@@ -119,9 +119,11 @@ private slots:
         for (int step = 0; step < 3; ++step)
             steps.push_back({{"seq", step}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", step + 1},
                 {"loss", 4.0 - step}, {"tps_per_gpu", 7000.0}, {"step_time_s", 70.0}, {"memory_peak_gib", 50.0}});
+        steps.push_back({{"seq", 3}, {"time", "2026-01-01T00:00:01.000Z"}, {"event", "error"}, {"rank", 1},
+            {"host", "node1"}, {"message", "killed"}}); // nor a failure
         const QString run = test::Home::the().write(QStringLiteral("run.json"),
             QByteArray::fromStdString(
-                measured_run(w.document().prediction()->plan, "lossy", "with losses", "ok", "", steps).dump()));
+                measured_run(w.document().prediction()->plan, "lossy", "with losses", "fail", "", steps).dump()));
         QVERIFY(w.window.historyPage().importRun(run.toStdString()));
         wrong = w.faults(w.window.historyPage());
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
