@@ -33,9 +33,11 @@ std::string range_text(const Range& range, const std::string& unit)
     return significant(range.low) + " .. " + significant(range.high) + unit;
 }
 
-// "8.03 billion", "1.26 million".
+// "1.45 trillion", "8.03 billion", "1.26 million".
 std::string count_text(double count)
 {
+    if (count >= 1e12)
+        return shown_number(count / 1e12, 2) + " trillion";
     if (count >= 1e9)
         return shown_number(count / 1e9, 2) + " billion";
     return count >= 1e6 ? shown_number(count / 1e6, 2) + " million" : shown_number(count, 0);
