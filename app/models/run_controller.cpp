@@ -2,6 +2,7 @@
 #include "app/models/run_controller.h"
 
 #include "app/models/text.h"
+#include "runner/runs/stop.h"
 
 #include <QElapsedTimer>
 
@@ -80,6 +81,9 @@ public:
     void answerHostKey(bool trusted) { answer(m_trusted, trusted); }
     void answerSecret(const std::optional<std::string>& secret) { answer(m_secret, secret); }
 
+    // After a stop request: what still has to be done may need answers.
+    void askAgain() { m_stop = {}; }
+
     void put(Message message)
     {
         const std::scoped_lock lock(m_mutex);
@@ -146,9 +150,16 @@ void RunController::start(RunRequest request)
 
 void RunController::follow(const QString& runId, const std::filesystem::path& historyFile)
 {
-    begin(Work::follow, [id = runId.toStdString(), historyFile](Mailbox& mailbox, std::stop_token stop) -> Message {
-        return {RunEnd{attach(id, mailbox, std::move(stop), historyFile)}};
-    });
+    m_endFollowed = std::make_shared<std::atomic<bool>>(false);
+    begin(Work::follow,
+        [id = runId.toStdString(), historyFile, end = m_endFollowed](
+            Mailbox& mailbox, std::stop_token stop) -> Message {
+            Expected<RunResult> outcome = attach(id, mailbox, std::move(stop), historyFile);
+            if (!*end || (outcome && is_terminal(outcome->state)))
+                return {RunEnd{std::move(outcome)}};
+            mailbox.askAgain(); // a passphrase, for instance
+            return {RunEnd{stop_run(id, mailbox, {}, historyFile)}};
+        });
 }
 
 void RunController::check(Target target, const std::filesystem::path& agent, bool speeds)
@@ -193,11 +204,19 @@ void RunController::leaveBehind()
     m_thread.detach(); // isRunning() is false from here on
 }
 
+void RunController::detach()
+{
+    if (isRunning() && isFollowing() && !m_stopping)
+        m_thread.request_stop();
+}
+
 void RunController::stop()
 {
     if (!isRunning() || m_stopping)
         return;
     m_stopping = true;
+    if (isFollowing())
+        *m_endFollowed = true;
     m_thread.request_stop();
     emit workChanged();
 }

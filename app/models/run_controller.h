@@ -11,6 +11,7 @@
 #include <QObject>
 #include <QTimer>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,15 +23,14 @@ class RunController : public QObject {
     Q_OBJECT
 public:
     explicit RunController(QObject* parent = nullptr);
-    // Stops a run that is under way and waits until nothing of it is left.
+    // Stops a run that was started here and waits until nothing of it is left; one that is followed goes on.
     ~RunController() override;
 
     [[nodiscard]] bool isRunning() const { return m_thread.joinable(); }
     [[nodiscard]] bool isStopping() const { return m_stopping; }
     // Precondition: !isRunning().
     void start(RunRequest request);
-    // Catches up with a run of the history and follows it; stop() then stops following, not the run.
-    // Precondition: !isRunning().
+    // Catches up with a run of the history and follows it. Precondition: !isRunning().
     void follow(const QString& runId, const std::filesystem::path& historyFile);
     // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
     // cores, memory and links. Precondition: !isRunning().
@@ -40,7 +40,10 @@ public:
     enum class Work { run, follow, check, sweep };
     [[nodiscard]] Work work() const { return m_work; } // of the last start
     [[nodiscard]] bool isFollowing() const { return m_work == Work::follow; }
+    // Ends what is under way: a run on all of its nodes, whoever started it.
     void stop();
+    // Stops following a run, which goes on. Nothing where none is followed.
+    void detach();
     // The program is about to end and the run is to go on on its nodes, whose agents own it. The thread that follows it
     // is let go; the program must then end without running down its statics (std::_Exit).
     void leaveBehind();
@@ -79,6 +82,7 @@ private:
     std::jthread m_thread;
     QTimer m_timer;
     bool m_stopping = false;
+    std::shared_ptr<std::atomic<bool>> m_endFollowed; // the followed run is to be stopped, not only left
     Work m_work = Work::run;
 };
 

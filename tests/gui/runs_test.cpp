@@ -19,16 +19,20 @@
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
+#include "core/history/store.h"
+
 #include <QApplication>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
+#include <QProcess>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace fourfold;
@@ -36,6 +40,37 @@ using namespace fourfold::ui;
 
 namespace {
 using test::kPatience;
+
+// The command line's `fourfold run PLAN` in the windows' history, killed once the run is under way; returns the run's
+// id.
+QString runOfAKilledProgram(const QString& folder, const QString& plan)
+{
+    for (const auto& [from, to] : {std::pair{"fourfold", "fourfold"}, std::pair{"fourfold-agent", "fourfold-agent"},
+             std::pair{"../tests/fake-trainer", "fourfold-trainer"}})
+        QFile::copy(QStringLiteral(FOURFOLD_BIN_DIR "/%1").arg(QLatin1String(from)),
+            folder + QLatin1Char('/') + QLatin1String(to));
+    // The windows of these tests keep their history in a place of its own.
+    const auto usual = HistoryStore::default_file();
+    std::filesystem::create_directories(usual.parent_path());
+    std::filesystem::remove(usual);
+    if (!HistoryStore::open(test::WindowFixture::historyFile()))
+        return {};
+    std::filesystem::create_symlink(test::WindowFixture::historyFile(), usual);
+    QProcess program;
+    program.start(folder + QStringLiteral("/fourfold"), {QStringLiteral("run"), plan, QStringLiteral("--json")});
+    QByteArray said;
+    const bool underWay = QTest::qWaitFor(
+        [&] { return (said += program.readAllStandardOutput()).contains("\"event\":\"step\""); }, kPatience);
+    program.kill(); // by the id of the process that was started here
+    program.waitForFinished();
+    if (!underWay) {
+        qWarning() << said << program.readAllStandardError();
+        return {};
+    }
+    const auto store = HistoryStore::open(usual, StoreMode::read_only);
+    const auto id = store ? store->full_id("last") : Expected<std::string>(store.error());
+    return id ? fromUtf8(*id) : QString();
+}
 
 struct Fixture : test::WindowFixture {
     explicit Fixture(const QByteArray& plan)
@@ -132,6 +167,32 @@ private slots:
         const int row = history.rowOf(w.live().id());
         QVERIFY(row >= 0);
         QCOMPARE(history.index(row, HistoryModel::state).data().toString(), QStringLiteral("Stopped"));
+    }
+
+    // Stop means the run, whoever started it; leaving it alone has a button of its own.
+    void aFollowedRunIsLeftOrStopped()
+    {
+        Fixture w(test::tinyPlan(100'000, 20));
+        QTemporaryDir folder;
+        const QString id = runOfAKilledProgram(folder.path(), test::Home::the().path(QStringLiteral("tiny.plan.json")));
+        QVERIFY(!id.isEmpty());
+        QVERIFY(!w.button("detach")->isVisible());
+        w.runs().follow(id);
+        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
+        QVERIFY(w.button("detach")->isVisible());
+        QTest::mouseClick(w.button("detach"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().state(), RunState::running);
+
+        w.runs().follow(id);
+        const int before = w.live().step();
+        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > before + 5; }, kPatience));
+        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QVERIFY(!w.button("stop")->isEnabled());
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().id(), id);
+        QCOMPARE(w.live().state(), RunState::cancelled);
+        QVERIFY(!w.button("detach")->isVisible());
     }
 
     void aRankThatDiesIsNamed()

@@ -47,6 +47,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_message(makeWrapped("muted"))
     , m_start(new QPushButton(tr("Start run")))
     , m_stop(new QPushButton(tr("Stop")))
+    , m_detach(new QPushButton(tr("Stop following")))
     , m_preview(new QPushButton(tr("Show what it does\u2026")))
     , m_check(new QPushButton(tr("Check nodes")))
     , m_sweep(new QPushButton(tr("Measure a table\u2026")))
@@ -76,6 +77,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
         emit stopRequested();
         showState();
     });
+    connect(m_detach, &QPushButton::clicked, &controller, &RunController::detach);
     connect(m_preview, &QPushButton::clicked, this, &RunForm::showPreview);
     connect(m_check, &QPushButton::clicked, this, &RunForm::check);
     connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
@@ -117,7 +119,10 @@ QWidget* RunForm::makeFields()
     m_start->setObjectName(QStringLiteral("start"));
     m_stop->setProperty("plain", true);
     m_stop->setObjectName(QStringLiteral("stop"));
-    for (QPushButton* button : {m_preview, m_check, m_sweep, m_restart})
+    m_stop->setToolTip(tr("End the run on all of its nodes"));
+    m_detach->setObjectName(QStringLiteral("detach"));
+    m_detach->setToolTip(tr("The run goes on on its nodes; History catches up with it again"));
+    for (QPushButton* button : {m_detach, m_preview, m_check, m_sweep, m_restart})
         button->setProperty("plain", true);
     m_preview->setObjectName(QStringLiteral("preview"));
     m_check->setObjectName(QStringLiteral("checkNodes"));
@@ -162,6 +167,7 @@ QWidget* RunForm::makeFields()
     more->addWidget(m_restart, 0, 1);
     more->addWidget(m_preview, 1, 0);
     more->addWidget(m_sweep, 1, 1);
+    more->addWidget(m_detach, 2, 0, 1, 2);
     grid->addLayout(more, row++, 0, 1, 2);
     return fields;
 }
@@ -223,6 +229,8 @@ void RunForm::showState()
     m_start->setText(checking ? tr("Checking\u2026") : running ? tr("Running\u2026") : tr("Start run"));
     m_start->setToolTip(m_setup.refusal);
     m_stop->setEnabled(running && !m_controller.isStopping());
+    m_detach->setVisible(running && m_controller.isFollowing());
+    m_detach->setEnabled(!m_controller.isStopping());
     m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
     m_preview->setEnabled(m_setup.request.has_value());
     m_check->setEnabled(!running && !target().isEmpty());

@@ -155,7 +155,8 @@ void RunsPage::restart()
         return;
     m_restarting = true;
     if (m_controller.isRunning()) {
-        m_controller.stop(); // the end of it starts the next
+        // The end of it starts the next; a run of somebody else's making goes on.
+        m_controller.isFollowing() ? m_controller.detach() : m_controller.stop();
     } else {
         m_restarting = false;
         begin(*m_last);
