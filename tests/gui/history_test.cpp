@@ -7,9 +7,11 @@
 #include "app/desktop/pages/recalibrate_dialog.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/history_access.h"
 #include "core/calibration/user/table_runs.h"
+#include "core/history/store.h"
 #include "core/predict/prediction.h"
 #include "core/schedule/chrome_trace.h"
 #include "tests/gui/hands.h"
@@ -102,6 +104,45 @@ private slots:
         QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(storedRun(w.historyFile(), id)->summary.tags.size(), std::size_t(2));
+    }
+
+    // A run of many steps is read beside the window, and only if it is still the selected one.
+    void aLongRunComesWhenItIsRead()
+    {
+        Fixture w;
+        constexpr int steps = 5000, kShort = 100; // points of a curve, which is thinned
+        const auto known = storedRun(w.historyFile(), w.id(0));
+        QVERIFY(known);
+        {
+            auto store = HistoryStore::open(w.historyFile());
+            QVERIFY(store);
+            NewRun run{"01ZZZZZZZZZZZZZZZZZZZZZZZZ", "long", "local", "fourfold", "h", "l", known->plan,
+                known->prediction, {}, {}, Json::object()};
+            QVERIFY(store->create_run(run));
+            std::vector<std::string> lines;
+            for (int i = 0; i < steps; ++i)
+                lines.push_back(R"({"seq":)" + std::to_string(i)
+                    + R"(,"time":"2026-01-01T00:00:00.000Z","rank":0,"event":"step","tps_per_gpu":7.0,"step":)"
+                    + std::to_string(i + 1) + "}");
+            QVERIFY(store->append_events(run.id, "events", lines));
+        }
+        w.page().refresh();
+        const auto longest = [&] {
+            qsizetype points = 0;
+            for (const LineChart* chart : w.page().detail().findChildren<LineChart*>())
+                points = std::max(points, qsizetype(chart->pointCount()));
+            return int(points);
+        };
+        const int row = w.page().model().rowOf(QStringLiteral("01ZZZZZZZZZZZZZZZZZZZZZZZZ"));
+        QVERIFY(row >= 0);
+        w.table()->selectRow(row);
+        QTRY_VERIFY_WITH_TIMEOUT(longest() > kShort, kPatience);
+        const int other = row == 0 ? 1 : 0;
+        w.table()->selectRow(other);
+        w.table()->selectRow(row);
+        w.table()->selectRow(other); // before it was read again
+        QTest::qWait(300);
+        QVERIFY(longest() < kShort);
     }
 
     void aTagThatIsNoneIsRefused()

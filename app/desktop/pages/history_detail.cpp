@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/failure_view.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/zoom.h"
+#include "app/models/event_fields.h"
 #include "app/models/history_edits.h"
 #include "app/models/live_run.h"
 #include "app/models/series_buffer.h"
@@ -137,8 +138,9 @@ void HistoryDetail::show(const RunDetail& run)
             loss.append(step.step, *step.loss);
     }
     for (const Json& event : run.other_events) {
-        if (event.value("event", std::string()) == "eval" && event.contains("loss") && event["loss"].is_number())
-            heldOut << QPointF(event.value("step", run.summary.steps), event["loss"].get<double>());
+        const auto value = number(event, "loss");
+        if (value && words(event, "event") == QLatin1String("eval"))
+            heldOut << QPointF(number(event, "step").value_or(run.summary.steps), *value);
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
     m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());

@@ -32,6 +32,8 @@
 namespace fourfold::ui {
 
 namespace {
+// A run of more steps is read on a thread of its own: the window must answer while somebody walks through the list.
+constexpr int kStepsReadAtOnce = 2000;
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
 const QList<int> kWidths{150, 92, 84, 152, 52, 58, 86, 86, 82, 150, 86, 86, 60, 64, 124}; // a column each
@@ -220,10 +222,23 @@ void HistoryPage::showSelected()
     m_detail->commit(); // the words belong to the run that was on show
     m_selected = id;
     if (id.isEmpty()) {
+        m_reader.cancel();
         m_detail->clear();
         return;
     }
-    const Expected<RunDetail> run = storedRun(m_file, id);
+    if (current.siblingAtColumn(HistoryModel::steps).data(HistoryModel::ValueRole).toInt() <= kStepsReadAtOnce) {
+        m_reader.cancel();
+        showRun(storedRun(m_file, id));
+        return;
+    }
+    m_detail->clear();
+    m_reader.start([this, id, file = m_file](const std::stop_token&) -> Background::Done {
+        return [this, run = std::make_shared<const Expected<RunDetail>>(storedRun(file, id))] { showRun(*run); };
+    });
+}
+
+void HistoryPage::showRun(const Expected<RunDetail>& run)
+{
     if (run) {
         m_detail->show(*run);
     } else {

@@ -59,6 +59,7 @@ protected:
 private:
     QWidget* makeTable();
     void showSelected();
+    void showRun(const Expected<RunDetail>& run);
     void showCounts();
     void compareTraces();
     void compareSelected();
@@ -79,7 +80,7 @@ private:
     QLabel* m_count;
     QPushButton *m_compare, *m_delete, *m_recalibrate;
     HistoryDetail* m_detail;
-    Background m_traces;
+    Background m_traces, m_reader;
 };
 
 } // namespace fourfold::ui
