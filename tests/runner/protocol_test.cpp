@@ -205,7 +205,8 @@ TEST(Messages, FieldsOfTheWrongTypeAreAbsent)
     const Problem problem{ProblemCode::refused, "no", "try", "there"};
     const Problem back = problem_from_reply(error_reply(problem), "host");
     EXPECT_EQ(back.code, problem.code);
-    EXPECT_EQ(back.line(), "host:there: no (try)");
+    EXPECT_EQ(back.line(), "host: there: no (try)");
+    EXPECT_EQ(problem_from_reply(error_reply(problem), "there").line(), "there: no (try)") << "named once";
 }
 
 TEST(Hashes, AreRememberedUntilTheFileChanges)
