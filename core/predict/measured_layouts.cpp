@@ -80,9 +80,14 @@ bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
     return near && layout.order == measured.order.value_or(plan.stack.order) && same_work(measured, plan);
 }
 
+bool may_be_measured(const Prediction& prediction)
+{
+    return prediction.evidence == Evidence::calibrated && prediction.interval;
+}
+
 void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured)
 {
-    if (prediction.evidence != Evidence::calibrated || !prediction.interval)
+    if (!may_be_measured(prediction))
         return;
     if (std::any_of(measured.begin(), measured.end(),
             [&](const MeasuredLayout& layout) { return is_near(layout, prediction.plan); }))

@@ -35,6 +35,10 @@ MeasuredLayout measured_layout(const ResolvedPlan& plan);
 // its stack does it by default.
 bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
+// Whether a neighbour can make its evidence "measured": the stack was fitted on this hardware, and there is an
+// interval.
+bool may_be_measured(const Prediction& prediction);
+
 // Calls the evidence of a prediction "measured" where one of these is near and the stack was fitted on this hardware.
 // What no interval could be given for stays extrapolated: a neighbour does not vouch for another regime.
 void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured);

@@ -32,31 +32,25 @@ void store_run(const std::filesystem::path& file, const std::string& id, const R
     must(store.append_events(id, "events", lines));
 }
 
-bool vouched(HistoryEvidence& history, const ResolvedPlan& plan)
-{
-    const auto& layouts = history.layouts_like(plan);
-    return std::any_of(layouts.begin(), layouts.end(), [&](const auto& layout) { return is_near(layout, plan); });
-}
-
 TEST(HistoryEvidence, ARunVouchesForItsLayoutAndItsNeighbours)
 {
     const TemporaryFolder folder;
     HistoryEvidence history(folder / "history.db");
-    EXPECT_FALSE(vouched(history, plan_on_this_computer(2, 2))) << "there is no history yet";
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2))) << "there is no history yet";
 
     store_run(folder / "history.db", "RUN1", plan_on_this_computer(2, 2), "ok");
-    EXPECT_TRUE(vouched(history, plan_on_this_computer(2, 2)));
-    EXPECT_TRUE(vouched(history, plan_on_this_computer(2, 4)));
-    EXPECT_FALSE(vouched(history, plan_on_this_computer(4, 4))) << "two steps away";
-    EXPECT_FALSE(vouched(history, plan_on_this_computer(2, 2, "full"))) << "other work";
+    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 2)));
+    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 4)));
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(4, 4))) << "two steps away";
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2, "full"))) << "other work";
 
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
-    EXPECT_TRUE(vouched(history, plan_on_this_computer(2, 2, "full"))) << "a run that was added meanwhile";
+    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 2, "full"))) << "a run that was added meanwhile";
 
     ResolvedPlan calibrated = plan_on_this_computer(2, 2);
     calibrated.stack.id = "my-fourfold";
     calibrated.stack.base = PresetBase{"fourfold", "", false};
-    EXPECT_TRUE(vouched(history, calibrated)) << "the same software, its constants fitted by the user";
+    EXPECT_TRUE(history.vouches_for(calibrated)) << "the same software, its constants fitted by the user";
 }
 
 TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
@@ -64,10 +58,10 @@ TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
     const TemporaryFolder folder;
     HistoryEvidence history(folder / "history.db");
     store_run(folder / "history.db", "RUN1", plan_on_this_computer(2, 2), "oom");
-    EXPECT_FALSE(vouched(history, plan_on_this_computer(2, 2)));
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2)));
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
     must(open_store(folder / "history.db").set_deleted({"RUN2"}, true));
-    EXPECT_FALSE(vouched(history, plan_on_this_computer(2, 2, "full")));
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2, "full")));
 }
 
 TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)
@@ -77,7 +71,7 @@ TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)
     std::fputs("this is no database", file);
     std::fclose(file);
     HistoryEvidence history(folder / "history.db");
-    EXPECT_TRUE(history.layouts_like(plan_on_this_computer(2, 2)).empty());
+    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2)));
 }
 
 } // namespace

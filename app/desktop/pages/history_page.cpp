@@ -221,13 +221,12 @@ void HistoryPage::showSelected()
         return;
     m_detail->commit(); // the words belong to the run that was on show
     m_selected = id;
+    m_reader.cancel(); // of the run before
     if (id.isEmpty()) {
-        m_reader.cancel();
         m_detail->clear();
         return;
     }
     if (current.siblingAtColumn(HistoryModel::steps).data(HistoryModel::ValueRole).toInt() <= kStepsReadAtOnce) {
-        m_reader.cancel();
         showRun(storedRun(m_file, id));
         return;
     }

@@ -3,6 +3,8 @@
 
 #include "core/calibration/published_layouts.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 namespace {
@@ -26,19 +28,18 @@ HistoryEvidence::HistoryEvidence(std::filesystem::path file)
 {
 }
 
-const std::vector<MeasuredLayout>& HistoryEvidence::layouts_like(const ResolvedPlan& plan)
+bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
 {
-    layouts_.clear();
     std::error_code error;
     if (!store_ && std::filesystem::exists(file_, error)) {
         if (auto opened = HistoryStore::open(file_, StoreMode::read_only))
             store_ = *std::move(opened);
     }
     if (!store_)
-        return layouts_;
+        return false;
     const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
     const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
-    for (const int64_t id : plans ? *plans : std::vector<int64_t>()) {
+    return plans && std::any_of(plans->begin(), plans->end(), [&](int64_t id) {
         const auto [place, is_new] = known_.try_emplace(id);
         if (is_new) {
             const auto document = store_->plan(id);
@@ -46,18 +47,16 @@ const std::vector<MeasuredLayout>& HistoryEvidence::layouts_like(const ResolvedP
             if (measured)
                 place->second = measured_layout(*measured);
         }
-        if (place->second)
-            layouts_.push_back(*place->second);
-    }
-    return layouts_;
+        return place->second && is_near(*place->second, plan);
+    });
 }
 
 Prediction predict_with_evidence(const ResolvedPlan& plan)
 {
     Prediction prediction = predict(plan);
     weigh_measurements(prediction, shipped_layouts());
-    if (prediction.evidence == Evidence::calibrated)
-        weigh_measurements(prediction, own_history().layouts_like(plan));
+    if (may_be_measured(prediction) && own_history().vouches_for(plan))
+        prediction.evidence = Evidence::measured;
     return prediction;
 }
 
