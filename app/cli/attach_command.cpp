@@ -59,8 +59,7 @@ void add_attach(Cli& cli)
     options->place.add_to(*command, false);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened, run and stored, open and run nothing");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
-    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
-        "store the keys of unknown hosts without asking; changed keys are always refused");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return attach_to(*options); }; });
 }
 

@@ -73,8 +73,7 @@ void add_gc(Cli& cli)
         ->check(CLI::Range(0.0, 36500.0));
     command->add_flag("--dry-run", options->dry_run, "say what would be removed");
     command->add_flag("--json", options->json, "print one object a host");
-    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
-        "store the keys of unknown hosts without asking; changed keys are always refused");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return gc(*options); }; });
 }
 

@@ -76,10 +76,6 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
     return document.get<std::vector<Json>>();
 }
 
-} // namespace
-
-namespace {
-
 // Whether the history has all that the document says of its run: the same plan, and at least its events.
 bool holds(const HistoryStore& store, const Json& run)
 {

@@ -71,8 +71,7 @@ void add_probe(Cli& cli)
         ->type_name("CLUSTER")
         ->needs(save);
     command->add_flag("--json", options->json, "print one object");
-    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
-        "store the keys of unknown hosts without asking; changed keys are always refused");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return probe(*options); }; });
 }
 

@@ -2,7 +2,7 @@
 // `fourfold run`: a plan on a target.
 #include "app/cli/measured_sweep.h"
 #include "app/cli/plan_source.h"
-#include "app/cli/run_progress.h"
+#include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
 
 #include <iostream>
@@ -89,8 +89,7 @@ void add_run(Cli& cli)
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
-    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
-        "store the keys of unknown hosts without asking; changed keys are always refused");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
     auto* layouts = command
                         ->add_option("--sweep", options->sweep.layouts,
                             "measure every layout of this CSV (tp,cp,pp,micro_batch[,virtual_stages]), one run a cell")

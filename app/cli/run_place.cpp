@@ -28,6 +28,12 @@ void add_target(CLI::App& command, std::string& target)
         ->type_name("TARGET");
 }
 
+void add_accept_new_hosts(CLI::App& command, bool& accept)
+{
+    command.add_flag("--accept-new-hosts", accept,
+        "store the keys of unknown hosts without asking; changed keys are always refused");
+}
+
 void RunPlace::add_to(CLI::App& command, bool run_required)
 {
     auto* option = command.add_option(

@@ -13,6 +13,9 @@ namespace fourfold::cli {
 // The target of `probe` and `gc`: `local` when left out, by place or as --target, as `run` has it.
 void add_target(CLI::App& command, std::string& target);
 
+// --accept-new-hosts of every command that logs in.
+void add_accept_new_hosts(CLI::App& command, bool& accept);
+
 // RUN and --target of `attach` and `stop`.
 struct RunPlace {
     std::string run = "last", target; // target empty: a run of this computer's history

@@ -63,8 +63,7 @@ void add_stop(Cli& cli)
     options->place.add_to(*command, true);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and stopped, open and stop nothing");
     command->add_flag("--json", options->json, "print one object");
-    command->add_flag("--accept-new-hosts", options->accept_new_hosts,
-        "store the keys of unknown hosts without asking; changed keys are always refused");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return stop(*options); }; });
 }
 

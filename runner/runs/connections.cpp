@@ -97,9 +97,7 @@ Expected<LaunchPreview> preview_attach(
     if (is_terminal(run_state(detail.summary.state)))
         return LaunchPreview{{{"run", id}, {"state", detail.summary.state}, {"connects", Json::array()}},
             "run " + id + " has ended (" + detail.summary.state + "): nothing would be opened\n"};
-    FOURFOLD_TRY(const Json launched, read_json_file(folder / "launch.json"));
-    FOURFOLD_TRY(
-        const Target of_run, target_from_json(object_field(launched, "target"), (folder / "launch.json").string()));
+    FOURFOLD_TRY(const Target of_run, recorded_target(id));
     FOURFOLD_TRY(LaunchPreview out, preview_sessions(of_run, agent));
     Json from = Json::array();
     std::string text = "follows run " + id + " (" + detail.summary.state + ")\n";

@@ -59,6 +59,13 @@ std::filesystem::path run_record_folder(const std::string& run)
     return data_folder() / "runs" / run;
 }
 
+Expected<Target> recorded_target(const std::string& run)
+{
+    const auto file = run_record_folder(run) / "launch.json";
+    FOURFOLD_TRY(const Json launched, read_json_file(file));
+    return target_from_json(object_field(launched, "target"), file.string());
+}
+
 Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run)
 {
     const NewRun stored = new_run(plan, run);

@@ -12,6 +12,10 @@ namespace fourfold {
 // data_folder()/runs/<id>, on this computer.
 std::filesystem::path run_record_folder(const std::string& run);
 
+// The target of a run that this computer launched or took over. Fails where its record is not here, as of an imported
+// run.
+Expected<Target> recorded_target(const std::string& run);
+
 // Creates the run in the history, and its folder with what another program needs to find its nodes again.
 Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run);
 

@@ -21,13 +21,6 @@ namespace {
 constexpr auto kLook = 50ms;
 constexpr auto kUntilStored = 10s; // by the program that follows the run
 
-Expected<Target> target_of(const std::string& run)
-{
-    const auto file = run_record_folder(run) / "launch.json";
-    FOURFOLD_TRY(const Json launched, read_json_file(file));
-    return target_from_json(object_field(launched, "target"), file.string());
-}
-
 Expected<void> stop_node(
     Node& node, const std::string& run, const Target& target, const StopOrder& order, const std::stop_token& stop)
 {
@@ -56,7 +49,7 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     RunResult result;
     FOURFOLD_TRY(result.id, store.full_id(run_id));
     result.folder = run_record_folder(result.id);
-    FOURFOLD_TRY(const Target target, target_of(result.id));
+    FOURFOLD_TRY(const Target target, recorded_target(result.id));
     Mailbox mailbox;
     std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
     observer.on_state(RunState::stopping, "another program of this computer follows the run and stores its end");
@@ -97,7 +90,7 @@ Expected<RunResult> stop_run(
     FOURFOLD_TRY(RunResult result, std::move(followed));
     if (result.state != RunState::preempted)
         return result;
-    const auto target = target_of(result.id);
+    const auto target = recorded_target(result.id);
     if (!target) // of a run that was imported
         return result;
     return follow_attempts(
