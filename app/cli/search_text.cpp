@@ -2,6 +2,7 @@
 #include "app/cli/search_text.h"
 
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/predict/rank.h"
 #include "core/report/views/advice_table.h"
 #include "core/report/views/obstacle.h"
@@ -58,9 +59,10 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
         {"schedule", "schedule"}, {"sharding", "sharding"}, {"recompute", "recompute"}, {"order", "order"},
         {"step_time_s", "step (s)", 3}, {"tps_per_gpu", "TPS/GPU"}, {"tflops_per_gpu", "TFLOP/s", 1},
         {"mfu", "MFU", 1, 100, " %"}, {"memory_gib", "GiB", 1}, {"memory_device_gib", "device GiB", 1}, {"fit", "fit"},
-        {"risk", "risk", 0, 100, " %"}, {"days", "days", -3}, {"energy_mwh", "MWh", -3}, {"cost", "cost", 0},
-        {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3}};
+        {"risk", "risk", 0, 100, " %"}, {"evidence", "evidence"}, {"days", "days", -3}, {"energy_mwh", "MWh", -3},
+        {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3}};
     PlanValues values{};
+    JobEvidence evidence(request.plan);
     std::int64_t row = 0;
     for (const FoundLayout& found : layouts) {
         ++row;
@@ -76,8 +78,10 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
             to_text(plan.training.sharding), to_text(plan.training.recompute), order_text(layout.order),
             figure(PlanField::step_time_s), figure(PlanField::tps_per_gpu), figure(PlanField::tflops_per_gpu),
             figure(PlanField::mfu), figure(PlanField::memory_gib), figure(PlanField::memory_device_gib),
-            std::string(name(found.figures.fit)), found.risk, figure(PlanField::days), figure(PlanField::energy_mwh),
-            figure(PlanField::cost), figure(PlanField::goodput), figure(PlanField::expected_days)});
+            std::string(name(found.figures.fit)), found.risk,
+            std::string(name(evidence.of(plan, found.figures.memory_device_gib))), figure(PlanField::days),
+            figure(PlanField::energy_mwh), figure(PlanField::cost), figure(PlanField::goodput),
+            figure(PlanField::expected_days)});
     }
     return table;
 }

@@ -9,6 +9,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QMainWindow>
@@ -86,6 +87,7 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
     , m_model(new CommandModel(std::move(commands), this))
     , m_filter(new QLineEdit)
     , m_list(new QListView)
+    , m_nothing(new QLabel(tr("Nothing has these words in its name.")))
 {
     setObjectName(QStringLiteral("commandPalette"));
     setWindowTitle(tr("Find a setting or command"));
@@ -102,14 +104,24 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
     column->setContentsMargins(px(10), px(10), px(10), px(10));
     column->addWidget(m_filter);
     column->addWidget(m_list);
+    m_nothing->setObjectName(QStringLiteral("nothingFound"));
+    m_nothing->setProperty("role", "muted");
+    m_nothing->setAlignment(Qt::AlignCenter);
+    m_nothing->hide();
+    column->addWidget(m_nothing, 1);
     resizeDialog(this, 620, 420);
-    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
-        m_model->setFilter(text);
-        m_list->setCurrentIndex(m_model->index(0));
-    });
+    connect(m_filter, &QLineEdit::textChanged, this, &CommandPalette::filter);
     connect(m_list, &QListView::clicked, this, &CommandPalette::runCurrent);
     m_list->setCurrentIndex(m_model->index(0));
     m_filter->setFocus();
+}
+
+void CommandPalette::filter(const QString& text)
+{
+    m_model->setFilter(text);
+    m_list->setCurrentIndex(m_model->index(0));
+    m_list->setVisible(m_model->rowCount() > 0);
+    m_nothing->setVisible(m_model->rowCount() == 0);
 }
 
 void CommandPalette::runCurrent()
@@ -156,7 +168,7 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event)
     return QDialog::eventFilter(watched, event);
 }
 
-std::vector<Command> CommandPalette::commandsOf(QWidget* window, QWidget* settings)
+std::vector<Command> CommandPalette::commandsOf(QWidget* window, const std::vector<SettingsPlace>& places)
 {
     std::vector<Command> commands;
     if (auto* main = qobject_cast<QMainWindow*>(window)) {
@@ -165,17 +177,20 @@ std::vector<Command> CommandPalette::commandsOf(QWidget* window, QWidget* settin
                 collect(action->menu(), QString(action->text()).remove(QLatin1Char('&')), commands);
         }
     }
-    if (!settings)
-        return commands;
-    for (auto* field : settings->findChildren<QWidget*>()) {
-        const bool edits = qobject_cast<QAbstractSpinBox*>(field) || qobject_cast<QComboBox*>(field)
-            || qobject_cast<QCheckBox*>(field);
-        if (!edits || field->accessibleName().isEmpty() || field->isHidden())
-            continue;
-        commands.push_back({nameOf(field), tr("Setting"), {}, [held = QPointer<QWidget>(field)] {
-                                if (held)
-                                    held->setFocus(Qt::ShortcutFocusReason);
-                            }});
+    for (const SettingsPlace& place : places) {
+        for (auto* field : place.page->findChildren<QWidget*>()) {
+            const bool edits = qobject_cast<QAbstractSpinBox*>(field) || qobject_cast<QComboBox*>(field)
+                || qobject_cast<QCheckBox*>(field);
+            if (!edits || field->accessibleName().isEmpty() || field->isHidden())
+                continue;
+            commands.push_back({nameOf(field), tr("Setting of %1").arg(place.name), {},
+                [show = place.show, held = QPointer<QWidget>(field)] {
+                    if (!held)
+                        return;
+                    show();
+                    held->setFocus(Qt::ShortcutFocusReason);
+                }});
+        }
     }
     return commands;
 }

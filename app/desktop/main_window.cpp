@@ -44,6 +44,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMessageMilliseconds = 10'000;
 constexpr QSize kDefaultSize{1440, 900};
+constexpr QSize kWindowFrame{16, 48}; // room for a title bar: its size is not known before the window is shown
 constexpr QSize kTimelinePage{1120, 420}; // of a PDF
 } // namespace
 
@@ -96,7 +97,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     makeStatusBar();
     connectParts();
 
-    resize(kDefaultSize.boundedTo(screen()->availableSize()));
+    resize(kDefaultSize.boundedTo(screen()->availableSize() - kWindowFrame));
     if (!m_session.geometry.isEmpty())
         restoreGeometry(m_session.geometry);
     applyLayout(this, m_session.layout);
@@ -328,13 +329,24 @@ void MainWindow::restoreDefaultLayout()
     setUiZoom(100);
     resetLayout(this);
     if (!isMaximized() && !isFullScreen())
-        resize(kDefaultSize.boundedTo(screen()->availableSize()));
+        resize(kDefaultSize.boundedTo(screen()->availableSize() - kWindowFrame));
+}
+
+SettingsPlace MainWindow::settingsOf(Page page)
+{
+    QWidget* widget = page == Page::plan ? &planPage() : m_pages->widget(static_cast<int>(page));
+    return {m_modes->tabText(static_cast<int>(page)), widget, [this, page] { showPage(page); }};
 }
 
 void MainWindow::findCommand()
 {
-    CommandPalette palette(
-        CommandPalette::commandsOf(this, page() == Page::plan ? &planPage() : m_pages->currentWidget()), this);
+    // The page on show first: of two settings of one name it is the one meant.
+    std::vector<SettingsPlace> places{settingsOf(page())};
+    for (int index = 0; index < m_pages->count(); ++index) {
+        if (static_cast<Page>(index) != page())
+            places.push_back(settingsOf(static_cast<Page>(index)));
+    }
+    CommandPalette palette(CommandPalette::commandsOf(this, places), this);
     if (palette.exec() == QDialog::Accepted)
         palette.runChosen();
 }

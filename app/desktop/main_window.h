@@ -32,6 +32,7 @@ class PlanWorkspace;
 class RunsPage;
 class SearchPage;
 struct DroppedItem;
+struct SettingsPlace;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -63,6 +64,7 @@ public:
     void setUiZoom(int percent);
     void restoreDefaultLayout();
     void findCommand(); // the command finder
+    SettingsPlace settingsOf(Page page); // what the finder offers of it
     void showFocusedAsTable(); // the picture with the focus, else the first of the page
 
     // True when the window was closed over a run that goes on on its nodes: see RunController::leaveBehind().

@@ -174,4 +174,9 @@ QString evidenceText(Evidence evidence)
     return {};
 }
 
+QString shortEvidenceText(Evidence evidence)
+{
+    return evidence == Evidence::calibrated ? tr("calibrated") : evidenceText(evidence);
+}
+
 } // namespace fourfold::ui

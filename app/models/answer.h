@@ -39,7 +39,8 @@ Verdict verdictOf(const Prediction& prediction);
 // A plan that breaks a rule or does not resolve.
 Verdict invalidVerdict(std::size_t fields);
 
-// "calibrated on measurements of this GPU", ...
+// "measured nearby", "calibrated on this GPU", "extrapolated".
 QString evidenceText(Evidence evidence);
+QString shortEvidenceText(Evidence evidence); // for the cells of a table
 
 } // namespace fourfold::ui

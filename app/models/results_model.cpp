@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/results_model.h"
 
+#include "app/models/answer.h"
 #include "app/models/choices.h"
-#include "app/models/run_log_model.h"
 #include "app/models/text.h"
+#include "core/predict/rank.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace fourfold::ui {
 
@@ -19,6 +21,7 @@ struct ColumnInfo {
     const char* choice = nullptr; // path of an enumeration, for its words
 };
 const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "#"), "place", {}},
     {QT_TRANSLATE_NOOP("ResultsModel", "GPUs"), "gpus", PlanField::gpus}, {"TP", "tp", PlanField::tp},
     {"CP", "cp", PlanField::cp}, {"PP", "pp", PlanField::pp}, {"DP", "dp", PlanField::dp}, {"EP", "ep", PlanField::ep},
     {"VPP", "virtual_stages", PlanField::virtual_stages},
@@ -30,7 +33,8 @@ const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
     {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s\nper GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
     {QT_TRANSLATE_NOOP("ResultsModel", "MFU\n%"), "mfu", PlanField::mfu},
     {QT_TRANSLATE_NOOP("ResultsModel", "Step\ns"), "step_time_s", PlanField::step_time_s},
-    {QT_TRANSLATE_NOOP("ResultsModel", "vs.\nplan"), "vs_plan", {}}};
+    {QT_TRANSLATE_NOOP("ResultsModel", "vs.\nplan"), "vs_plan", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Confidence"), "evidence", {}}};
 
 QString spelling(const Candidate& candidate, int column)
 {
@@ -45,6 +49,18 @@ QString spelling(const Candidate& candidate, int column)
         return {};
     }
 }
+
+bool isWords(int column)
+{
+    return kColumns[column].choice || column == ResultsModel::confidence;
+}
+
+// Sorted by confidence, what may not fit comes last.
+double trust(const ResultRow& row)
+{
+    const int evidence = row.evidence == Evidence::measured ? 2 : row.evidence == Evidence::calibrated ? 1 : 0;
+    return row.found.risk > kMarkedRisk ? -row.found.risk : evidence;
+}
 } // namespace
 
 void ResultsModel::clear()
@@ -53,6 +69,7 @@ void ResultsModel::clear()
     m_rows.clear();
     m_visible.clear();
     m_pareto.clear();
+    m_places.clear();
     m_pinned.clear();
     endResetModel();
     emit pinsChanged();
@@ -66,12 +83,15 @@ void ResultsModel::append(std::vector<ResultRow> rows)
     endResetModel();
 }
 
-void ResultsModel::setPareto(const std::vector<FoundLayout>& front)
+void ResultsModel::setOutcome(const std::vector<FoundLayout>& best, const std::vector<FoundLayout>& pareto)
 {
     beginResetModel();
     m_pareto.clear();
-    for (const FoundLayout& found : front)
+    for (const FoundLayout& found : pareto)
         m_pareto.insert(found.candidate);
+    m_places.clear();
+    for (const FoundLayout& found : best)
+        m_places.emplace(found.candidate, found.place);
     arrange();
     endResetModel();
 }
@@ -110,6 +130,12 @@ double ResultsModel::value(std::size_t id, int column) const
     const ResultRow& row = m_rows[id];
     if (column == pin)
         return m_pinned.contains(id) ? 1 : 0;
+    if (column == place) {
+        const auto found = m_places.find(row.found.candidate);
+        return found == m_places.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    }
+    if (column == confidence)
+        return trust(row);
     if (column == againstPlan) {
         if (!m_planThroughput || *m_planThroughput <= 0)
             return std::numeric_limits<double>::quiet_NaN();
@@ -118,7 +144,7 @@ double ResultsModel::value(std::size_t id, int column) const
     return row.values[slot(*kColumns[column].field)];
 }
 
-// Keys are gathered once: comparing then touches eight bytes a row.
+// Keys are gathered once: comparing then touches a few bytes a row. Among equals the better one comes first.
 void ResultsModel::arrange()
 {
     m_visible.clear();
@@ -130,7 +156,7 @@ void ResultsModel::arrange()
             m_visible.push_back(static_cast<std::uint32_t>(id));
     }
     struct Key {
-        double value;
+        double value, order;
         std::uint32_t id;
     };
     std::vector<Key> keys;
@@ -139,10 +165,13 @@ void ResultsModel::arrange()
     const bool falling = m_sortOrder == Qt::DescendingOrder;
     for (const std::uint32_t id : m_visible) {
         const double at = value(id, m_sortColumn);
-        keys.push_back({std::isnan(at) ? std::numeric_limits<double>::infinity() : falling ? -at : at, id});
+        keys.push_back({std::isnan(at) ? std::numeric_limits<double>::infinity()
+                : falling              ? -at
+                                       : at,
+            m_rows[id].order, id});
     }
     std::sort(keys.begin(), keys.end(),
-        [](const Key& a, const Key& b) { return a.value < b.value || (a.value == b.value && a.id < b.id); });
+        [](const Key& a, const Key& b) { return std::tie(a.value, a.order, a.id) < std::tie(b.value, b.order, b.id); });
     for (std::size_t i = 0; i < keys.size(); ++i)
         m_visible[i] = keys[i].id;
 }
@@ -184,6 +213,13 @@ QString ResultsModel::text(std::size_t id, int column) const
     if (kColumns[column].choice)
         return shortChoiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
     const double at = value(id, column);
+    if (column == place)
+        return std::isnan(at) ? QString() : grouped(at);
+    if (column == confidence) {
+        const ResultRow& row = m_rows[id];
+        return row.found.risk > kMarkedRisk ? tr("%1 % may not fit").arg(percent(row.found.risk, 0))
+                                            : shortEvidenceText(row.evidence);
+    }
     if (!std::isfinite(at))
         return unknownText();
     switch (column) {
@@ -202,6 +238,31 @@ QString ResultsModel::text(std::size_t id, int column) const
     }
 }
 
+QString ResultsModel::tip(std::size_t id, int column) const
+{
+    const ResultRow& row = m_rows[id];
+    switch (column) {
+    case place:
+        return tr("Layouts of one place differ by less than the model can tell; less memory first.");
+    case memory:
+    case confidence:
+        return tr("%1. On the device %2 GiB; risk of not fitting %3 %")
+            .arg(evidenceText(row.evidence), gib(row.found.figures.memory_device_gib), percent(row.found.risk, 0));
+    default:
+        return {};
+    }
+}
+
+std::optional<RunLogModel::Level> ResultsModel::level(std::size_t id, int column) const
+{
+    if (column == confidence && m_rows[id].found.risk > kMarkedRisk)
+        return RunLogModel::Level::warning;
+    const double at = column == againstPlan ? value(id, againstPlan) : 0;
+    if (!std::isfinite(at) || std::abs(at) < 5e-4)
+        return {};
+    return at > 0 ? RunLogModel::Level::good : RunLogModel::Level::error;
+}
+
 QVariant ResultsModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
@@ -214,20 +275,18 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const
         return value(id, index.column());
     case Qt::TextAlignmentRole:
         return QVariant::fromValue(Qt::AlignVCenter
-            | (index.column() == pin                  ? Qt::AlignHCenter
-                    : kColumns[index.column()].choice ? Qt::AlignLeft
-                                                      : Qt::AlignRight));
+            | (index.column() == pin          ? Qt::AlignHCenter
+                    : isWords(index.column()) ? Qt::AlignLeft
+                                              : Qt::AlignRight));
     case Qt::AccessibleTextRole:
         if (index.column() == pin)
             return m_pinned.contains(id) ? tr("pinned") : isPareto(id) ? tr("on the Pareto front") : QString();
         return {};
+    case Qt::ToolTipRole:
+        return tip(id, index.column());
     case LevelRole: {
-        if (index.column() != againstPlan)
-            return {};
-        const double at = value(id, againstPlan);
-        if (!std::isfinite(at) || std::abs(at) < 5e-4)
-            return {};
-        return static_cast<int>(at > 0 ? RunLogModel::Level::good : RunLogModel::Level::error);
+        const auto known = level(id, index.column());
+        return known ? QVariant(static_cast<int>(*known)) : QVariant();
     }
     default:
         return {};
@@ -242,31 +301,37 @@ QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int 
         return tr(kColumns[section].title);
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(
-            Qt::AlignVCenter | (kColumns[section].choice || section == pin ? Qt::AlignLeft : Qt::AlignRight));
+            Qt::AlignVCenter | (isWords(section) || section == pin ? Qt::AlignLeft : Qt::AlignRight));
     return {};
 }
 
 Table ResultsModel::table(int most) const
 {
     Table table;
-    for (int column = gpus; column < columns; ++column) {
-        const bool whole = column <= microBatch;
+    for (int column = place; column < columns; ++column) {
+        const bool whole = column <= microBatch || column == confidence;
         table.columns.push_back({kColumns[column].key,
             tr(kColumns[column].title).replace(QLatin1Char('\n'), QLatin1Char(' ')).toStdString(), whole ? 0 : -5});
     }
+    table.columns.push_back({"risk", tr("Risk of not fitting").toStdString(), -3});
     for (int row = 0; row < std::min(rowCount(), most); ++row) {
         const std::size_t id = idOf(row);
         std::vector<Cell> cells;
-        for (int column = gpus; column < columns; ++column) {
+        for (int column = place; column < confidence; ++column) {
             if (kColumns[column].choice) {
                 cells.emplace_back(spelling(m_rows[id].found.candidate, column).toStdString());
                 continue;
             }
             const double at = value(id, column);
-            cells.push_back(!std::isfinite(at) ? Cell()
-                    : column <= microBatch     ? Cell(static_cast<std::int64_t>(std::llround(at)))
-                                               : Cell(at));
+            if (!std::isfinite(at))
+                cells.emplace_back();
+            else if (column <= microBatch)
+                cells.emplace_back(static_cast<std::int64_t>(std::llround(at)));
+            else
+                cells.emplace_back(at);
         }
+        cells.emplace_back(std::string(name(m_rows[id].evidence)));
+        cells.emplace_back(m_rows[id].found.risk);
         table.rows.push_back(std::move(cells));
     }
     return table;

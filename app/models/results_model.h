@@ -3,11 +3,13 @@
 // 100,000 rows stay under a tenth of a second.
 #pragma once
 
+#include "app/models/run_log_model.h"
 #include "app/models/search_headers.h"
 #include "core/report/table/table.h"
 
 #include <QAbstractTableModel>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -18,6 +20,8 @@ namespace fourfold::ui {
 struct ResultRow {
     FoundLayout found;
     PlanValues values{};
+    Evidence evidence = Evidence::extrapolated;
+    double order = 0; // what the search ranks by, less is better
 };
 
 class ResultsModel : public QAbstractTableModel {
@@ -25,6 +29,7 @@ class ResultsModel : public QAbstractTableModel {
 public:
     enum Column {
         pin,
+        place, // among the best, by the objective and the risk of not fitting; ties share one
         gpus,
         tp,
         cp,
@@ -41,21 +46,23 @@ public:
         mfu,
         stepTime,
         againstPlan,
+        confidence,
         columns
     };
     static constexpr int ValueRole = Qt::UserRole; // double: what the column sorts by
-    static constexpr int LevelRole = Qt::UserRole + 1; // RunLogModel::Level of the last column, as int
+    static constexpr int LevelRole = Qt::UserRole + 1; // RunLogModel::Level of the last two columns, as int
 
     using QAbstractTableModel::QAbstractTableModel;
 
     void clear();
     void append(std::vector<ResultRow> rows);
-    // Layouts that no other beats in speed, memory and number of GPUs at once.
-    void setPareto(const std::vector<FoundLayout>& front);
+    // What a search came to: the places of its best, and the layouts that no other beats in speed, memory and number of
+    // GPUs at once.
+    void setOutcome(const std::vector<FoundLayout>& best, const std::vector<FoundLayout>& pareto);
     void setParetoOnly(bool on);
     // Only rows for which it holds; empty = all. Of plan_field_set().
     void setFilter(std::optional<Expression> filter);
-    // What the last column compares with; empty = nothing.
+    // What `againstPlan` compares with; empty = nothing.
     void setPlanThroughput(std::optional<double> tps_per_gpu);
 
     [[nodiscard]] int found() const { return static_cast<int>(m_rows.size()); }
@@ -84,16 +91,19 @@ private:
     void arrange();
     [[nodiscard]] double value(std::size_t id, int column) const;
     [[nodiscard]] QString text(std::size_t id, int column) const;
+    [[nodiscard]] QString tip(std::size_t id, int column) const;
+    [[nodiscard]] std::optional<RunLogModel::Level> level(std::size_t id, int column) const;
 
     std::vector<ResultRow> m_rows; // in the order of arrival: an id is an index
     std::vector<std::uint32_t> m_visible;
     std::set<Candidate> m_pareto;
+    std::map<Candidate, int> m_places;
     std::set<std::size_t> m_pinned;
     std::optional<Expression> m_filter;
     std::optional<double> m_planThroughput;
     bool m_paretoOnly = false;
-    int m_sortColumn = throughput;
-    Qt::SortOrder m_sortOrder = Qt::DescendingOrder;
+    int m_sortColumn = place;
+    Qt::SortOrder m_sortOrder = Qt::AscendingOrder;
 };
 
 } // namespace fourfold::ui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/search_service.h"
 
+#include "core/calibration/user/evidence.h"
+
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -41,14 +43,18 @@ void SearchService::start(SearchRequest request)
     m_thread = std::jthread([request = m_request, mailbox = m_mailbox](const std::stop_token& stop) {
         SearchObserver observer;
         ResolvedPlan plan = request->plan; // one for all rows: place() overwrites what differs
+        JobEvidence evidence(request->plan);
         observer.found = [&](std::span<const FoundLayout> found) {
             std::vector<ResultRow> rows;
             rows.reserve(found.size());
             for (const FoundLayout& layout : found) {
-                ResultRow row{layout, {}};
+                ResultRow row;
+                row.found = layout;
+                row.order = request->objective.maximize ? -layout.weighed : layout.weighed;
                 place(layout.candidate, request->space, request->plan, plan);
                 fill_layout(row.values, plan);
                 fill_figures(row.values, plan, layout.figures, request->budget);
+                row.evidence = evidence.of(plan, layout.figures.memory_device_gib);
                 rows.push_back(row);
             }
             const std::scoped_lock lock(mailbox->mutex);

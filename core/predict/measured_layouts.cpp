@@ -55,13 +55,18 @@ MeasuredLayout measured_layout(const ResolvedPlan& plan)
         to_json(plan.training)};
 }
 
-bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
+bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan)
 {
     const bool same_software = measured.stack == plan.stack.id
         || (plan.stack.base && measured.stack == plan.stack.base->id); // the same, calibrated
-    if (!same_software || (measured.model != shape_key(plan.model) && measured.model != plan.model.name)
-        || (measured.hardware != plan.cluster.gpu.id && measured.hardware != plan.cluster.name)
-        || (measured.seq_len != 0 && measured.seq_len != plan.training.seq_len))
+    return same_software && (measured.model == shape_key(plan.model) || measured.model == plan.model.name)
+        && (measured.hardware == plan.cluster.gpu.id || measured.hardware == plan.cluster.name)
+        && (measured.seq_len == 0 || measured.seq_len == plan.training.seq_len);
+}
+
+bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    if (!is_same_job(measured, plan))
         return false;
     const Layout& layout = plan.layout;
     const std::array<std::pair<int, int>, 5> degrees{{{measured.tp, layout.tp}, {measured.cp, layout.cp},

@@ -29,6 +29,10 @@ std::string shape_key(const ModelShape& model);
 // A measured run's, whose plan is known whole.
 MeasuredLayout measured_layout(const ResolvedPlan& plan);
 
+// Whether both are the same job but for its layout and settings: stack (or the one it was calibrated from), model, GPU
+// and sequence length.
+bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan);
+
 // The same or a neighbour: equal but for one factor of two, in one degree (the number of GPUs follows), moved from one
 // degree to another (the number of GPUs stays), or in the micro-batch. Other work is no neighbour: another sharding,
 // recomputation, precision, attention kernel ..., or ranks placed otherwise. What is not known of a measured run was as

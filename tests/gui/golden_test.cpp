@@ -153,7 +153,7 @@ std::unique_ptr<QWidget> make(const QString& name)
         }
         const std::vector<FoundLayout> front{rows[13].found, rows[26].found, rows[34].found};
         results.append(std::move(rows));
-        results.setPareto(front);
+        results.setOutcome({}, front);
         auto scatter = std::make_unique<ParetoScatter>(results);
         scatter->setSelected(5);
         return scatter;

@@ -20,6 +20,7 @@
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/plan_edits.h"
 #include "app/models/text.h"
+#include "core/calibration/user/evidence.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -70,10 +71,25 @@ private slots:
         ResultsModel& results = search.results();
         const QAbstractItemModelTester tester(&results, QAbstractItemModelTester::FailureReportingMode::QtTest);
         QVERIFY(results.rowCount() > 5);
-        // Best first, and every row is on the plan's number of GPUs.
-        for (int row = 1; row < results.rowCount(); ++row)
-            QVERIFY(results.index(row - 1, ResultsModel::throughput).data(ResultsModel::ValueRole).toDouble()
-                >= results.index(row, ResultsModel::throughput).data(ResultsModel::ValueRole).toDouble());
+        // In the order of the search's own places, the rest by what it ranks by; every row is on the plan's GPUs.
+        const auto answer = finished.at(0).at(0).value<SearchResult>();
+        QVERIFY(results.row(0).found.candidate == answer.best.front().candidate);
+        for (int row = 0; row < results.rowCount(); ++row) {
+            const auto at = static_cast<std::size_t>(row);
+            const QString place = results.index(row, ResultsModel::place).data().toString();
+            QCOMPARE(place, at < answer.best.size() ? QString::number(answer.best[at].place) : QString());
+            if (at > answer.best.size())
+                QVERIFY(results.row(row - 1).found.weighed >= results.row(row).found.weighed);
+        }
+        // Each says of itself what its prediction says, also which of them somebody measured.
+        int measured = 0;
+        for (int row = 0; row < results.rowCount(); row += 7) {
+            const ResultRow& one = results.row(row);
+            const Prediction alone = predict_with_evidence(plan_of(one.found, search.service().request()));
+            QCOMPARE(one.evidence, alone.evidence);
+            measured += one.evidence == Evidence::measured;
+        }
+        QVERIFY(measured > 0);
         QCOMPARE(results.index(0, ResultsModel::gpus).data().toString(), QStringLiteral("16"));
         auto* filter = search.findChild<ExpressionEdit*>(QStringLiteral("resultFilter"));
         const int all = results.rowCount();

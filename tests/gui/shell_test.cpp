@@ -276,7 +276,11 @@ private slots:
     {
         Fixture w;
         QVERIFY(w.open(QStringLiteral("palette.plan.json")));
-        CommandPalette palette(CommandPalette::commandsOf(&w.window, &w.window.planPage()), &w.window);
+        w.window.showPage(MainWindow::Page::search); // settings of other pages are found too
+        CommandPalette palette(
+            CommandPalette::commandsOf(&w.window,
+                {w.window.settingsOf(MainWindow::Page::search), w.window.settingsOf(MainWindow::Page::plan)}),
+            &w.window);
         auto& model = const_cast<CommandModel&>(palette.model());
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         const int all = model.rowCount();
@@ -292,9 +296,15 @@ private slots:
         QCOMPARE(palette.result(), int(QDialog::Accepted));
         w.window.activateWindow();
         palette.runChosen();
+        QCOMPARE(w.window.page(), MainWindow::Page::plan);
         QTRY_COMPARE(w.window.focusWidget()->objectName(), QStringLiteral("layout.tp"));
+        palette.show();
         filter->setText(QStringLiteral("no such command at all"));
         QCOMPARE(model.rowCount(), 0);
+        auto* nothing = palette.findChild<QLabel*>(QStringLiteral("nothingFound"));
+        QVERIFY(nothing->isVisible());
+        filter->clear();
+        QVERIFY(!nothing->isVisible());
     }
 
     void zoomReachesEverything()

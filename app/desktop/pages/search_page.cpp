@@ -35,12 +35,13 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
+constexpr int kPlaced = 100; // of the best layouts have a place
 // Of the session.
 const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"), kUpTo = QStringLiteral("upTo"),
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
               kParetoOnly = QStringLiteral("paretoOnly");
 
-const QList<int> kWidths{26, 56, 44, 44, 44, 52, 44, 48, 56, 98, 78, 92, 72, 80, 56, 60, 66};
+const QList<int> kWidths{26, 36, 56, 44, 44, 44, 52, 44, 48, 56, 98, 78, 92, 72, 80, 56, 60, 72, 120};
 
 QLabel* makeNote(const char* role, QLabel* label = new QLabel)
 {
@@ -78,7 +79,7 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     auto* around = new QVBoxLayout(chart);
     around->setContentsMargins(12, 12, 12, 12);
     around->addWidget(m_scatter);
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {74, 26});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {79, 21});
     column->addWidget(split, 1);
     connectParts();
     showState();
@@ -163,7 +164,7 @@ QWidget* SearchPage::makeResults()
     m_table->setAlternatingRowColors(true);
     m_table->setItemDelegate(new LevelDelegate(ResultsModel::LevelRole, m_table));
     m_table->setSortingEnabled(true);
-    m_table->horizontalHeader()->setSortIndicator(ResultsModel::throughput, Qt::DescendingOrder);
+    m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(kWidths);
     auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
@@ -325,6 +326,7 @@ void SearchPage::start()
     if (m_constraint->expression())
         request.require(*m_constraint->expression());
     request.objective = *objective;
+    request.top = kPlaced;
     request.budget.tokens = chinchilla_tokens(plan->model);
     request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
     m_results.clear();
@@ -346,7 +348,7 @@ void SearchPage::showProgress(double share, const SearchCounts& counts)
 void SearchPage::showOutcome(const SearchResult& result)
 {
     m_progress->setValue(1000);
-    m_results.setPareto(result.pareto);
+    m_results.setOutcome(result.best, result.pareto);
     m_state->setText(searchOutcomeText(result));
     if (m_selected >= m_results.all().size() && m_results.rowCount() > 0)
         select(0);

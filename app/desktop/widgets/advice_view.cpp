@@ -6,9 +6,14 @@
 #include "app/models/text.h"
 
 #include <QEvent>
+#include <QHeaderView>
 #include <QPushButton>
 
 namespace fourfold::ui {
+
+namespace {
+constexpr int kChangeColumn = 1;
+}
 
 AdviceView::AdviceView(AdviceFinder& finder, QWidget* parent)
     : Card(tr("What would help"), parent)
@@ -40,6 +45,9 @@ void AdviceView::showState()
 {
     const std::optional<AdviceReport>& report = m_finder.report();
     m_model.show(m_finder.table());
+    // What changes is the point of the row: it is never cut.
+    if (m_model.columnCount() > kChangeColumn)
+        m_table->horizontalHeader()->setSectionResizeMode(kChangeColumn, QHeaderView::ResizeToContents);
     m_table->setVisible(!isEmpty());
     m_apply->setVisible(!isEmpty());
     if (!isEmpty())

@@ -175,7 +175,7 @@ int ParetoScatter::neighbour(int step) const
 QString ParetoScatter::tipOf(int row) const
 {
     QStringList lines;
-    for (int column = ResultsModel::gpus; column < ResultsModel::columns; ++column)
+    for (int column = ResultsModel::place; column < ResultsModel::columns; ++column)
         lines << QStringLiteral("%1 %2").arg(
             m_model.headerData(column, Qt::Horizontal).toString().replace(QLatin1Char('\n'), QLatin1Char(' ')),
             m_model.index(row, column).data().toString());

@@ -2,6 +2,7 @@
 #include "core/calibration/user/evidence.h"
 
 #include "core/calibration/published_layouts.h"
+#include "core/predict/interval.h"
 
 #include <algorithm>
 
@@ -28,7 +29,7 @@ HistoryEvidence::HistoryEvidence(std::filesystem::path file)
 {
 }
 
-bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
+std::vector<const MeasuredLayout*> HistoryEvidence::latest(const ResolvedPlan& plan)
 {
     std::error_code error;
     if (!store_ && std::filesystem::exists(file_, error)) {
@@ -36,10 +37,11 @@ bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
             store_ = *std::move(opened);
     }
     if (!store_)
-        return false;
+        return {};
     const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
     const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
-    return plans && std::any_of(plans->begin(), plans->end(), [&](int64_t id) {
+    std::vector<const MeasuredLayout*> layouts;
+    for (const int64_t id : plans ? *plans : std::vector<int64_t>()) {
         const auto [place, is_new] = known_.try_emplace(id);
         if (is_new) {
             const auto document = store_->plan(id);
@@ -47,8 +49,50 @@ bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
             if (measured)
                 place->second = measured_layout(*measured);
         }
-        return place->second && is_near(*place->second, plan);
-    });
+        if (place->second)
+            layouts.push_back(&*place->second);
+    }
+    return layouts;
+}
+
+bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
+{
+    const auto layouts = latest(plan);
+    return std::any_of(
+        layouts.begin(), layouts.end(), [&](const MeasuredLayout* measured) { return is_near(*measured, plan); });
+}
+
+std::vector<MeasuredLayout> HistoryEvidence::of_job(const ResolvedPlan& plan)
+{
+    std::vector<MeasuredLayout> layouts;
+    for (const MeasuredLayout* measured : latest(plan)) {
+        if (is_same_job(*measured, plan))
+            layouts.push_back(*measured);
+    }
+    return layouts;
+}
+
+JobEvidence::JobEvidence(ResolvedPlan plan)
+    : job_(std::move(plan))
+{
+}
+
+Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
+{
+    const double capacity = plan.cluster.gpu.memory_gib;
+    const Evidence evidence = evidence_for(plan, capacity > 0 ? memory_device_gib / capacity : 0);
+    if (evidence != Evidence::calibrated)
+        return evidence; // a neighbour does not vouch for what was never measured
+    if (!measured_) {
+        measured_ = own_history().of_job(job_);
+        for (const MeasuredLayout& measured : shipped_layouts()) {
+            if (is_same_job(measured, job_))
+                measured_->push_back(measured);
+        }
+    }
+    const bool near = std::any_of(
+        measured_->begin(), measured_->end(), [&](const MeasuredLayout& measured) { return is_near(measured, plan); });
+    return near ? Evidence::measured : evidence;
 }
 
 Prediction predict_with_evidence(const ResolvedPlan& plan)
