@@ -174,9 +174,4 @@ QString evidenceText(Evidence evidence)
     return {};
 }
 
-QString shortEvidenceText(Evidence evidence)
-{
-    return evidence == Evidence::calibrated ? tr("calibrated") : evidenceText(evidence);
-}
-
 } // namespace fourfold::ui

@@ -41,6 +41,5 @@ Verdict invalidVerdict(std::size_t fields);
 
 // "measured nearby", "calibrated on this GPU", "extrapolated".
 QString evidenceText(Evidence evidence);
-QString shortEvidenceText(Evidence evidence); // for the cells of a table
 
 } // namespace fourfold::ui

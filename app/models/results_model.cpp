@@ -218,7 +218,7 @@ QString ResultsModel::text(std::size_t id, int column) const
     if (column == confidence) {
         const ResultRow& row = m_rows[id];
         return row.found.risk > kMarkedRisk ? tr("%1 % may not fit").arg(percent(row.found.risk, 0))
-                                            : shortEvidenceText(row.evidence);
+                                            : fromUtf8(name(row.evidence));
     }
     if (!std::isfinite(at))
         return unknownText();

@@ -41,7 +41,7 @@ const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
               kParetoOnly = QStringLiteral("paretoOnly");
 
-const QList<int> kWidths{26, 36, 56, 44, 44, 44, 52, 44, 48, 56, 98, 78, 92, 72, 80, 56, 60, 72, 120};
+const QList<int> kWidths{24, 46, 54, 42, 42, 42, 52, 42, 46, 54, 96, 78, 92, 70, 78, 54, 66, 78, 124};
 
 QLabel* makeNote(const char* role, QLabel* label = new QLabel)
 {
@@ -79,7 +79,7 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     auto* around = new QVBoxLayout(chart);
     around->setContentsMargins(12, 12, 12, 12);
     around->addWidget(m_scatter);
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {79, 21});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {76, 24});
     column->addWidget(split, 1);
     connectParts();
     showState();
@@ -335,6 +335,9 @@ void SearchPage::start()
     m_selected = static_cast<std::size_t>(-1);
     m_progress->setValue(0);
     m_state->setText(tr("Searching\u2026"));
+    // What is the same in every row takes no room.
+    m_table->setColumnHidden(ResultsModel::gpus, request.space.gpus.size() == 1);
+    m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
     m_service.start(std::move(request));
     showState();
 }
