@@ -72,6 +72,8 @@ MainWindow::MainWindow(const Presets& presets, Options options)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowIcon(applicationIcon());
+    // Colours first: a style sheet that comes after the font leaves it as it was in what has been made by then.
+    applyTheme(m_session.theme);
     setUiZoom(m_session.zoom);
     if (m_options.session) {
         m_journal = std::make_unique<PlanJournal>(
@@ -101,7 +103,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     if (!m_session.geometry.isEmpty())
         restoreGeometry(m_session.geometry);
     applyLayout(this, m_session.layout);
-    setTheme(m_session.theme);
+    showIcons();
     showPage(static_cast<Page>(std::max<qsizetype>(0, pageNames().indexOf(m_session.page))));
     showDocument();
 }

@@ -9,7 +9,8 @@
 
 namespace fourfold::ui {
 
-// Gives the widget another size while it is drawn, and its own afterwards.
+// Gives the widget another size while it is drawn, and its own afterwards. Updates stay enabled: a graphics view without
+// them draws nothing, and no event comes by that could show the size on the screen.
 class SizedFor {
 public:
     SizedFor(QWidget& widget, const QSize& size)
@@ -18,7 +19,6 @@ public:
         , m_least(widget.minimumSize())
         , m_most(widget.maximumSize())
     {
-        widget.setUpdatesEnabled(false);
         widget.setMinimumSize(0, 0);
         widget.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX);
         widget.resize(size);
@@ -28,7 +28,6 @@ public:
         m_widget.setMinimumSize(m_least);
         m_widget.setMaximumSize(m_most);
         m_widget.resize(m_before);
-        m_widget.setUpdatesEnabled(true);
     }
     SizedFor(const SizedFor&) = delete;
     SizedFor& operator=(const SizedFor&) = delete;

@@ -122,6 +122,29 @@ private slots:
         QVERIFY(!view.selected());
     }
 
+    void linkedViewsShowTheSamePart()
+    {
+        TimelineView upper, lower;
+        upper.linkWindow(lower);
+        const auto show = [&](double seconds) { // an edit, or another choice: both are shown anew
+            Timeline timeline = example();
+            timeline.length_s = seconds;
+            for (TimelineView* view : {&upper, &lower})
+                view->showTimeline(TimelineScene(timeline), QStringLiteral("test"), seconds);
+        };
+        for (const double seconds : {30.0, 10.0, 20.0}) {
+            show(seconds);
+            QVERIFY2(upper.window().isFit() && lower.window().isFit(), qPrintable(QString::number(seconds)));
+        }
+        QTest::keyClick(&upper, Qt::Key_W);
+        const double share = upper.window().span() / upper.window().length();
+        QVERIFY(share < 1);
+        show(10);
+        for (const TimelineView* view : {&upper, &lower})
+            QVERIFY(std::abs(view->window().span() / 10 - share) < 1e-9); // the place is kept, once
+        QCOMPARE(upper.window().begin(), lower.window().begin());
+    }
+
     void coverageIsTrueToArea()
     {
         const Theme& theme = lightTheme();

@@ -12,6 +12,7 @@
 #include "app/desktop/screenshot.h"
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/widgets/memory_bars.h"
+#include "app/desktop/zoom.h"
 #include "app/models/plan_edits.h"
 #include "app/models/published.h"
 #include "app/models/text.h"
@@ -24,10 +25,12 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QStatusBar>
 #include <QTableView>
 #include <QTest>
 #include <QWheelEvent>
@@ -371,15 +374,30 @@ private slots:
             window.show();
             QVERIFY(window.openPlan(file.toStdString()));
             window.setTheme(ThemeChoice::dark);
+            window.setUiZoom(150);
             window.showPage(MainWindow::Page::history);
             QVERIFY(window.close());
         }
+        setZoom(100); // a program that starts anew
+        qApp->setStyleSheet(QString());
         MainWindow window(presets, withSession);
+        window.show();
         window.openStartPlan();
+        // All of it is as large as it was, and as after a zoom by hand.
+        const double points = QApplication::font().pointSizeF();
+        QCOMPARE(zoom(), 150);
+        QVERIFY(std::abs(points - 13.5) < 0.01);
+        for (const QWidget* widget : {static_cast<const QWidget*>(window.menuBar()),
+                 window.findChild<const QWidget*>(QStringLiteral("layout.tp")),
+                 static_cast<const QWidget*>(window.statusBar())})
+            QVERIFY2(std::abs(widget->font().pointSizeF() - points) < 0.01,
+                qPrintable(QStringLiteral("%1 has %2").arg(widget->objectName()).arg(widget->font().pointSizeF())));
+        window.setUiZoom(100);
         QCOMPARE(fromUtf8(window.document().file().string()), file);
         QCOMPARE(window.page(), MainWindow::Page::history);
         QVERIFY(themeOf(&window).dark);
         window.setTheme(ThemeChoice::light);
+        QVERIFY(window.close()); // the next session is at 100 %
     }
 
     void emptyHistoryAndExport()

@@ -41,7 +41,9 @@ void TimelineView::showTimeline(TimelineScene scene, const QString& summary, dou
     m_overviewImage = {};
     m_window.setLength(std::max(m_scene.length(), axisLength));
     setAccessibleDescription(summary);
-    windowChanged();
+    // Not told to a linked view: it is given the same axis itself, and would take this window for a part of its old
+    // one.
+    showWindow();
 }
 
 void TimelineView::setSelectedStage(int stage)
@@ -114,8 +116,14 @@ QRectF TimelineView::barRect(const BarRef& ref, const Geometry& at) const
 
 void TimelineView::windowChanged()
 {
-    m_rowsImage = {};
     emit windowMoved(m_window.begin(), m_window.end());
+    showWindow();
+}
+
+// In words and by a new picture.
+void TimelineView::showWindow()
+{
+    m_rowsImage = {};
     if (isEmpty()) {
         setSubtitle({});
     } else if (m_window.isFit()) {

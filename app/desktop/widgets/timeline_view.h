@@ -23,7 +23,8 @@ public:
     // `summary` names schedule, stages and micro-batches for the subtitle. The time axis reaches to `axisLength` where
     // that is longer than the scene, for two timelines on one axis.
     void showTimeline(TimelineScene scene, const QString& summary, double axisLength = 0);
-    // Both views show the same part of the axis from now on.
+    // Both views show the same part of the axis from now on. Their axes have the same length: whoever gives one of them
+    // another timeline gives it to both.
     void linkWindow(TimelineView& other);
     // What was measured by dragging with Shift, begin before end; empty = nothing.
     [[nodiscard]] std::optional<std::pair<double, double>> measured() const { return m_measured; }
@@ -74,6 +75,7 @@ private:
     [[nodiscard]] double xAt(double time) const;
     [[nodiscard]] QRectF barRect(const BarRef& ref, const Geometry& at) const; // of many bars
     void windowChanged();
+    void showWindow();
     void followWindow(double begin, double end);
     void zoomToSelection();
     void moveOverviewTo(double x);
