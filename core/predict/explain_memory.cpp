@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
 #include "core/memory/replay.h"
+#include "core/predict/allocation_formula.h"
 #include "core/predict/explain_parts.h"
+#include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 #include "core/schedule/plan_schedule.h"
 
@@ -122,37 +124,68 @@ Explanation gib_node(std::string label, double gib)
     return node;
 }
 
-Explanation kind_node(const char* label, MemoryKind kind, double gib, const std::vector<Alive>& alive, bool chunks)
+// What was noted of the allocation, and where its formula comes from.
+std::string source_of(const Allocation& allocation, const std::string& formula_source)
 {
-    Explanation node = gib_node(label, gib);
-    node.sum = true;
-    double sum = 0;
-    for (const Alive& one : alive) {
-        if (one.allocation->kind != kind)
-            continue;
-        const double bytes = one.allocation->bytes * one.count;
-        sum += bytes / kGib;
-        Explanation child = gib_node(std::string(one.allocation->name), bytes / kGib);
-        if (chunks && one.chunk >= 0)
-            child.label += " of chunk " + std::to_string(one.chunk);
-        if (one.allocation->lifetime == Lifetime::micro_batch || one.allocation->lifetime == Lifetime::weight_gradient)
-            child.formula = text_of("%.4g MB a micro-batch * %d in flight", one.allocation->bytes / 1e6, one.count);
-        child.source = one.allocation->note;
-        node.children.push_back(std::move(child));
-    }
-    const double rest = gib - sum;
-    if (std::abs(rest) > 1e-9 * std::max(gib, sum)) {
-        Explanation balance = gib_node("fragmentation and what lies outside the allocator", rest);
-        balance.source
-            = "stack constants fragmentation, context_memory_gib, communicator_memory_gib, as far as the stack's "
-              "memory column counts them";
-        node.children.push_back(std::move(balance));
+    std::string source(allocation.note);
+    if (!source.empty() && !formula_source.empty())
+        source += "; ";
+    return source + formula_source;
+}
+
+Explanation allocation_node(const Alive& alive, const AllocationFormulas& formulas, bool chunks)
+{
+    const Allocation& allocation = *alive.allocation;
+    Explanation node = gib_node(std::string(allocation.name), allocation.bytes * alive.count / kGib);
+    if (chunks && alive.chunk >= 0)
+        node.label += " of chunk " + std::to_string(alive.chunk);
+    AllocationFormula formula = formulas.of(allocation, alive.chunk);
+    node.formula = std::move(formula.text);
+    if (allocation.lifetime == Lifetime::micro_batch || allocation.lifetime == Lifetime::weight_gradient)
+        node.formula += text_of(" = %.4g GiB a micro-batch * %d in flight", allocation.bytes / kGib, alive.count);
+    node.source = source_of(allocation, formula.source);
+    node.children = std::move(formula.inputs);
+    return node;
+}
+
+// What the stack's memory column counts beyond what is allocated.
+Explanation beyond_allocated(const ResolvedPlan& plan, double gib, double allocated_gib)
+{
+    Explanation node = gib_node("fragmentation and what lies outside the allocator", gib);
+    node.formula = text_of("(fragmentation %.4g - 1) * %.4g GiB allocated", fragmentation_of(plan), allocated_gib);
+    node.source = "stack constant fragmentation";
+    if (plan.stack.memory_convention == MemoryConvention::device) {
+        node.formula += text_of(" + context and communicators %.2f GiB", device_overhead_gib(plan));
+        node.source = "stack constants fragmentation, context_memory_gib, communicator_memory_gib";
     }
     return node;
 }
 
-Explanation stage_node(const StageMemory& memory, const StageProgram& stage, const std::vector<Action>& actions)
+Explanation kind_node(const char* label, MemoryKind kind, double gib, const std::vector<Alive>& alive,
+    const AllocationFormulas& formulas, const ResolvedPlan& plan)
 {
+    Explanation node = gib_node(label, gib);
+    node.sum = true;
+    const bool chunks = plan.layout.virtual_stages > 1;
+    double sum = 0, allocated = 0;
+    for (const Alive& one : alive) {
+        const double part = one.allocation->bytes * one.count / kGib;
+        allocated += part;
+        if (one.allocation->kind != kind)
+            continue;
+        sum += part;
+        node.children.push_back(allocation_node(one, formulas, chunks));
+    }
+    const double rest = gib - sum;
+    if (std::abs(rest) > 1e-9 * std::max(gib, sum))
+        node.children.push_back(beyond_allocated(plan, rest, allocated));
+    return node;
+}
+
+Explanation stage_node(
+    const ResolvedPlan& plan, const StageMemory& memory, const StageProgram& stage, const std::vector<Action>& actions)
+{
+    const AllocationFormulas formulas(plan, stage);
     const Snapshot peak = peak_of(stage, actions);
     const std::vector<Alive> alive = alive_at(peak, stage);
     Explanation node = gib_node("stage " + std::to_string(memory.stage), memory.total());
@@ -162,12 +195,14 @@ Explanation stage_node(const StageMemory& memory, const StageProgram& stage, con
         in_flight += chunk.micro_batches;
     node.formula = text_of("peak during %s, %d micro-batches in flight", word(peak), in_flight);
     node.source = "allocations replayed along the schedule";
-    const bool chunks = stage.chunks.size() > 1;
-    node.children = {kind_node("weights", MemoryKind::weights, memory.weights, alive, chunks),
-        kind_node("gradients", MemoryKind::gradients, memory.gradients, alive, chunks),
-        kind_node("optimizer", MemoryKind::optimizer, memory.optimizer, alive, chunks),
-        kind_node("activations", MemoryKind::activations, memory.activations, alive, chunks),
-        kind_node("other", MemoryKind::other, memory.other, alive, chunks)};
+    const auto add = [&](const char* label, MemoryKind kind, double gib) {
+        node.children.push_back(kind_node(label, kind, gib, alive, formulas, plan));
+    };
+    add("weights", MemoryKind::weights, memory.weights);
+    add("gradients", MemoryKind::gradients, memory.gradients);
+    add("optimizer", MemoryKind::optimizer, memory.optimizer);
+    add("activations", MemoryKind::activations, memory.activations);
+    add("other", MemoryKind::other, memory.other);
     return node;
 }
 
@@ -182,7 +217,7 @@ std::vector<Explanation> stage_nodes(const Prediction& prediction)
         return nodes;
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
     for (std::size_t i = 0; i < program.size() && i < prediction.memory_by_stage.size(); ++i)
-        nodes.push_back(stage_node(prediction.memory_by_stage[i], program[i], schedule->actions[i]));
+        nodes.push_back(stage_node(plan, prediction.memory_by_stage[i], program[i], schedule->actions[i]));
     return nodes;
 }
 

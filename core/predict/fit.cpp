@@ -23,13 +23,19 @@ double memory_pressure(double device_gib, double capacity_gib)
     return std::clamp((device_gib / capacity_gib - kBegins) / (1 - kBegins), 0.0, 1.0);
 }
 
+double fragmentation_of(const ResolvedPlan& plan)
+{
+    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
+    return runtime_switches(plan.run.environment).expandable_segments
+        ? 1 + (fragmentation - 1) * constants[Constant::expandable_fragmentation]
+        : fragmentation;
+}
+
 MemoryAnswer memory_answer(
     const ResolvedPlan& plan, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
 {
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
-    double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
-    if (runtime_switches(plan.run.environment).expandable_segments)
-        fragmentation = 1 + (fragmentation - 1) * constants[Constant::expandable_fragmentation];
+    const double fragmentation = fragmentation_of(plan);
     const double overhead = device_overhead_gib(plan);
     MemoryAnswer answer;
     for (std::size_t i = 0; i < program.size(); ++i) {

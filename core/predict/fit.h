@@ -17,6 +17,9 @@ Fit judge_fit(double device_gib, double capacity_gib);
 // the capacity, 1 at the capacity and beyond.
 double memory_pressure(double device_gib, double capacity_gib);
 
+// Memory that the framework's allocator reserves, over what is allocated in it: at least 1.
+double fragmentation_of(const ResolvedPlan& plan);
+
 struct MemoryAnswer {
     std::vector<StageMemory> stages; // in the stack's convention
     double published_gib = 0; // of the stage that the stack publishes, else of the largest

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/evaluator.h"
 
-#include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
 #include "core/plan/chunk_placement.h"
 #include "core/predict/fit.h"
@@ -76,10 +75,7 @@ LayoutEvaluator::LayoutEvaluator(const ResolvedPlan& base, const SearchSpace& sp
     , rules_(base)
     , terms_(base)
 {
-    const Constants& constants = terms_.context().constants;
-    fragmentation_ = std::max(1.0, constants[Constant::fragmentation]);
-    if (runtime_switches(base.run.environment).expandable_segments)
-        fragmentation_ = 1 + (fragmentation_ - 1) * constants[Constant::expandable_fragmentation];
+    fragmentation_ = fragmentation_of(base);
 }
 
 const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Explanations: every level adds up, and the trees say what the prediction says.
+#include "core/predict/allocation_formula.h"
 #include "core/predict/explain.h"
+#include "core/program/build.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <set>
+#include <string_view>
 
 namespace fourfold::test {
 namespace {
@@ -83,6 +88,70 @@ TEST(Explain, MemoryCountsMicroBatchesInFlight)
     const Explanation* kept = child(*activations, "activations");
     ASSERT_NE(kept, nullptr);
     EXPECT_THAT(kept->formula, testing::HasSubstr("in flight"));
+}
+
+// The words of a formula are a second way to the same bytes: they may not drift from the sizes that are used.
+TEST(Explain, EveryAllocationHasAFormulaThatComesToItsBytes)
+{
+    std::set<std::string_view> seen;
+    const auto check = [&](const ResolvedPlan& plan) {
+        SCOPED_TRACE(to_json(plan, PresetStyle::ids).dump());
+        for (const StageProgram& stage : build_program(plan)) {
+            const AllocationFormulas formulas(plan, stage);
+            const auto same = [&](const Allocation& allocation, int chunk) {
+                seen.insert(allocation.name);
+                const AllocationFormula formula = formulas.of(allocation, chunk);
+                EXPECT_NEAR(formula.bytes / allocation.bytes, 1, 1e-12) << allocation.name << ": " << formula.text;
+                EXPECT_FALSE(formula.text.empty()) << allocation.name;
+            };
+            for (const Allocation& allocation : stage.allocations) {
+                same(allocation, -1);
+                if (allocation.name == "weights") {
+                    EXPECT_NEAR(*formulas.of(allocation, -1).inputs.at(0).value / stage.parameters, 1, 1e-12);
+                }
+            }
+            for (const ChunkProgram& chunk : stage.chunks) {
+                for (const Allocation& allocation : chunk.allocations)
+                    same(allocation, chunk.chunk);
+            }
+        }
+    };
+    for (const ResolvedPlan& plan : random_valid_plans(400, 11))
+        check(plan);
+    // What random plans of the presets' stacks do not meet.
+    ResolvedPlan plan = example("llama-3.1-8b-tsubame4-16");
+    plan.training.optimizer = Optimizer::adamw;
+    plan.training.schedule = Schedule::zb_h1;
+    plan.layout.pp = 2;
+    plan.layout.stage_layers = {16, 16};
+    check(plan);
+    plan.training.offload = Offload::activations;
+    plan.training.attention = AttentionKernel::unfused;
+    plan.training.recompute = Recompute::selective;
+    check(plan);
+    plan.training.compile = false;
+    plan.training.async_tp = true;
+    plan.training.recompute = Recompute::full;
+    plan.training.recompute_layers = 5;
+    check(plan);
+    EXPECT_GE(seen.size(), 15u) << "of the names in core/program";
+}
+
+// What a product's text says is what it comes to: evaluated here as text.
+TEST(Explain, AFormulaReadsAsItsValue)
+{
+    const ResolvedPlan plan = example("llama-3.1-8b-tsubame4-16");
+    const std::vector<StageProgram> program = build_program(plan);
+    const StageProgram& stage = program.front();
+    const AllocationFormulas formulas(plan, stage);
+    for (const Allocation& allocation : stage.allocations) {
+        if (allocation.name != "weights")
+            continue;
+        double bytes = 0, parameters = 0;
+        const std::string text = formulas.of(allocation, -1).text;
+        ASSERT_EQ(std::sscanf(text.c_str(), "%lf bytes * %lf B parameters", &bytes, &parameters), 2) << text;
+        EXPECT_NEAR(bytes * parameters * 1e9 / allocation.bytes, 1, 1e-3) << text;
+    }
 }
 
 TEST(Explain, WhatCannotBeComputedIsEmpty)
