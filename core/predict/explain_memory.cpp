@@ -166,6 +166,7 @@ Explanation kind_node(const char* label, MemoryKind kind, double gib, const std:
 {
     Explanation node = gib_node(label, gib);
     node.sum = true;
+    node.formula = "sum of the parts below";
     const bool chunks = plan.layout.virtual_stages > 1;
     double sum = 0, allocated = 0;
     for (const Alive& one : alive) {
