@@ -10,7 +10,6 @@
 #include <QCoreApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
-#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -141,53 +140,6 @@ CloseAnswer askAboutRun(QWidget* parent, bool canLeave)
     if (box.clickedButton() == stop)
         return CloseAnswer::stop;
     return leave && box.clickedButton() == leave ? CloseAnswer::leave : CloseAnswer::stay;
-}
-
-void showShortcuts(QWidget* parent)
-{
-    struct Row {
-        const char* keys;
-        const char* what;
-    };
-    static constexpr Row rows[]{
-        {"Ctrl+1 to Ctrl+5", QT_TRANSLATE_NOOP("Dialogs", "Plan, Search, Compare, Runs, History")},
-        {"Ctrl+K", QT_TRANSLATE_NOOP("Dialogs", "Find a setting or command")},
-        {"Ctrl+T, O, S, D, W", QT_TRANSLATE_NOOP("Dialogs", "New, open, save, duplicate, close a plan")},
-        {"Ctrl+Tab", QT_TRANSLATE_NOOP("Dialogs", "Next plan")},
-        {"Ctrl+Z, Ctrl+Shift+Z", QT_TRANSLATE_NOOP("Dialogs", "Undo, redo")},
-        {"F5, F6", QT_TRANSLATE_NOOP("Dialogs", "Run this plan; search its layouts")},
-        {"Ctrl++, Ctrl+-, Ctrl+0", QT_TRANSLATE_NOOP("Dialogs", "Larger, smaller, normal size")},
-        {"Enter", QT_TRANSLATE_NOOP("Dialogs", "Figures and parts: derivation; search results: apply to the plan")},
-        {"Ctrl+Shift+T", QT_TRANSLATE_NOOP("Dialogs", "The picture with the focus as a table")},
-        {"Ctrl+PgUp, Ctrl+PgDown", QT_TRANSLATE_NOOP("Dialogs", "The other picture in the same place")},
-        {"W S A D", QT_TRANSLATE_NOOP("Dialogs", "Timeline: zoom at the pointer, pan (by key position)")},
-        {"Wheel, Shift+wheel", QT_TRANSLATE_NOOP("Dialogs", "Timeline: zoom at the pointer, pan")},
-        {"Shift+drag", QT_TRANSLATE_NOOP("Dialogs", "Timeline: measure a time; Z zooms to it")},
-        {"Arrows", QT_TRANSLATE_NOOP("Dialogs", "Pictures: from bar to bar, stage to stage, GPU to GPU")},
-        {"Z, F, Backspace", QT_TRANSLATE_NOOP("Dialogs", "Timeline: to the selection, whole step, previous zoom")},
-        {"P, C", QT_TRANSLATE_NOOP("Dialogs", "Tables: pin a row; compare")},
-        {"/", QT_TRANSLATE_NOOP("Dialogs", "Filter the results or the history")},
-        {"?", QT_TRANSLATE_NOOP("Dialogs", "This list")}};
-    QDialog dialog(parent);
-    dialog.setWindowTitle(tr("Keyboard shortcuts"));
-    auto* grid = new QGridLayout;
-    grid->setHorizontalSpacing(24);
-    grid->setVerticalSpacing(8);
-    int line = 0;
-    for (const Row& row : rows) {
-        auto* keys = new QLabel(QString::fromLatin1(row.keys));
-        keys->setProperty("role", "heading");
-        grid->addWidget(keys, line, 0);
-        grid->addWidget(new QLabel(tr(row.what)), line++, 1);
-    }
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
-    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-    auto* column = new QVBoxLayout(&dialog);
-    column->setContentsMargins(20, 18, 20, 14);
-    column->setSpacing(14);
-    column->addLayout(grid);
-    column->addWidget(buttons);
-    dialog.exec();
 }
 
 void showAbout(QWidget* parent)

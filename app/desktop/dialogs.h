@@ -32,7 +32,6 @@ SaveAnswer askToSave(QWidget* parent, const QString& planName);
 // What becomes of the run that is under way when the window closes. `canLeave`: it may go on without the window.
 enum class CloseAnswer { stop, leave, stay };
 CloseAnswer askAboutRun(QWidget* parent, bool canLeave);
-void showShortcuts(QWidget* parent);
 void showAbout(QWidget* parent);
 
 } // namespace fourfold::ui

@@ -5,6 +5,7 @@
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs.h"
 #include "app/desktop/icons.h"
+#include "app/desktop/keys_dialog.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
@@ -96,6 +97,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     makeToolBar();
     m_toolBar->setIconSize({px(16), px(16)});
     makeMenus();
+    gatherKeys();
     makeStatusBar();
     connectParts();
 
@@ -351,6 +353,11 @@ void MainWindow::findCommand()
     CommandPalette palette(CommandPalette::commandsOf(this, places), this);
     if (palette.exec() == QDialog::Accepted)
         palette.runChosen();
+}
+
+void MainWindow::showKeysDialog()
+{
+    KeysDialog(m_keys, this).exec();
 }
 
 void MainWindow::showFocusedAsTable()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/session.h"
+#include "app/models/key_bindings.h"
 #include "app/models/live_run.h"
 #include "app/models/plan_tabs.h"
 
@@ -65,12 +66,14 @@ public:
     void restoreDefaultLayout();
     void findCommand(); // the command finder
     SettingsPlace settingsOf(Page page); // what the finder offers of it
+    void showKeysDialog();
     void showFocusedAsTable(); // the picture with the focus, else the first of the page
 
     // True when the window was closed over a run that goes on on its nodes: see RunController::leaveBehind().
     [[nodiscard]] bool leftRunBehind() const { return m_leftRun; }
 
     PlanTabs& plans() { return m_plans; }
+    KeyBindings& keys() { return m_keys; }
     PlanDocument& document() { return m_plans.current(); }
     RunController& controller() { return m_controller; }
     LiveRun& liveRun() { return m_live; }
@@ -98,6 +101,8 @@ private:
     void makeFileMenu();
     void makeViewMenu();
     void makeStatusBar();
+    void gatherKeys(); // of the menus' commands
+    void showKeys(); // wherever they are named
     void showIcons();
     void showRecent();
     // main_window.cpp
@@ -117,6 +122,7 @@ private:
     Options m_options;
     Session m_session;
     PlanTabs m_plans;
+    KeyBindings m_keys;
     RunController m_controller;
     LiveRun m_live;
     std::unique_ptr<PlanJournal> m_journal; // none without a session
@@ -131,7 +137,7 @@ private:
     PlanFiles* m_files;
     QToolBar* m_toolBar = nullptr;
     QTabBar* m_modes = nullptr;
-    QPushButton *m_run = nullptr, *m_find = nullptr;
+    QPushButton *m_run = nullptr, *m_find = nullptr, *m_searchLayouts = nullptr;
     int m_wordyWidth = 0; // of the window from which on the tool bar has room for its words; 0: not known
     QAction *m_runAction = nullptr, *m_searchAction = nullptr; // hold their buttons in the tool bar
     QMenu* m_recent = nullptr;

@@ -29,7 +29,6 @@ void MainWindow::makeActions()
     const auto make = [this](const QString& text, const QString& icon, const QKeySequence& keys, auto slot) {
         auto* action = new QAction(text, this);
         action->setShortcut(keys);
-        action->setToolTip(QStringLiteral("%1 (%2)").arg(text, keys.toString(QKeySequence::NativeText)));
         connect(action, &QAction::triggered, this, slot);
         m_icons.push_back({action, icon});
         return action;
@@ -50,10 +49,8 @@ void MainWindow::makeActions()
     m_redoAction->setEnabled(false);
     connect(&undo, &QUndoGroup::canUndoChanged, m_undoAction, &QAction::setEnabled);
     connect(&undo, &QUndoGroup::canRedoChanged, m_redoAction, &QAction::setEnabled);
-    connect(&undo, &QUndoGroup::undoTextChanged, this,
-        [this](const QString& text) { m_undoAction->setToolTip(tr("Undo %1 (Ctrl+Z)").arg(text)); });
-    connect(&undo, &QUndoGroup::redoTextChanged, this,
-        [this](const QString& text) { m_redoAction->setToolTip(tr("Redo %1 (Ctrl+Shift+Z)").arg(text)); });
+    connect(&undo, &QUndoGroup::undoTextChanged, this, &MainWindow::showKeys);
+    connect(&undo, &QUndoGroup::redoTextChanged, this, &MainWindow::showKeys);
 }
 
 void MainWindow::makeToolBar()
@@ -75,10 +72,8 @@ void MainWindow::makeToolBar()
     m_modes->setExpanding(false);
     m_modes->setAccessibleName(tr("Mode"));
     const QStringList names{tr("Plan"), tr("Search"), tr("Compare"), tr("Runs"), tr("History")};
-    for (int i = 0; i < names.size(); ++i) {
-        m_modes->addTab(names[i]);
-        m_modes->setTabToolTip(i, QStringLiteral("%1 (Ctrl+%2)").arg(names[i]).arg(i + 1));
-    }
+    for (const QString& name : names)
+        m_modes->addTab(name);
     connect(m_modes, &QTabBar::currentChanged, this, [this](int index) {
         m_modes->updateGeometry(); // the chosen one is bold and wider
         showPage(static_cast<Page>(index));
@@ -91,7 +86,6 @@ void MainWindow::makeToolBar()
     auto* find = new QPushButton;
     m_find = find;
     find->setAccessibleName(tr("Find a setting or command"));
-    find->setToolTip(tr("Find a setting or command (Ctrl+K)"));
     find->setProperty("finder", true);
     find->setObjectName(QStringLiteral("find"));
     connect(find, &QPushButton::clicked, this, &MainWindow::findCommand);
@@ -99,7 +93,7 @@ void MainWindow::makeToolBar()
     auto* searchLayouts = new QPushButton(tr("Search layouts"));
     searchLayouts->setProperty("plain", true);
     searchLayouts->setObjectName(QStringLiteral("searchLayouts"));
-    searchLayouts->setToolTip(tr("Every layout that this plan's model, cluster and batch allow (F6)"));
+    m_searchLayouts = searchLayouts;
     connect(searchLayouts, &QPushButton::clicked, this, [this] {
         showPage(Page::search);
         m_search->start();
@@ -108,7 +102,6 @@ void MainWindow::makeToolBar()
     m_run = new QPushButton(tr("Run\u2026"));
     m_run->setProperty("primary", true);
     m_run->setObjectName(QStringLiteral("run"));
-    m_run->setToolTip(tr("Choose where to run this plan (F5)"));
     connect(m_run, &QPushButton::clicked, this, [this] { showPage(Page::runs); });
     m_runAction = bar->addWidget(m_run);
 }
@@ -129,7 +122,9 @@ void MainWindow::showToolBarWords(bool words)
     if (m_toolBar->toolButtonStyle() == style && !m_find->text().isEmpty())
         return;
     m_toolBar->setToolButtonStyle(style);
-    m_find->setText(words ? tr("Find a setting or command   Ctrl+K") : tr("Find   Ctrl+K"));
+    const QString keys = m_keys.keysOf(QStringLiteral("edit.find-a-setting-or-command"));
+    m_find->setText((words ? tr("Find a setting or command") : tr("Find"))
+        + (keys.isEmpty() ? keys : QStringLiteral("   ") + keys));
 }
 
 void MainWindow::makeMenus()
@@ -156,7 +151,7 @@ void MainWindow::makeMenus()
         guide->showChapter(static_cast<int>(page()) + 1); // the first is the tour
         guide->show();
     });
-    help->addAction(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_Question), this, [this] { showShortcuts(this); });
+    help->addAction(tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_Question), this, &MainWindow::showKeysDialog);
     help->addAction(tr("&About Fourfold"), this, [this] { showAbout(this); });
 }
 
@@ -230,6 +225,56 @@ void MainWindow::makeViewMenu()
         showPage(Page::history);
         m_history->focusFilter();
     });
+}
+
+// Commands are called by their menu and their words in the language of the source: "view.normal-size".
+void MainWindow::gatherKeys()
+{
+    const auto plain = [](const QString& text) { return QString(text).remove(QLatin1Char('&')).remove(QChar(0x2026)); };
+    for (const QAction* top : menuBar()->actions()) {
+        for (QAction* action : top->menu()->actions()) {
+            if (action->isSeparator() || action->menu())
+                continue;
+            const QString group = plain(top->text());
+            QString id = QStringLiteral("%1.%2").arg(group, plain(action->text())).toLower();
+            m_keys.add(id.replace(QLatin1Char(' '), QLatin1Char('-')), group, action);
+        }
+    }
+    m_keys.reserve({Qt::Key_W, Qt::Key_S, Qt::Key_A, Qt::Key_D, Qt::Key_Z, Qt::Key_F, Qt::Key_M, Qt::Key_P, Qt::Key_C,
+                       Qt::Key_Backspace, Qt::Key_Delete, Qt::Key_Return, Qt::Key_Enter, Qt::Key_Escape, Qt::Key_Tab,
+                       Qt::Key_Space, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::CTRL | Qt::Key_C,
+                       Qt::CTRL | Qt::Key_Return, Qt::CTRL | Qt::Key_PageUp, Qt::CTRL | Qt::Key_PageDown},
+        tr("Pictures and tables"));
+    m_keys.restore(m_session.keys);
+    connect(&m_keys, &KeyBindings::changed, this, [this] {
+        m_session.keys = m_keys.chosen();
+        showKeys();
+    });
+    showKeys();
+}
+
+void MainWindow::showKeys()
+{
+    const auto with = [](const QString& text, const QString& keys) {
+        return keys.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, keys);
+    };
+    const auto shortcut = [](const QAction* action) { return action->shortcut().toString(QKeySequence::NativeText); };
+    for (QAction* action : {m_newAction, m_openAction, m_saveAction})
+        action->setToolTip(with(action->text(), shortcut(action)));
+    const QUndoGroup& undo = m_plans.undoGroup();
+    m_undoAction->setToolTip(with(tr("Undo %1").arg(undo.undoText()).trimmed(), shortcut(m_undoAction)));
+    m_redoAction->setToolTip(with(tr("Redo %1").arg(undo.redoText()).trimmed(), shortcut(m_redoAction)));
+    for (int i = 0; i < m_modes->count(); ++i)
+        m_modes->setTabToolTip(
+            i, with(m_modes->tabText(i), m_keys.keysOf(QStringLiteral("view.") + m_modes->tabText(i).toLower())));
+    m_find->setToolTip(
+        with(tr("Find a setting or command"), m_keys.keysOf(QStringLiteral("edit.find-a-setting-or-command"))));
+    m_searchLayouts->setToolTip(with(tr("Every layout that this plan's model, cluster and batch allow"),
+        m_keys.keysOf(QStringLiteral("search.search-layouts-of-this-plan"))));
+    m_run->setToolTip(with(tr("Choose where to run this plan"), m_keys.keysOf(QStringLiteral("run.run-this-plan"))));
+    m_find->setText({}); // written anew, with its keys
+    m_wordyWidth = 0;
+    fitToolBar();
 }
 
 void MainWindow::makeStatusBar()

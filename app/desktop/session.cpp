@@ -26,6 +26,7 @@ Session Session::load()
     session.layout = settings.value(QStringLiteral("window/layout")).toMap();
     session.search = settings.value(QStringLiteral("search/state")).toMap();
     session.compare = settings.value(QStringLiteral("compare/state")).toMap();
+    session.keys = settings.value(QStringLiteral("view/keys")).toMap();
     session.openPlans = settings.value(QStringLiteral("plans/open")).toStringList();
     session.currentPlan = settings.value(QStringLiteral("plans/current"), 0).toInt();
     session.recentPlans = settings.value(QStringLiteral("plans/recent")).toStringList();
@@ -42,6 +43,7 @@ void Session::save() const
     settings.setValue(QStringLiteral("window/layout"), layout);
     settings.setValue(QStringLiteral("search/state"), search);
     settings.setValue(QStringLiteral("compare/state"), compare);
+    settings.setValue(QStringLiteral("view/keys"), keys);
     settings.setValue(QStringLiteral("plans/open"), openPlans);
     settings.setValue(QStringLiteral("plans/current"), currentPlan);
     settings.setValue(QStringLiteral("plans/recent"), recentPlans);

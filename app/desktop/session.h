@@ -20,6 +20,7 @@ struct Session {
     int zoom = 100; // per cent
     QString page; // name of the mode
     LayoutState layout; // sizes that the user dragged
+    QVariantMap keys; // of commands that have not their usual ones
     QVariantMap search, compare; // what was asked and what stood side by side, as the pages say it
 
     static Session load();

@@ -215,7 +215,7 @@ void takeDialogs(WindowFixture& w, const Camera& camera)
     window.showPage(MainWindow::Page::plan);
     w.answered();
     takeDialog(camera, "dialog-about", [&] { showAbout(&window); });
-    takeDialog(camera, "dialog-shortcuts", [&] { showShortcuts(&window); });
+    takeDialog(camera, "dialog-shortcuts", [&] { window.showKeysDialog(); });
     takeDialog(camera, "dialog-find", [&] { window.findCommand(); });
     takeDialog(camera, "dialog-export",
         [&] { askExportPicture(window.planPage().timeline(), window.planPage().timeline().title()); });

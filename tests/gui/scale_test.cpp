@@ -202,7 +202,7 @@ private slots:
         MainWindow& window = w.window;
         TimelineView& timeline = window.planPage().timeline();
         const std::vector<std::pair<const char*, std::function<void()>>> dialogs{{"about", [&] { showAbout(&window); }},
-            {"shortcuts", [&] { showShortcuts(&window); }}, {"find", [&] { window.findCommand(); }},
+            {"shortcuts", [&] { window.showKeysDialog(); }}, {"find", [&] { window.findCommand(); }},
             {"export", [&] { askExportPicture(timeline, timeline.title()); }},
             {"table", [&] { showAsTable(&window, timeline.title(), timeline.table()); }},
             {"host key",

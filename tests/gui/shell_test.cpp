@@ -2,6 +2,7 @@
 // The window around the pages: tabs, journal, drops, command finder, zoom, layout, exports.
 #include "app/desktop/card_export.h"
 #include "app/desktop/command_palette.h"
+#include "app/desktop/keys_dialog.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
@@ -27,6 +28,7 @@
 #include <QClipboard>
 #include <QDropEvent>
 #include <QFile>
+#include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -305,6 +307,64 @@ private slots:
         QVERIFY(nothing->isVisible());
         filter->clear();
         QVERIFY(!nothing->isVisible());
+    }
+
+    void keysCanBeChangedAndComeBack()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("keys.plan.json")));
+        KeyBindings& keys = w.window.keys();
+        const QAbstractItemModelTester tester(&keys, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        KeysDialog dialog(keys, &w.window);
+        dialog.show();
+        auto* table = dialog.findChild<QTableView*>(QStringLiteral("keys"));
+        auto* edit = dialog.findChild<QKeySequenceEdit*>(QStringLiteral("newKeys"));
+        auto* said = dialog.findChild<QLabel*>(QStringLiteral("keysSaid"));
+        dialog.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&dialog));
+        edit->setFocus();
+        QTRY_VERIFY(edit->hasFocus());
+        const QString finder = QStringLiteral("edit.find-a-setting-or-command");
+        int row = 0;
+        while (!keys.index(row, KeyBindings::command)
+                    .data()
+                    .toString()
+                    .endsWith(QLatin1String("Find a setting or command")))
+            QVERIFY(++row < keys.rowCount());
+        table->setCurrentIndex(keys.index(row, 0));
+        const auto press = [&](Qt::Key key, Qt::KeyboardModifiers modifiers) {
+            QTest::keyClick(QApplication::focusWidget(), key, modifiers);
+        };
+        press(Qt::Key_S, Qt::ControlModifier); // Save has it
+        QTRY_VERIFY2(
+            said->text().contains(QLatin1String("Save")), qPrintable(said->text())); // a press ends after a second
+        QCOMPARE(keys.keysOf(finder), QStringLiteral("Ctrl+K"));
+        press(Qt::Key_W, {}); // the timeline has it
+        QTRY_VERIFY2(said->text().contains(QLatin1String("Pictures")), qPrintable(said->text()));
+        QCOMPARE(keys.keysOf(finder), QStringLiteral("Ctrl+K"));
+        press(Qt::Key_J, Qt::ControlModifier);
+        QTRY_COMPARE(keys.keysOf(finder), QStringLiteral("Ctrl+J"));
+        QVERIFY(keys.index(row, KeyBindings::keys).data().toString().startsWith(QLatin1String("Ctrl+J")));
+        QVERIFY(!w.child<QPushButton>("find")->text().contains(QLatin1String("Ctrl+K")));
+        QVERIFY(w.child<QPushButton>("find")->toolTip().contains(QLatin1String("Ctrl+J")));
+        const QVariantMap chosen = keys.chosen();
+        QCOMPARE(chosen.size(), 1);
+        dialog.close();
+
+        Fixture next;
+        next.window.keys().restore(chosen);
+        QCOMPARE(next.window.keys().keysOf(finder), QStringLiteral("Ctrl+J"));
+        // Two commands that changed places, one that is gone, and one whose keys another has.
+        next.window.keys().restore({{QStringLiteral("file.save"), QStringLiteral("Ctrl+O")},
+            {QStringLiteral("file.open"), QStringLiteral("Ctrl+S")},
+            {QStringLiteral("file.gone"), QStringLiteral("F9")},
+            {QStringLiteral("file.close-plan"), QStringLiteral("Ctrl+1")}});
+        QCOMPARE(next.window.keys().keysOf(QStringLiteral("file.save")), QStringLiteral("Ctrl+O"));
+        QCOMPARE(next.window.keys().keysOf(QStringLiteral("file.open")), QStringLiteral("Ctrl+S"));
+        QCOMPARE(next.window.keys().keysOf(QStringLiteral("file.close-plan")), QStringLiteral("Ctrl+W"));
+        QCOMPARE(next.window.keys().chosen().size(), 2);
+        next.window.keys().assignAllUsual();
+        QVERIFY(next.window.keys().chosen().isEmpty());
     }
 
     void zoomReachesEverything()

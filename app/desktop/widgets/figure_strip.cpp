@@ -4,6 +4,7 @@
 #include "app/desktop/widgets/figure_card.h"
 #include "app/desktop/zoom.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
@@ -43,10 +44,22 @@ QSize FigureStrip::minimumSizeHint() const
     return {widthOf(kUpper), QWidget::minimumSizeHint().height()};
 }
 
-// In one row where they have room, else in two.
 void FigureStrip::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
+    fold();
+}
+
+void FigureStrip::changeEvent(QEvent* event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) // the cards want another width
+        fold();
+}
+
+// In one row where they have room, else in two.
+void FigureStrip::fold()
+{
     const bool folded = width() < widthOf(m_cards.size());
     if (folded == m_folded)
         return;

@@ -29,8 +29,11 @@ signals:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
+    void fold();
+
     std::array<QHBoxLayout*, 2> m_rows;
     std::array<FigureCard*, 5> m_cards{};
     bool m_folded = false; // two rows
