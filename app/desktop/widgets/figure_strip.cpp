@@ -68,6 +68,7 @@ void FigureStrip::fold()
         m_rows[m_folded ? 0 : 1]->removeWidget(m_cards[i]);
         m_rows[m_folded ? 1 : 0]->addWidget(m_cards[i], 1);
     }
+    layout()->activate(); // who draws the strip at once, into a file, does not wait for events
     updateGeometry();
 }
 
