@@ -56,7 +56,8 @@ PlanDocument& PlanTabs::add()
 
 PlanDocument& PlanTabs::unused()
 {
-    if (current().file().empty() && current().undoStack().count() == 0)
+    // A copy or a restored plan has no edits either, and is in no file.
+    if (current().file().empty() && current().undoStack().count() == 0 && !current().isDirty())
         return current();
     PlanDocument& document = add();
     setCurrent(indexOf(document));

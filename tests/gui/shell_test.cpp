@@ -128,11 +128,23 @@ private slots:
             tabs.current().setValue("training.micro_batch", 4, QStringLiteral("Change"));
             tabs.add().reset(*parse_plan(test::clusterPlan().toStdString(), ""));
             tabs.document(1).markUnsaved();
+            Plan second = *parse_plan(test::clusterPlan().toStdString(), "");
+            second.document["name"] = "the second untitled one";
+            PlanDocument& untitled = tabs.add();
+            untitled.reset(second);
+            untitled.markUnsaved();
             QTRY_VERIFY(std::filesystem::exists(folder) && !std::filesystem::is_empty(folder));
             journal.flush();
-            // The program dies: no discard. A process number above the kernel's limit belongs to nobody.
-            const auto written = *std::filesystem::directory_iterator(folder);
-            std::filesystem::rename(written.path(), folder / "2147480000.json");
+            // Another program leaves it alone as long as this one lives.
+            QVERIFY(PlanJournal(tabs, folder).takeLeftovers().empty());
+        } // The program dies: no discard.
+        {
+            // One that dies before it has written them down itself takes nothing away.
+            PlanTabs tabs(presets);
+            PlanJournal unlucky(tabs, folder);
+            QCOMPARE(unlucky.takeLeftovers().size(), std::size_t(3));
+            PlanJournal late(tabs, folder);
+            QVERIFY(late.takeLeftovers().empty());
         }
         MainWindow::Options withJournal = WindowFixture::options();
         withJournal.session = true;
@@ -141,7 +153,8 @@ private slots:
         window.show();
         window.openStartPlan();
         QVERIFY(window.banner().isVisible());
-        QVERIFY2(window.banner().text().contains(QStringLiteral("2 plans")), qPrintable(window.banner().text()));
+        QVERIFY2(window.banner().text().contains(QStringLiteral("3 plans")), qPrintable(window.banner().text()));
+        QCOMPARE(window.plans().count(), 3); // none in the place of another
         int found = 0;
         for (int i = 0; i < window.plans().count(); ++i) {
             PlanDocument& document = window.plans().document(i);
