@@ -2,6 +2,7 @@
 #include "app/desktop/appearance.h"
 
 #include "app/desktop/app_style.h"
+#include "app/desktop/cut_text_tips.h"
 #include "app/desktop/widgets/card_accessible.h"
 
 #include <QApplication>
@@ -42,6 +43,7 @@ void prepareAppearance()
     QApplication::setStyle(new AppStyle);
     QApplication::setFont(baseFont());
     installCardAccessibility();
+    qApp->installEventFilter(new CutTextTips(qApp));
 }
 
 void applyTheme(ThemeChoice choice)

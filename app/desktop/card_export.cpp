@@ -2,6 +2,7 @@
 #include "app/desktop/card_export.h"
 
 #include "app/desktop/dialogs.h"
+#include "app/desktop/save_file.h"
 #include "app/desktop/sized_for.h"
 #include "app/desktop/widgets/card.h"
 #include "app/desktop/widgets/data_table.h"
@@ -16,8 +17,6 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QDialogButtonBox>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QFormLayout>
 #include <QMenu>
 #include <QMimeData>
@@ -104,18 +103,24 @@ QByteArray encoded(QWidget& widget, const QSize& size, const QString& ending)
 
 QString stem(const QString& title)
 {
-    QString name = title.toLower().simplified();
-    for (QChar& c : name) {
-        if (!c.isLetterOrNumber())
-            c = QLatin1Char('-');
+    QString name;
+    for (const QChar c : title.toLower().simplified()) {
+        if (c.isLetterOrNumber())
+            name += c;
+        else if (!name.isEmpty() && !name.endsWith(QLatin1Char('-')))
+            name += QLatin1Char('-');
     }
-    return name;
+    while (name.endsWith(QLatin1Char('-')))
+        name.chop(1);
+    return name.isEmpty() ? QStringLiteral("export") : name;
 }
 
-void report(QWidget* parent, const QString& title, const Expected<void>& outcome)
+void report(QWidget* parent, const QString& title, const QString& file, const Expected<void>& outcome)
 {
     if (!outcome)
         showProblem(parent, title, outcome.error());
+    else
+        sayWritten(parent, file);
 }
 } // namespace
 
@@ -266,28 +271,26 @@ bool askExportPicture(QWidget& widget, const QString& title)
     if (dialog.exec() != QDialog::Accepted)
         return false;
     const QString ending = format->currentData().toString();
-    QString file = QFileDialog::getSaveFileName(&widget, tr("Export picture"), stem(title) + QLatin1Char('.') + ending,
-        QStringLiteral("%1 (*.%1)").arg(ending));
+    QString file = askSaveFile(&widget, tr("Export picture"), stem(title) + QLatin1Char('.') + ending,
+        QStringLiteral("%1 (*.%1)").arg(ending), ending);
     if (file.isEmpty())
         return false;
     if (endingOf(file) != ending)
         file += QLatin1Char('.') + ending;
     const Expected<void> written
         = writePicture(widget, {width->value(), height->value()}, file, forPaper && forPaper->isChecked());
-    report(&widget, tr("The picture was not written"), written);
+    report(&widget, tr("The picture was not written"), file, written);
     return written.has_value();
 }
 
 bool askExportTable(QWidget* parent, const QString& title, const Table& table, const QString& ending)
 {
-    QString file = QFileDialog::getSaveFileName(parent, tr("Export table"), stem(title) + QLatin1Char('.') + ending,
-        tr("CSV (*.csv);;Markdown (*.md);;LaTeX (*.tex);;JSON (*.json)"), nullptr);
+    const QString file = askSaveFile(parent, tr("Export table"), stem(title) + QLatin1Char('.') + ending,
+        tr("CSV (*.csv);;Markdown (*.md);;LaTeX (*.tex);;JSON (*.json)"), ending);
     if (file.isEmpty())
         return false;
-    if (QFileInfo(file).suffix().isEmpty())
-        file += QLatin1Char('.') + ending;
     const Expected<void> written = writeTable(table, file);
-    report(parent, tr("The table was not written"), written);
+    report(parent, tr("The table was not written"), file, written);
     return written.has_value();
 }
 

@@ -26,6 +26,7 @@ constexpr Row kFixed[]{
     {"W S A D", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: zoom at the pointer, pan (by key position)")},
     {"Wheel, Shift+wheel", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: zoom at the pointer, pan")},
     {"Shift+drag", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: measure a time; Z zooms to it")},
+    {"M", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: mark a time, or take the mark away")},
     {"Z, F, Backspace", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: to the selection, whole step, previous zoom")},
     {"Arrows", QT_TRANSLATE_NOOP("KeysDialog", "Pictures: from bar to bar, stage to stage, GPU to GPU")},
     {"P, C", QT_TRANSLATE_NOOP("KeysDialog", "Tables: pin a row; compare")},

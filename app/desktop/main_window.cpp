@@ -14,6 +14,7 @@
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/plan_files.h"
+#include "app/desktop/save_file.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/card.h"
 #include "app/desktop/widgets/figure_card.h"
@@ -27,7 +28,6 @@
 
 #include <QAction>
 #include <QCloseEvent>
-#include <QFileDialog>
 #include <QLabel>
 #include <QPushButton>
 #include <QScreen>
@@ -263,8 +263,8 @@ void MainWindow::askExportTimeline()
         say(tr("There is no timeline: the plan is not valid"));
         return;
     }
-    const QString file = QFileDialog::getSaveFileName(this, tr("Export timeline"), QStringLiteral("timeline.svg"),
-        tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf);;Chrome trace (*.json)"));
+    const QString file = askSaveFile(this, tr("Export timeline"), QStringLiteral("timeline.svg"),
+        tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf);;Chrome trace (*.json)"), QStringLiteral("svg"));
     if (file.isEmpty())
         return;
     const Prediction& prediction = *document().prediction();
@@ -279,8 +279,8 @@ void MainWindow::askExportTimeline()
 
 void MainWindow::askExportReport()
 {
-    const QString file
-        = QFileDialog::getSaveFileName(this, tr("Export report"), QStringLiteral("report.pdf"), tr("PDF (*.pdf)"));
+    const QString file = askSaveFile(
+        this, tr("Export report"), QStringLiteral("report.pdf"), tr("PDF (*.pdf)"), QStringLiteral("pdf"));
     if (file.isEmpty())
         return;
     const ReportPage report = page() == Page::compare ? m_compare->report() : planPage().report();

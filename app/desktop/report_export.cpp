@@ -23,6 +23,7 @@ constexpr int kWidth = 760; // between the margins of A4 at this resolution, les
 constexpr double kMargin = 16; // millimetres at each side
 constexpr int kGap = 10;
 constexpr int kLineHeight = 16;
+constexpr int kMostHeadLines = 6; // of one text
 
 // A page of paper is as large as ever, however large the window is shown.
 class PaperSize {
@@ -52,9 +53,10 @@ int paintHead(QPainter& painter, const ReportPage& page)
     painter.setPen(theme.muted);
     int y = 30;
     for (const QString& line : page.lines) {
-        painter.drawText(QRect(0, y, kWidth, kLineHeight), Qt::AlignLeft | Qt::AlignVCenter,
-            painter.fontMetrics().elidedText(line, Qt::ElideRight, kWidth));
-        y += kLineHeight;
+        QRect used;
+        painter.drawText(QRect(0, y, kWidth, kMostHeadLines * kLineHeight),
+            Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, line, &used);
+        y += std::clamp(used.height() + 1, kLineHeight, kMostHeadLines * kLineHeight);
     }
     return y + kGap;
 }

@@ -4,13 +4,18 @@
 
 #include "app/desktop/theme.h"
 
+#include <QLayout>
 #include <QPalette>
+#include <QVariant>
 #include <QWidget>
 
 namespace fourfold::ui {
 
-// Gives the widget another size while it is drawn, and its own afterwards. Updates stay enabled: a graphics view without
-// them draws nothing, and no event comes by that could show the size on the screen.
+// On a widget while it is drawn into a file: what only helps who sits before the window is left out.
+inline constexpr const char* kForFile = "fourfoldForFile";
+
+// Gives the widget another size while it is drawn, and its own afterwards. Updates stay enabled: a graphics view
+// without them draws nothing, and no event comes by that could show the size on the screen.
 class SizedFor {
 public:
     SizedFor(QWidget& widget, const QSize& size)
@@ -19,12 +24,16 @@ public:
         , m_least(widget.minimumSize())
         , m_most(widget.maximumSize())
     {
+        widget.setProperty(kForFile, true);
         widget.setMinimumSize(0, 0);
         widget.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX);
         widget.resize(size);
+        if (QLayout* layout = widget.layout())
+            layout->activate(); // a widget on show would be drawn as it was: what is inside may be arranged anew
     }
     ~SizedFor()
     {
+        m_widget.setProperty(kForFile, QVariant());
         m_widget.setMinimumSize(m_least);
         m_widget.setMaximumSize(m_most);
         m_widget.resize(m_before);

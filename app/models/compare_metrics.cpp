@@ -164,6 +164,21 @@ void addMeasured(std::vector<Metric>& metrics)
         },
         [](double value) { return signedPercent(value); }, 0});
 }
+
+// Predicted and measured have figures of one name, memory and time have parts of one name.
+QString titleOf(const Metric& metric)
+{
+    QString title = metric.name;
+    const bool isWord = title.size() > 1 && title[1].isLower();
+    if ((metric.group == tr("Predicted") || metric.group == tr("Measured")) && metric.key != "tps_error")
+        title = QStringLiteral("%1 %2").arg(metric.group, isWord ? title.left(1).toLower() + title.mid(1) : title);
+    const QString key = fromUtf8(metric.key);
+    if (key.endsWith(QLatin1String("_s")))
+        title += QStringLiteral(" s");
+    else if (key.endsWith(QLatin1String("_gib")) && !title.endsWith(QLatin1String("GiB")))
+        title += QStringLiteral(" GiB");
+    return title;
+}
 } // namespace
 
 // What comes out first, then what was asked, then what it is made of.
@@ -175,6 +190,8 @@ std::vector<CompareModel::Metric> compareMetrics()
     addPlan(metrics);
     addMemory(metrics);
     addTime(metrics);
+    for (Metric& metric : metrics)
+        metric.title = titleOf(metric);
     return metrics;
 }
 

@@ -177,15 +177,17 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
 Table CompareModel::table() const
 {
     Table table;
-    table.columns = {{"name", tr("Name").toStdString()}, {"kind", tr("Kind").toStdString()}};
+    table.columns = {
+        {"name", tr("Name").toStdString()}, {"kind", tr("Kind").toStdString()}, {"id", tr("Identity").toStdString()}};
     std::vector<const Metric*> metrics;
     for (const Metric& metric : m_metrics)
         metrics.push_back(&metric);
     std::stable_partition(metrics.begin(), metrics.end(), [](const Metric* metric) { return metric->identifies; });
     for (const Metric* metric : metrics)
-        table.columns.push_back({metric->key, metric->name.toStdString(), metric->decimals});
+        table.columns.push_back({metric->key, metric->title.toStdString(), metric->decimals});
     for (const CompareEntry& entry : m_entries) {
-        std::vector<Cell> row{entry.name.toStdString(), entryKindLabel(entry.kind).toStdString()};
+        std::vector<Cell> row{entry.name.toStdString(), entryKindLabel(entry.kind).toStdString(),
+            entry.origin.isEmpty() ? Cell() : Cell(entry.id.toStdString())};
         for (const Metric* metric : metrics) {
             const Value value = metric->value(entry);
             if (const auto* number = std::get_if<double>(&value)) {

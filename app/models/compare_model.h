@@ -47,6 +47,7 @@ public:
         int better = 0; // 1: more is better, -1: less is better, 0: neither
         int decimals = -5; // in files
         bool identifies = false; // says which plan it is: in front in files
+        QString title{}; // in files, where no group stands over it: no two are the same
     };
 
 private:

@@ -49,6 +49,16 @@ QString originOfRow(const MeasuredTable& table, const MeasuredRow& row)
     return QStringLiteral("%1%2:%3").arg(kRow).arg(row.line).arg(fromUtf8(file.string()));
 }
 
+QString originOfSeries(const MeasuredTable& table, const QString& job)
+{
+    return fromUtf8(std::filesystem::absolute(table.file).string()) + QLatin1Char('\n') + job;
+}
+
+std::pair<std::filesystem::path, QString> seriesOf(const QString& origin)
+{
+    return {origin.section(QLatin1Char('\n'), 0, 0).toStdString(), origin.section(QLatin1Char('\n'), 1)};
+}
+
 QString originOfLayout(const ResolvedPlan& plan)
 {
     return kLayout + fromUtf8(to_json(plan, PresetStyle::ids).dump());

@@ -6,12 +6,17 @@
 #include "core/plan/presets.h"
 
 #include <filesystem>
+#include <utility>
 
 namespace fourfold::ui {
 
 QString originOfRun(const QString& id);
 QString originOfRow(const MeasuredTable& table, const MeasuredRow& row);
 QString originOfLayout(const ResolvedPlan& plan);
+
+// Of a job of a measured table, and back: the table's file and the job's name.
+QString originOfSeries(const MeasuredTable& table, const QString& job);
+std::pair<std::filesystem::path, QString> seriesOf(const QString& origin);
 
 // A layout that a search found, with its prediction.
 CompareEntry layoutEntry(const ResolvedPlan& plan);

@@ -10,17 +10,6 @@ namespace fourfold::ui {
 
 namespace {
 constexpr std::size_t kSummaryParts = 8;
-
-// Four significant digits, grouped where there are more before the point.
-QString significant(double value)
-{
-    if (value == 0 || !std::isfinite(value))
-        return QString::number(value);
-    const int before = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
-    if (before < -3)
-        return QString::number(value, 'g', 4);
-    return grouped(value, std::clamp(4 - before, 0, 6));
-}
 } // namespace
 
 QString explainedValue(const Explanation& explanation)

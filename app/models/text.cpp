@@ -3,6 +3,7 @@
 
 #include <QLocale>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold::ui {
@@ -77,6 +78,16 @@ QString gib(double value)
 QString throughputText(double value)
 {
     return grouped(value, value < 100 ? 1 : 0);
+}
+
+QString significant(double value)
+{
+    if (value == 0 || !std::isfinite(value))
+        return QString::number(value);
+    const int before = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
+    if (before < -3)
+        return QString::number(value, 'g', 4);
+    return grouped(value, std::clamp(4 - before, 0, 6));
 }
 
 const QString& unknownText()

@@ -24,6 +24,8 @@ QString compact(double value);
 QString gib(double value);
 // Tokens/s per GPU: "7,677", one decimal below 100.
 QString throughputText(double value);
+// Four significant digits, grouped where there are more before the point: "3,573", "31.89", "0.02037".
+QString significant(double value);
 // What stands for a value that is not known.
 const QString& unknownText();
 // "42.0"

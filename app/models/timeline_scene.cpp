@@ -121,12 +121,32 @@ double TimelineScene::waitBefore(const BarRef& ref) const
     return std::max(0.0, start - before);
 }
 
+TimelineScene::Shares TimelineScene::shares(double begin, double end) const
+{
+    Shares shares;
+    for (int rowIndex = 0; rowIndex < rows() && end > begin; ++rowIndex) {
+        double reach = begin; // what is covered so far
+        const auto [first, last] = touching(rowIndex, begin, end);
+        for (const TimelineBar& bar : row(rowIndex).subspan(first, last - first)) {
+            const double from = std::max(begin, bar.start_s), to = std::min(end, bar.end_s);
+            if (to <= from)
+                continue;
+            shares.busy[static_cast<std::size_t>(bar.kind)] += to - from;
+            shares.idle += std::max(0.0, from - reach);
+            reach = std::max(reach, to);
+        }
+        shares.idle += end - reach;
+    }
+    return shares;
+}
+
 void TimelineWindow::setLength(double length)
 {
     const bool keep = m_length > 0 && length > 0 && !isFit();
     const double scale = keep ? length / m_length : 1;
     m_length = length;
     m_past.clear();
+    m_last = Step::none;
     if (keep)
         set(m_begin * scale, m_end * scale);
     else
@@ -139,7 +159,7 @@ void TimelineWindow::zoom(double at, double factor)
         return;
     const double wanted = std::clamp(span() / factor, m_length * kDeepestZoom, m_length);
     const double left = (at - m_begin) / span();
-    set(at - left * wanted, at - left * wanted + wanted);
+    move(factor > 1 ? Step::in : Step::out, at - left * wanted, at - left * wanted + wanted);
 }
 
 void TimelineWindow::pan(double fraction)
@@ -149,7 +169,7 @@ void TimelineWindow::pan(double fraction)
 
 void TimelineWindow::moveTo(double begin)
 {
-    set(begin, begin + span());
+    move(Step::along, begin, begin + span());
 }
 
 void TimelineWindow::fit()
@@ -162,10 +182,27 @@ void TimelineWindow::show(double begin, double end)
 {
     if (!(end > begin))
         return;
-    m_past.emplace_back(m_begin, m_end);
+    remember(m_begin, m_end);
+    m_last = Step::none;
+    set(begin, std::max(end, begin + m_length * kDeepestZoom));
+}
+
+void TimelineWindow::remember(double begin, double end)
+{
+    m_past.emplace_back(begin, end);
     if (m_past.size() > kPastWindows)
         m_past.erase(m_past.begin());
-    set(begin, std::max(end, begin + m_length * kDeepestZoom));
+}
+
+void TimelineWindow::move(Step step, double begin, double end)
+{
+    const auto [oldBegin, oldEnd] = std::pair(m_begin, m_end);
+    set(begin, end);
+    if (m_begin == oldBegin && m_end == oldEnd)
+        return; // at the end of the axis already
+    if (step != m_last)
+        remember(oldBegin, oldEnd);
+    m_last = step;
 }
 
 void TimelineWindow::follow(double begin, double end)
@@ -179,6 +216,7 @@ void TimelineWindow::back()
         return;
     const auto [begin, end] = m_past.back();
     m_past.pop_back();
+    m_last = Step::none;
     set(begin, end);
 }
 

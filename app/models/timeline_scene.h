@@ -4,11 +4,14 @@
 
 #include "core/schedule/timeline.h"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace fourfold::ui {
+
+inline constexpr std::size_t kSpanKinds = static_cast<std::size_t>(SpanKind::other) + 1;
 
 struct TimelineBar {
     double start_s = 0, end_s = 0;
@@ -43,6 +46,13 @@ public:
     [[nodiscard]] BarRef across(const BarRef& from, int rows) const;
     // Time the stage waits before this bar, since the end of whatever ran before it.
     [[nodiscard]] double waitBefore(const BarRef& ref) const;
+    // Where the time of all rows between two moments goes, in seconds: by kind, and what no bar covers. Bars that
+    // overlap count each.
+    struct Shares {
+        std::array<double, kSpanKinds> busy{};
+        double idle = 0;
+    };
+    [[nodiscard]] Shares shares(double begin, double end) const;
     // Whether any bar of this kind exists, for the legend.
     [[nodiscard]] bool has(SpanKind kind) const { return m_kinds & (1u << static_cast<unsigned>(kind)); }
 
@@ -72,14 +82,18 @@ public:
     void moveTo(double begin);
     void fit();
     void show(double begin, double end); // remembers the window before
-    void back(); // to the window before the last show() or fit()
+    void back(); // to the window before; steps of one kind after each other are one
     void follow(double begin, double end); // another view moved: no way back is kept
 
 private:
+    enum class Step { none, in, out, along };
     void set(double begin, double end);
+    void move(Step step, double begin, double end);
+    void remember(double begin, double end);
 
     double m_length = 0, m_begin = 0, m_end = 0;
     std::vector<std::pair<double, double>> m_past;
+    Step m_last = Step::none;
 };
 
 } // namespace fourfold::ui

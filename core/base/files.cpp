@@ -37,9 +37,12 @@ private:
 Problem io_problem(const std::filesystem::path& file, const std::string& what, int error)
 {
     Problem problem{ProblemCode::io, what + ": " + std::strerror(error), "", printable(file.string(), 4096)};
+    std::error_code ignored;
     switch (error) {
     case ENOENT:
         problem.code = ProblemCode::not_found;
+        if (!std::filesystem::exists(file.parent_path(), ignored))
+            problem.hint = "make the folder first, or choose another";
         break;
     case ENOSPC:
     case EDQUOT:

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/drawn_text.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
+#include <QApplication>
+#include <QComboBox>
 #include <QHeaderView>
+#include <QHelpEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPaintDevice>
 #include <QPaintEngine>
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QTextBrowser>
+#include <QToolTip>
 #include <QWidget>
 
 #include <cmath>
@@ -155,6 +161,38 @@ QStringList unreadableTexts(QWidget& root)
             }
         }
     }
+    return found;
+}
+
+QStringList shortenedWithoutTip(QWidget& root)
+{
+    constexpr QChar kEllipsis(0x2026);
+    QStringList found;
+    QList<QWidget*> widgets = root.findChildren<QWidget*>();
+    widgets << &root;
+    for (QWidget* widget : widgets) {
+        const auto* button = qobject_cast<const QAbstractButton*>(widget);
+        const auto* label = qobject_cast<const QLabel*>(widget);
+        const QString own = button ? button->text() : label ? label->text() : QString();
+        if (!widget->isVisible())
+            continue;
+        for (const DrawnText& drawn : drawnTexts(*widget)) {
+            const qsizetype gap = drawn.text.indexOf(kEllipsis);
+            const QPoint middle = drawn.box.center().toPoint();
+            if (gap < 0 || drawn.text == own || !widget->rect().contains(middle))
+                continue;
+            const QString nothing = QStringLiteral("no tip"); // one that is taken away goes a moment later
+            QToolTip::showText({}, nothing, widget);
+            QHelpEvent help(QEvent::ToolTip, middle, widget->mapToGlobal(middle));
+            QApplication::sendEvent(widget, &help);
+            const QString before = drawn.text.left(gap).trimmed(), after = drawn.text.mid(gap + 1).trimmed();
+            const QString told = QToolTip::text();
+            const qsizetype at = told.indexOf(before);
+            if (at < 0 || told.indexOf(after, at + before.size() + 1) < 0 || told.contains(drawn.text))
+                found << QStringLiteral("\"%1\" is told \"%2\", %3").arg(drawn.text, told, where(*widget));
+        }
+    }
+    QToolTip::hideText();
     return found;
 }
 

@@ -24,4 +24,8 @@ std::vector<DrawnText> drawnTexts(QWidget& widget);
 // Tables, lists and text fields are left out: they scroll, and their delegates shorten what is too long.
 QStringList unreadableTexts(QWidget& root);
 
+// Of the visible widgets under `root`, each text that is drawn shortened and that no tool tip there tells in full, a
+// line each. What ends in an ellipsis by itself ("Export...") is no shortened text.
+QStringList shortenedWithoutTip(QWidget& root);
+
 } // namespace fourfold::ui::test

@@ -4,10 +4,17 @@
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/report_export.h"
 #include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/timeline_view.h"
+#include "app/models/published.h"
+#include "app/models/text.h"
 #include "tests/gui/support.h"
 
-#include <QGraphicsView>
+#include <QHelpEvent>
 #include <QImage>
+#include <QToolTip>
+#include <QVBoxLayout>
+
+#include <array>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -69,6 +76,97 @@ private slots:
         const QString svg = Home::the().path(QStringLiteral("chart.svg"));
         QVERIFY(writePicture(chart, {700, 400}, svg).has_value());
         QVERIFY(readFile(svg).contains("second"));
+    }
+
+    void barsAndPointsHaveTips()
+    {
+        ComparisonChart chart(QStringLiteral("Throughput"), QString());
+        chart.resize(500, 300);
+        chart.showBars({QStringLiteral("first"), QStringLiteral("a name that is longer than the room under a bar")},
+            twoBars(), false, QStringLiteral("TPS"));
+        chart.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&chart));
+        const auto told = [&](const QPoint& at) {
+            const QString nothing = QStringLiteral("no tip"); // one that is taken away goes a moment later
+            QToolTip::showText({}, nothing, &chart);
+            QHelpEvent help(QEvent::ToolTip, at, chart.mapToGlobal(at));
+            QApplication::sendEvent(&chart, &help);
+            return QToolTip::text() == nothing ? QString() : QToolTip::text();
+        };
+        QVERIFY2(told({180, 200}).contains(QStringLiteral("Predicted: 100.0 TPS")), qPrintable(told({180, 200})));
+        QVERIFY(told({400, 280}).contains(QStringLiteral("longer than the room under a bar")));
+        QVERIFY(told({400, 20}).isEmpty());
+        chart.showCurves(
+            {{QStringLiteral("plan"), {{8, 100}, {64, 90}}, false}}, QStringLiteral("GPUs"), QStringLiteral("TPS"));
+        QCoreApplication::processEvents();
+        QStringList tips;
+        for (int x = 0; x < chart.width(); x += 4) {
+            for (int y = 40; y < chart.height(); y += 4)
+                tips << told({x, y});
+        }
+        tips.removeDuplicates();
+        tips.removeAll(QString());
+        QVERIFY2(tips
+                == (QStringList{QStringLiteral("plan\n8 GPUs: 100.0 TPS"), QStringLiteral("plan\n64 GPUs: 90.00 TPS")}),
+            qPrintable(tips.join(QLatin1Char('|'))));
+    }
+
+    void timelinesAreVectors()
+    {
+        Timeline timeline{2, 8, {}};
+        for (int i = 0; i < 8; ++i)
+            timeline.spans.push_back({i % 2, i < 4 ? SpanKind::forward : SpanKind::backward, i, 0, double(i), i + 0.9});
+        QWidget both;
+        auto* column = new QVBoxLayout(&both);
+        std::array<TimelineView*, 2> views{new TimelineView, new TimelineView};
+        for (TimelineView* view : views) {
+            column->addWidget(view);
+            view->showTimeline(TimelineScene(timeline), QStringLiteral("test"), 16);
+        }
+        both.resize(1200, 600);
+        both.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&both));
+        views[0]->setFocus();
+        const QString svg = Home::the().path(QStringLiteral("both.svg"));
+        QVERIFY(writePicture(both, {1200, 700}, svg).has_value());
+        const QByteArray text = readFile(svg);
+        QVERIFY(!text.contains("<image")); // vectors, not a photograph
+        QVERIFY(!text.contains("W/S zoom")); // help for who sits before the window
+        QVERIFY(text.count(lightTheme().forward.name().toLatin1()) >= 2 * (4 + 1)); // each bar, and the legend
+        QCOMPARE(text.count(">Stage 1<"), 2);
+        // The picture of pixels agrees with it in what it has.
+        const QString png = Home::the().path(QStringLiteral("one.png"));
+        QVERIFY(writePicture(*views[0], {600, 300}, png).has_value());
+        QVERIFY(pixelsOf(QImage(png), lightTheme().forward) > 5000);
+    }
+
+    void rowsOfAComparisonAreToldApart()
+    {
+        WindowFixture w;
+        QVERIFY(w.open(QStringLiteral("named.plan.json")));
+        w.window.show();
+        QVERIFY(w.answered());
+        w.window.showPage(MainWindow::Page::compare);
+        ComparePage& page = w.window.comparePage();
+        const Expected<MeasuredTable> table
+            = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", w.presets);
+        QVERIFY(table.has_value());
+        page.addRows(*table, {0, 1});
+        QTRY_COMPARE(page.model().entries().size(), std::size_t(3));
+        const Table rows = page.model().table();
+        QStringList titles, ids;
+        for (const Column& column : rows.columns)
+            titles << fromUtf8(column.title);
+        QStringList once = titles;
+        once.removeDuplicates();
+        QVERIFY2(once == titles, qPrintable(titles.join(QLatin1Char('|'))));
+        for (const char* title : {"Predicted tokens/s per GPU", "Measured tokens/s per GPU", "Predicted step time s",
+                 "Optimizer GiB", "Optimizer s"})
+            QVERIFY2(titles.contains(QLatin1String(title)), title);
+        const auto at = static_cast<std::size_t>(titles.indexOf(QStringLiteral("Identity")));
+        for (const std::vector<Cell>& row : rows.rows)
+            ids << fromUtf8(shown(row[at], rows.columns[at]));
+        QVERIFY(ids[1] != ids[2] && ids[1].startsWith(fromUtf8(table->name)));
     }
 
     void chartsAreInTheReport()

@@ -54,7 +54,7 @@ struct Fixture : WindowFixture {
     QString faults(const QString& what)
     {
         QTest::qWait(150); // pictures that wait for the page to be on show
-        QStringList lines = unreadableTexts(window);
+        QStringList lines = unreadableTexts(window) + shortenedWithoutTip(window);
         const QSize least = window.minimumSizeHint();
         if (least.width() > room.width() || least.height() > room.height())
             lines << QStringLiteral("needs %1 x %2").arg(least.width()).arg(least.height());
@@ -89,7 +89,7 @@ QString faultsOfDialog(const char* what, QSize room, const std::function<void()>
     const WhenDialog<QDialog> look(
         [&](QDialog& dialog) {
             QTest::qWait(100);
-            lines = unreadableTexts(dialog);
+            lines = unreadableTexts(dialog) + shortenedWithoutTip(dialog);
             if (dialog.width() > room.width() || dialog.height() > room.height())
                 lines << QStringLiteral("is %1 x %2").arg(dialog.width()).arg(dialog.height());
             dialog.reject();

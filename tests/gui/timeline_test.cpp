@@ -145,6 +145,92 @@ private slots:
         QCOMPARE(upper.window().begin(), lower.window().begin());
     }
 
+    void backspaceUndoesEveryKindOfZoom()
+    {
+        TimelineView view;
+        view.resize(1000, 300);
+        view.showTimeline(TimelineScene(example()), QStringLiteral("test"));
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        const QPointF middle = view.barRect({0, 2}).center();
+        for (int turn = 0; turn < 3; ++turn)
+            sendWheel(view, middle, 120);
+        const double span = view.window().span();
+        QVERIFY(span < 6);
+        QTest::keyClick(&view, Qt::Key_D);
+        QTest::keyClick(&view, Qt::Key_D);
+        QTest::keyClick(&view, Qt::Key_Backspace); // the two steps along are one
+        QCOMPARE(view.window().span(), span);
+        QTest::keyClick(&view, Qt::Key_Backspace); // and the three turns of the wheel
+        QVERIFY(view.window().isFit());
+        QTest::keyClick(&view, Qt::Key_S); // nothing is further out: no step to take back
+        QTest::keyClick(&view, Qt::Key_Backspace);
+        QVERIFY(view.window().isFit());
+    }
+
+    void marksAndMeasureAreTold()
+    {
+        TimelineView view, other;
+        view.linkWindow(other);
+        for (TimelineView* each : {&view, &other}) {
+            each->resize(1000, 300);
+            each->showTimeline(TimelineScene(example()), QStringLiteral("test"), 10);
+        }
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.setFocus();
+        QTest::mouseMove(&view, QPoint(5, 5)); // beside the rows: the selected bar is marked
+        QTest::keyClick(&view, Qt::Key_Right);
+        QTest::keyClick(&view, Qt::Key_Right);
+        QTest::keyClick(&view, Qt::Key_Right);
+        QVERIFY(view.subtitle().contains(QStringLiteral("backward")));
+        QTest::keyClick(&view, Qt::Key_M);
+        QCOMPARE(view.marks(), std::vector<double>{4});
+        QCOMPARE(other.marks(), view.marks());
+        QTest::keyClick(&other, Qt::Key_F);
+        QTest::keyClick(&view, Qt::Key_Right);
+        QTest::keyClick(&view, Qt::Key_M);
+        QCOMPARE(view.marks(), (std::vector<double>{4, 6}));
+        QTest::keyClick(&view, Qt::Key_M); // takes away the one that is there
+        QCOMPARE(other.marks(), std::vector<double>{4});
+        // Measured by hand: from 4 s to 8 s stage 0 computes backward, and stage 1 runs one second forward.
+        const QRectF first = view.barRect({0, 2}), last = view.barRect({0, 3});
+        QTest::mousePress(&view, Qt::LeftButton, Qt::ShiftModifier, QPoint(int(first.left()), int(first.center().y())));
+        QTest::mouseMove(&view, last.center().toPoint());
+        QTest::mouseMove(&view, QPoint(int(last.right()), int(last.center().y())));
+        QTest::mouseRelease(
+            &view, Qt::LeftButton, Qt::ShiftModifier, QPoint(int(last.right()), int(last.center().y())));
+        QVERIFY(view.measured() && view.measured() == other.measured());
+        const TimelineScene::Shares shares = view.scene().shares(4, 8);
+        QCOMPARE(shares.busy[static_cast<std::size_t>(SpanKind::backward)], 4.0);
+        QCOMPARE(shares.busy[static_cast<std::size_t>(SpanKind::forward)], 1.0);
+        QCOMPARE(shares.busy[static_cast<std::size_t>(SpanKind::gradient_reduce)], 1.0);
+        QCOMPARE(shares.idle, 3.0);
+        QVERIFY2(view.subtitle().contains(QStringLiteral("idle 37")), qPrintable(view.subtitle()));
+        for (int i = 0; i < 3; ++i)
+            QTest::keyClick(&view, Qt::Key_Escape); // measure, selection, marks
+        QVERIFY(!view.measured() && !view.selected() && view.marks().empty() && other.marks().empty());
+    }
+
+    void thePointerIsSeenInBoth()
+    {
+        TimelineView view, other;
+        view.linkWindow(other);
+        for (TimelineView* each : {&view, &other}) {
+            each->resize(1000, 300);
+            each->showTimeline(TimelineScene(example()), QStringLiteral("test"), 10);
+        }
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        const QImage before = other.grab().toImage();
+        QTest::mouseMove(&view, view.barRect({0, 2}).center().toPoint());
+        QTRY_VERIFY(view.hovered());
+        QVERIFY(other.grab().toImage() != before); // its micro-batch is outlined, the time has a line
+        QTest::mouseMove(&view, QPoint(5, 5));
+        QTRY_VERIFY(!view.hovered());
+        QVERIFY(other.grab().toImage() == before);
+    }
+
     void coverageIsTrueToArea()
     {
         const Theme& theme = lightTheme();
@@ -160,6 +246,10 @@ private slots:
         const QImage coarse = rasterTimeline(TimelineScene(example()), 0.5, 10.5, {10, 2}, 1, 0, 1, theme);
         const QColor mixed = coarse.pixelColor(1, 0); // 1.5 to 2.5 s of stage 0: half forward, half idle
         QVERIFY(std::abs(mixed.red() - (theme.forward.red() + theme.idle.red()) / 2) <= 2);
+        // On a longer axis nothing waits after the end.
+        const QImage longer = rasterTimeline(TimelineScene(example()), 0, 20, {100, 20}, 10, 0, 1, theme);
+        QCOMPARE(longer.pixelColor(48, 15), theme.idle);
+        QCOMPARE(longer.pixelColor(52, 15), theme.panel);
     }
 
     void manyBarsAreFast()

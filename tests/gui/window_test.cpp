@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The main window as a user has it: edit, undo, invalid values, files, themes, history.
 #include "app/desktop/main_window.h"
+#include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/config/config_panel.h"
 #include "app/desktop/pages/config/reason_row.h"
@@ -25,6 +26,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
@@ -428,7 +430,16 @@ private slots:
                 all << entry.name;
             return all;
         };
-        QStringList before;
+        const auto seriesOf = [](MainWindow& window) { // in the list, behind the entries
+            QStringList all;
+            const auto* list = window.findChild<QListWidget*>(QStringLiteral("compareList"));
+            for (int row = 0; row < list->count(); ++row) {
+                if (list->item(row)->text().startsWith(QStringLiteral("Series")))
+                    all << list->item(row)->text();
+            }
+            return all;
+        };
+        QStringList before, series;
         {
             MainWindow window(presets, withSession);
             window.show();
@@ -457,6 +468,9 @@ private slots:
                 = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", presets);
             QVERIFY(table.has_value());
             window.comparePage().addRows(*table, {2});
+            window.comparePage().addSeries(*table);
+            series = seriesOf(window);
+            QVERIFY(!series.isEmpty());
             test::click(*window.findChild<QCheckBox*>(QStringLiteral("differencesOnly")));
             before = names(window);
             QVERIFY2(before.size() == 4, qPrintable(before.join(QLatin1Char('\n'))));
@@ -470,6 +484,23 @@ private slots:
         QCOMPARE(window.page(), MainWindow::Page::compare);
         QTRY_COMPARE(names(window), before);
         QCOMPARE(window.comparePage().model().reference(), 2);
+        QCOMPARE(seriesOf(window), series);
+        CompareCharts& charts = window.comparePage().charts();
+        charts.showScaling();
+        const auto hasSeries = [&] {
+            const std::vector<std::vector<Cell>> rows = charts.scaling().table().rows;
+            return std::any_of(rows.begin(), rows.end(), [](const std::vector<Cell>& row) {
+                return std::get<std::string>(row.front()).find("best measured") != std::string::npos;
+            });
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(hasSeries(), test::kPatience);
+        auto* list = window.findChild<QListWidget*>(QStringLiteral("compareList"));
+        while (!seriesOf(window).isEmpty()) { // and can be taken away
+            list->setCurrentRow(list->count() - 1);
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRemove")));
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(!hasSeries(), test::kPatience);
+        QTRY_COMPARE(names(window), before);
         QVERIFY(window.findChild<QCheckBox*>(QStringLiteral("differencesOnly"))->isChecked());
         for (const CompareEntry& entry : window.comparePage().model().entries())
             QVERIFY(entry.prediction && entry.prediction->tps_per_gpu);

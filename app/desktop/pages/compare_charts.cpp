@@ -96,17 +96,16 @@ void CompareCharts::show(const std::vector<CompareEntry>& entries)
     startScaling();
 }
 
-void CompareCharts::addPublished(const std::vector<CurveSeries>& series)
+void CompareCharts::setPublished(const std::vector<CurveSeries>& series)
 {
-    for (const CurveSeries& curve : series) {
-        const bool there = std::any_of(
-            m_published.begin(), m_published.end(), [&](const CurveSeries& other) { return other.name == curve.name; });
-        if (!there)
-            m_published.push_back(curve);
-    }
+    m_published = series;
     ++m_serial;
-    m_left->setCurrent(2);
     startScaling();
+}
+
+void CompareCharts::showScaling()
+{
+    m_left->setCurrent(2);
 }
 
 void CompareCharts::showBars()

@@ -23,8 +23,9 @@ public:
     ~CompareCharts() override;
     void show(const std::vector<CompareEntry>& entries);
     using QWidget::show;
-    // Measured series of the scaling chart, each name once.
-    void addPublished(const std::vector<CurveSeries>& series);
+    // Measured series of the scaling chart.
+    void setPublished(const std::vector<CurveSeries>& series);
+    void showScaling();
     [[nodiscard]] ComparisonChart& memory() { return *m_memory; }
     [[nodiscard]] ComparisonChart& throughput() { return *m_throughput; }
     [[nodiscard]] ComparisonChart& time() { return *m_time; }

@@ -9,10 +9,8 @@
 #include "app/desktop/pages/row_picker.h"
 #include "app/desktop/pages/sweep_view.h"
 #include "app/desktop/widgets/card_stack.h"
-#include "app/desktop/widgets/comparison_chart.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/elided_combo_box.h"
-#include "app/desktop/widgets/heat_map.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
 #include "app/desktop/zoom.h"
@@ -26,7 +24,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDate>
 #include <QEvent>
 #include <QFileDialog>
 #include <QHeaderView>
@@ -49,11 +46,11 @@ constexpr int kSideWidth = 260;
 constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
 constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 300;
-constexpr std::size_t kMostSeries = 4; // of one table in the scaling chart
 
 // Of the session.
 const QString kAdded = QStringLiteral("added"), kReference = QStringLiteral("reference"),
-              kDifferences = QStringLiteral("differencesOnly"), kView = QStringLiteral("view");
+              kDifferences = QStringLiteral("differencesOnly"), kView = QStringLiteral("view"),
+              kSeries = QStringLiteral("series");
 
 constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
 
@@ -121,8 +118,10 @@ ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
     connect(m_remove, &QPushButton::clicked, this, &ComparePage::removeSelected);
     connect(m_list, &QListWidget::itemSelectionChanged, this, [this] {
         const int row = m_list->currentRow();
-        m_remove->setEnabled(
-            row >= 0 && !m_model.entries()[static_cast<std::size_t>(row)].id.startsWith(QLatin1String(kOpenPlan)));
+        const auto at = static_cast<std::size_t>(row);
+        const bool isPlan = row >= 0 && at < m_model.entries().size()
+            && m_model.entries()[at].id.startsWith(QLatin1String(kOpenPlan));
+        m_remove->setEnabled(row >= 0 && !isPlan);
     });
     connect(&plans, &PlanTabs::added, this, &ComparePage::watchPlans);
     connect(&plans, &PlanTabs::removed, &m_later, qOverload<>(&QTimer::start));
@@ -151,6 +150,7 @@ QWidget* ComparePage::makeSide()
         button->setProperty("plain", true);
     m_add->setMenu(m_addMenu);
     m_add->setObjectName(QStringLiteral("compareAdd"));
+    m_remove->setObjectName(QStringLiteral("compareRemove"));
     m_remove->setEnabled(false);
     auto* exports = new QPushButton(tr("Export\u2026"));
     exports->setProperty("plain", true);
@@ -256,7 +256,9 @@ void ComparePage::showEntries()
         m_list->addItem(QStringLiteral("%1  %2: %3").arg(++number).arg(entryKindLabel(entry.kind), entry.name));
         m_reference->addItem(entry.name);
     }
-    m_list->setCurrentRow(selected);
+    for (const CurveSeries& curve : m_series.curves())
+        m_list->addItem(tr("Series: %1").arg(curve.name));
+    m_list->setCurrentRow(std::min(selected, m_list->count() - 1));
     m_reference->setCurrentIndex(m_model.reference());
     fitColumns();
     for (int row = 0; row < m_model.rowCount(); ++row) {
@@ -268,7 +270,7 @@ void ComparePage::showEntries()
     }
 }
 
-// As wide as their names, narrower where all of them are then on show.
+// As wide as their names and values, narrower where all of them are then on show.
 void ComparePage::fitColumns()
 {
     const int entries = static_cast<int>(m_model.entries().size());
@@ -277,9 +279,13 @@ void ComparePage::fitColumns()
     const int widest = std::clamp(room / std::max(1, entries), kColumnWidth, kWidestColumn);
     QFont bold = m_table->horizontalHeader()->font();
     bold.setWeight(QFont::DemiBold);
-    for (const CompareEntry& entry : m_model.entries()) {
-        const int needed = QFontMetrics(bold).horizontalAdvance(entry.name) * 100 / zoom() + 44;
-        widths << std::clamp(needed, kColumnWidth, widest);
+    const QFontMetrics metrics(m_table->font());
+    for (int column = 1; column <= entries; ++column) {
+        const QString& name = m_model.entries()[static_cast<std::size_t>(column - 1)].name;
+        int needed = QFontMetrics(bold).horizontalAdvance(name) + px(44);
+        for (int row = 0; row < m_model.rowCount(); ++row)
+            needed = std::max(needed, metrics.horizontalAdvance(m_model.index(row, column).data().toString()) + px(24));
+        widths << std::clamp(needed * 100 / zoom(), kColumnWidth, widest);
     }
     m_table->setWidths(widths);
 }
@@ -376,13 +382,14 @@ QVariantMap ComparePage::state() const
     const auto reference = static_cast<std::size_t>(std::max(0, m_model.reference()));
     const QString name = reference < entries.size() ? referenceName(entries[reference]) : m_keptReference;
     return {{kAdded, added}, {kReference, name}, {kDifferences, m_differences->isChecked()},
-        {kView, m_views->currentIndex()}};
+        {kView, m_views->currentIndex()}, {kSeries, m_series.origins()}};
 }
 
 void ComparePage::restore(const QVariantMap& state)
 {
     m_kept = state.value(kAdded).toStringList();
     m_keptReference = state.value(kReference).toString();
+    m_series.keep(state.value(kSeries).toStringList());
     m_differences->setChecked(state.value(kDifferences).toBool());
     m_views->setCurrentIndex(std::clamp(state.value(kView).toInt(), 0, m_views->count() - 1));
     if (isVisible()) {
@@ -399,6 +406,8 @@ void ComparePage::addKept()
         if (std::optional<CompareEntry> entry = entryFrom(origin, m_history, m_plans.presets()))
             addEntry(*std::move(entry));
     }
+    if (m_series.readKept(m_plans.presets()))
+        m_charts->setPublished(m_series.curves());
 }
 
 void ComparePage::addRows(const MeasuredTable& table, const std::vector<std::size_t>& rows)
@@ -410,23 +419,12 @@ void ComparePage::addRows(const MeasuredTable& table, const std::vector<std::siz
 
 void ComparePage::addSeries(const MeasuredTable& table)
 {
-    std::vector<TableJob> jobs = jobsOf(table);
-    std::erase_if(jobs, [](const TableJob& job) { return job.best.isEmpty(); });
-    const auto isCompared = [this](const TableJob& job) {
-        const std::vector<CompareEntry>& entries = m_model.entries();
-        return std::any_of(entries.begin(), entries.end(),
-            [&](const CompareEntry& entry) { return entry.plan() && sameJob(job, *entry.plan()); });
-    };
-    if (std::any_of(jobs.begin(), jobs.end(), isCompared))
-        std::erase_if(jobs, [&](const TableJob& job) { return !isCompared(job); });
-    if (jobs.size() > kMostSeries)
-        jobs.resize(kMostSeries);
-    std::vector<CurveSeries> series;
-    for (const TableJob& job : jobs)
-        series.push_back({tr("%2, best measured (%1)").arg(fromUtf8(table.name), job.name), job.best, true});
-    m_charts->addPublished(series);
-    emit message(tr("%1 of %2 in the scaling chart")
-                     .arg(counted(double(series.size()), tr("job"), tr("jobs")), fromUtf8(table.name)));
+    const std::size_t jobs = m_series.add(table, m_model.entries());
+    m_charts->setPublished(m_series.curves());
+    m_charts->showScaling();
+    showEntries();
+    emit message(
+        tr("%1 of %2 in the scaling chart").arg(counted(double(jobs), tr("job"), tr("jobs")), fromUtf8(table.name)));
 }
 
 void ComparePage::showView(View view)
@@ -434,57 +432,20 @@ void ComparePage::showView(View view)
     m_views->setCurrentIndex(static_cast<int>(view));
 }
 
-ReportPage ComparePage::report() const
-{
-    ReportPage page;
-    const std::vector<CompareEntry>& entries = m_model.entries();
-    if (m_views->currentIndex() == static_cast<int>(View::sweep)) {
-        page.title = m_sweep->map().title();
-        page.lines << m_sweep->map().subtitle();
-        if (!m_sweep->summary().isEmpty())
-            page.lines << m_sweep->summary();
-        if (!m_sweep->map().grid().rows.isEmpty())
-            page.parts = {{&m_sweep->map(), 900, {}}};
-    } else if (!entries.empty()) {
-        QStringList names;
-        for (const CompareEntry& entry : entries)
-            names << QStringLiteral("%1: %2").arg(entryKindLabel(entry.kind), entry.name);
-        page.title = tr("Comparison of %1").arg(counted(double(entries.size()), tr("entry"), tr("entries")));
-        page.lines << names.join(QStringLiteral("; "))
-                   << tr("Differences against %1").arg(entries[static_cast<std::size_t>(m_model.reference())].name);
-        page.parts = {{nullptr, 0, reportTable()}, {&m_charts->throughput(), 210, {}}, {&m_charts->time(), 230, {}},
-            {&m_charts->memory(), 230, {}}};
-    }
-    page.lines << tr("Fourfold, %1").arg(QDate::currentDate().toString(Qt::ISODate));
-    return page;
-}
-
-// The table on show as people read it, without its headings.
-Table ComparePage::reportTable() const
-{
-    Table table;
-    for (int column = 0; column < m_model.columnCount(); ++column) {
-        const QString title = m_model.headerData(column, Qt::Horizontal).toString().section(QLatin1Char('\n'), 0, 0);
-        table.columns.push_back({title.toStdString(), {}});
-    }
-    for (int row = 0; row < m_model.rowCount(); ++row) {
-        if (m_model.index(row, 0).data(CompareModel::HeadingRole).toBool())
-            continue;
-        std::vector<Cell> cells;
-        for (int column = 0; column < m_model.columnCount(); ++column)
-            cells.emplace_back(m_model.index(row, column).data().toString().toStdString());
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
-}
-
 void ComparePage::removeSelected()
 {
     const int row = m_list->currentRow();
-    if (row < 0 || row >= static_cast<int>(m_model.entries().size()))
+    const std::vector<CompareEntry>& entries = m_model.entries();
+    if (row < 0)
         return;
-    const QString id = m_model.entries()[static_cast<std::size_t>(row)].id;
-    std::erase_if(m_added, [&](const CompareEntry& entry) { return entry.id == id; });
+    const auto at = static_cast<std::size_t>(row);
+    if (at >= entries.size()) { // the series stand behind the entries
+        m_series.remove(at - entries.size());
+        m_charts->setPublished(m_series.curves());
+    } else {
+        const QString id = entries[at].id;
+        std::erase_if(m_added, [&](const CompareEntry& entry) { return entry.id == id; });
+    }
     refresh();
 }
 

@@ -2,6 +2,7 @@
 // Compare mode: open plans, stored runs and published measurements side by side, as table, charts and timelines.
 #pragma once
 
+#include "app/desktop/pages/compare_series.h"
 #include "app/desktop/report_export.h"
 #include "app/models/compare_model.h"
 #include "app/models/plan_tabs.h"
@@ -83,6 +84,7 @@ private:
     PlanTabs& m_plans;
     std::filesystem::path m_history;
     std::vector<CompareEntry> m_added; // runs and published rows, behind the open plans
+    CompareSeries m_series;
     QStringList m_kept; // entries of the last session that were not looked at yet, by their origin
     QString m_keptReference; // of that session, until it is there
     CompareModel m_model;

@@ -24,19 +24,23 @@ CompareTimelines::CompareTimelines(QWidget* parent)
     : QWidget(parent)
     , m_views{new TimelineView, new TimelineView}
     , m_choices{new QComboBox, new QComboBox}
-    , m_rows(new QVBoxLayout)
+    , m_both(new QWidget)
+    , m_rows(new QVBoxLayout(m_both))
     , m_difference(new QLabel)
 {
     m_rows->setContentsMargins(12, 12, 12, 12);
     m_rows->setSpacing(10);
-    for (TimelineView* view : m_views)
+    m_both->setAccessibleName(tr("Two timelines"));
+    for (TimelineView* view : m_views) {
         m_rows->addWidget(view, 1);
+        view->setTogether(m_both);
+    }
     m_views[0]->linkWindow(*m_views[1]);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(makeControls());
-    column->addLayout(m_rows, 1);
+    column->addWidget(m_both, 1);
 }
 
 QWidget* CompareTimelines::makeControls()

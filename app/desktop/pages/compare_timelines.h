@@ -40,7 +40,8 @@ private:
     std::vector<Choice> m_offered;
     std::array<TimelineView*, 2> m_views;
     std::array<QComboBox*, 2> m_choices;
-    QVBoxLayout* m_rows; // of the two
+    QWidget* m_both; // of the two
+    QVBoxLayout* m_rows; // in it
     QLabel* m_difference;
     bool m_chosen = false; // by a person
 };

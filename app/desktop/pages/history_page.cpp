@@ -6,6 +6,7 @@
 #include "app/desktop/layout_state.h"
 #include "app/desktop/pages/history_detail.h"
 #include "app/desktop/pages/recalibrate_dialog.h"
+#include "app/desktop/save_file.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/error_scatter.h"
 #include "app/desktop/widgets/filter_bar.h"
@@ -344,8 +345,8 @@ bool HistoryPage::importRun(const std::filesystem::path& path)
 
 void HistoryPage::askForExport(const QString& ending, const QString& filter)
 {
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Export the runs on show"), QStringLiteral("fourfold-history.%1").arg(ending), filter);
+    const QString file = askSaveFile(
+        this, tr("Export the runs on show"), QStringLiteral("fourfold-history.%1").arg(ending), filter, ending);
     if (!file.isEmpty())
         exportTo(
             file.endsWith(QLatin1Char('.') + ending, Qt::CaseInsensitive) ? file : file + QLatin1Char('.') + ending);

@@ -33,10 +33,12 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
         const MeasuredRow& row = table.rows[i];
         if (!row.ran() || row.plan.gpus == 0)
             continue; // nothing to compare with
-        auto* item = new QListWidgetItem(
-            tr("%1  %2, %3, %4: %5 tokens/s per GPU")
-                .arg(fromUtf8(row.row), fromUtf8(row.plan.model.name), gpusFact(row.plan), layoutLine(row.plan.layout),
-                    row.tps_per_gpu ? grouped(*row.tps_per_gpu, 1) : tr("?")));
+        auto* item
+            = new QListWidgetItem(tr("%1  %2, %3 x %4, %5, micro-batch %6: %7 tokens/s per GPU")
+                                      .arg(fromUtf8(row.row), fromUtf8(row.plan.model.name), grouped(row.plan.gpus),
+                                          fromUtf8(row.plan.cluster.gpu.name), layoutLine(row.plan.layout),
+                                          grouped(double(row.plan.training.micro_batch)),
+                                          row.tps_per_gpu ? grouped(*row.tps_per_gpu, 1) : tr("?")));
         item->setData(Qt::UserRole, QVariant::fromValue<qulonglong>(i));
         m_list->addItem(item);
     }

@@ -5,9 +5,7 @@
 #include "app/models/text.h"
 #include "core/report/views/plan_tables.h"
 
-#include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -99,9 +97,8 @@ void BoundsView::paintRow(
     const QString name
         = tr("%1, %2 over the %3")
               .arg(parallelismName(link.parallelism), counted(link.ranks, tr("rank")), linkName(link.link));
-    painter.drawText(QRectF(line.left(), line.top(), px(kNameWidth) - px(8), line.height()),
-        Qt::AlignLeft | Qt::AlignVCenter,
-        painter.fontMetrics().elidedText(name, Qt::ElideRight, px(kNameWidth) - px(8)));
+    cut().draw(painter, QRectF(line.left(), line.top(), px(kNameWidth) - px(8), line.height()),
+        Qt::AlignLeft | Qt::AlignVCenter, name);
     const double verdict = std::min(double(px(kVerdictWidth)), line.width() * 0.45);
     const double room = line.width() - px(kNameWidth) - verdict - px(12);
     const double bar = std::max(3.0, std::min(double(px(11)), line.height() / 2 - 3));
@@ -128,29 +125,22 @@ void BoundsView::paintRow(
         return;
     painter.setFont(scaledFont(-0.75));
     painter.setPen(theme.muted);
-    painter.drawText(first.translated(0, lineHeight), Qt::AlignLeft | Qt::AlignVCenter,
-        painter.fontMetrics().elidedText(boundCondition(link), Qt::ElideRight, static_cast<int>(verdict)));
+    cut().draw(painter, first.translated(0, lineHeight), Qt::AlignLeft | Qt::AlignVCenter, boundCondition(link));
 }
 
-bool BoundsView::event(QEvent* event)
+QString BoundsView::tipAt(const QPoint& point) const
 {
-    if (event->type() != QEvent::ToolTip || isEmpty())
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
+    if (isEmpty())
+        return {};
     const QRect area = bodyArea();
-    const double index = (help->pos().y() - area.top() - px(kLegendHeight)) / rowHeight(area);
-    if (index >= 0 && index < double(m_bounds.links.size())) {
-        const LinkBound& link = m_bounds.links[static_cast<std::size_t>(index)];
-        QToolTip::showText(help->globalPos(),
-            tr("%1\nlatency %2, whatever the batch %3, a sequence %4; compute a sequence %5\n"
-               "latency + transfer \u2264 batch \u00d7 (compute \u2212 transfer of a sequence)")
-                .arg(boundCondition(link), duration(link.bound.latency_s), duration(link.bound.transfer_s),
-                    duration(link.bound.transfer_s_per_sequence), duration(link.bound.compute_s_per_sequence)),
-            this);
-    } else {
-        QToolTip::hideText();
-    }
-    return true;
+    const double index = (point.y() - area.top() - px(kLegendHeight)) / rowHeight(area);
+    if (index < 0 || index >= double(m_bounds.links.size()))
+        return {};
+    const LinkBound& link = m_bounds.links[static_cast<std::size_t>(index)];
+    return tr("%1\nlatency %2, whatever the batch %3, a sequence %4; compute a sequence %5\n"
+              "latency + transfer \u2264 batch \u00d7 (compute \u2212 transfer of a sequence)")
+        .arg(boundCondition(link), duration(link.bound.latency_s), duration(link.bound.transfer_s),
+            duration(link.bound.transfer_s_per_sequence), duration(link.bound.compute_s_per_sequence));
 }
 
 Table BoundsView::table() const

@@ -20,7 +20,7 @@ public:
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_bounds.links.empty(); }
-    bool event(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
     [[nodiscard]] double rowHeight(const QRect& area) const;

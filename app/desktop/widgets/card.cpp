@@ -2,14 +2,18 @@
 #include "app/desktop/widgets/card.h"
 
 #include "app/desktop/card_export.h"
+#include "app/desktop/sized_for.h"
 #include "app/desktop/widgets/card_frame.h"
 #include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 
 #include <QContextMenuEvent>
+#include <QHelpEvent>
 #include <QMenu>
 #include <QPainter>
+#include <QToolTip>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold::ui {
@@ -99,6 +103,28 @@ void Card::contextMenuEvent(QContextMenuEvent* event)
         menu.exec(event->globalPos());
 }
 
+bool Card::isForFile() const
+{
+    for (const QWidget* at = this; at; at = at->parentWidget()) {
+        if (at->property(kForFile).toBool())
+            return true;
+    }
+    return false;
+}
+
+bool Card::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString whole = m_cut.at(help->pos());
+    QString tip = tipAt(help->pos());
+    if (!tip.contains(whole)) // every text contains an empty one
+        tip = tip.isEmpty() ? whole : whole + QLatin1Char('\n') + tip;
+    QToolTip::showText(help->globalPos(), tip, this); // an empty one hides
+    return true;
+}
+
 void Card::focusInEvent(QFocusEvent* event)
 {
     QWidget::focusInEvent(event);
@@ -117,7 +143,8 @@ void Card::paintEvent(QPaintEvent*)
 {
     const Theme& theme = themeOf(this);
     QPainter painter(this);
-    const bool ring = hasFocus() && focusPolicy() != Qt::NoFocus;
+    m_cut.clear();
+    const bool ring = hasFocus() && focusPolicy() != Qt::NoFocus && !isForFile();
     paintFrame(painter, rect(), theme.panel, ring ? theme.accent : theme.line, ring ? 2 : 1);
     paintHeader(painter, theme);
     const QRect body = bodyArea();
@@ -138,16 +165,17 @@ void Card::paintHeader(QPainter& painter, const Theme& theme) const
     painter.setPen(theme.text);
     painter.setFont(scaledFont(0.5, QFont::DemiBold));
     const QRect line(margin(), px(8), width() - 2 * margin() - m_headerReserve, px(20));
-    const QString title = elidedLine(painter.font(), m_title, line.width());
-    const int titleWidth = lineWidth(painter.font(), title);
-    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, title);
+    const int titleWidth = std::min(lineWidth(painter.font(), m_title), line.width());
+    m_cut.draw(
+        painter, QRect(line.topLeft(), QSize(titleWidth, line.height())), Qt::AlignLeft | Qt::AlignVCenter, m_title);
     const QString text = m_stale ? tr("for the last valid plan") : m_subtitle;
     painter.setPen(m_stale ? theme.warning : theme.muted);
     painter.setFont(scaledFont(-0.5));
     const QRect rest = line.adjusted(titleWidth + px(10), 0, 0, 0);
-    if (rest.width() < px(kLeastSubtitle))
-        return; // two letters and an ellipsis tell nobody anything
-    drawLine(painter, rest, Qt::AlignLeft | Qt::AlignVCenter, elidedLine(painter.font(), text, rest.width()));
+    if (rest.width() >= px(kLeastSubtitle))
+        m_cut.draw(painter, rest, Qt::AlignLeft | Qt::AlignVCenter, text);
+    else if (!text.isEmpty()) // two letters and an ellipsis tell nobody anything
+        m_cut.note(line, m_title + QLatin1Char('\n') + text);
 }
 
 void Card::fillShape(QPainter& painter, const QRectF& shape, const QColor& color, Fill fill, const Theme& theme)

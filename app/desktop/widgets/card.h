@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/theme.h"
+#include "app/desktop/widgets/cut_texts.h"
 #include "core/report/table/table.h"
 
 #include <QWidget>
@@ -61,6 +62,12 @@ protected:
     // Entries of the context menu that this kind of card has besides the usual exports.
     virtual void addOwnExports(QMenu&) { }
     [[nodiscard]] QRect bodyArea() const;
+    [[nodiscard]] bool isForFile() const; // it is being drawn into a picture, with or without others
+    // What the tool tip at a point says; empty: none. What is written shortened there is told before it.
+    [[nodiscard]] virtual QString tipAt(const QPoint&) const { return toolTip(); }
+    // Where shortened lines go through: painting starts it anew.
+    [[nodiscard]] CutTexts& cut() const { return m_cut; }
+    bool event(QEvent* event) override;
     // Lines of setExplain(), each behind a line break; empty where nobody explains.
     [[nodiscard]] QString explained(const QString& part) const;
     void paintEvent(QPaintEvent* event) override;
@@ -73,6 +80,7 @@ private:
 
     QString m_title, m_subtitle, m_emptyText;
     Explain m_explain;
+    mutable CutTexts m_cut; // of the picture on show
     int m_headerReserve = 0;
     bool m_stale = false;
 };

@@ -3,6 +3,7 @@
 
 #include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
+#include "app/models/text.h"
 
 #include <QBarCategoryAxis>
 #include <QBarSeries>
@@ -12,7 +13,9 @@
 #include <QEvent>
 #include <QGraphicsLayout>
 #include <QLegend>
+#include <QLineF>
 #include <QLineSeries>
+#include <QLocale>
 #include <QLogValueAxis>
 #include <QPainter>
 #include <QScatterSeries>
@@ -25,7 +28,9 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendLine = 17;
+constexpr int kLegendLine = 17; // lengths at 100 % zoom
+constexpr int kAxisRoom = 72, kLabelMargin = 18, kPointReach = 12;
+constexpr int kLeastLetters = 7; // of a cut name
 
 // Colour, pen and marker together tell the lines apart.
 struct CurveLook {
@@ -110,6 +115,8 @@ ComparisonChart::ComparisonChart(const QString& title, const QString& subtitle, 
     setFocusPolicy(Qt::StrongFocus);
     setEmptyText(tr("Add plans or runs to compare them."));
     m_chart->setBackgroundVisible(false);
+    m_chart->setLocale(QLocale(QLocale::English, QLocale::UnitedStates)); // 4,000 as everywhere in the window
+    m_chart->setLocalizeNumbers(true);
     m_chart->setAnimationOptions(QChart::NoAnimation);
     m_chart->setMargins({0, 0, 0, 0});
     m_chart->layout()->setContentsMargins(0, 0, 0, 0);
@@ -157,6 +164,7 @@ int ComparisonChart::seriesCount() const
 void ComparisonChart::rebuild()
 {
     m_chart->removeAllSeries();
+    m_names = nullptr;
     for (QAbstractAxis* axis : m_chart->axes()) {
         m_chart->removeAxis(axis);
         delete axis;
@@ -200,12 +208,8 @@ void ComparisonChart::buildBars()
     }
     series->setBarWidth(m_stacked ? 0.5 : 0.7);
     m_chart->addSeries(series);
-    auto* x = new QBarCategoryAxis;
-    // Numbered as in the table: equal names would become one category, and long ones are cut.
-    QStringList categories;
-    for (const QString& name : m_categories)
-        categories << QStringLiteral("%1 %2").arg(categories.size() + 1).arg(name);
-    x->append(categories);
+    auto* x = m_names = new QBarCategoryAxis;
+    nameCategories();
     auto* y = new QValueAxis;
     y->setTitleText(m_unit);
     setRoundRange(*y, most);
@@ -318,11 +322,11 @@ ComparisonChart::Legend ComparisonChart::legendAbove(const QRect& area) const
     Legend legend{{}, area};
     QPoint at(area.left(), area.top() + px(10));
     for (std::size_t i = 0; i < legendCount(); ++i) {
-        const QString text = elidedLine(font, legendName(i), area.width() / 2 - px(32));
-        const int width = px(32) + lineWidth(font, text);
+        const int most = area.width() / 2 - px(32);
+        const int width = px(32) + std::min(most, lineWidth(font, legendName(i)));
         if (at.x() > area.left() && at.x() + width > area.right() + px(16))
             at = QPoint(area.left(), at.y() + px(kLegendLine));
-        legend.entries.push_back({at, text, i});
+        legend.entries.push_back({at, legendName(i), most, i});
         at.rx() += width;
     }
     if (!legend.entries.empty())
@@ -339,14 +343,13 @@ ComparisonChart::Legend ComparisonChart::legendBeside(const QRect& area) const
     const int width = std::min(px(16) + longest, area.width() * 2 / 5);
     Legend legend{{}, area.adjusted(0, 0, -width - px(10), 0)};
     const auto lines = static_cast<std::size_t>(std::max(1, area.height() / px(kLegendLine)));
-    const QFontMetrics metrics(font); // names of measured series differ at their ends
     const std::size_t named = legendCount() > lines ? lines - 1 : legendCount();
     QPoint at(area.right() + 1 - width, area.top() + px(10));
     for (std::size_t i = 0; i < named; ++i, at.ry() += px(kLegendLine))
-        legend.entries.push_back({at, metrics.elidedText(legendName(i), Qt::ElideMiddle, width - px(16)), i});
+        legend.entries.push_back({at, legendName(i), width - px(16), i});
     if (named < legendCount())
         legend.entries.push_back(
-            {at, elidedLine(font, tr("%1 more, in the table").arg(legendCount() - named), width), std::string::npos});
+            {at, tr("%1 more, in the table").arg(legendCount() - named), width, std::string::npos});
     return legend;
 }
 
@@ -356,12 +359,15 @@ void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Them
         if (entry.series == std::string::npos) {
             painter.setPen(theme.muted);
             painter.setFont(scaledFont(-0.5));
-            drawLine(painter, entry.at.x(), entry.at.y(), entry.text);
+            cut().draw(painter, entry.at.x(), entry.at.y(), entry.width, entry.text);
             continue;
         }
         if (m_curves.empty()) {
             const BarSet& set = m_sets[entry.series];
-            drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, entry.text, set.fill, theme);
+            drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, {}, set.fill, theme);
+            painter.setPen(theme.muted);
+            painter.setFont(scaledFont(-0.5));
+            cut().draw(painter, entry.at.x() + px(16), entry.at.y(), entry.width, entry.text, Qt::ElideMiddle);
             continue;
         }
         const CurveLook& look = kCurveLooks[entry.series % std::size(kCurveLooks)];
@@ -378,14 +384,84 @@ void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Them
         painter.setRenderHint(QPainter::Antialiasing, false);
         painter.setPen(theme.muted);
         painter.setFont(scaledFont(-0.5));
-        drawLine(painter, entry.at.x() + px(16), entry.at.y(), entry.text);
+        // Names of measured series differ at their ends.
+        cut().draw(painter, entry.at.x() + px(16), entry.at.y(), entry.width, entry.text, Qt::ElideMiddle);
     }
+}
+
+// Numbered as in the table: equal names would become one category. They are cut to the room under a bar, in the middle;
+// where that leaves nothing to read the number stands alone.
+void ComparisonChart::nameCategories()
+{
+    const int bars = std::max<int>(1, static_cast<int>(m_categories.size()));
+    const int room = (m_view->width() - px(kAxisRoom)) / bars - px(kLabelMargin);
+    const QFont font = scaledFont(-1);
+    QStringList names;
+    for (const QString& name : m_categories) {
+        const QString number = QString::number(names.size() + 1);
+        const QString whole = QStringLiteral("%1 %2").arg(number, name);
+        const QString shown = elidedLine(font, whole, room, Qt::ElideMiddle);
+        const bool isReadable = shown == whole || shown.size() >= number.size() + kLeastLetters;
+        names << (isReadable ? shown : number);
+    }
+    if (names != m_names->categories())
+        m_names->setCategories(names);
+}
+
+QString ComparisonChart::tipOfBars(const QPointF& value) const
+{
+    const auto category = static_cast<qsizetype>(std::floor(value.x() + 0.5));
+    if (category < 0 || category >= m_categories.size())
+        return {};
+    QStringList lines{QStringLiteral("%1 %2").arg(category + 1).arg(m_categories[category])};
+    double sum = 0;
+    for (const BarSet& set : m_sets) {
+        const auto at = static_cast<std::size_t>(category);
+        if (at >= set.values.size() || !std::isfinite(set.values[at]) || (m_stacked && set.values[at] == 0))
+            continue;
+        sum += set.values[at];
+        lines << tr("%1: %2 %3").arg(set.name, significant(set.values[at]), m_unit);
+    }
+    if (m_stacked && lines.size() > 1)
+        lines << tr("Together: %1 %2").arg(significant(sum), m_unit);
+    return lines.join(QLatin1Char('\n'));
+}
+
+QString ComparisonChart::tipOfCurves(const QPointF& inChart) const
+{
+    double nearest = px(kPointReach);
+    QString tip;
+    const QList<QAbstractSeries*> series = m_chart->series();
+    for (qsizetype i = 0; i < series.size(); ++i) {
+        const CurveSeries& curve = m_curves[static_cast<std::size_t>(i)];
+        for (const QPointF& point : curve.points) {
+            const double away = QLineF(m_chart->mapToPosition(point, series[i]), inChart).length();
+            if (away >= nearest)
+                continue;
+            nearest = away;
+            tip = tr("%1\n%2 %3: %4 %5").arg(curve.name, grouped(point.x()), m_xName, significant(point.y()), m_unit);
+        }
+    }
+    return tip;
+}
+
+QString ComparisonChart::tipAt(const QPoint& point) const
+{
+    if (isEmpty() || m_chart->series().isEmpty() || !m_view->geometry().contains(point))
+        return {};
+    const QPointF inChart = m_chart->mapFromScene(m_view->mapToScene(point - m_view->pos()));
+    const QRectF plot = m_chart->plotArea();
+    if (inChart.x() < plot.left() || inChart.x() > plot.right() || inChart.y() < plot.top())
+        return {};
+    return m_curves.empty() ? tipOfBars(m_chart->mapToValue(inChart)) : tipOfCurves(inChart);
 }
 
 // The chart where the legend leaves room for it.
 void ComparisonChart::place()
 {
     m_view->setGeometry(legend(bodyArea()).plot.adjusted(-6, 0, 6, 6));
+    if (m_names)
+        nameCategories();
 }
 
 void ComparisonChart::resizeEvent(QResizeEvent* event)

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+class QBarCategoryAxis;
 class QChart;
 class QChartView;
 
@@ -43,6 +44,7 @@ protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
     void rebuild();
@@ -55,6 +57,7 @@ private:
     struct LegendEntry {
         QPoint at; // its baseline, in the card
         QString text;
+        int width = 0; // at most, of the text
         std::size_t series = 0; // npos: words about the ones that have no room
     };
     struct Legend {
@@ -66,9 +69,13 @@ private:
     [[nodiscard]] Legend legendBeside(const QRect& area) const;
     [[nodiscard]] std::size_t legendCount() const { return m_curves.empty() ? m_sets.size() : m_curves.size(); }
     [[nodiscard]] QString legendName(std::size_t series) const;
+    void nameCategories();
+    [[nodiscard]] QString tipOfBars(const QPointF& value) const; // in the units of the axes
+    [[nodiscard]] QString tipOfCurves(const QPointF& inChart) const;
 
     QChart* m_chart;
     QChartView* m_view;
+    QBarCategoryAxis* m_names = nullptr; // the chart's; null: there are no bars
     QStringList m_categories;
     std::vector<BarSet> m_sets;
     std::vector<CurveSeries> m_curves;

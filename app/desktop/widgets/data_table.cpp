@@ -7,17 +7,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QHelpEvent>
 #include <QKeyEvent>
-#include <QToolTip>
 
 #include <algorithm>
 
 namespace fourfold::ui {
-
-namespace {
-constexpr int kCellPadding = 22; // both sides, with the delegate's margin
-}
 
 DataTable::DataTable(QWidget* parent)
     : QTableView(parent)
@@ -119,20 +113,6 @@ void DataTable::showEvent(QShowEvent* event)
 {
     QTableView::showEvent(event);
     fitColumns(); // the zoom may have changed while it was hidden
-}
-
-bool DataTable::viewportEvent(QEvent* event)
-{
-    if (event->type() != QEvent::ToolTip)
-        return QTableView::viewportEvent(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QModelIndex at = indexAt(help->pos());
-    if (!at.isValid() || !at.data(Qt::ToolTipRole).toString().isEmpty())
-        return QTableView::viewportEvent(event);
-    const QString text = at.data().toString();
-    const bool isCut = fontMetrics().horizontalAdvance(text) > visualRect(at).width() - kCellPadding;
-    QToolTip::showText(help->globalPos(), isCut ? text : QString(), viewport(), visualRect(at));
-    return true;
 }
 
 } // namespace fourfold::ui

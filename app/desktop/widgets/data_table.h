@@ -28,8 +28,6 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
-    // What is cut in its cell is told in full, where the model has nothing else to tell.
-    bool viewportEvent(QEvent* event) override;
 
 private:
     void fitRows();

@@ -2,8 +2,10 @@
 #include "app/desktop/widgets/elided_combo_box.h"
 
 #include <QAbstractItemView>
+#include <QHelpEvent>
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
+#include <QToolTip>
 
 namespace fourfold::ui {
 
@@ -13,7 +15,25 @@ ElidedComboBox::ElidedComboBox(QWidget* parent)
     setMinimumContentsLength(8);
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     view()->setTextElideMode(Qt::ElideRight);
-    connect(this, &QComboBox::currentTextChanged, this, &QWidget::setToolTip);
+}
+
+QString ElidedComboBox::shownIn(const QStyleOptionComboBox& option) const
+{
+    const QRect room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+    return option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, room.width() - 4);
+}
+
+// The choice in full where it is cut, in front of the tip that the box has.
+bool ElidedComboBox::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QComboBox::event(event);
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    QStringList lines{shownIn(option) == currentText() ? QString() : currentText(), toolTip()};
+    lines.removeAll(QString());
+    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), lines.join(QLatin1Char('\n')), this);
+    return true;
 }
 
 void ElidedComboBox::paintEvent(QPaintEvent*)
@@ -21,8 +41,7 @@ void ElidedComboBox::paintEvent(QPaintEvent*)
     QStylePainter painter(this);
     QStyleOptionComboBox option;
     initStyleOption(&option);
-    const QRect room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
-    option.currentText = option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, room.width() - 4);
+    option.currentText = shownIn(option);
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
 }

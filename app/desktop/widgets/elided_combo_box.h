@@ -12,7 +12,11 @@ public:
     explicit ElidedComboBox(QWidget* parent = nullptr);
 
 protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+
+private:
+    [[nodiscard]] QString shownIn(const QStyleOptionComboBox& option) const; // the choice, cut to its room
 };
 
 } // namespace fourfold::ui

@@ -4,11 +4,9 @@
 #include "app/desktop/widgets/text_line.h"
 #include "app/desktop/zoom.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 namespace fourfold::ui {
 
@@ -59,12 +57,9 @@ QString FigureCard::tip() const
     return lines.join(QLatin1Char('\n')) + explained({});
 }
 
-bool FigureCard::event(QEvent* event)
+QString FigureCard::tipAt(const QPoint&) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), tip(), this);
-    return true;
+    return tip();
 }
 
 void FigureCard::setOpens(bool opens)
@@ -98,8 +93,7 @@ void FigureCard::paintEvent(QPaintEvent* event)
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    drawLine(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft,
-        elidedLine(painter.font(), m_figure.title, textWidth));
+    cut().draw(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
 
     painter.setOpacity(isStale() ? kStaleOpacity : 1);
     painter.setPen(theme.text);
@@ -128,8 +122,7 @@ void FigureCard::paintEvent(QPaintEvent* event)
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
     const auto note = [&](int top, const QString& text) {
-        drawLine(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft,
-            elidedLine(painter.font(), text, textWidth + 4));
+        cut().draw(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft, text);
     };
     note(73, m_figure.basis);
     if (isStale()) {

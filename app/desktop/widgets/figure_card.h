@@ -25,7 +25,7 @@ signals:
     void activated();
 
 protected:
-    bool event(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
     void paintEvent(QPaintEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -4,11 +4,9 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -156,8 +154,7 @@ void HeatMap::paintCell(QPainter& painter, const QRectF& rect, const HeatCell& c
     painter.setPen(ink);
     const QString text = cell.text.isEmpty() && cell.state == HeatCell::State::impossible ? unknownText() : cell.text;
     if (rect.height() >= px(13)) {
-        painter.drawText(shape, Qt::AlignCenter,
-            painter.fontMetrics().elidedText(text, Qt::ElideRight, static_cast<int>(shape.width())));
+        cut().draw(painter, shape, Qt::AlignCenter, text);
     }
 }
 
@@ -202,7 +199,7 @@ void HeatMap::paintBody(QPainter& painter, const QRect& area, const Theme& theme
         const QRectF line(area.left(), at.cells.top() + row * at.height, px(kNamesWidth - 8), at.height);
         painter.setPen(theme.text);
         if (at.height >= px(11))
-            painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_grid.rows[row]);
+            cut().draw(painter, line, Qt::AlignLeft | Qt::AlignVCenter, m_grid.rows[row]);
         for (int column = 0; column < m_grid.columns.size(); ++column)
             paintCell(painter, {at.cells.left() + column * at.width, line.top(), at.width, at.height},
                 *m_grid.at(row, column), theme);
@@ -247,16 +244,10 @@ void HeatMap::keyPressEvent(QKeyEvent* event)
     }
 }
 
-bool HeatMap::event(QEvent* event)
+QString HeatMap::tipAt(const QPoint& point) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const auto place = placeAt(help->pos()))
-        QToolTip::showText(help->globalPos(), m_grid.at(place->first, place->second)->tip, this);
-    else
-        QToolTip::hideText();
-    return true;
+    const auto place = placeAt(point);
+    return place ? m_grid.at(place->first, place->second)->tip : QString();
 }
 
 } // namespace fourfold::ui

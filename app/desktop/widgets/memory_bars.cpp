@@ -5,11 +5,9 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -280,21 +278,13 @@ void MemoryBars::keyPressEvent(QKeyEvent* event)
     emit stageClicked(std::clamp(m_selected + step, 0, m_model.rowCount() - 1));
 }
 
-bool MemoryBars::event(QEvent* event)
+QString MemoryBars::tipAt(const QPoint& point) const
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const int stage = stageAt(help->pos());
-        if (stage >= 0)
-            QToolTip::showText(help->globalPos(),
-                describe(stage) + explained(QStringLiteral("stage %1").arg(stage))
-                    + tr("\nDouble click or Enter opens the derivation"),
-                this);
-        else
-            QToolTip::hideText();
-        return true;
-    }
-    return Card::event(event);
+    const int stage = stageAt(point);
+    if (stage < 0)
+        return {};
+    return describe(stage) + explained(QStringLiteral("stage %1").arg(stage))
+        + tr("\nDouble click or Enter opens the derivation");
 }
 
 } // namespace fourfold::ui

@@ -30,7 +30,7 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    bool event(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
     struct Axis {

@@ -102,7 +102,7 @@ void ParetoScatter::paintBody(QPainter& painter, const QRect& area, const Theme&
     painter.setBrush(Qt::NoBrush);
     painter.drawEllipse(QPointF(next + px(5), baseline - px(4)), px(4), px(4));
     painter.setPen(theme.muted);
-    drawLine(painter, next + px(16), baseline, elidedLine(painter.font(), two, area.right() - next - px(16)));
+    cut().draw(painter, next + px(16), baseline, area.right() - next - px(16), two);
     painter.setRenderHint(QPainter::Antialiasing, false);
     paintAxes(painter, area, axes, theme);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -134,8 +134,7 @@ void ParetoScatter::paintAxes(QPainter& painter, const QRect& area, const Axes& 
             grouped(value, xStep < 1 ? 2 : 0));
     }
     const QRectF title(area.left(), axes.plot.bottom() + px(17), area.width(), px(16));
-    drawLine(painter, title, Qt::AlignCenter,
-        elidedLine(painter.font(), tr("Memory, GiB per GPU (up: tokens/s per GPU)"), area.width()));
+    cut().draw(painter, title, Qt::AlignCenter, tr("Memory, GiB per GPU (up: tokens/s per GPU)"));
 }
 
 void ParetoScatter::drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const

@@ -285,8 +285,8 @@ void RankMeshView::paintText(QPainter& painter, const Grid& grid, const Theme& t
         painter.setPen(i == 0 && m_current ? theme.text : theme.muted);
         const QRect rest(grid.text.left(), y, grid.text.width(), grid.text.bottom() + 1 - y);
         if (!beside) {
-            drawLine(painter, QRect(rest.topLeft(), QSize(rest.width(), px(kTextLine))),
-                Qt::AlignLeft | Qt::AlignVCenter, elidedLine(painter.font(), lines[i], rest.width()));
+            cut().draw(painter, QRect(rest.topLeft(), QSize(rest.width(), px(kTextLine))),
+                Qt::AlignLeft | Qt::AlignVCenter, lines[i]);
             y += px(kTextLine);
             continue;
         }

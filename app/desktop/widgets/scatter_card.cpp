@@ -3,12 +3,10 @@
 
 #include "app/desktop/zoom.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEngine>
 #include <QPainter>
-#include <QToolTip>
 
 namespace fourfold::ui {
 
@@ -94,17 +92,10 @@ void ScatterCard::keyPressEvent(QKeyEvent* event)
         emit rowClicked(row);
 }
 
-bool ScatterCard::event(QEvent* event)
+QString ScatterCard::tipAt(const QPoint& point) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int row = isEmpty() ? -1 : rowAt(help->pos());
-    if (row < 0)
-        QToolTip::hideText();
-    else
-        QToolTip::showText(help->globalPos(), tipOf(row), this);
-    return true;
+    const int row = isEmpty() ? -1 : rowAt(point);
+    return row < 0 ? QString() : tipOf(row);
 }
 
 } // namespace fourfold::ui

@@ -37,7 +37,7 @@ protected:
     void paintPoints(QPainter& painter, const Theme& theme, const std::function<void(QPainter& on)>& draw);
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    bool event(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
     int m_selected = -1;

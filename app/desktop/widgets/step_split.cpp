@@ -5,11 +5,9 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -154,22 +152,15 @@ Table StepSplit::table() const
     return table;
 }
 
-bool StepSplit::event(QEvent* event)
+QString StepSplit::tipAt(const QPoint& point) const
 {
-    if (event->type() != QEvent::ToolTip)
-        return Card::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const int index = rowAt(help->pos()); index >= 0) {
-        const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
-        QToolTip::showText(help->globalPos(),
-            tr("%1: %2 exposed, %3 hidden behind compute%4\nDouble click or Enter opens the derivation")
-                .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s),
-                    explained(fromUtf8(name(row.part)))),
-            this);
-    } else {
-        QToolTip::hideText();
-    }
-    return true;
+    const int index = rowAt(point);
+    if (index < 0)
+        return {};
+    const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
+    return tr("%1: %2 exposed, %3 hidden behind compute%4\nDouble click or Enter opens the derivation")
+        .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s),
+            explained(fromUtf8(name(row.part))));
 }
 
 int StepSplit::rowAt(const QPoint& point) const

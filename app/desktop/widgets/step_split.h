@@ -22,7 +22,7 @@ signals:
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
-    bool event(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -88,9 +88,9 @@ int lineWidth(const QFont& font, const QString& text)
     return text.isEmpty() ? 0 : qRound(lineOf(font, text).width);
 }
 
-QString elidedLine(const QFont& font, const QString& text, int width)
+QString elidedLine(const QFont& font, const QString& text, int width, Qt::TextElideMode mode)
 {
-    return lineWidth(font, text) <= width ? text : QFontMetrics(font).elidedText(text, Qt::ElideRight, width);
+    return lineWidth(font, text) <= width ? text : QFontMetrics(font).elidedText(text, mode, width);
 }
 
 } // namespace fourfold::ui

@@ -17,6 +17,7 @@ void drawLine(QPainter& painter, const QRectF& place, Qt::Alignment alignment, c
 void drawLine(QPainter& painter, int x, int baseline, const QString& text);
 // In logical pixels, as QFontMetrics.
 int lineWidth(const QFont& font, const QString& text);
-QString elidedLine(const QFont& font, const QString& text, int width); // cut at its end where it is longer
+// Cut where it is longer, at its end unless `mode` says another place.
+QString elidedLine(const QFont& font, const QString& text, int width, Qt::TextElideMode mode = Qt::ElideRight);
 
 } // namespace fourfold::ui

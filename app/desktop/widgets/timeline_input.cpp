@@ -51,8 +51,10 @@ void TimelineView::wheelEvent(QWheelEvent* event)
         m_window.pan(-kPanStep * (delta.x() != 0 ? delta.x() : delta.y()) / 120.0);
     else
         m_window.zoom(timeAt(event->position().x()), std::pow(kZoomStep, delta.y() / 120.0));
-    m_hovered = barAt(event->position());
+    m_pointer = event->position();
+    m_hovered = barAt(m_pointer);
     windowChanged();
+    point();
     event->accept();
 }
 
@@ -82,9 +84,9 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
     if (m_drag == Drag::measure) {
         const QRect rows = geometryNow().rows;
         const auto inside = [&](double x) { return timeAt(std::clamp(x, double(rows.left()), double(rows.right()))); };
-        m_measured = std::minmax({inside(m_dragStart.x()), inside(event->position().x())});
+        m_shared.measured = std::minmax({inside(m_dragStart.x()), inside(event->position().x())});
         m_hovered.reset();
-        update();
+        rulersChanged();
         return;
     }
     if (m_drag == Drag::rows) {
@@ -98,7 +100,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
         return;
     }
     m_hovered = barAt(event->position());
-    update();
+    point();
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event)
@@ -125,13 +127,14 @@ void TimelineView::moveOverviewTo(double x)
 void TimelineView::leaveEvent(QEvent*)
 {
     m_hovered.reset();
-    update();
+    m_pointer = {-1, -1};
+    point();
 }
 
 void TimelineView::zoomToSelection()
 {
-    if (m_measured && m_measured->second > m_measured->first) {
-        m_window.show(m_measured->first, m_measured->second);
+    if (m_shared.measured && m_shared.measured->second > m_shared.measured->first) {
+        m_window.show(m_shared.measured->first, m_shared.measured->second);
         windowChanged();
     } else if (m_selected) {
         zoomTo(*m_selected);
@@ -170,6 +173,9 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_Z:
         zoomToSelection();
         break;
+    case Qt::Key_M:
+        setMark();
+        return;
     case Qt::Key_Left:
     case Qt::Key_Right:
         if (canMove)
@@ -186,10 +192,14 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
             emit barActivated(m_scene.bar(*m_selected).kind);
         return;
     case Qt::Key_Escape:
-        if (m_measured) {
-            m_measured.reset();
+        if (m_shared.measured) {
+            m_shared.measured.reset();
+            rulersChanged();
         } else if (m_selected) {
             select({});
+        } else if (!m_shared.marks.empty()) {
+            m_shared.marks.clear();
+            rulersChanged();
         } else {
             Card::keyPressEvent(event);
             return;

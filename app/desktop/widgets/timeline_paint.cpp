@@ -6,6 +6,7 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
+#include <QPaintEngine>
 #include <QPainter>
 
 #include <algorithm>
@@ -60,16 +61,17 @@ void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& 
     paintNumbers(painter, at, theme);
     paintOutlines(painter, at, theme);
     paintOverview(painter, at, theme);
-    if (hasFocus()) {
+    if (hasFocus() && !isForFile()) {
         painter.setPen(QPen(theme.accent, 1));
         painter.setBrush(Qt::NoBrush);
         const int height = qRound(at.rowHeight * m_scene.rows());
         painter.drawRect(QRect(at.rows.left() - 2, at.rows.top() - 2, at.rows.width() + 3, height + 3 - at.gap));
     }
     painter.setOpacity(1);
-    if (m_measured)
+    if (m_shared.measured)
         paintMeasure(painter, at, theme);
-    if (m_hovered && m_drag == Drag::none)
+    paintMarks(painter, at, theme);
+    if (m_hovered && m_drag == Drag::none && !isForFile())
         paintTip(painter, theme);
 }
 
@@ -96,15 +98,21 @@ void TimelineView::paintLegend(QPainter& painter, const QRect& area, const Theme
         (needed - area.width() + static_cast<int>(entries.size()) - 1) / static_cast<int>(entries.size()), 0, px(11));
     int x = area.left();
     const int baseline = area.top() + px(10);
+    QStringList left;
     for (const Shown& entry : entries) {
-        if (x + widthOf(entry) - px(16) > area.right() + 1)
-            break;
+        if (!left.isEmpty() || x + widthOf(entry) - px(16) > area.right() + 1) {
+            left << entry.text;
+            continue;
+        }
         x = drawLegend(painter, x, baseline, entry.color, entry.text, entry.fill, theme) - closer;
     }
+    if (!left.isEmpty())
+        cut().note(QRect(area.left(), area.top() - px(2), area.width(), px(16)),
+            tr("Also: %1").arg(left.join(QStringLiteral(", "))));
     painter.setFont(scaledFont(-1));
     painter.setPen(theme.muted);
-    const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   Shift+drag measures");
-    if (lineWidth(painter.font(), keys) < area.right() - x)
+    const QString keys = tr("W/S zoom   A/D pan   F fit   Z to selection   M mark   Shift+drag measures");
+    if (!isForFile() && lineWidth(painter.font(), keys) < area.right() - x)
         drawLine(
             painter, QRect(x, area.top() - px(2), area.right() - x, px(16)), Qt::AlignRight | Qt::AlignVCenter, keys);
 }
@@ -150,6 +158,11 @@ void TimelineView::paintRows(QPainter& painter, const Geometry& at, const Theme&
 {
     const QSize size(
         at.rows.width(), std::min(at.rows.height(), static_cast<int>(std::ceil(at.rowHeight * m_scene.rows()))));
+    if (painter.paintEngine()->type() != QPaintEngine::Raster) {
+        drawTimeline(painter, m_scene, m_window.begin(), m_window.end(), QRect(at.rows.topLeft(), size), at.rowHeight,
+            at.gap, theme);
+        return;
+    }
     if (m_rowsImage.isNull() || m_rowsImage.size() != size * devicePixelRatioF()) {
         m_rowsImage = rasterTimeline(
             m_scene, m_window.begin(), m_window.end(), size, at.rowHeight, at.gap, devicePixelRatioF(), theme);
@@ -194,10 +207,14 @@ void TimelineView::paintNumbers(QPainter& painter, const Geometry& at, const The
 // The micro-batch under the pointer, or the selected one, across all stages.
 void TimelineView::paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const
 {
-    const std::optional<BarRef> focus = m_hovered ? m_hovered : m_selected;
     painter.setBrush(Qt::NoBrush);
-    if (focus && m_scene.bar(*focus).microBatch >= 0) {
-        const int wanted = m_scene.bar(*focus).microBatch;
+    // In a file only what was chosen: the mouse happens to be somewhere.
+    const bool isChosen = m_selected && m_scene.bar(*m_selected).microBatch >= 0;
+    const std::optional<int> outlined = !isForFile() ? m_shared.microBatch
+        : isChosen                                   ? std::optional(m_scene.bar(*m_selected).microBatch)
+                                                     : std::nullopt;
+    if (outlined) {
+        const int wanted = *outlined;
         painter.setPen(QPen(theme.text, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
         for (int row = 0; row < m_scene.rows(); ++row) {
             const std::span<const TimelineBar> bars = m_scene.row(row);
@@ -217,12 +234,16 @@ void TimelineView::paintOutlines(QPainter& painter, const Geometry& at, const Th
 void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Theme& theme)
 {
     const QSize inner(at.overview.width(), at.overview.height() - 4);
-    if (m_overviewImage.isNull() || m_overviewImage.size() != inner * devicePixelRatioF()) {
-        const double rowHeight = double(inner.height()) / m_scene.rows();
+    const double rowHeight = double(inner.height()) / m_scene.rows();
+    if (painter.paintEngine()->type() != QPaintEngine::Raster) {
+        drawTimeline(painter, m_scene, 0, m_window.length(), QRect(at.overview.topLeft() + QPoint(0, 2), inner),
+            rowHeight, rowHeight >= 4 ? 1 : 0, theme);
+    } else if (m_overviewImage.isNull() || m_overviewImage.size() != inner * devicePixelRatioF()) {
         m_overviewImage = rasterTimeline(
             m_scene, 0, m_window.length(), inner, rowHeight, rowHeight >= 4 ? 1 : 0, devicePixelRatioF(), theme);
     }
-    painter.drawImage(at.overview.left(), at.overview.top() + 2, m_overviewImage);
+    if (painter.paintEngine()->type() == QPaintEngine::Raster)
+        painter.drawImage(at.overview.left(), at.overview.top() + 2, m_overviewImage);
     painter.setPen(theme.line);
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(at.overview.adjusted(-1, 0, 0, -1));
@@ -242,8 +263,8 @@ void TimelineView::paintOverview(QPainter& painter, const Geometry& at, const Th
 
 void TimelineView::paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const
 {
-    const double left = std::clamp(xAt(m_measured->first), double(at.rows.left()), double(at.rows.right()));
-    const double right = std::clamp(xAt(m_measured->second), double(at.rows.left()), double(at.rows.right()));
+    const double left = std::clamp(xAt(m_shared.measured->first), double(at.rows.left()), double(at.rows.right()));
+    const double right = std::clamp(xAt(m_shared.measured->second), double(at.rows.left()), double(at.rows.right()));
     if (right - left < 1)
         return;
     const double height = at.rowHeight * m_scene.rows();
@@ -253,7 +274,7 @@ void TimelineView::paintMeasure(QPainter& painter, const Geometry& at, const The
     painter.setPen(QPen(theme.accentText, 1));
     for (const double x : {left, right})
         painter.drawLine(QPointF(x, at.rows.top() - px(4)), QPointF(x, at.rows.top() + height));
-    const QString text = duration(m_measured->second - m_measured->first);
+    const QString text = duration(m_shared.measured->second - m_shared.measured->first);
     painter.setFont(scaledFont(-0.25, QFont::DemiBold));
     const double width = lineWidth(painter.font(), text) + px(12);
     QRectF label((left + right - width) / 2, at.rows.top() + px(2), width, px(18));
@@ -262,6 +283,35 @@ void TimelineView::paintMeasure(QPainter& painter, const Geometry& at, const The
     painter.setBrush(theme.panel);
     painter.drawRoundedRect(label, 3, 3);
     drawLine(painter, label, Qt::AlignCenter, text);
+}
+
+// Marks with their times over the rows, each with how far it is from the one before; the pointer of a linked view.
+void TimelineView::paintMarks(QPainter& painter, const Geometry& at, const Theme& theme) const
+{
+    const double bottom = at.rows.top() + at.rowHeight * m_scene.rows();
+    const auto inside = [&](double time) { return time >= m_window.begin() && time <= m_window.end(); };
+    if (m_shared.pointer && !m_pointsHere && inside(*m_shared.pointer) && !isForFile()) {
+        const double x = xAt(*m_shared.pointer);
+        painter.setPen(QPen(theme.text, 1, Qt::DashLine));
+        painter.drawLine(QPointF(x, at.rows.top()), QPointF(x, bottom));
+    }
+    painter.setFont(scaledFont(-1, QFont::DemiBold));
+    double before = NAN;
+    for (const double mark : m_shared.marks) {
+        const QString gap = std::isnan(before) ? QString() : QStringLiteral("  +%1").arg(duration(mark - before));
+        before = mark;
+        if (!inside(mark))
+            continue;
+        const double x = xAt(mark);
+        painter.setPen(QPen(theme.accentText, 2));
+        painter.drawLine(QPointF(x, at.rows.top() - px(4)), QPointF(x, bottom));
+        const QString text = duration(mark) + gap;
+        QRectF flag(x, at.rows.top() - px(19), lineWidth(painter.font(), text) + px(10), px(15));
+        flag.moveLeft(std::min(flag.left(), double(at.rows.right()) - flag.width()));
+        painter.fillRect(flag, theme.accentText);
+        painter.setPen(theme.panel);
+        drawLine(painter, flag, Qt::AlignCenter, text);
+    }
 }
 
 void TimelineView::paintTip(QPainter& painter, const Theme& theme) const

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/timeline_raster.h"
 
+#include <QPainter>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +11,9 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kKinds = static_cast<int>(SpanKind::other) + 1;
+constexpr int kKinds = static_cast<int>(kSpanKinds);
+constexpr int kFinest = 8; // columns of a pixel in a vector picture
+constexpr std::size_t kManyBars = 20'000; // for which a column a pixel is enough there
 using Coverage = std::array<float, kKinds>;
 
 // Once-a-step communication may run beside compute: it gets the lower part of the row where both happen.
@@ -116,6 +120,72 @@ QColor timelineColor(SpanKind kind, const Theme& theme)
     return theme.muted;
 }
 
+namespace {
+// Where a row lies and the colours of its columns: `upper` down to `divide`, `lower` below it.
+struct RowLines {
+    int top, divide, bottom;
+    const Lines& lines;
+};
+
+// Calls `draw` for each row of [begin, end) that has room, with `columns` across and `height` down.
+template <typename Draw>
+void forEachRow(const TimelineScene& scene, double begin, double end, int columns, int height, double rowHeight,
+    int space, const Theme& theme, Draw draw)
+{
+    const double perSecond = columns / (end - begin);
+    // After its end a step is over, which is not waiting.
+    const auto over
+        = static_cast<std::size_t>(std::clamp(std::ceil((scene.length() - begin) * perSecond), 0.0, double(columns)));
+    const Mixer mixer(theme);
+    std::vector<Coverage> covered(static_cast<std::size_t>(columns), Coverage{});
+    Lines lines{std::vector<QRgb>(covered.size()), std::vector<QRgb>(covered.size())};
+    int drawnTo = 0;
+    for (int row = 0; row < scene.rows(); ++row) {
+        const int top = static_cast<int>(row * rowHeight);
+        const int bottom = std::min(height, std::max(top + 1, static_cast<int>((row + 1) * rowHeight) - space));
+        const std::span<const TimelineBar> bars = scene.row(row);
+        const auto [first, last] = scene.touching(row, begin, end);
+        for (std::size_t i = first; i < last; ++i)
+            accumulate(covered, (bars[i].start_s - begin) * perSecond, (bars[i].end_s - begin) * perSecond,
+                static_cast<std::size_t>(bars[i].kind));
+        // Rows thinner than a pixel share a line; mix() normalises what they add up to.
+        const bool sharesLine = row + 1 < scene.rows() && static_cast<int>((row + 1) * rowHeight) == top;
+        if (sharesLine || top >= height || bottom <= drawnTo)
+            continue;
+        mixRow(covered, mixer, lines);
+        for (std::vector<QRgb>* line : {&lines.upper, &lines.lower})
+            std::fill(line->begin() + static_cast<std::ptrdiff_t>(over), line->end(), theme.panel.rgb());
+        draw(RowLines{top, bottom - top < 4 ? bottom : top + (bottom - top) * 5 / 8, bottom, lines});
+        drawnTo = bottom;
+        std::fill(covered.begin(), covered.end(), Coverage{});
+    }
+}
+
+// One rectangle for columns of one colour. A single column between two of them is the edge where one bar ends in it:
+// it goes to the one before.
+void fillRuns(QPainter& painter, const QRectF& place, const std::vector<QRgb>& line, QRgb ground)
+{
+    const double column = place.width() / double(line.size());
+    const auto endOf = [&](std::size_t from) {
+        std::size_t to = from + 1;
+        while (to < line.size() && line[to] == line[from])
+            ++to;
+        return to;
+    };
+    for (std::size_t from = 0; from < line.size();) {
+        std::size_t to = endOf(from);
+        if (to + 1 < line.size() && to - from > 1 && endOf(to) == to + 1 && endOf(to + 1) > to + 2)
+            ++to;
+        if (line[from] != ground) {
+            painter.fillRect(
+                QRectF(place.left() + double(from) * column, place.top(), double(to - from) * column, place.height()),
+                QColor(line[from]));
+        }
+        from = to;
+    }
+}
+} // namespace
+
 QImage rasterTimeline(const TimelineScene& scene, double begin, double end, const QSize& size, double rowHeight,
     int gap, double devicePixelRatio, const Theme& theme)
 {
@@ -124,38 +194,37 @@ QImage rasterTimeline(const TimelineScene& scene, double begin, double end, cons
         return {};
     QImage image(pixels, QImage::Format_RGB32);
     image.fill(theme.panel);
-    const double perSecond = pixels.width() / (end - begin);
-    const double height = rowHeight * devicePixelRatio;
-    const int space = qRound(gap * devicePixelRatio);
-    const Mixer mixer(theme);
-    std::vector<Coverage> columns(static_cast<std::size_t>(pixels.width()));
-    Lines lines{std::vector<QRgb>(columns.size()), std::vector<QRgb>(columns.size())};
-
-    int drawnTo = 0;
-    std::fill(columns.begin(), columns.end(), Coverage{});
-    for (int row = 0; row < scene.rows(); ++row) {
-        const int top = static_cast<int>(row * height);
-        const int bottom = std::min(pixels.height(), std::max(top + 1, static_cast<int>((row + 1) * height) - space));
-        const std::span<const TimelineBar> bars = scene.row(row);
-        const auto [first, last] = scene.touching(row, begin, end);
-        for (std::size_t i = first; i < last; ++i)
-            accumulate(columns, (bars[i].start_s - begin) * perSecond, (bars[i].end_s - begin) * perSecond,
-                static_cast<std::size_t>(bars[i].kind));
-        // Rows thinner than a pixel share a line; mix() normalises what they add up to.
-        const bool sharesLine = row + 1 < scene.rows() && static_cast<int>((row + 1) * height) == top;
-        if (sharesLine || top >= pixels.height() || bottom <= drawnTo)
-            continue;
-        mixRow(columns, mixer, lines);
-        const int divide = top + (bottom - top) * 5 / 8;
-        for (int y = top; y < bottom; ++y) {
-            const std::vector<QRgb>& line = y < divide || bottom - top < 4 ? lines.upper : lines.lower;
-            std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(QRgb));
-        }
-        drawnTo = bottom;
-        std::fill(columns.begin(), columns.end(), Coverage{});
-    }
+    forEachRow(scene, begin, end, pixels.width(), pixels.height(), rowHeight * devicePixelRatio,
+        qRound(gap * devicePixelRatio), theme, [&](const RowLines& row) {
+            for (int y = row.top; y < row.bottom; ++y) {
+                const std::vector<QRgb>& line = y < row.divide ? row.lines.upper : row.lines.lower;
+                std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(QRgb));
+            }
+        });
     image.setDevicePixelRatio(devicePixelRatio);
     return image;
+}
+
+void drawTimeline(QPainter& painter, const TimelineScene& scene, double begin, double end, const QRect& place,
+    double rowHeight, int gap, const Theme& theme)
+{
+    if (place.isEmpty() || !(end > begin))
+        return;
+    std::size_t bars = 0;
+    for (int row = 0; row < scene.rows(); ++row) {
+        const auto [first, last] = scene.touching(row, begin, end);
+        bars += last - first;
+    }
+    const int columns = place.width() * (bars > kManyBars ? 1 : kFinest);
+    const QRgb ground = theme.panel.rgb();
+    forEachRow(scene, begin, end, columns, place.height(), rowHeight, gap, theme, [&](const RowLines& row) {
+        const auto part
+            = [&](int top, int bottom) { return QRectF(place.left(), place.top() + top, place.width(), bottom - top); };
+        const bool whole = row.lines.upper == row.lines.lower;
+        fillRuns(painter, part(row.top, whole ? row.bottom : row.divide), row.lines.upper, ground);
+        if (!whole && row.divide < row.bottom)
+            fillRuns(painter, part(row.divide, row.bottom), row.lines.lower, ground);
+    });
 }
 
 } // namespace fourfold::ui

@@ -8,6 +8,8 @@
 
 #include <QImage>
 
+class QPainter;
+
 namespace fourfold::ui {
 
 QColor timelineColor(SpanKind kind, const Theme& theme);
@@ -16,5 +18,10 @@ QColor timelineColor(SpanKind kind, const Theme& theme);
 // has the device pixel ratio set; sizes are in logical pixels.
 QImage rasterTimeline(const TimelineScene& scene, double begin, double end, const QSize& size, double rowHeight,
     int gap, double devicePixelRatio, const Theme& theme);
+
+// The same into a vector picture, as rectangles: their edges are true to an eighth of a pixel, and there are no more of
+// them than columns to tell apart.
+void drawTimeline(QPainter& painter, const TimelineScene& scene, double begin, double end, const QRect& place,
+    double rowHeight, int gap, const Theme& theme);
 
 } // namespace fourfold::ui

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/timeline_view.h"
 
+#include "app/desktop/card_export.h"
 #include "app/desktop/dialogs.h"
+#include "app/desktop/save_file.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 #include "core/report/timeline_export.h"
 
-#include <QFileDialog>
 #include <QMenu>
 
 #include <algorithm>
@@ -21,13 +22,14 @@ constexpr int kOverviewHeight = 26;
 constexpr int kOverviewGap = 10;
 constexpr double kTallestRow = 40, kFewRows = 200; // one row, or some few together
 constexpr double kHoverSlack = 2; // pixels
+constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
 } // namespace
 
 TimelineView::TimelineView(QWidget* parent)
     : Card(tr("Pipeline timeline"), parent)
 {
     setMouseTracking(true);
-    setFocusPolicy(Qt::StrongFocus);
+    setFocusPolicy(Qt::WheelFocus); // who has zoomed by the wheel goes on with the keys
     setEmptyText(tr("The timeline of a step appears here as soon as the plan is valid."));
 }
 
@@ -37,8 +39,10 @@ void TimelineView::showTimeline(TimelineScene scene, const QString& summary, dou
     m_summary = summary;
     m_hovered.reset();
     m_selected.reset();
-    m_measured.reset();
-    m_overviewImage = {};
+    m_shared.measured.reset(); // the marks stay: what an edit moves over them is seen
+    m_shared.pointer.reset();
+    m_shared.microBatch.reset();
+    m_rowsImage = m_overviewImage = {};
     m_window.setLength(std::max(m_scene.length(), axisLength));
     setAccessibleDescription(summary);
     // Not told to a linked view: it is given the same axis itself, and would take this window for a part of its old
@@ -116,6 +120,7 @@ QRectF TimelineView::barRect(const BarRef& ref, const Geometry& at) const
 
 void TimelineView::windowChanged()
 {
+    m_rowsImage = {};
     emit windowMoved(m_window.begin(), m_window.end());
     showWindow();
 }
@@ -123,9 +128,13 @@ void TimelineView::windowChanged()
 // In words and by a new picture.
 void TimelineView::showWindow()
 {
-    m_rowsImage = {};
     if (isEmpty()) {
         setSubtitle({});
+    } else if (m_shared.measured) {
+        setSubtitle(shareWords());
+    } else if (m_selected) {
+        const QStringList lines = describe(*m_selected);
+        setSubtitle(lines[0] + QStringLiteral(": ") + lines[1].simplified());
     } else if (m_window.isFit()) {
         setSubtitle(tr("%1; one step of %2").arg(m_summary, duration(m_scene.length())));
     } else {
@@ -150,7 +159,8 @@ void TimelineView::select(std::optional<BarRef> bar)
         setAccessibleDescription(describe(*bar).join(QStringLiteral(". ")));
         emit stageClicked(bar->row);
     }
-    update();
+    showWindow();
+    point();
 }
 
 void TimelineView::zoomTo(const BarRef& bar)
@@ -201,15 +211,17 @@ Expected<void> TimelineView::writeTrace(const QString& file) const
 
 void TimelineView::addOwnExports(QMenu& menu)
 {
+    if (m_both)
+        menu.addAction(tr("Export both timelines\u2026"), this, [this] { askExportPicture(*m_both, tr("Timelines")); });
     menu.addAction(tr("Export Chrome trace\u2026"), this, [this] {
-        QString file = QFileDialog::getSaveFileName(
-            this, tr("Export Chrome trace"), QStringLiteral("timeline.json"), tr("Chrome trace (*.json)"));
+        const QString file = askSaveFile(this, tr("Export Chrome trace"), QStringLiteral("timeline.json"),
+            tr("Chrome trace (*.json)"), QStringLiteral("json"));
         if (file.isEmpty())
             return;
-        if (!file.endsWith(QLatin1String(".json"), Qt::CaseInsensitive))
-            file += QStringLiteral(".json");
         if (const Expected<void> written = writeTrace(file); !written)
             showProblem(this, tr("The trace was not written"), written.error());
+        else
+            sayWritten(this, file);
     });
 }
 
@@ -217,6 +229,78 @@ void TimelineView::linkWindow(TimelineView& other)
 {
     connect(this, &TimelineView::windowMoved, &other, &TimelineView::followWindow);
     connect(&other, &TimelineView::windowMoved, this, &TimelineView::followWindow);
+    connect(this, &TimelineView::rulersMoved, &other, [this, &other] { other.followRulers(*this); });
+    connect(&other, &TimelineView::rulersMoved, this, [this, &other] { followRulers(other); });
+}
+
+void TimelineView::followRulers(const TimelineView& other)
+{
+    m_shared = other.m_shared;
+    m_pointsHere = false;
+    showWindow();
+}
+
+void TimelineView::rulersChanged()
+{
+    emit rulersMoved();
+    showWindow();
+}
+
+// The time under the mouse and its micro-batch, else the selected one, also for the linked view.
+void TimelineView::point()
+{
+    const bool inside = underMouse() && !isEmpty() && geometryNow().rows.contains(m_pointer.toPoint());
+    const std::optional<BarRef> bar = m_hovered ? m_hovered : m_selected;
+    m_shared.pointer = inside ? std::optional(timeAt(m_pointer.x())) : std::nullopt;
+    m_shared.microBatch
+        = bar && m_scene.bar(*bar).microBatch >= 0 ? std::optional(m_scene.bar(*bar).microBatch) : std::nullopt;
+    m_pointsHere = true;
+    emit rulersMoved();
+    update();
+}
+
+void TimelineView::setMark()
+{
+    const Geometry at = geometryNow();
+    double time = (m_window.begin() + m_window.end()) / 2;
+    if (underMouse() && at.rows.contains(m_pointer.toPoint()))
+        time = timeAt(m_pointer.x());
+    else if (m_selected)
+        time = m_scene.bar(*m_selected).start_s;
+    const double near = px(kMarkReach) / double(std::max(1, at.rows.width())) * m_window.span();
+    std::vector<double>& marks = m_shared.marks;
+    const auto there
+        = std::find_if(marks.begin(), marks.end(), [&](double mark) { return std::abs(mark - time) <= near; });
+    if (there != marks.end())
+        marks.erase(there);
+    else
+        marks.insert(std::upper_bound(marks.begin(), marks.end(), time), time);
+    rulersChanged();
+}
+
+// Where the measured time goes, over all stages.
+QString TimelineView::shareWords() const
+{
+    const auto [begin, end] = *m_shared.measured;
+    const TimelineScene::Shares shares = m_scene.shares(begin, std::min(end, m_scene.length()));
+    const double all = (end - begin) * m_scene.rows();
+    QStringList parts;
+    for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
+        if (shares.busy[kind] > 0)
+            parts << QStringLiteral("%1 %2 %").arg(
+                fromUtf8(name(static_cast<SpanKind>(kind))), percent(shares.busy[kind] / all));
+    }
+    parts << tr("idle %1 %").arg(percent(shares.idle / all));
+    return tr("%1 from %2 on: %3").arg(duration(end - begin), duration(begin), parts.join(QStringLiteral(", ")));
+}
+
+// The legend may have no room for all, the picture none for the keys.
+QString TimelineView::tipAt(const QPoint& point) const
+{
+    if (isEmpty() || point.y() >= geometryNow().rows.top() || point.y() < bodyArea().top())
+        return {};
+    return tr("W/S zoom at the pointer, A/D pan, F fits, Z zooms to the selection, Backspace goes back\n"
+              "M marks a time, Shift+drag measures, arrows go from bar to bar, Enter opens the derivation");
 }
 
 void TimelineView::followWindow(double begin, double end)

@@ -2,8 +2,9 @@
 // The pipeline timeline of one training step: one row a stage, zoom at the pointer, hover and selection of bars, an
 // overview strip of the whole step.
 // Keys by their position on the keyboard: W/S zoom, A/D pan; F fits, Z zooms to the selected bar, Backspace goes back;
-// arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time,
-// which Z then zooms to; Escape takes the measure away.
+// arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time and
+// says where it goes; Z then zooms to it. M sets a mark at the pointer (else at the selected bar), and takes away the
+// one that is there; a mark says how far it is from the one before. Escape takes measure, selection and marks away.
 #pragma once
 
 #include "app/desktop/widgets/card.h"
@@ -23,11 +24,15 @@ public:
     // `summary` names schedule, stages and micro-batches for the subtitle. The time axis reaches to `axisLength` where
     // that is longer than the scene, for two timelines on one axis.
     void showTimeline(TimelineScene scene, const QString& summary, double axisLength = 0);
-    // Both views show the same part of the axis from now on. Their axes have the same length: whoever gives one of them
+    // Both views show the same part of the axis from now on, with the same marks, measure and pointer, and outline the
+    // same micro-batch. Their axes have the same length: whoever gives one of them
     // another timeline gives it to both.
     void linkWindow(TimelineView& other);
     // What was measured by dragging with Shift, begin before end; empty = nothing.
-    [[nodiscard]] std::optional<std::pair<double, double>> measured() const { return m_measured; }
+    [[nodiscard]] std::optional<std::pair<double, double>> measured() const { return m_shared.measured; }
+    [[nodiscard]] const std::vector<double>& marks() const { return m_shared.marks; } // seconds, rising
+    // Drawn with this view by "Export both": their common parent.
+    void setTogether(QWidget* both) { m_both = both; }
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
     [[nodiscard]] const TimelineWindow& window() const { return m_window; }
     void setSelectedStage(int stage);
@@ -48,6 +53,7 @@ signals:
     void stageClicked(int stage);
     void barActivated(fourfold::SpanKind kind); // Enter on the selected bar
     void windowMoved(double begin, double end);
+    void rulersMoved(); // pointer, measure or marks
 
 protected:
     void addOwnExports(QMenu& menu) override;
@@ -60,8 +66,16 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
+    // What linked views have in common besides the part of the axis; times in seconds.
+    struct Rulers {
+        std::optional<double> pointer; // of the view that the mouse is over
+        std::optional<int> microBatch; // outlined
+        std::optional<std::pair<double, double>> measured;
+        std::vector<double> marks;
+    };
     struct Geometry {
         QRect rows, overview; // logical pixels
         double rowHeight = 0;
@@ -77,6 +91,11 @@ private:
     void windowChanged();
     void showWindow();
     void followWindow(double begin, double end);
+    void followRulers(const TimelineView& other);
+    void point(); // at what is under the mouse
+    void setMark();
+    void rulersChanged();
+    [[nodiscard]] QString shareWords() const; // of the measured time
     void zoomToSelection();
     void moveOverviewTo(double x);
     void select(std::optional<BarRef> bar);
@@ -91,6 +110,7 @@ private:
     void paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintOverview(QPainter& painter, const Geometry& at, const Theme& theme);
     void paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintMarks(QPainter& painter, const Geometry& at, const Theme& theme) const;
     void paintTip(QPainter& painter, const Theme& theme) const;
 
     TimelineScene m_scene;
@@ -102,7 +122,9 @@ private:
     Drag m_drag = Drag::none;
     QPointF m_dragStart;
     double m_dragBegin = 0;
-    std::optional<std::pair<double, double>> m_measured;
+    Rulers m_shared;
+    bool m_pointsHere = false; // the pointer of the rulers is this view's
+    QWidget* m_both = nullptr;
     bool m_moved = false;
     QImage m_rowsImage, m_overviewImage;
     bool m_rasterIsDark = false;
