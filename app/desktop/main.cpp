@@ -23,7 +23,7 @@ int fail(int status, const QString& line)
 }
 
 struct Arguments {
-    QString plan;
+    QStringList files;
     MainWindow::Options window;
     ScreenshotRequest screenshot; // no file: an ordinary start
 };
@@ -36,7 +36,10 @@ Expected<Arguments> parse(const QApplication& application)
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument(
-        QStringLiteral("plan"), QStringLiteral("Plan file to open."), QStringLiteral("[PLAN.json]"));
+        QStringLiteral("file"),
+        QStringLiteral("Plans, models (config.json), folders of runs and tables of measurements to open, as if they were "
+                       "dropped on the window."),
+        QStringLiteral("[FILE...]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
     const QCommandLineOption page(QStringLiteral("page"),
@@ -51,9 +54,9 @@ Expected<Arguments> parse(const QApplication& application)
     parser.process(application);
 
     Arguments arguments;
-    if (parser.positionalArguments().size() > 1)
-        return Problem{ProblemCode::bad_input, "one plan file at most was expected", "see --help", ""};
-    arguments.plan = parser.positionalArguments().value(0);
+    arguments.files = parser.positionalArguments();
+    if (parser.isSet(screenshot) && arguments.files.size() > 1)
+        return Problem{ProblemCode::bad_input, "--screenshot takes one plan file at most", "see --help", ""};
     arguments.window.trainer = parser.value(trainer).toStdString();
     arguments.screenshot.file = parser.value(screenshot);
     arguments.screenshot.dark = parser.isSet(dark);
@@ -92,9 +95,9 @@ int main(int argc, char** argv)
     const Presets presets;
     MainWindow window(presets, arguments->window);
     if (!arguments->screenshot.file.isEmpty()) {
-        if (arguments->plan.isEmpty())
+        if (arguments->files.isEmpty())
             window.openStartPlan();
-        else if (const Expected<void> opened = window.document().open(arguments->plan.toStdString()); !opened)
+        else if (const Expected<void> opened = window.document().open(arguments->files.front().toStdString()); !opened)
             return fail(opened.error().exit_status(), fromUtf8(opened.error().line()));
         const Expected<void> taken = takeScreenshot(window, arguments->screenshot);
         return taken ? 0 : fail(1, fromUtf8(taken.error().line()));
@@ -105,8 +108,8 @@ int main(int argc, char** argv)
     // An unusable file is told on top of a window that works.
     QTimer::singleShot(0, &window, [&] {
         window.openStartPlan();
-        if (!arguments->plan.isEmpty())
-            window.openPlan(arguments->plan.toStdString());
+        for (const QString& file : arguments->files)
+            window.openFile(file.toStdString());
     });
     const int status = QApplication::exec();
     if (window.leftRunBehind())

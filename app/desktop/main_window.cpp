@@ -235,6 +235,14 @@ bool MainWindow::importModel(const std::filesystem::path& config)
     return m_files->importModel(config);
 }
 
+void MainWindow::openFile(const std::filesystem::path& file)
+{
+    if (const Expected<DroppedItem> item = classify(file))
+        take(*item);
+    else
+        showProblem(this, tr("This cannot be opened"), item.error());
+}
+
 void MainWindow::take(const DroppedItem& item)
 {
     switch (item.kind) {

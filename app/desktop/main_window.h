@@ -56,6 +56,7 @@ public:
     // Shows the plans of the session and what a crash left, else the example that runs on this computer.
     void openStartPlan();
     bool openPlan(const std::filesystem::path& file); // in a tab; false: the file is unusable, which was said
+    void openFile(const std::filesystem::path& file); // whatever can be dropped on the window; what cannot is said
     bool savePlan();
     bool savePlanAs(const std::filesystem::path& file);
     bool importModel(const std::filesystem::path& config);

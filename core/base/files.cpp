@@ -41,8 +41,8 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
     switch (error) {
     case ENOENT:
         problem.code = ProblemCode::not_found;
-        if (!std::filesystem::exists(file.parent_path(), ignored))
-            problem.hint = "make the folder first, or choose another";
+        if (file.has_parent_path() && !std::filesystem::exists(file.parent_path(), ignored))
+            problem.hint = "there is no such folder: make it first, or choose another";
         break;
     case ENOSPC:
     case EDQUOT:

@@ -218,6 +218,12 @@ private slots:
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
         w.drop(test::Home::the().write(QStringLiteral("notes.json"), "[1, 2]"));
         QTRY_COMPARE(told, 1);
+        // The same from the command line.
+        w.window.openFile(Fixture::plan(QStringLiteral("named.plan.json")).toStdString());
+        QVERIFY(w.window.document().file().filename() == "named.plan.json");
+        QCOMPARE(w.window.plans().count(), 2);
+        w.window.openFile("no such file");
+        QTRY_COMPARE(told, 2);
     }
 
     void badFilesAreToldAndChangeNothing()

@@ -183,6 +183,10 @@ TEST_F(Files, Problems)
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().where, (folder_ / "no" / "file").string());
     EXPECT_EQ(read_text_file(folder_ / "no").error().code, ProblemCode::not_found);
+    // Only a missing folder is blamed on the folder; a bare name lies in the current one.
+    EXPECT_EQ(read_text_file(folder_ / "no").error().hint, "");
+    EXPECT_EQ(read_text_file("no such file").error().hint, "");
+    EXPECT_NE(read_text_file(folder_ / "no" / "file").error().hint.find("folder"), std::string::npos);
     EXPECT_EQ(read_text_file(folder_).error().code, ProblemCode::bad_input) << "a folder in place of a file";
     EXPECT_TRUE(entries().empty());
 }
