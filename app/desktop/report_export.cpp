@@ -63,6 +63,12 @@ int paintHead(QPainter& painter, const ReportPage& page)
 
 constexpr int kRowHeight = 15;
 
+// Whether a part and the one after it share a line.
+bool besides(const ReportPage& page, std::size_t part)
+{
+    return part + 1 < page.parts.size() && page.parts[part].half && page.parts[part + 1].half;
+}
+
 int heightOf(const ReportPart& part)
 {
     return part.widget ? part.height : kRowHeight * (static_cast<int>(part.table.rows.size()) + 1);
@@ -129,14 +135,13 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
         painter.scale(scale, scale);
         int y = paintHead(painter, page);
         int needed = -kGap;
-        for (const ReportPart& part : page.parts)
-            needed += heightOf(part) + kGap;
+        for (std::size_t i = 0; i < page.parts.size(); i += besides(page, i) ? 2 : 1)
+            needed += heightOf(page.parts[i]) + kGap;
         const double room = pdf.height() / scale - y;
         const double share = std::min(1.0, room / std::max(1, needed));
-        for (const ReportPart& part : page.parts) {
-            const QSize size(kWidth, static_cast<int>(heightOf(part) * share));
+        const auto draw = [&](const ReportPart& part, QPoint at, QSize size) {
             painter.save();
-            painter.translate(0, y);
+            painter.translate(at);
             if (part.widget) {
                 const LightFor light(*part.widget);
                 const SizedFor sized(*part.widget, size);
@@ -145,7 +150,20 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
                 paintTable(painter, part.table, static_cast<int>(kRowHeight * share));
             }
             painter.restore();
-            y += size.height() + static_cast<int>(kGap * share);
+        };
+        for (std::size_t i = 0; i < page.parts.size(); ++i) {
+            const ReportPart& part = page.parts[i];
+            const int height = part.widget
+                ? static_cast<int>(part.height * share)
+                : static_cast<int>(kRowHeight * share) * (static_cast<int>(part.table.rows.size()) + 1);
+            if (besides(page, i)) {
+                const QSize half((kWidth - kGap) / 2, height);
+                draw(part, {0, y}, half);
+                draw(page.parts[++i], {half.width() + kGap, y}, half);
+            } else {
+                draw(part, {0, y}, {kWidth, height});
+            }
+            y += height + static_cast<int>(kGap * share);
         }
     }
     return write_file_atomically(file.toStdString(), bytes.toStdString());

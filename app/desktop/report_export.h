@@ -18,6 +18,7 @@ struct ReportPart {
     QWidget* widget = nullptr; // drawn as it is, at the width of the page; null: the table
     int height = 0; // logical pixels of a page that is 760 wide; a table knows its own
     Table table{};
+    bool half = false; // half as wide; two of them after each other stand side by side
 };
 struct ReportPage {
     QString title;

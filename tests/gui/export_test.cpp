@@ -78,6 +78,34 @@ private slots:
         QVERIFY(readFile(svg).contains("second"));
     }
 
+    void aPictureHasOneSetOfAxes()
+    {
+        ComparisonChart chart(QStringLiteral("Throughput"), QString());
+        chart.resize(500, 300);
+        chart.showBars({QStringLiteral("first"), QStringLiteral("second")}, twoBars(), false, QStringLiteral("TPS"));
+        chart.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&chart));
+        const QString svg = Home::the().path(QStringLiteral("axes.svg"));
+        const auto hasAxes = [&](const QSize& size, const char* first, const char* last) {
+            applyTheme(ThemeChoice::dark);
+            const bool written = writePicture(chart, size, svg, true).has_value(); // in other colours it is built anew
+            applyTheme(ThemeChoice::light);
+            const QByteArray text = readFile(svg);
+            return written && text.count(first) == 1 && text.count(last) == 1
+                && text.contains(lightTheme().grid.name().toLatin1())
+                && !text.contains(darkTheme().grid.name().toLatin1());
+        };
+        QVERIFY(hasAxes(chart.size(), ">250<", ">1 first<"));
+        QVERIFY(hasAxes({700, 400}, ">250<", ">1 first<"));
+        chart.showCurves(
+            {{QStringLiteral("plan"), {{8, 100}, {64, 90}}, false}}, QStringLiteral("GPUs"), QStringLiteral("TPS"));
+        QVERIFY(hasAxes(chart.size(), ">GPUs<", ">64<"));
+        QVERIFY(hasAxes({700, 400}, ">GPUs<", ">64<"));
+        // Few ticks where there is little room, rather than dots instead of numbers.
+        QVERIFY(writePicture(chart, {400, 200}, svg).has_value());
+        QVERIFY(!readFile(svg).contains(">...<"));
+    }
+
     void barsAndPointsHaveTips()
     {
         ComparisonChart chart(QStringLiteral("Throughput"), QString());

@@ -28,6 +28,7 @@ public:
     void showScaling();
     [[nodiscard]] ComparisonChart& memory() { return *m_memory; }
     [[nodiscard]] ComparisonChart& throughput() { return *m_throughput; }
+    [[nodiscard]] ComparisonChart& utilisation() { return *m_utilisation; }
     [[nodiscard]] ComparisonChart& time() { return *m_time; }
     [[nodiscard]] ComparisonChart& scaling() { return *m_scaling; }
 

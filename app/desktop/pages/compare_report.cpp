@@ -40,8 +40,9 @@ ReportPage ComparePage::report() const
         page.title = tr("Comparison of %1").arg(counted(double(entries.size()), tr("entry"), tr("entries")));
         page.lines << names.join(QStringLiteral("; "))
                    << tr("Differences against %1").arg(entries[static_cast<std::size_t>(m_model.reference())].name);
-        page.parts = {{nullptr, 0, reportTable()}, {&m_charts->throughput(), 210, {}}, {&m_charts->time(), 230, {}},
-            {&m_charts->memory(), 230, {}}};
+        page.parts = {{nullptr, 0, reportTable()}, {&m_charts->throughput(), 240, {}, true},
+            {&m_charts->utilisation(), 240, {}, true}, {&m_charts->time(), 240, {}, true},
+            {&m_charts->memory(), 240, {}, true}};
     }
     page.lines << tr("Fourfold, %1").arg(QDate::currentDate().toString(Qt::ISODate));
     return page;

@@ -21,7 +21,7 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
 {
     setObjectName(QStringLiteral("rowPicker"));
     setWindowTitle(tr("Rows of %1").arg(fromUtf8(table.name)));
-    resizeDialog(this, 680, 480);
+    resizeDialog(this, 880, 480);
     auto* words = new QLineEdit;
     words->setPlaceholderText(tr("Filter by words: model, GPUs, layout"));
     words->setAccessibleName(tr("Filter"));

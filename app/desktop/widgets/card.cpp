@@ -164,7 +164,8 @@ void Card::paintHeader(QPainter& painter, const Theme& theme) const
         return;
     painter.setPen(theme.text);
     painter.setFont(scaledFont(0.5, QFont::DemiBold));
-    const QRect line(margin(), px(8), width() - 2 * margin() - m_headerReserve, px(20));
+    const int reserve = isForFile() ? 0 : m_headerReserve; // what stands there is not in the picture
+    const QRect line(margin(), px(8), width() - 2 * margin() - reserve, px(20));
     const int titleWidth = std::min(lineWidth(painter.font(), m_title), line.width());
     m_cut.draw(
         painter, QRect(line.topLeft(), QSize(titleWidth, line.height())), Qt::AlignLeft | Qt::AlignVCenter, m_title);

@@ -10,14 +10,17 @@
 #include <QBarSet>
 #include <QChart>
 #include <QChartView>
+#include <QCoreApplication>
 #include <QEvent>
 #include <QGraphicsLayout>
+#include <QGraphicsObject>
+#include <QGraphicsScene>
 #include <QLegend>
-#include <QLineF>
 #include <QLineSeries>
 #include <QLocale>
 #include <QLogValueAxis>
 #include <QPainter>
+#include <QPointer>
 #include <QScatterSeries>
 #include <QStackedBarSeries>
 #include <QValueAxis>
@@ -29,7 +32,8 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kLegendLine = 17; // lengths at 100 % zoom
-constexpr int kAxisRoom = 72, kLabelMargin = 18, kPointReach = 12;
+constexpr int kAxisRoom = 72, kLabelMargin = 18;
+constexpr int kBelowBars = 34, kBelowCurves = 54, kTickHeight = 22;
 constexpr int kLeastLetters = 7; // of a cut name
 
 // Colour, pen and marker together tell the lines apart.
@@ -45,15 +49,27 @@ constexpr CurveLook kCurveLooks[]{{&Theme::accentText, Qt::SolidLine, QScatterSe
     {&Theme::gradients, Qt::SolidLine, QScatterSeries::MarkerShapeStar},
     {&Theme::bad, Qt::DashLine, QScatterSeries::MarkerShapePentagon}};
 
-// From nothing to a little over `most`, with round numbers at the ticks.
-void setRoundRange(QValueAxis& axis, double most)
+// From nothing to a little over `most`, with round numbers at the ticks, which are `ticks` steps at most.
+void setRoundRange(QValueAxis& axis, double most, int ticks)
 {
-    const double step = axisStep(most > 0 ? most * 1.05 : 1, 5);
+    const double step = axisStep(most > 0 ? most * 1.05 : 1, ticks);
     const double steps = most > 0 ? std::ceil(most * 1.05 / step - 1e-9) : 1;
     axis.setRange(0, steps * step);
     axis.setTickCount(static_cast<int>(steps) + 1);
     const int decimals = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
     axis.setLabelFormat(QStringLiteral("%.%1f").arg(decimals));
+}
+
+// What a chart has thrown away goes with the next events; whoever draws it before them would draw the old axes too.
+void deleteThrownAway(const QGraphicsScene& scene)
+{
+    QList<QPointer<QGraphicsObject>> objects;
+    for (QGraphicsItem* item : scene.items())
+        objects << item->toGraphicsObject();
+    for (const QPointer<QGraphicsObject>& object : objects) {
+        if (object)
+            QCoreApplication::sendPostedEvents(object, QEvent::DeferredDelete);
+    }
 }
 
 // The shape of a marker of Qt Charts, for the legend.
@@ -165,10 +181,13 @@ void ComparisonChart::rebuild()
 {
     m_chart->removeAllSeries();
     m_names = nullptr;
+    m_powers = nullptr;
+    m_values = nullptr;
     for (QAbstractAxis* axis : m_chart->axes()) {
         m_chart->removeAxis(axis);
         delete axis;
     }
+    deleteThrownAway(*m_view->scene());
     m_view->setVisible(!isEmpty());
     if (!isEmpty()) {
         if (m_curves.empty())
@@ -210,9 +229,9 @@ void ComparisonChart::buildBars()
     m_chart->addSeries(series);
     auto* x = m_names = new QBarCategoryAxis;
     nameCategories();
-    auto* y = new QValueAxis;
+    auto* y = m_values = new QValueAxis;
+    m_most = most;
     y->setTitleText(m_unit);
-    setRoundRange(*y, most);
     m_chart->addAxis(x, Qt::AlignBottom);
     m_chart->addAxis(y, Qt::AlignLeft);
     series->attachAxis(x);
@@ -222,11 +241,11 @@ void ComparisonChart::buildBars()
 void ComparisonChart::buildCurves()
 {
     const Theme& theme = themeOf(this);
-    auto* x = new QLogValueAxis;
+    auto* x = m_powers = new QLogValueAxis;
     x->setBase(2);
     x->setLabelFormat(QStringLiteral("%.0f"));
     x->setTitleText(m_xName);
-    auto* y = new QValueAxis;
+    auto* y = m_values = new QValueAxis;
     y->setTitleText(m_unit);
     m_chart->addAxis(x, Qt::AlignBottom);
     m_chart->addAxis(y, Qt::AlignLeft);
@@ -259,7 +278,7 @@ void ComparisonChart::buildCurves()
         }
     }
     x->setRange(std::isfinite(first) ? first / 1.2 : 1, last * 1.2);
-    setRoundRange(*y, most);
+    m_most = most;
 }
 
 void ComparisonChart::style()
@@ -408,52 +427,17 @@ void ComparisonChart::nameCategories()
         m_names->setCategories(names);
 }
 
-QString ComparisonChart::tipOfBars(const QPointF& value) const
+// As many as have room: round values over each other, every power of two, of four, of eight side by side.
+void ComparisonChart::spaceTicks()
 {
-    const auto category = static_cast<qsizetype>(std::floor(value.x() + 0.5));
-    if (category < 0 || category >= m_categories.size())
-        return {};
-    QStringList lines{QStringLiteral("%1 %2").arg(category + 1).arg(m_categories[category])};
-    double sum = 0;
-    for (const BarSet& set : m_sets) {
-        const auto at = static_cast<std::size_t>(category);
-        if (at >= set.values.size() || !std::isfinite(set.values[at]) || (m_stacked && set.values[at] == 0))
-            continue;
-        sum += set.values[at];
-        lines << tr("%1: %2 %3").arg(set.name, significant(set.values[at]), m_unit);
-    }
-    if (m_stacked && lines.size() > 1)
-        lines << tr("Together: %1 %2").arg(significant(sum), m_unit);
-    return lines.join(QLatin1Char('\n'));
-}
-
-QString ComparisonChart::tipOfCurves(const QPointF& inChart) const
-{
-    double nearest = px(kPointReach);
-    QString tip;
-    const QList<QAbstractSeries*> series = m_chart->series();
-    for (qsizetype i = 0; i < series.size(); ++i) {
-        const CurveSeries& curve = m_curves[static_cast<std::size_t>(i)];
-        for (const QPointF& point : curve.points) {
-            const double away = QLineF(m_chart->mapToPosition(point, series[i]), inChart).length();
-            if (away >= nearest)
-                continue;
-            nearest = away;
-            tip = tr("%1\n%2 %3: %4 %5").arg(curve.name, grouped(point.x()), m_xName, significant(point.y()), m_unit);
-        }
-    }
-    return tip;
-}
-
-QString ComparisonChart::tipAt(const QPoint& point) const
-{
-    if (isEmpty() || m_chart->series().isEmpty() || !m_view->geometry().contains(point))
-        return {};
-    const QPointF inChart = m_chart->mapFromScene(m_view->mapToScene(point - m_view->pos()));
-    const QRectF plot = m_chart->plotArea();
-    if (inChart.x() < plot.left() || inChart.x() > plot.right() || inChart.y() < plot.top())
-        return {};
-    return m_curves.empty() ? tipOfBars(m_chart->mapToValue(inChart)) : tipOfCurves(inChart);
+    const int room = m_view->height() - px(m_powers ? kBelowCurves : kBelowBars);
+    setRoundRange(*m_values, m_most, std::clamp(room / px(kTickHeight), 1, 5));
+    if (!m_powers)
+        return;
+    const int needed = lineWidth(scaledFont(-1), grouped(m_powers->max())) + px(kLabelMargin);
+    const double most = std::max(1.0, double(m_view->width() - px(kAxisRoom)) / needed);
+    const double doublings = std::log2(m_powers->max() / m_powers->min());
+    m_powers->setBase(std::exp2(std::max(1.0, std::ceil(doublings / most))));
 }
 
 // The chart where the legend leaves room for it.
@@ -462,6 +446,11 @@ void ComparisonChart::place()
     m_view->setGeometry(legend(bodyArea()).plot.adjusted(-6, 0, 6, 6));
     if (m_names)
         nameCategories();
+    if (m_values)
+        spaceTicks();
+    // Not with the next events: it may be drawn into a file before them.
+    m_chart->layout()->invalidate();
+    m_chart->layout()->activate();
 }
 
 void ComparisonChart::resizeEvent(QResizeEvent* event)

@@ -12,6 +12,8 @@
 class QBarCategoryAxis;
 class QChart;
 class QChartView;
+class QLogValueAxis;
+class QValueAxis;
 
 namespace fourfold::ui {
 
@@ -70,12 +72,16 @@ private:
     [[nodiscard]] std::size_t legendCount() const { return m_curves.empty() ? m_sets.size() : m_curves.size(); }
     [[nodiscard]] QString legendName(std::size_t series) const;
     void nameCategories();
+    void spaceTicks();
     [[nodiscard]] QString tipOfBars(const QPointF& value) const; // in the units of the axes
     [[nodiscard]] QString tipOfCurves(const QPointF& inChart) const;
 
     QChart* m_chart;
     QChartView* m_view;
     QBarCategoryAxis* m_names = nullptr; // the chart's; null: there are no bars
+    QLogValueAxis* m_powers = nullptr; // the chart's; null: there are no curves
+    QValueAxis* m_values = nullptr; // the chart's; null: it is empty
+    double m_most = 0; // of the values
     QStringList m_categories;
     std::vector<BarSet> m_sets;
     std::vector<CurveSeries> m_curves;
