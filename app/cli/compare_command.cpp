@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold compare`: plans and stored runs side by side, as the desktop's Compare page.
 #include "app/cli/history_view.h"
+#include "core/calibration/user/evidence.h"
 #include "core/predict/prediction.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct Options {
 std::vector<Cell> row_of(
     const std::string& name, const std::string& kind, const ResolvedPlan& plan, const RunSummary* run)
 {
-    const Prediction prediction = predict(plan);
+    const Prediction prediction = predict_with_evidence(plan);
     const Layout& layout = plan.layout;
     const Training& training = plan.training;
     std::vector<Cell> row{name, kind, plan.model.name, plan.cluster.name, std::int64_t{plan.gpus}, plan.stack.id,
@@ -32,6 +33,14 @@ std::vector<Cell> row_of(
         cell(prediction.tps_per_gpu), cell(prediction.step_time_s), cell(prediction.mfu),
         cell(prediction.tflops_per_gpu), prediction.bubble_fraction, cell(prediction.memory_gib),
         cell(prediction.memory_device_gib), std::string(fourfold::name(prediction.fit))};
+    const auto end = [&](Range Interval::*figure, double Range::*side) {
+        row.push_back(prediction.interval ? Cell((*prediction.interval).*figure.*side) : Cell());
+    };
+    end(&Interval::tps_per_gpu, &Range::low);
+    end(&Interval::tps_per_gpu, &Range::high);
+    end(&Interval::memory_gib, &Range::low);
+    end(&Interval::memory_gib, &Range::high);
+    row.emplace_back(std::string(fourfold::name(prediction.evidence)));
     for (int part = 0; part < kParts; ++part)
         row.emplace_back(prediction.time_by_part[static_cast<Part>(part)]);
     const auto measured
@@ -52,7 +61,9 @@ std::vector<Column> columns()
         {"precision", "precision"}, {"predicted_tps_per_gpu", "predicted TPS/GPU", 1},
         {"predicted_step_time_s", "predicted step (s)", 4}, {"mfu", "MFU", 1, 100, " %"},
         {"tflops_per_gpu", "TFLOP/s per GPU", 1}, {"bubble_fraction", "bubble", 1, 100, " %"},
-        {"predicted_memory_gib", "predicted GiB", 2}, {"memory_device_gib", "on the device GiB", 2}, {"fit", "fit"}};
+        {"predicted_memory_gib", "predicted GiB", 2}, {"memory_device_gib", "on the device GiB", 2}, {"fit", "fit"},
+        {"tps_low", "90 % from, TPS/GPU", 1}, {"tps_high", "to, TPS/GPU", 1}, {"memory_low_gib", "90 % from, GiB", 2},
+        {"memory_high_gib", "to, GiB", 2}, {"evidence", "evidence"}};
     for (int part = 0; part < kParts; ++part) {
         const std::string name(fourfold::name(static_cast<Part>(part)));
         out.push_back({name + "_s", name + " (s)", 4});

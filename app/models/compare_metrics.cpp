@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of a comparison.
+#include "app/models/answer.h"
 #include "app/models/choices.h"
 #include "app/models/compare_model.h"
 #include "app/models/text.h"
@@ -106,6 +107,29 @@ void addAnswer(std::vector<Metric>& metrics)
         share, -1});
     metrics.push_back({speed, tr("Peak memory GiB"), "predicted_memory_gib",
         ofPrediction([](const Prediction& p) { return p.memory_gib; }), gib, -1});
+    // How sure that is: words, so that no difference is taken of them.
+    const auto sure = [&](const QString& name, const char* key, auto textOf) {
+        metrics.push_back({speed, name, key,
+            [textOf](const CompareEntry& entry) -> Value {
+                if (!entry.prediction || !entry.prediction->step_time_s)
+                    return {};
+                return textOf(*entry.prediction);
+            },
+            whole});
+    };
+    const auto between = [&](const QString& name, const char* key, Range Interval::*range, auto numberOf) {
+        sure(name, key, [range, numberOf](const Prediction& p) {
+            if (!p.interval)
+                return tr("nobody knows");
+            const Range& ends = (*p.interval).*range;
+            return tr("%1 to %2").arg(numberOf(ends.low), numberOf(ends.high));
+        });
+    };
+    between(tr("90 %, tokens/s per GPU"), "interval_tps_per_gpu", &Interval::tps_per_gpu,
+        [](double value) { return throughputText(value); });
+    between(tr("90 %, peak memory GiB"), "interval_memory_gib", &Interval::memory_gib,
+        [](double value) { return gib(value); });
+    sure(tr("Confidence"), "evidence", [](const Prediction& p) { return evidenceText(p.evidence); });
 }
 
 void addMemory(std::vector<Metric>& metrics)

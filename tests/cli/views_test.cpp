@@ -154,6 +154,11 @@ TEST_F(Views, PlansAndRunsSideBySide)
     EXPECT_EQ(rows[0]["name"], plan);
     EXPECT_EQ(rows[0]["predicted_tps_per_gpu"], rows[2]["predicted_tps_per_gpu"]);
     EXPECT_TRUE(rows[0]["measured_tps_per_gpu"].is_null());
+    // How sure it is, as `predict` says it.
+    const Json alone = json_of(fourfold({"predict", plan, "--json"}));
+    EXPECT_EQ(rows[0]["evidence"], alone["evidence"]);
+    EXPECT_EQ(rows[0]["tps_low"], alone["interval"]["tps_per_gpu"][0]);
+    EXPECT_EQ(rows[0]["memory_high_gib"], alone["interval"]["memory_gib"][1]);
     EXPECT_EQ(rows[2]["measured_tps_per_gpu"], 7000.0);
     const std::string text = fourfold({"compare", plan, "this-computer", "--differences"}).out;
     EXPECT_THAT(text, HasSubstr("predicted TPS/GPU"));
