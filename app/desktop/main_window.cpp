@@ -44,6 +44,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMessageMilliseconds = 10'000;
+constexpr int kSessionMilliseconds = 1'000; // from a change to its being stored
 constexpr QSize kDefaultSize{1440, 900};
 constexpr QSize kWindowFrame{16, 48}; // room for a title bar: its size is not known before the window is shown
 constexpr QSize kTimelinePage{1120, 420}; // of a PDF
@@ -118,6 +119,20 @@ MainWindow::~MainWindow()
 
 void MainWindow::connectParts()
 {
+    m_saveSession.setSingleShot(true);
+    m_saveSession.setInterval(kSessionMilliseconds);
+    connect(&m_saveSession, &QTimer::timeout, this, &MainWindow::saveSession);
+    const auto changed = [this] {
+        if (m_isStarted)
+            m_saveSession.start();
+    };
+    connect(&m_plans, &PlanTabs::added, this, changed);
+    connect(&m_plans, &PlanTabs::removed, this, changed);
+    connect(&m_plans, &PlanTabs::moved, this, changed);
+    connect(&m_plans, &PlanTabs::currentChanged, this, changed);
+    connect(&m_plans, &PlanTabs::titleChanged, this, changed);
+    connect(m_pages, &QStackedWidget::currentChanged, this, changed);
+    connect(&m_keys, &KeyBindings::changed, this, changed);
     connect(&m_plans, &PlanTabs::currentChanged, this, &MainWindow::showDocument);
     connect(&m_plans, &PlanTabs::titleChanged, this, [this](int index) {
         if (index == m_plans.currentIndex())
@@ -167,6 +182,7 @@ PlanPage& MainWindow::planPage() const
 void MainWindow::openStartPlan()
 {
     m_files->openSession();
+    m_isStarted = true;
     if (!m_journal)
         return;
     m_search->restore(m_session.search);
@@ -430,6 +446,20 @@ void MainWindow::say(const QString& text)
     statusBar()->showMessage(text, kMessageMilliseconds);
 }
 
+// At the end, and a moment after each change of what is open: a program may be ended without being asked.
+void MainWindow::saveSession()
+{
+    if (!m_journal)
+        return;
+    m_session.geometry = saveGeometry();
+    m_session.page = pageNames()[static_cast<int>(page())];
+    m_session.layout = layoutOf(this);
+    m_session.search = m_search->state();
+    m_session.compare = m_compare->state();
+    m_files->rememberSession();
+    m_session.save();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     CloseAnswer answer = CloseAnswer::stop;
@@ -439,16 +469,9 @@ void MainWindow::closeEvent(QCloseEvent* event)
         event->ignore();
         return;
     }
-    if (m_options.session) {
-        m_session.geometry = saveGeometry();
-        m_session.page = pageNames()[static_cast<int>(page())];
-        m_session.layout = layoutOf(this);
-        m_session.search = m_search->state();
-        m_session.compare = m_compare->state();
-        m_files->rememberSession();
-        m_session.save();
+    saveSession();
+    if (m_journal)
         m_journal->discard();
-    }
     if (answer == CloseAnswer::leave) {
         m_leftRun = m_controller.isRunning();
         m_controller.leaveBehind();

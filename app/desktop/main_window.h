@@ -8,6 +8,7 @@
 #include "app/models/plan_tabs.h"
 
 #include <QMainWindow>
+#include <QTimer>
 
 #include <filesystem>
 #include <memory>
@@ -113,6 +114,7 @@ private:
     void take(const DroppedItem& item);
     void showDocument(); // another plan is current, or its title changed
     void showStatus();
+    void saveSession();
     void runEnded(const QString& runId);
     void offerRunsUnderWay();
     void offerStack(const QString& stack, const QString& file);
@@ -122,6 +124,8 @@ private:
     const Presets& m_presets;
     Options m_options;
     Session m_session;
+    QTimer m_saveSession;
+    bool m_isStarted = false; // the stored session is open: a new one may take its place
     PlanTabs m_plans;
     KeyBindings m_keys;
     RunController m_controller;

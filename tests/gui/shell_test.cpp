@@ -201,6 +201,26 @@ private slots:
         QVERIFY(window.close());
     }
 
+    void aSessionIsStoredBeforeItsEnd()
+    {
+        MainWindow::Options withSession = WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal4")).toStdString();
+        const Presets presets;
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("third.plan.json")).toStdString()));
+        QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("fourth.plan.json")).toStdString()));
+        window.showPage(MainWindow::Page::history);
+        // Whatever ends the program now, the next start has them.
+        QTRY_VERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("fourth.plan.json")));
+        QTRY_COMPARE(Session::load().page, QStringLiteral("history"));
+        QVERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("third.plan.json")));
+        QVERIFY(window.close());
+        Session().save(); // the other tests start with none
+    }
+
     void dropsDoWhatTheySay()
     {
         Fixture w;
