@@ -144,6 +144,8 @@ private slots:
         Timeline timeline{2, 8, {}};
         for (int i = 0; i < 8; ++i)
             timeline.spans.push_back({i % 2, i < 4 ? SpanKind::forward : SpanKind::backward, i, 0, double(i), i + 0.9});
+        for (const int stage : {0, 1})
+            timeline.spans.push_back({stage, SpanKind::gradient_reduce, -1, 0, 6.5, 7.5});
         QWidget both;
         auto* column = new QVBoxLayout(&both);
         std::array<TimelineView*, 2> views{new TimelineView, new TimelineView};
@@ -162,6 +164,10 @@ private slots:
         QVERIFY(!text.contains("W/S zoom")); // help for who sits before the window
         QVERIFY(text.count(lightTheme().forward.name().toLatin1()) >= 2 * (4 + 1)); // each bar, and the legend
         QCOMPARE(text.count(">Stage 1<"), 2);
+        // In rows and overview a bar is one rectangle, also where another bar of its row shares the height; each view
+        // has a square in its legend.
+        const QByteArray forward = "fill=\"" + lightTheme().forward.name().toLatin1() + '"';
+        QCOMPARE(text.count(forward), 2 * (4 + 4 + 1));
         // The picture of pixels agrees with it in what it has.
         const QString png = Home::the().path(QStringLiteral("one.png"));
         QVERIFY(writePicture(*views[0], {600, 300}, png).has_value());

@@ -161,26 +161,33 @@ void forEachRow(const TimelineScene& scene, double begin, double end, int column
     }
 }
 
-// One rectangle for columns of one colour. A single column between two of them is the edge where one bar ends in it:
-// it goes to the one before.
-void fillRuns(QPainter& painter, const QRectF& place, const std::vector<QRgb>& line, QRgb ground)
+// One rectangle for columns of one colour, two where the halves of the row differ: a row that is cut everywhere would
+// show a seam. A single column between two of them is the edge where one bar ends in it: it goes to the one before.
+void fillRuns(QPainter& painter, const QRect& place, const RowLines& row, QRgb ground)
 {
-    const double column = place.width() / double(line.size());
+    const std::vector<QRgb>&upper = row.lines.upper, &lower = row.lines.lower;
+    const double column = place.width() / double(upper.size());
     const auto endOf = [&](std::size_t from) {
         std::size_t to = from + 1;
-        while (to < line.size() && line[to] == line[from])
+        while (to < upper.size() && upper[to] == upper[from] && lower[to] == lower[from])
             ++to;
         return to;
     };
-    for (std::size_t from = 0; from < line.size();) {
+    for (std::size_t from = 0; from < upper.size();) {
         std::size_t to = endOf(from);
-        if (to + 1 < line.size() && to - from > 1 && endOf(to) == to + 1 && endOf(to + 1) > to + 2)
+        if (to + 1 < upper.size() && to - from > 1 && endOf(to) == to + 1 && endOf(to + 1) > to + 2)
             ++to;
-        if (line[from] != ground) {
-            painter.fillRect(
-                QRectF(place.left() + double(from) * column, place.top(), double(to - from) * column, place.height()),
-                QColor(line[from]));
-        }
+        const auto fill = [&](int top, int bottom, QRgb color) {
+            if (color != ground && bottom > top) {
+                painter.fillRect(QRectF(place.left() + double(from) * column, place.top() + top,
+                                     double(to - from) * column, bottom - top),
+                    QColor(color));
+            }
+        };
+        const bool whole = upper[from] == lower[from];
+        fill(row.top, whole ? row.bottom : row.divide, upper[from]);
+        if (!whole)
+            fill(row.divide, row.bottom, lower[from]);
         from = to;
     }
 }
@@ -217,14 +224,8 @@ void drawTimeline(QPainter& painter, const TimelineScene& scene, double begin, d
     }
     const int columns = place.width() * (bars > kManyBars ? 1 : kFinest);
     const QRgb ground = theme.panel.rgb();
-    forEachRow(scene, begin, end, columns, place.height(), rowHeight, gap, theme, [&](const RowLines& row) {
-        const auto part
-            = [&](int top, int bottom) { return QRectF(place.left(), place.top() + top, place.width(), bottom - top); };
-        const bool whole = row.lines.upper == row.lines.lower;
-        fillRuns(painter, part(row.top, whole ? row.bottom : row.divide), row.lines.upper, ground);
-        if (!whole && row.divide < row.bottom)
-            fillRuns(painter, part(row.divide, row.bottom), row.lines.lower, ground);
-    });
+    forEachRow(scene, begin, end, columns, place.height(), rowHeight, gap, theme,
+        [&](const RowLines& row) { fillRuns(painter, place, row, ground); });
 }
 
 } // namespace fourfold::ui
