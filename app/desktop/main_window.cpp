@@ -112,6 +112,10 @@ MainWindow::MainWindow(const Presets& presets, Options options)
 
 MainWindow::~MainWindow()
 {
+    // What the members say while they go concerns a window that is no longer whole.
+    m_plans.disconnect(this);
+    m_plans.undoGroup().disconnect(this);
+    m_keys.disconnect(this);
     // The pages look at documents, controller and journal, which are members and would go first.
     delete takeCentralWidget();
 }
