@@ -98,6 +98,13 @@ std::optional<RankProgress> read_progress(const std::filesystem::path& folder, i
     return {};
 }
 
+std::string last_collective(const RankProgress& progress)
+{
+    const auto millis = static_cast<int64_t>(std::max(0.0, progress_clock() - progress.since_s) * 1000);
+    return progress.operation + " (operation " + std::to_string(progress.number) + ", "
+        + (progress.inside ? "begun " : "finished ") + std::to_string(millis) + " ms before)";
+}
+
 uint64_t bytes_moved(pid_t pid)
 {
     uint64_t total = 0;

@@ -17,6 +17,9 @@ namespace fourfold {
 // The progress page of a rank; nothing when it has none or is just writing it.
 std::optional<RankProgress> read_progress(const std::filesystem::path& folder, int rank);
 
+// "all_reduce of 64 bytes in group dp (ranks 0 2) (operation 7, begun 12 ms before)", of a rank that ended just now.
+std::string last_collective(const RankProgress& progress);
+
 // Bytes that a process has read and written so far; 0 when the kernel does not say.
 uint64_t bytes_moved(pid_t pid);
 

@@ -348,8 +348,12 @@ void RankSupervision::judge_failures()
     if (!error) {
         read_logs();
         const auto log = folder_.file("rank" + std::to_string(culprit.place.rank) + ".log");
+        // It cannot tell any more; its page of shared memory still does.
+        const auto progress = read_progress(folder_.path(), culprit.place.rank);
         log_.append("error", culprit.place.rank,
             {{"kind", kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates}, {"message", what},
+                {"last_collective",
+                    progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
                 {"log", last_log_lines(log)}});
     }
     begin_stop(kGangGraceSeconds);

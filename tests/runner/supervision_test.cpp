@@ -96,7 +96,7 @@ TEST_F(Supervision, OneDeadRankStopsTheOthersAtOnce)
 {
     RunRequest asked = request(home, 4,
         {{"FAKE_STEPS", "100000"}, {"FAKE_FAIL_RANK", "2"}, {"FAKE_FAIL_STEP", "30"}, {"FAKE_HOW", "kill"},
-            {"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}});
+            {"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}, {"FAKE_PROGRESS", "1"}});
     asked.target.stop_grace_s = 10; // for a stop on request alone
     const auto result = run(asked);
     ASSERT_TRUE(result);
@@ -104,6 +104,10 @@ TEST_F(Supervision, OneDeadRankStopsTheOthersAtOnce)
     EXPECT_NE(result->problem->line().find("rank 2 (tp 0, cp 0, pp 0, dp 1) on this computer: killed by SIGKILL"),
         std::string::npos)
         << result->problem->line();
+    // What it was about when it could tell nothing any more.
+    EXPECT_TRUE(text_field(last_event(observer.events, "error"), "last_collective")
+                    .starts_with("all_reduce of 64 bytes in group world (ranks 0 1) (operation 29, finished "))
+        << last_event(observer.events, "error").dump();
     // Measured by bench_launch at 0.05 to 0.09 s.
     const auto when = [&](const char* kind) {
         return history::seconds_of(text_field(last_event(observer.events, kind), "time")).value_or(0);
