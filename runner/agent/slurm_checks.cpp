@@ -5,6 +5,7 @@
 #include "runner/agent/node_checks.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/slurm_time.h"
 
 #include <algorithm>
 #include <array>
@@ -71,34 +72,6 @@ std::vector<SlurmPartition> parse_sinfo(const std::string& text)
         out.push_back(std::move(part));
     }
     return out;
-}
-
-std::optional<double> slurm_seconds(const std::string& time)
-{
-    std::istringstream in(time);
-    std::array<double, 3> parts{};
-    double days = 0, value = 0;
-    char mark = 0;
-    std::size_t count = 0;
-    bool has_days = false;
-    while (count < parts.size() && in >> value) {
-        if (in.get(mark) && mark == '-' && !has_days && count == 0) {
-            days = value;
-            has_days = true;
-            continue;
-        }
-        parts[count++] = value;
-        if (!in)
-            break;
-        if (mark != ':')
-            return {};
-    }
-    if (count == 0 && !has_days)
-        return {};
-    // With days the first part counts hours; else one part counts minutes, two minutes and seconds.
-    if (has_days || count == 3)
-        return days * 86400 + parts[0] * 3600 + parts[1] * 60 + parts[2];
-    return parts[0] * 60 + parts[1];
 }
 
 Json partition_findings(const std::vector<SlurmPartition>& all, const Json& wanted)

@@ -5,7 +5,6 @@
 
 #include "core/base/json.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,6 @@ struct SlurmPartition {
     std::string limit, gres; // "1-00:00:00" or "infinite"; "gpu:8" or "(null)"
 };
 std::vector<SlurmPartition> parse_sinfo(const std::string& text);
-// Of sbatch's and sinfo's forms ("90", "1:30:00", "2-12"); nothing for "infinite" and what is none.
-std::optional<double> slurm_seconds(const std::string& time);
 
 // What `wanted` (partition, nodes, time, gres as in a target; empty or 0 = not said) meets there.
 Json partition_findings(const std::vector<SlurmPartition>& all, const Json& wanted);

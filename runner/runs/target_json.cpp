@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/run_spec.h"
+#include "runner/protocol/slurm_time.h"
 #include "runner/runs/target_hosts.h"
 
 #include <algorithm>
@@ -268,31 +269,10 @@ bool is_allowed_line(const std::string& line)
         && std::find(kRefused.begin(), kRefused.end(), option) == kRefused.end();
 }
 
-// sbatch's forms: minutes, minutes:seconds, hours:minutes:seconds, days-hours and so on.
 bool is_time_limit(const std::string& text)
 {
     const std::string plain = lower_case(text);
-    if (plain.empty() || plain == "infinite" || plain == "unlimited")
-        return true;
-    const auto is_digits = [](std::string_view part) {
-        return !part.empty() && part.size() <= 9 && part.find_first_not_of("0123456789") == std::string_view::npos;
-    };
-    std::string_view rest = plain;
-    const std::size_t dash = rest.find('-');
-    if (dash != std::string_view::npos) {
-        if (!is_digits(rest.substr(0, dash)))
-            return false;
-        rest.remove_prefix(dash + 1);
-    }
-    for (int parts = 1; parts <= 3; ++parts) {
-        const std::size_t colon = rest.find(':');
-        if (!is_digits(rest.substr(0, colon)))
-            return false;
-        if (colon == std::string_view::npos)
-            return true;
-        rest.remove_prefix(colon + 1);
-    }
-    return false;
+    return plain.empty() || plain == "infinite" || plain == "unlimited" || slurm_seconds(plain);
 }
 
 Expected<void> read_slurm(const Json& json, const std::string& where, Target& target)

@@ -10,6 +10,7 @@
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/stall_watch.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/slurm_time.h"
 
 #include <gtest/gtest.h>
 
@@ -217,8 +218,8 @@ TEST(SlurmAnswers, ThePartitionIsHeldAgainstTheTarget)
         {std::pair("90", 5400.0), std::pair("90:30", 5430.0), std::pair("1:30:00", 5400.0), std::pair("2-12", 216000.0),
             std::pair("2-12:30", 217800.0), std::pair("2-12:30:10", 217810.0)})
         EXPECT_EQ(slurm_seconds(time), seconds) << time;
-    EXPECT_FALSE(slurm_seconds("infinite"));
-    EXPECT_FALSE(slurm_seconds(""));
+    for (const char* none : {"infinite", "", "-1", "1-", "1:2:3:4", "1.5", "1:", " 1"})
+        EXPECT_FALSE(slurm_seconds(none)) << none;
 }
 
 using ProgressPages = Folder;
