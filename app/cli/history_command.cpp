@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold history`: the options of its subcommands.
 #include "app/cli/history_view.h"
+#include "core/report/views/run_filter.h"
 
 #include <limits>
 #include <memory>
@@ -13,7 +14,7 @@ struct Options {
     FormatOptions format;
     std::vector<std::string> ids;
     std::vector<std::string> add_tags, remove_tags;
-    std::string file, output, run, note;
+    std::string file, output, run, note, filter;
     PlanOptions plan; // of a log that is imported
     int limit = 50;
     bool all = false, deleted = false;
@@ -119,12 +120,22 @@ void add_history(Cli& cli)
         auto* list
             = add(cli, *command, "list", "Runs, newest first", options, [](const Options& o, TableFormat format) {
                   return o.deleted ? list_deleted(format)
-                                   : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit);
+                                   : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit, o.filter);
               });
         auto* limit
             = list->add_option("--limit", options->limit, "at most so many runs (50)")->check(CLI::PositiveNumber);
         list->add_flag("--all", options->all, "every run")->excludes(limit);
-        list->add_flag("--deleted", options->deleted, "the runs that `delete` hid")->excludes(limit);
+        auto* deleted = list->add_flag("--deleted", options->deleted, "the runs that `delete` hid")->excludes(limit);
+        list->add_option("--filter", options->filter,
+                "only runs with all of these words, or for which an expression holds, as in 'abs(error) > 0.1 and gpus "
+                ">= 8'")
+            ->type_name("TEXT")
+            ->excludes(deleted);
+        std::string fields;
+        const RunFields known({});
+        for (const ExpressionField& field : known.set().fields())
+            fields += (fields.empty() ? "" : ", ") + field.name;
+        list->footer("Fields of --filter: " + fields + ".");
     }
     {
         const auto options = std::make_shared<Options>();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/history_view.h"
 #include "core/calibration/user/most_off.h"
+#include "core/report/views/run_filter.h"
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 namespace fourfold::cli {
 
@@ -46,17 +48,24 @@ Json summary_json(const RunSummary& run)
     return runs_table({run}).to_json().front();
 }
 
-int list_runs(TableFormat format, int limit)
+int list_runs(TableFormat format, int limit, const std::string& filter)
 {
     const auto store = open_history();
     if (!store)
         return fail(store.error());
     std::vector<RunSummary> runs;
     if (*store) {
-        auto found = listed_runs(**store, limit);
+        auto found = listed_runs(**store, filter.empty() ? limit : std::numeric_limits<int>::max());
+        if (found)
+            found = filtered_runs(*std::move(found), filter, "--filter");
         if (!found)
             return fail(found.error());
         runs = *std::move(found);
+        runs.resize(std::min(runs.size(), static_cast<std::size_t>(limit)));
+    }
+    if (format == TableFormat::text && runs.empty() && !filter.empty()) {
+        std::cerr << "no run matches " << filter << "\n";
+        return kDone;
     }
     if (format == TableFormat::text && runs.empty()) {
         std::cerr << "the history holds no run yet; start one with `fourfold run PLAN`\n";

@@ -28,7 +28,8 @@ Table comparison_table(const RunSummary& run);
 std::string run_text(const RunDetail& run);
 Json run_json(const RunDetail& run);
 
-int list_runs(TableFormat format, int limit);
+// `filter` as in filtered_runs().
+int list_runs(TableFormat format, int limit, const std::string& filter);
 int show_run(TableFormat format, const std::string& id);
 int compare_runs(TableFormat format, const std::vector<std::string>& ids);
 int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);

@@ -5,6 +5,7 @@
 #include "core/expression/parser.h"
 
 #include <algorithm>
+#include <map>
 
 namespace fourfold {
 namespace {
@@ -57,23 +58,27 @@ Completions complete_expression(const std::string& text, std::size_t cursor, con
     while (result.begin > 0 && is_word_part(text[result.begin - 1]))
         --result.begin;
     const std::string start = lower_case(std::string_view(text).substr(result.begin, cursor - result.begin));
-    std::vector<std::string> names, others{"and", "in", "not", "or"};
+    // By what they start with, in lower case; a value that is no single word is put into quotes.
+    std::map<std::string, std::string> names, others{{"and", "and"}, {"in", "in"}, {"not", "not"}, {"or", "or"}};
     for (const ExpressionField& field : fields.fields()) {
-        names.push_back(field.name);
-        if (field.kind == ValueKind::text)
-            others.insert(others.end(), field.spellings.begin(), field.spellings.end());
+        names.emplace(field.name, field.name);
+        for (const std::string& spelling : field.spellings) {
+            const bool is_word
+                = std::all_of(spelling.begin(), spelling.end(), [](char c) { return is_word_part(c) || c == '-'; });
+            others.emplace(lower_case(spelling), is_word ? spelling : in_quotes(spelling));
+        }
     }
     for (const ExpressionFunction& function : expression_functions())
-        others.push_back(std::string(function.name) + "(");
-    std::sort(names.begin(), names.end());
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
+        others.emplace(std::string(function.name) + "(", std::string(function.name) + "(");
     for (const auto* list : {&names, &others}) {
-        for (const std::string& word : *list) {
-            if (word.compare(0, start.size(), start) == 0 && word != start)
+        for (const auto& [key, word] : *list) {
+            if (key.compare(0, start.size(), start) == 0 && word != start)
                 result.words.push_back(word);
         }
     }
+    const auto begin = text.begin() + std::ptrdiff_t(result.begin);
+    if (std::count(text.begin(), begin, '"') % 2 != 0 && *(begin - 1) == '"')
+        --result.begin; // the words bring quotes where they need them
     return result;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 using Op = Expression::Op;
 
+constexpr std::size_t kMostShown = 12; // values of a text field in a message
+
 constexpr std::array<ExpressionFunction, 8> kFunctions{
     {{"abs", Op::abs, 1, 1}, {"ceil", Op::ceil, 1, 1}, {"floor", Op::floor, 1, 1}, {"log2", Op::log2, 1, 1},
         {"max", Op::max, 2, 16}, {"min", Op::min, 2, 16}, {"round", Op::round, 1, 1}, {"sqrt", Op::sqrt, 1, 1}}};
@@ -168,11 +170,15 @@ bool ExpressionParser::settle_text(Operand& literal, const Operand& other)
         return expect_kind(literal, other.kind);
     const auto& spellings = other.field->spellings;
     const std::string value = lower_case(literal.literal->text);
-    const auto found = std::find(spellings.begin(), spellings.end(), value);
-    if (found == spellings.end())
+    const auto found = std::find_if(
+        spellings.begin(), spellings.end(), [&](const std::string& spelling) { return lower_case(spelling) == value; });
+    if (found == spellings.end()) {
+        const std::size_t shown = std::min(spellings.size(), kMostShown);
+        const std::string all = joined({spellings.begin(), spellings.begin() + std::ptrdiff_t(shown)}, ", ");
         return fail(literal.begin, literal.end - literal.begin,
             in_quotes(literal.literal->text) + " is no value of " + other.field->name,
-            "expected " + joined(spellings, ", "));
+            spellings.empty() ? "it has none here" : "expected " + all + (shown < spellings.size() ? " ..." : ""));
+    }
     literal.steps = {{Op::constant, 0, double(found - spellings.begin())}};
     literal.literal = nullptr;
     return true;

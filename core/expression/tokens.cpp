@@ -40,7 +40,7 @@ std::size_t word_length(std::string_view rest, const FieldSet& fields)
         for (const std::string& spelling : field.spellings) {
             const bool longer = spelling.size() > length && spelling.find('-') != std::string::npos;
             const bool ends = spelling.size() >= rest.size() || !is_word_part(rest[spelling.size()]);
-            if (longer && ends && lower_case(rest.substr(0, spelling.size())) == spelling)
+            if (longer && ends && lower_case(rest.substr(0, spelling.size())) == lower_case(spelling))
                 length = spelling.size();
         }
     }

@@ -75,6 +75,12 @@ TEST_F(History, ListsInEveryForm)
     EXPECT_THAT(lines[2], HasSubstr("01RUNA"));
     EXPECT_THAT(lines[2], HasSubstr("110.0    100.0   10.0 %"));
     EXPECT_EQ(lines_of(fourfold({"history", "list", "--limit", "1"}).out).size(), 2u);
+    const Output failed = fourfold({"history", "list", "--filter", "state == oom and steps < 3"});
+    ASSERT_EQ(lines_of(failed.out).size(), 2u);
+    EXPECT_THAT(lines_of(failed.out)[1], HasSubstr("01RUNB"));
+    EXPECT_THAT(fourfold({"history", "list", "--filter", "01runa", "--format", "csv"}).out, HasSubstr("01RUNA"));
+    EXPECT_THAT(fourfold({"history", "list", "--filter", "nothing like it"}).err, HasSubstr("no run matches"));
+    expect_problem(fourfold({"history", "list", "--filter", "stepz < 3"}), 2, "did you mean");
     EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "csv"}).out).size(), 3u);
     EXPECT_EQ(lines_of(fourfold({"history", "list", "--format", "markdown"}).out).size(), 4u);
     EXPECT_THAT(fourfold({"history", "list", "--format", "latex"}).out, HasSubstr("\\end{tabular}"));
