@@ -43,6 +43,7 @@ HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
     m_loss->setNames(tr("Training"), tr("Held-out"));
     for (LineChart* chart : {m_throughput, m_loss})
         chart->setEmptyText(tr("Select a run with steps."));
+    LineChart::share({m_throughput, m_loss});
     m_cards = new CardStack({{m_throughput, tr("TPS/GPU")}, {m_loss, tr("Loss")}, {m_failure, tr("Failure")}});
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 12, 12, 12);

@@ -4,8 +4,6 @@
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -23,14 +21,6 @@ int decimalsFor(double step)
 {
     return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
 }
-
-// The point at or before `x`; null when there is none.
-const QPointF* pointAt(const QList<QPointF>& points, double x)
-{
-    const auto after = std::upper_bound(
-        points.begin(), points.end(), x, [](double value, const QPointF& point) { return value < point.x(); });
-    return after == points.begin() ? nullptr : &*(after - 1);
-}
 } // namespace
 
 LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::*color, QWidget* parent)
@@ -45,6 +35,8 @@ LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::
 void LineChart::setPoints(const QList<QPointF>& points)
 {
     m_points = points;
+    if (points.isEmpty())
+        hold(false); // another run
     describe();
     update();
 }
@@ -99,18 +91,14 @@ void LineChart::setMinimumX(double last)
     update();
 }
 
-void LineChart::setCursor(std::optional<double> x)
-{
-    if (m_cursor == x)
-        return;
-    m_cursor = x;
-    update();
-}
-
 void LineChart::describe()
 {
     if (m_points.isEmpty()) {
         setAccessibleDescription({});
+        return;
+    }
+    if (const QStringList reading = readingAt(m_cursor); !reading.isEmpty()) {
+        setAccessibleDescription(reading.join(QStringLiteral("; ")));
         return;
     }
     const QString last
@@ -247,40 +235,6 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
-// Values at the cursor, in a small box beside the line that marks the place.
-void LineChart::paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const
-{
-    if (!m_cursor || *m_cursor < 0 || *m_cursor > axes.right)
-        return;
-    const QPointF* point = pointAt(m_points, *m_cursor);
-    if (!point)
-        return;
-    const int decimals = decimalsFor(axes.yStep) + 1;
-    QStringList lines{tr("%1 %2").arg(m_xTitle, grouped(point->x())), grouped(point->y(), decimals)};
-    const QPointF *low = pointAt(m_low, *m_cursor), *high = pointAt(m_high, *m_cursor);
-    if (low && high)
-        lines << tr("%1 to %2").arg(grouped(low->y(), decimals), grouped(high->y(), decimals));
-    if (const QPointF* dot = pointAt(m_dots, *m_cursor))
-        lines << QStringLiteral("%1 %2").arg(m_dotsName, grouped(dot->y(), decimals));
-    const QPointF place = axes.at(*point);
-    painter.setPen(QPen(theme.muted, 1));
-    painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
-    painter.setBrush(theme.*m_color);
-    painter.drawEllipse(place, px(3), px(3));
-    painter.setFont(scaledFont(-1));
-    int widest = 0;
-    for (const QString& text : lines)
-        widest = std::max(widest, painter.fontMetrics().horizontalAdvance(text));
-    QRectF box(place.x() + px(8), axes.plot.top(), widest + px(12), px(16) * int(lines.size()) + px(6));
-    if (box.right() > axes.plot.right())
-        box.moveRight(place.x() - px(8));
-    painter.setPen(theme.line);
-    painter.setBrush(theme.panel);
-    painter.drawRoundedRect(box, 3, 3);
-    painter.setPen(theme.text);
-    painter.drawText(box.adjusted(px(6), px(3), 0, 0), Qt::AlignLeft | Qt::AlignTop, lines.join(QLatin1Char('\n')));
-}
-
 void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
     const int baseline = area.top() + px(8);
@@ -319,36 +273,6 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
     painter.drawText(x + px(24), baseline, m_levelName);
 }
 
-void LineChart::mouseMoveEvent(QMouseEvent* event)
-{
-    std::optional<double> x;
-    if (m_plot.contains(event->position()))
-        x = (event->position().x() - m_plot.left()) / m_plot.width() * m_right;
-    setCursor(x);
-    emit cursorMoved(x);
-}
-
-void LineChart::leaveEvent(QEvent* event)
-{
-    Card::leaveEvent(event);
-    setCursor({});
-    emit cursorMoved({});
-}
-
-void LineChart::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (step == 0 || m_points.isEmpty()) {
-        Card::keyPressEvent(event);
-        return;
-    }
-    const QPointF* at = m_cursor ? pointAt(m_points, *m_cursor) : nullptr;
-    const qsizetype index = at ? at - m_points.constData() : (step > 0 ? -1 : m_points.size());
-    const double x = m_points[std::clamp<qsizetype>(index + step, 0, m_points.size() - 1)].x();
-    setCursor(x);
-    emit cursorMoved(x);
-}
-
 Table LineChart::table() const
 {
     Table table;
@@ -361,6 +285,9 @@ Table LineChart::table() const
         table.columns.push_back({"least", {}, -5});
         table.columns.push_back({"most", {}, -5});
     }
+    const bool median = m_median.size() == m_points.size() && !m_median.isEmpty();
+    if (median)
+        table.columns.push_back({"median", {}, -5});
     if (!m_dots.isEmpty())
         table.columns.push_back({name(m_dotsName, "second"), {}, -5});
     if (m_level)
@@ -371,6 +298,8 @@ Table LineChart::table() const
             row.emplace_back(index >= 0 ? Cell(m_low[index].y()) : Cell());
             row.emplace_back(index >= 0 ? Cell(m_high[index].y()) : Cell());
         }
+        if (median)
+            row.emplace_back(index >= 0 ? Cell(m_median[index].y()) : Cell());
         if (!m_dots.isEmpty())
             row.push_back(dot);
         if (m_level)

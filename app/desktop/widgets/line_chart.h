@@ -36,16 +36,26 @@ public:
     [[nodiscard]] std::optional<double> level() const { return m_level; }
     // The place that is read off, in the chart's own x; empty = none. Charts of one page share it.
     void setCursor(std::optional<double> x);
+    [[nodiscard]] std::optional<double> cursor() const { return m_cursor; }
+    // A held place stays where it is until a click, Space or Esc lets go of it.
+    void hold(bool held);
+    [[nodiscard]] bool isHeld() const { return m_held; }
+    // One place is read off in all of them.
+    static void share(const QList<LineChart*>& charts);
+    // What the chart says at `x`, a line a value, the place first; empty where there is nothing.
+    [[nodiscard]] QStringList readingAt(const std::optional<double>& x) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(220, 150); }
     [[nodiscard]] Table table() const override;
 
 signals:
-    void cursorMoved(std::optional<double> x);
+    void cursorMoved(std::optional<double> x); // by hand
+    void cursorHeld(bool held); // by hand
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
     [[nodiscard]] bool isEmpty() const override { return m_points.isEmpty() && m_dots.isEmpty(); }
     void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
@@ -62,6 +72,9 @@ private:
     void paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void describe();
+    [[nodiscard]] std::optional<double> placeAt(const QPointF& position) const; // x, where it is in the plot
+    void moveCursor(std::optional<double> x);
+    void changeHold(bool held);
 
     QString m_xTitle;
     QColor Theme::*m_color;
@@ -69,6 +82,7 @@ private:
     std::optional<double> m_level, m_cursor;
     QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_note;
     double m_minimumX = 1;
+    bool m_held = false;
     QRectF m_plot; // of the last painting, for the pointer
     double m_right = 1;
 };
