@@ -178,8 +178,8 @@ HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next)
             HeatCell& cell = cells.emplace_back();
             const std::optional<CellResult>& known = table.cells[row][column];
             QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(table.gpus[column], tr("rank")))};
-            if (!known) {
-                const bool runs = SweepCell{layout, table.gpus[column]}.key() == next;
+            const bool runs = SweepCell{layout, table.gpus[column]}.name() == next; // maybe once more
+            if (!known || runs) {
                 cell.state = HeatCell::State::waiting;
                 cell.text = runs ? tr("running") : QString();
                 lines << (runs ? tr("Running now") : tr("Not measured yet"));

@@ -37,7 +37,8 @@ struct SweepTable {
 };
 
 // Runs what is not known yet, GPU count by GPU count. `done` is called before each cell and after the last one with
-// what is known then. A stop request cancels the cell that runs and ends the sweep; asked again it goes on.
+// what is known then; `next` names the cell (SweepCell::name), empty after the last one. A stop request cancels the
+// cell that runs and ends the sweep; asked again it goes on.
 Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& observer, std::stop_token stop,
     const std::function<void(const SweepTable&, const std::string& next)>& done);
 

@@ -17,6 +17,12 @@ namespace {
 constexpr int kNamesWidth = 176, kHeadHeight = 24, kScaleHeight = 22; // at 100 % zoom
 constexpr int kLeastRow = 20, kMostRow = 34, kMostColumn = 150;
 
+// Four digits, and those of thousands grouped.
+QString fourDigits(double value)
+{
+    return std::abs(value) >= 1000 ? grouped(value) : QString::number(value, 'g', 4);
+}
+
 QColor mixed(const QColor& from, const QColor& to, double share)
 {
     const auto channel = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
@@ -48,10 +54,12 @@ void HeatMap::show(HeatGrid grid, Table table)
     m_table = std::move(table);
     m_least = INFINITY;
     m_greatest = -INFINITY;
-    int values = 0, failed = 0;
+    int values = 0, failed = 0, impossible = 0, waiting = 0;
     for (const auto& row : m_grid.cells) {
         for (const HeatCell& cell : row) {
             failed += cell.state == HeatCell::State::failed ? 1 : 0;
+            impossible += cell.state == HeatCell::State::impossible ? 1 : 0;
+            waiting += cell.state == HeatCell::State::waiting ? 1 : 0;
             if (!cell.value)
                 continue;
             ++values;
@@ -61,9 +69,13 @@ void HeatMap::show(HeatGrid grid, Table table)
     }
     if (m_selected && !m_grid.at(m_selected->first, m_selected->second))
         m_selected.reset();
-    setSubtitle(isEmpty() ? QString()
-                          : tr("%1; %2 with a value, %3 that did not run")
-                                .arg(m_grid.unit, counted(values, tr("cell")), grouped(failed)));
+    QString said
+        = tr("%1; %2 with a value, %3 that did not run").arg(m_grid.unit, counted(values, tr("cell")), grouped(failed));
+    if (impossible > 0)
+        said += tr(", %1 without a layout").arg(grouped(impossible));
+    if (waiting > 0)
+        said += tr(", %1 to measure").arg(grouped(waiting));
+    setSubtitle(isEmpty() ? QString() : said);
     setAccessibleDescription(subtitle());
     updateGeometry();
     update();
@@ -144,7 +156,7 @@ void HeatMap::paintCell(QPainter& painter, const QRectF& rect, const HeatCell& c
         ink = theme.bad;
         break;
     case HeatCell::State::waiting:
-        painter.setPen(QPen(theme.line, 1, Qt::DotLine));
+        painter.setPen(cell.text.isEmpty() ? QPen(theme.line, 1, Qt::DotLine) : QPen(theme.accent, 2)); // it runs
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(shape);
         break;
@@ -163,8 +175,7 @@ void HeatMap::paintScale(QPainter& painter, const QRect& area, const Theme& them
 {
     if (!(m_greatest >= m_least))
         return;
-    const auto text
-        = [this](double value) { return m_grid.diverging ? signedPercent(value) : QString::number(value, 'g', 4); };
+    const auto text = [this](double value) { return m_grid.diverging ? signedPercent(value) : fourDigits(value); };
     const double low = m_grid.diverging ? -std::max({std::abs(m_least), std::abs(m_greatest), 0.02}) : m_least;
     const double high = m_grid.diverging ? -low : m_greatest;
     const QRectF line(area.left() + px(kNamesWidth), area.bottom() - px(14), px(160), px(10));
