@@ -3,6 +3,7 @@
 
 #include "app/models/history_edits.h"
 #include "app/models/live_run.h"
+#include "app/models/search_headers.h"
 #include "app/models/text.h"
 #include "core/report/views/runs_table.h"
 
@@ -44,6 +45,7 @@ bool isNumber(int column)
 {
     switch (column) {
     case HistoryModel::name:
+    case HistoryModel::model:
     case HistoryModel::state:
     case HistoryModel::target:
     case HistoryModel::layout:
@@ -61,6 +63,8 @@ void HistoryModel::show(std::vector<RunSummary> runs)
 {
     beginResetModel();
     m_runs = std::move(runs);
+    m_fields = RunFields(m_runs);
+    m_expression.reset(); // of the fields of before
     m_haystacks.clear();
     m_haystacks.reserve(m_runs.size());
     for (const RunSummary& run : m_runs)
@@ -69,10 +73,20 @@ void HistoryModel::show(std::vector<RunSummary> runs)
     endResetModel();
 }
 
-void HistoryModel::setFilter(const QString& filter)
+void HistoryModel::setFilter(const QString& words)
 {
     beginResetModel();
-    m_words = filter.toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    m_expression.reset();
+    m_words = words.toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    arrange();
+    endResetModel();
+}
+
+void HistoryModel::setFilter(const Expression& expression)
+{
+    beginResetModel();
+    m_words.clear();
+    m_expression = std::make_shared<const Expression>(expression);
     arrange();
     endResetModel();
 }
@@ -108,6 +122,8 @@ QString HistoryModel::text(const RunSummary& run, int column) const
     switch (column) {
     case name:
         return fromUtf8(run.name);
+    case model:
+        return fromUtf8(run.model);
     case state:
         return stateLabel(fromUtf8(run.state));
     case target:
@@ -172,11 +188,9 @@ QVariant HistoryModel::sortKey(const RunSummary& run, int column) const
 
 QString HistoryModel::haystack(const RunSummary& run) const
 {
-    QStringList parts;
-    for (const Column column : {name, state, target, layout, mostOff, created, tags})
-        parts << text(run, column);
-    parts << fromUtf8(run.id) << fromUtf8(run.model) << fromUtf8(run.cluster) << fromUtf8(run.note);
-    return parts.join(QLatin1Char('\n')).toLower();
+    // As the table shows it, and as the command line knows it.
+    return (text(run, state) + QLatin1Char('\n') + localTime(run.created)).toLower() + QLatin1Char('\n')
+        + fromUtf8(words_of_run(run)).toLower();
 }
 
 // Unknown values stay at the end in both directions.
@@ -185,8 +199,9 @@ void HistoryModel::arrange()
     m_visible.clear();
     std::vector<QVariant> keys(m_runs.size());
     for (std::size_t i = 0; i < m_runs.size(); ++i) {
-        const bool matches = std::all_of(
-            m_words.begin(), m_words.end(), [&](const QString& word) { return m_haystacks[i].contains(word); });
+        const bool matches = m_expression ? m_expression->holds(m_fields.values(m_runs[i]))
+                                          : std::all_of(m_words.begin(), m_words.end(),
+                                              [&](const QString& word) { return m_haystacks[i].contains(word); });
         if (matches) {
             m_visible.push_back(i);
             keys[i] = sortKey(m_runs[i], m_sortColumn);
@@ -237,7 +252,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const
         return QVariant((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ToolTipRole:
         return index.column() == state ? fromUtf8(at.problem)
-            : index.column() == name   ? fromUtf8(at.id)
+            : index.column() == name   ? fromUtf8(at.name) + QLatin1Char('\n') + fromUtf8(at.id)
             : index.column() == tags   ? fromUtf8(at.note)
             : index.column() == mostOff && at.most_off
             ? tr("%1 a stage: %2 predicted, %3 measured in the traced step")
@@ -263,10 +278,11 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
         return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     if (role != Qt::DisplayRole)
         return {};
-    static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("State"), QT_TR_NOOP("Target"),
-        QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"), QT_TR_NOOP("Predicted\nTPS/GPU"),
-        QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Most off"), QT_TR_NOOP("Predicted\nGiB"),
-        QT_TR_NOOP("Measured\nGiB"), QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"), QT_TR_NOOP("Date")};
+    static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("Model"), QT_TR_NOOP("State"),
+        QT_TR_NOOP("Target"), QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"),
+        QT_TR_NOOP("Predicted\nTPS/GPU"), QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Most off"),
+        QT_TR_NOOP("Predicted\nGiB"), QT_TR_NOOP("Measured\nGiB"), QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"),
+        QT_TR_NOOP("Date")};
     return section >= 0 && section < columns ? QVariant(tr(titles[section])) : QVariant();
 }
 

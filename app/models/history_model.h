@@ -4,10 +4,16 @@
 #pragma once
 
 #include "core/history/store.h"
+#include "core/report/views/run_filter.h"
 
 #include <QAbstractTableModel>
 
+#include <memory>
 #include <vector>
+
+namespace fourfold {
+class Expression;
+}
 
 namespace fourfold::ui {
 
@@ -16,6 +22,7 @@ class HistoryModel : public QAbstractTableModel {
 public:
     enum Column {
         name,
+        model,
         state,
         target,
         layout,
@@ -39,7 +46,11 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
     void show(std::vector<RunSummary> runs);
     // Shows only runs of which a column contains every word of the filter, without regard to case.
-    void setFilter(const QString& filter);
+    void setFilter(const QString& words);
+    // Shows only runs for which it holds; of fields().
+    void setFilter(const Expression& expression);
+    // Of the runs that show() got last.
+    [[nodiscard]] const FieldSet& fields() const { return m_fields.set(); }
     [[nodiscard]] int storedRuns() const { return static_cast<int>(m_runs.size()); }
     [[nodiscard]] const RunSummary& run(int row) const { return m_runs[m_visible[static_cast<std::size_t>(row)]]; }
     [[nodiscard]] int rowOf(const QString& id) const; // -1 when it is not on show
@@ -60,8 +71,10 @@ private:
 
     std::vector<RunSummary> m_runs; // newest first, as the store lists them
     std::vector<QString> m_haystacks; // of each run, what the filter's words are looked for in
+    RunFields m_fields{{}};
     std::vector<std::size_t> m_visible;
     QStringList m_words;
+    std::shared_ptr<const Expression> m_expression; // null: words
     int m_sortColumn = created;
     Qt::SortOrder m_sortOrder = Qt::DescendingOrder;
 };

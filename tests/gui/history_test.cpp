@@ -7,6 +7,7 @@
 #include "app/desktop/pages/recalibrate_dialog.h"
 #include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/timeline_view.h"
 #include "app/models/history_access.h"
@@ -68,7 +69,7 @@ private slots:
         // The tables that come with the program are in the menu.
         const QString shipped = QStringLiteral("llama31_8b_4d_a100_h100");
         QVERIFY(test::clickMenu(*w.child<QPushButton>("importRuns"), {QStringLiteral("Published table"), shipped}));
-        QTRY_VERIFY(w.page().model().rowCount() > runs);
+        QTRY_VERIFY_WITH_TIMEOUT(w.page().model().rowCount() > runs, kPatience);
         int told = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
         QVERIFY(!w.page().importTable(test::Home::the().write(QStringLiteral("bad.csv"), "a,b\n1,2\n").toStdString()));
@@ -104,6 +105,110 @@ private slots:
         QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(storedRun(w.historyFile(), id)->summary.tags.size(), std::size_t(2));
+    }
+
+    // The same text as `fourfold history list --filter` takes; what is no expression leaves the table as it is.
+    void expressionsFilter()
+    {
+        Fixture w;
+        auto* filter = w.child<QLineEdit>("historyFilter");
+        const HistoryModel& model = w.page().model();
+        const int all = model.rowCount();
+        filter->setText(QStringLiteral("gpus > 200 and model == \"Llama 3.1 405B\""));
+        QVERIFY(model.rowCount() > 0 && model.rowCount() < all);
+        for (int row = 0; row < model.rowCount(); ++row) {
+            QVERIFY(model.run(row).gpus > 200);
+            QCOMPARE(model.index(row, HistoryModel::model).data().toString(), QStringLiteral("Llama 3.1 405B"));
+        }
+        const int some = model.rowCount();
+        w.page().refresh(); // the filter stays
+        QCOMPARE(model.rowCount(), some);
+        filter->setText(QStringLiteral("gpuz > 200"));
+        QCOMPARE(model.rowCount(), some);
+        auto* bar = w.page().findChild<FilterBar*>();
+        QVERIFY2(bar->problem().contains(QStringLiteral("did you mean")), qPrintable(bar->problem()));
+        filter->setText(QStringLiteral("405b 512"));
+        QVERIFY(bar->problem().isEmpty());
+        QVERIFY(model.rowCount() > 0 && model.rowCount() < all);
+        filter->setText(QStringLiteral("steps > 1000000"));
+        QCOMPARE(model.rowCount(), 0);
+        QVERIFY(w.child<QPushButton>("emptyHistory")->isVisible());
+        QTest::mouseClick(w.child<QPushButton>("emptyHistory"), Qt::LeftButton);
+        QCOMPARE(model.rowCount(), all);
+        QVERIFY(!w.child<QPushButton>("emptyHistory")->isVisible());
+    }
+
+    // Where one was stays where one is: the point of the chosen run while the table is sorted, the place of a deleted
+    // row, all of several chosen runs.
+    void theSelectionStays()
+    {
+        Fixture w;
+        ErrorScatter& scatter = w.page().detail().scatter();
+        w.table()->selectRow(2);
+        const QString id = w.id(2);
+        QCOMPARE(scatter.selected(), 2);
+        w.table()->sortByColumn(HistoryModel::measuredTps, Qt::DescendingOrder);
+        const int row = w.page().model().rowOf(id);
+        QCOMPARE(w.table()->currentIndex().row(), row);
+        QCOMPARE(scatter.selected(), row);
+
+        w.table()->selectRow(3);
+        const QString gone = w.id(3), next = w.id(4);
+        w.page().deleteChosen();
+        QCOMPARE(w.table()->currentIndex().row(), 3);
+        QCOMPARE(w.id(3), next);
+        w.page().undoStack().undo();
+        QCOMPARE(w.id(w.table()->currentIndex().row()), gone);
+
+        w.table()->selectAll();
+        const auto chosen = [&] { return w.table()->selectionModel()->selectedRows().size(); };
+        const qsizetype all = chosen();
+        w.page().refresh();
+        QCOMPARE(chosen(), all);
+        w.page().deleteChosen();
+        w.page().undoStack().undo();
+        QCOMPARE(chosen(), all);
+    }
+
+    // What a wide window has to spare goes to the names, until somebody sets a width.
+    void wideTablesShowWhatWasCut()
+    {
+        Fixture w;
+        const auto width = [&](int column) { return w.table()->columnWidth(column); };
+        const int before = width(HistoryModel::name), number = width(HistoryModel::gpus);
+        w.window.resize(w.window.width() + 600, w.window.height());
+        QTRY_VERIFY(width(HistoryModel::name) > before + 30);
+        QCOMPARE(width(HistoryModel::gpus), number);
+        w.table()->setColumnWidth(HistoryModel::name, 77);
+        w.window.resize(w.window.width() + 60, w.window.height());
+        QTest::qWait(20);
+        QCOMPARE(width(HistoryModel::name), 77);
+        // The key that shows the page holds Ctrl down: the run is chosen all the same.
+        w.window.showPage(MainWindow::Page::plan);
+        QTest::keyClick(&w.window, Qt::Key_5, Qt::ControlModifier);
+        QCOMPARE(w.table()->selectionModel()->selectedRows().size(), 1);
+    }
+
+    // Rows of a table that are left out are told, each; the window answers while the others are predicted.
+    void aTableIsReadBesideTheWindow()
+    {
+        Fixture w;
+        QByteArray table = test::readFile(QString::fromLatin1(kTable));
+        table.replace(
+            ",4096,32,8,14336,1,128256,,H100-96GB-HBM2e-500W,8,8,1,1,1,8,1,1,,2,16,parameters,selective,bf16,0",
+            ",4096,many,8,14336,1,128256,,H100-96GB-HBM2e-500W,8,8,1,1,1,8,1,1,,2,16,parameters,selective,bf16,0");
+        const QString file = test::Home::the().write(QStringLiteral("damaged.csv"), table);
+        QSignalSpy said(&w.page(), &HistoryPage::message);
+        QString told;
+        const test::WhenDialog<QDialog> look([&](QDialog& dialog) {
+            told = dialog.findChild<QPlainTextEdit*>()->toPlainText();
+            dialog.reject();
+        });
+        w.page().readTable(file.toStdString());
+        QVERIFY(!w.child<QPushButton>("importRuns")->isEnabled()); // one at a time
+        QTRY_VERIFY_WITH_TIMEOUT(w.child<QPushButton>("importRuns")->isEnabled(), kPatience);
+        QTRY_VERIFY(!told.isEmpty());
+        QVERIFY2(told.contains(QStringLiteral("heads: found \"many\"")), qPrintable(told));
     }
 
     // A run of many steps is read beside the window, and only if it is still the selected one.

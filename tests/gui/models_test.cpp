@@ -138,7 +138,7 @@ private slots:
         QCOMPARE(model.rowCount(), 1);
         QCOMPARE(model.rowOf(QStringLiteral("2")), 0);
         QCOMPARE(model.rowOf(QStringLiteral("3")), -1);
-        model.setFilter({});
+        model.setFilter(QString());
         QCOMPARE(model.rowCount(), 3);
         QCOMPARE(model.storedRuns(), 3);
     }

@@ -9,6 +9,7 @@
 #include "app/desktop/save_file.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/error_scatter.h"
+#include "app/desktop/widgets/expression_edit.h"
 #include "app/desktop/widgets/filter_bar.h"
 #include "app/desktop/widgets/level_delegate.h"
 #include "app/desktop/widgets/panel.h"
@@ -18,13 +19,11 @@
 #include "app/models/text.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
-#include "core/calibration/user/table_runs.h"
 #include "core/report/views/runs_table.h"
 
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
@@ -37,14 +36,16 @@ namespace {
 constexpr int kStepsReadAtOnce = 2000;
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{150, 92, 84, 152, 52, 58, 86, 86, 82, 150, 86, 86, 60, 64, 124}; // a column each
+const QList<int> kWidths{110, 108, 84, 70, 142, 54, 58, 84, 84, 80, 126, 84, 84, 60, 60, 124}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
     : QWidget(parent)
     , m_presets(presets)
     , m_table(new DataTable)
-    , m_filter(new QLineEdit)
+    , m_filter(new ExpressionEdit(tr("Filter")))
+    , m_emptyText(new QLabel)
+    , m_emptyButton(new QPushButton)
     , m_count(new QLabel)
     , m_compare(new QPushButton(tr("Compare")))
     , m_delete(new QPushButton(tr("Delete")))
@@ -55,33 +56,31 @@ HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(split);
-    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
-        const QString selected = m_selected;
-        m_model.setFilter(text);
-        showCounts();
-        if (const int row = m_model.rowOf(selected); row >= 0)
-            m_table->selectRow(row);
-    });
+    connect(m_filter, &ExpressionEdit::expressionChanged, this, &HistoryPage::applyFilter);
+    connect(&m_model, &QAbstractItemModel::layoutChanged, this,
+        [this] { m_detail->scatter().setSelected(m_table->currentIndex().row()); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HistoryPage::showSelected);
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &HistoryPage::showCounts);
     connect(&m_detail->scatter(), &ErrorScatter::rowClicked, this, [this](int row) {
-        m_table->selectRow(row);
+        choose(row);
         m_table->scrollTo(m_model.index(row, 0));
     });
     connect(m_detail, &HistoryDetail::tagsEdited, this, [this](const std::vector<std::string>& tags) {
         if (const RunSummary* run = m_model.find(m_selected))
-            push(changeTags(m_file, m_selected, run->tags, tags));
+            push(changeTags(m_file, m_selected, run->tags, tags), {m_selected});
     });
     connect(m_detail, &HistoryDetail::noteEdited, this, [this](const std::string& note) {
         if (const RunSummary* run = m_model.find(m_selected))
-            push(changeNote(m_file, m_selected, run->note, note));
+            push(changeNote(m_file, m_selected, run->note, note), {m_selected});
     });
 }
 
 QWidget* HistoryPage::makeTable()
 {
-    m_filter->setPlaceholderText(tr("Filter by words: model, target, state, tag, date"));
-    m_filter->setAccessibleName(tr("Filter"));
+    m_filter->setPlaceholderText(tr("Filter: words, or abs(error) > 0.1 and gpus >= 8"));
+    m_filter->setObjectName(QStringLiteral("historyFilter"));
+    m_filter->setFields(m_model.fields());
+    m_filter->setMeant(is_run_expression);
     m_count->setProperty("role", "muted");
     auto* exports = new QPushButton(tr("Export\u2026"));
     auto* menu = new QMenu(exports);
@@ -95,13 +94,14 @@ QWidget* HistoryPage::makeTable()
     exports->setMenu(menu);
 
     auto* import = new QPushButton(tr("Import\u2026"));
+    m_import = import;
     import->setObjectName(QStringLiteral("importRuns"));
     import->setToolTip(tr("Exported runs (JSON) and measured tables (CSV) become runs of the history"));
     auto* imports = new QMenu(import);
     imports->addAction(tr("File\u2026"), this, &HistoryPage::askImport);
     QMenu* published = imports->addMenu(tr("Published table"));
     for (const std::filesystem::path& table : published_tables())
-        published->addAction(fromUtf8(table.stem().string()), this, [this, table] { importTable(table); });
+        published->addAction(fromUtf8(table.stem().string()), this, [this, table] { readTable(table); });
     published->setEnabled(!published->isEmpty());
     import->setMenu(imports);
     m_delete->setObjectName(QStringLiteral("deleteRuns"));
@@ -118,7 +118,7 @@ QWidget* HistoryPage::makeTable()
     compareKey->setContext(Qt::WidgetShortcut);
     connect(compareKey, &QShortcut::activated, this, &HistoryPage::compareSelected);
 
-    m_filterBar = new FilterBar(m_filter, 300, {m_count}, {m_compare, m_recalibrate, m_delete, import, exports});
+    m_filterBar = new FilterBar(m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, import, exports});
 
     m_table->setObjectName(QStringLiteral("history"));
     m_table->setModel(&m_model);
@@ -129,6 +129,26 @@ QWidget* HistoryPage::makeTable()
     m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
     m_table->setAccessibleName(tr("Stored runs"));
     m_table->setWidths(kWidths);
+    m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
+        HistoryModel::mostOff, HistoryModel::tags});
+    m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends
+
+    m_emptyText->setProperty("role", "muted");
+    m_emptyText->setWordWrap(true);
+    m_emptyText->setAlignment(Qt::AlignCenter);
+    m_emptyButton->setProperty("plain", true);
+    m_emptyButton->setObjectName(QStringLiteral("emptyHistory"));
+    connect(m_emptyButton, &QPushButton::clicked, this, [this] {
+        if (m_model.storedRuns() > 0)
+            m_filter->clear();
+        else
+            m_import->showMenu();
+    });
+    auto* middle = new QVBoxLayout(m_table->viewport());
+    middle->addStretch();
+    middle->addWidget(m_emptyText);
+    middle->addWidget(m_emptyButton, 0, Qt::AlignCenter);
+    middle->addStretch();
 
     auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
@@ -153,26 +173,67 @@ void HistoryPage::focusFilter()
 void HistoryPage::refresh(const QString& select)
 {
     const QString wanted = select.isEmpty() ? m_selected : select;
+    const QStringList together = chosen();
+    const int place = m_table->currentIndex().row();
     std::vector<RunSummary> runs;
-    QString problem;
+    m_problem.clear();
     Expected<std::vector<RunSummary>> list = storedRuns(m_file, kMostRuns);
     if (list)
         runs = *std::move(list);
     else
-        problem = fromUtf8(list.error().line());
-    m_filterBar->showProblem(problem);
+        m_problem = fromUtf8(list.error().line());
     const bool due = std::any_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.most_off_due; });
     m_model.show(std::move(runs));
+    m_filter->setFields(m_model.fields()); // the filter is applied again
     if (due && !m_traces.isRunning())
         compareTraces();
     showCounts();
-    const int row = std::max(0, m_model.rowOf(wanted));
+    // Where the run is gone, the one that took its place.
+    const int known = m_model.rowOf(wanted);
+    const int row = known >= 0 ? known : std::clamp(place, 0, std::max(0, m_model.rowCount() - 1));
     m_selected.clear();
     if (m_model.rowCount() > 0) {
-        m_table->selectRow(row);
+        choose(row);
         m_table->scrollTo(m_model.index(row, 0));
     }
     showSelected();
+    if (known >= 0 && together.size() > 1 && together.contains(wanted))
+        selectRuns(together);
+}
+
+// Not selectRow(): with Ctrl held, as in Ctrl+5, that turns the selection of the row around.
+void HistoryPage::choose(int row)
+{
+    m_table->selectionModel()->setCurrentIndex(
+        m_model.index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+// Those of them that are on show; the current one stays.
+void HistoryPage::selectRuns(const QStringList& ids)
+{
+    QItemSelection rows;
+    for (const QString& id : ids) {
+        if (const int row = m_model.rowOf(id); row >= 0)
+            rows.select(m_model.index(row, 0), m_model.index(row, HistoryModel::columns - 1));
+    }
+    if (!rows.isEmpty())
+        m_table->selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
+}
+
+// While what was typed is no expression, the table stays as it is.
+void HistoryPage::applyFilter()
+{
+    m_filterBar->showProblem(m_filter->error().isEmpty() ? m_problem : m_filter->error());
+    if (!m_filter->error().isEmpty())
+        return;
+    const QString selected = m_selected;
+    if (m_filter->expression())
+        m_model.setFilter(*m_filter->expression());
+    else
+        m_model.setFilter(m_filter->text());
+    showCounts();
+    if (const int row = m_model.rowOf(selected); row >= 0)
+        choose(row);
 }
 
 void HistoryPage::showNext(const QString& run)
@@ -207,7 +268,13 @@ void HistoryPage::showCounts()
     const qsizetype chosenRuns = m_table->selectionModel()->selectedRows().size();
     for (QPushButton* button : {m_compare, m_delete, m_recalibrate})
         button->setEnabled(chosenRuns > 0);
-    m_count->setText(all == 0 ? tr("No run yet: start one in Runs")
+    const bool read = m_problem.isEmpty();
+    m_emptyText->setText(all == 0 ? tr("No run yet. Start one in Runs (Ctrl+4), or take a published table.")
+                                  : tr("None of %1 matches the filter.").arg(counted(all, tr("run"))));
+    m_emptyButton->setText(all == 0 ? tr("Import\u2026") : tr("Show all runs"));
+    for (QWidget* part : std::initializer_list<QWidget*>{m_emptyText, m_emptyButton})
+        part->setVisible(shown == 0 && read);
+    m_count->setText(all == 0 ? QString()
             : shown == all    ? counted(all, tr("run"))
                               : tr("%1 of %2").arg(grouped(shown), counted(all, tr("run"))));
 }
@@ -255,13 +322,19 @@ QStringList HistoryPage::chosen() const
     return ids;
 }
 
-void HistoryPage::push(HistoryStep step)
+// `runs`: those that it is about; they are chosen again where they are on show.
+void HistoryPage::push(HistoryStep step, const QStringList& runs)
 {
     const QString text = step.text;
-    m_undo.push(new HistoryCommand(std::move(step), [this, text](const Expected<void>& outcome) {
+    m_undo.push(new HistoryCommand(std::move(step), [this, text, runs](const Expected<void>& outcome) {
         if (!outcome)
             showProblem(this, tr("The history was not changed"), outcome.error());
-        refresh();
+        else
+            emit message({}); // what was said of the step before
+        const bool gone = m_model.rowOf(runs.front()) < 0;
+        refresh(runs.front());
+        if (gone)
+            selectRuns(runs);
     }));
 }
 
@@ -270,7 +343,7 @@ void HistoryPage::deleteChosen()
     const QStringList ids = chosen();
     if (ids.isEmpty())
         return;
-    push(deleteRuns(m_file, ids));
+    push(deleteRuns(m_file, ids), ids);
     emit message(tr("%1 deleted; Ctrl+Z brings back").arg(counted(double(ids.size()), tr("run"))));
 }
 
@@ -295,28 +368,50 @@ void HistoryPage::askImport()
     if (file.isEmpty())
         return;
     if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
-        importTable(file.toStdString());
+        readTable(file.toStdString());
     else
         importRun(file.toStdString());
 }
 
+namespace {
+Expected<ImportedTable> tableInto(const std::filesystem::path& history, const std::filesystem::path& csv)
+{
+    FOURFOLD_TRY(HistoryStore store, writableHistory(history));
+    return import_table(store, csv);
+}
+} // namespace
+
 bool HistoryPage::importTable(const std::filesystem::path& csv)
 {
-    const auto import = [&]() -> Expected<ImportedTable> {
-        FOURFOLD_TRY(HistoryStore store, writableHistory(m_file));
-        return import_table(store, csv);
-    };
-    const Expected<ImportedTable> done = import();
+    return showImported(tableInto(m_file, csv));
+}
+
+void HistoryPage::readTable(const std::filesystem::path& csv)
+{
+    m_import->setEnabled(false);
+    emit message(tr("Reading %1\u2026").arg(fromUtf8(csv.filename().string())));
+    m_importer.start([this, csv, file = m_file](const std::stop_token&) -> Background::Done {
+        return [this, done = std::make_shared<const Expected<ImportedTable>>(tableInto(file, csv))] {
+            m_import->setEnabled(true);
+            showImported(*done);
+        };
+    });
+}
+
+bool HistoryPage::showImported(const Expected<ImportedTable>& done)
+{
     if (!done) {
         showProblem(this, tr("The table was not added"), done.error());
         return false;
     }
     refresh();
-    QString said = tr("%1 added, %2 there already").arg(counted(done->added, tr("run")), grouped(done->known));
-    if (!done->remarks.empty())
-        said += tr("; %1 left out, the first: %2")
-                    .arg(counted(double(done->remarks.size()), tr("row")), fromUtf8(done->remarks.front()));
-    emit message(said);
+    emit message(tr("%1 added, %2 there already").arg(counted(done->added, tr("run")), grouped(done->known)));
+    if (done->remarks.empty())
+        return true;
+    QStringList lines;
+    for (const std::string& remark : done->remarks)
+        lines << fromUtf8(remark);
+    showLongText(this, tr("%1 left out").arg(counted(double(lines.size()), tr("row"))), lines.join(QLatin1Char('\n')));
     return true;
 }
 

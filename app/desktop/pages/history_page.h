@@ -5,6 +5,7 @@
 #include "app/models/background.h"
 #include "app/models/history_edits.h"
 #include "app/models/history_model.h"
+#include "core/calibration/user/table_runs.h"
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"
 
@@ -14,13 +15,13 @@
 #include <filesystem>
 
 class QLabel;
-class QLineEdit;
 class QMenu;
 class QPushButton;
 
 namespace fourfold::ui {
 
 class DataTable;
+class ExpressionEdit;
 class FilterBar;
 class HistoryDetail;
 
@@ -42,6 +43,8 @@ public:
     bool exportTo(const QString& file);
     // Takes the rows of a measured table as runs; false: it cannot, and said so.
     bool importTable(const std::filesystem::path& csv);
+    // The same beside the window, for each row is predicted; message() follows.
+    void readTable(const std::filesystem::path& csv);
     void deleteChosen();
     void recalibrate();
     void focusFilter();
@@ -60,11 +63,15 @@ private:
     QWidget* makeTable();
     void showSelected();
     void showRun(const Expected<RunDetail>& run);
+    void applyFilter();
+    void choose(int row);
+    void selectRuns(const QStringList& ids);
     void showCounts();
     void compareTraces();
     void compareSelected();
     void askImport();
-    void push(HistoryStep step);
+    void push(HistoryStep step, const QStringList& runs);
+    bool showImported(const Expected<ImportedTable>& done);
     [[nodiscard]] QStringList chosen() const; // ids
     [[nodiscard]] Table runsTable() const; // of those on show
     void askForExport(const QString& ending, const QString& filter);
@@ -75,12 +82,16 @@ private:
     QUndoStack m_undo;
     QString m_selected;
     DataTable* m_table;
-    QLineEdit* m_filter;
+    ExpressionEdit* m_filter;
     FilterBar* m_filterBar = nullptr;
+    QString m_problem; // of the last reading
+    QLabel* m_emptyText;
+    QPushButton* m_emptyButton;
     QLabel* m_count;
     QPushButton *m_compare, *m_delete, *m_recalibrate;
     HistoryDetail* m_detail;
-    Background m_traces, m_reader;
+    Background m_traces, m_reader, m_importer;
+    QPushButton* m_import = nullptr;
 };
 
 } // namespace fourfold::ui

@@ -56,6 +56,33 @@ void DataTable::resetWidths()
     m_widthsColumns = model() ? model()->columnCount() : 0;
     for (int i = 0; i < m_widths.size(); ++i)
         setColumnWidth(i, px(m_widths[i]));
+    m_grown.clear();
+    grow();
+}
+
+void DataTable::setGrowing(const QList<int>& columns)
+{
+    m_growing = columns;
+    grow();
+}
+
+void DataTable::grow()
+{
+    if (m_growing.isEmpty() || m_widthsColumns < m_widths.size())
+        return;
+    for (int i = 0; i < m_grown.size(); ++i) {
+        if (columnWidth(i) != m_grown[i])
+            return; // the user's
+    }
+    int spare = viewport()->width();
+    for (const int width : m_widths)
+        spare -= px(width);
+    m_grown.clear();
+    for (int i = 0; i + 1 < m_widths.size(); ++i) { // the last one takes what is left anyway
+        const int more = m_growing.contains(i) ? std::max(0, spare) / int(m_growing.size()) : 0;
+        m_grown << px(m_widths[i]) + more;
+        setColumnWidth(i, m_grown.back());
+    }
 }
 
 void DataTable::fitRows()
@@ -107,6 +134,12 @@ void DataTable::changeEvent(QEvent* event)
         fitRows();
         fitColumns();
     }
+}
+
+void DataTable::resizeEvent(QResizeEvent* event)
+{
+    QTableView::resizeEvent(event);
+    grow();
 }
 
 void DataTable::showEvent(QShowEvent* event)

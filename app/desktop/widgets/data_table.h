@@ -16,6 +16,8 @@ public:
     // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
     // columns that come later.
     void setWidths(const QList<int>& widths);
+    // What a wide table has to spare goes to these columns, in equal parts, until the user sets a width.
+    void setGrowing(const QList<int>& columns);
     void setModel(QAbstractItemModel* model) override;
     void resetWidths();
     // The selected rows (all, when none is) with a line of titles, tab-separated: spreadsheets take it as cells.
@@ -28,12 +30,15 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void grow();
     void fitRows();
     void fitColumns(); // where zoom or number of columns are others than those of the widths
 
-    QList<int> m_widths;
+    QList<int> m_widths, m_growing;
+    QList<int> m_grown; // the widths that grow() gave
     int m_widthsZoom = 0, m_widthsColumns = 0;
 };
 

@@ -14,6 +14,7 @@ namespace fourfold::ui {
 
 ExpressionEdit::ExpressionEdit(const QString& name, QWidget* parent)
     : QLineEdit(parent)
+    , m_fields(&plan_field_set())
     , m_words(new QStringListModel(this))
     , m_completer(new QCompleter(m_words, this))
 {
@@ -26,15 +27,21 @@ ExpressionEdit::ExpressionEdit(const QString& name, QWidget* parent)
     connect(this, &QLineEdit::textChanged, this, &ExpressionEdit::parse);
 }
 
+void ExpressionEdit::setFields(const FieldSet& fields)
+{
+    m_fields = &fields;
+    parse();
+}
+
 void ExpressionEdit::parse()
 {
     m_expression.reset();
     m_error.clear();
     const std::string text = this->text().toStdString();
-    if (!this->text().trimmed().isEmpty()) {
+    if (!this->text().trimmed().isEmpty() && (!m_isMeant || m_isMeant(text))) {
         ExpressionError error;
         Expected<Expression> parsed
-            = parse_expression(text, ValueKind::truth, plan_field_set(), accessibleName().toStdString(), &error);
+            = parse_expression(text, ValueKind::truth, *m_fields, accessibleName().toStdString(), &error);
         if (parsed) {
             m_expression = *std::move(parsed);
         } else {
@@ -55,7 +62,7 @@ void ExpressionEdit::parse()
 void ExpressionEdit::complete()
 {
     const QString before = text().left(cursorPosition());
-    const Completions completions = complete_expression(text().toStdString(), before.toUtf8().size(), plan_field_set());
+    const Completions completions = complete_expression(text().toStdString(), before.toUtf8().size(), *m_fields);
     m_replaceFrom = QString::fromUtf8(text().toUtf8().left(static_cast<qsizetype>(completions.begin))).size();
     QStringList words;
     for (const std::string& word : completions.words)

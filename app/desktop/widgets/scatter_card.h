@@ -15,6 +15,7 @@ class ScatterCard : public Card {
     Q_OBJECT
 public:
     void setSelected(int row); // of the model; -1 = none
+    [[nodiscard]] int selected() const { return m_selected; }
     [[nodiscard]] int rowAt(const QPointF& point) const; // the nearest within a few pixels; -1 = none
 
 signals:
@@ -29,7 +30,6 @@ protected:
     // where there are points.
     [[nodiscard]] virtual int neighbour(int step) const = 0;
 
-    [[nodiscard]] int selected() const { return m_selected; }
     // For a model that changed: its words, no row selected, and the points to be drawn again.
     void showSummary(const QString& summary);
     // Runs `draw`, on screen once for many frames: thousands of points stay as they are while another is selected. It
