@@ -59,14 +59,17 @@ void showLongText(QWidget* parent, const QString& title, const QString& text)
 
 bool askHostKey(QWidget* parent, const HostKeyQuestion& question)
 {
-    QMessageBox box(QMessageBox::Question, tr("Unknown host"),
-        tr("%1 was never seen before. Do you trust its key?").arg(fromUtf8(question.host)), QMessageBox::NoButton,
-        parent);
+    QMessageBox box(QMessageBox::Question, tr("Unknown host"), {}, QMessageBox::NoButton, parent);
     box.setObjectName(QStringLiteral("hostKey"));
-    box.setInformativeText(tr("Type: %1\nFingerprint: %2\n\nCompare it with the one that the host's administrator "
-                              "gives (ssh-keygen -l -f on the host). A trusted key is stored in Fourfold's own "
-                              "known_hosts.")
-                               .arg(fromUtf8(question.key_type), fromUtf8(question.fingerprint)));
+    // The fingerprint is there to be compared, so it stands in one line and in one width of letters.
+    const auto shown = [](const std::string& text) { return fromUtf8(text).toHtmlEscaped(); };
+    box.setTextFormat(Qt::RichText);
+    box.setText(tr("%1 was never seen before. Do you trust its key?").arg(shown(question.host)));
+    box.setInformativeText(
+        tr("<p>Type: %1</p><p style=\"white-space:pre\"><tt>%2</tt></p><p>Compare it with the one that "
+           "the host's administrator gives (ssh-keygen -l -f on the host). A trusted key is stored in "
+           "Fourfold's own known_hosts.</p>")
+            .arg(shown(question.key_type), shown(question.fingerprint)));
     QPushButton* trust = box.addButton(tr("Trust this key"), QMessageBox::AcceptRole);
     QPushButton* refuse = box.addButton(tr("Do not connect"), QMessageBox::RejectRole);
     box.setDefaultButton(refuse);
@@ -140,6 +143,20 @@ CloseAnswer askAboutRun(QWidget* parent, bool canLeave)
     if (box.clickedButton() == stop)
         return CloseAnswer::stop;
     return leave && box.clickedButton() == leave ? CloseAnswer::leave : CloseAnswer::stay;
+}
+
+bool askToRestart(QWidget* parent, const QString& howFar)
+{
+    QMessageBox box(QMessageBox::Question, tr("Restart"),
+        tr("The run is at %1. End it, and start the same from the beginning?").arg(howFar), QMessageBox::NoButton,
+        parent);
+    box.setObjectName(QStringLiteral("restartRun"));
+    QPushButton* again = box.addButton(tr("End it and start again"), QMessageBox::AcceptRole);
+    QPushButton* stay = box.addButton(tr("Let it run"), QMessageBox::RejectRole);
+    box.setDefaultButton(stay);
+    box.setEscapeButton(stay);
+    box.exec();
+    return box.clickedButton() == again;
 }
 
 void showAbout(QWidget* parent)

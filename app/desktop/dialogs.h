@@ -32,6 +32,8 @@ SaveAnswer askToSave(QWidget* parent, const QString& planName);
 // What becomes of the run that is under way when the window closes. `canLeave`: it may go on without the window.
 enum class CloseAnswer { stop, leave, stay };
 CloseAnswer askAboutRun(QWidget* parent, bool canLeave);
+// True when a run that goes is to end for the same one to start; `howFar`: "step 12 of 200".
+bool askToRestart(QWidget* parent, const QString& howFar);
 void showAbout(QWidget* parent);
 
 } // namespace fourfold::ui

@@ -141,6 +141,7 @@ QMenuBar { background: %panel; }
 QToolBar { border: 0; border-bottom: 1px solid %line; spacing: 4px; padding: 4px 8px; background: %panel; }
 QToolBar::separator { background: %line; width: 1px; margin: 6px 8px; }
 QToolButton { padding: 5px 9px; border: 1px solid transparent; border-radius: 4px; }
+QFileDialog QToolButton { padding: 1px; }
 QToolButton:hover { background: %grid; }
 QToolButton:pressed { background: %line; }
 QToolButton:focus { border-color: %accent; }

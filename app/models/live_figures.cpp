@@ -111,9 +111,8 @@ Figure progressFigure(const LiveRun& run)
     figure.basis = run.stepTime() ? tr("%1 per step").arg(duration(*run.stepTime()))
         : predicted               ? tr("predicted %1 per step").arg(duration(*predicted))
                                   : QString();
-    if (run.stepTime() && !is_terminal(run.state()))
-        figure.confidence
-            = tr("about %1 left").arg(duration(*run.stepTime() * std::max(0, run.totalSteps() - run.step())));
+    if (const std::optional<double> left = run.secondsLeft())
+        figure.confidence = tr("about %1 left").arg(roughDuration(*left));
     return figure;
 }
 } // namespace

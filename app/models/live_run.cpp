@@ -2,6 +2,7 @@
 #include "app/models/live_run.h"
 
 #include "app/models/event_fields.h"
+#include "core/plan/plan.h"
 #include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/protocol/laggard.h"
@@ -9,10 +10,13 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <numeric>
 
 namespace fourfold::ui {
 
 namespace {
+constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
+
 QString lossText(double loss)
 {
     return grouped(loss, 4);
@@ -23,13 +27,15 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
     : QObject(parent)
 {
     connect(&controller, &RunController::started, this, &LiveRun::begin);
-    connect(&controller, &RunController::created, this, [this](const QString& id, const QString& folder) {
+    connect(&controller, &RunController::created, this, [this, &controller](const QString& id, const QString& folder) {
         if (!m_id.isEmpty())
             begin(); // the next cell of a sweep
         m_id = id;
         m_folder = folder;
         m_log.add(RunLogModel::Level::info, tr("Created"), tr("Run %1 in %2").arg(id, folder));
         readPrediction(folder);
+        if (controller.isFollowing())
+            readPlan(folder);
         emit changed();
     });
     connect(&controller, &RunController::stateChanged, this, &LiveRun::changeState);
@@ -63,6 +69,7 @@ void LiveRun::begin()
     m_stateText = tr("Starting");
     m_step = 0;
     m_stepTime.reset();
+    m_lately.clear();
     m_measured.reset();
     m_folder.clear();
     m_failure.reset();
@@ -112,6 +119,20 @@ void LiveRun::readPrediction(const QString& folder)
         return;
     if (const Expected<Prediction> prediction = prediction_from_json(*json, file.string()))
         m_expectation = {prediction->tps_per_gpu, prediction->step_time_s, prediction->memory_gib, prediction->mfu};
+    emit pointsArrived();
+}
+
+// Of a run that nobody announced by expect().
+void LiveRun::readPlan(const QString& folder)
+{
+    const std::filesystem::path file = std::filesystem::path(folder.toStdString()) / "plan.json";
+    const Expected<Json> json = read_json_file(file);
+    if (!json)
+        return;
+    if (const Expected<ResolvedPlan> plan = read_resolved(*json, file.string())) {
+        m_title = fromUtf8(plan->name);
+        m_totalSteps = plan->run.total_steps(plan->tokens_per_step());
+    }
     emit pointsArrived();
 }
 
@@ -203,9 +224,21 @@ void LiveRun::takeStep(const Json& event)
     append(m_memory, "memory_peak_gib");
     if (const std::optional<double> mfu = number(event, "mfu"))
         m_mfu.append(*step, *mfu * 100);
-    if (const std::optional<double> seconds = number(event, "step_time_s"))
+    if (const std::optional<double> seconds = number(event, "step_time_s")) {
         m_stepTime = seconds;
+        m_lately.push_back(*seconds);
+        if (m_lately.size() > kLately)
+            m_lately.pop_front();
+    }
     takeRanks(event, *step);
+}
+
+std::optional<double> LiveRun::secondsLeft() const
+{
+    if (m_lately.empty() || m_totalSteps <= 0 || is_terminal(m_state))
+        return {};
+    const double one = std::accumulate(m_lately.begin(), m_lately.end(), 0.0) / double(m_lately.size());
+    return one * std::max(0, m_totalSteps - m_step);
 }
 
 void LiveRun::takeStart(const Json& event)
@@ -268,7 +301,9 @@ void LiveRun::changeState(RunState state, const QString& what)
     const QString name = fromUtf8(fourfold::name(state));
     m_state = state;
     m_stateText = what;
-    m_log.add(stateLevel(name), stateLabel(name), what);
+    // A finding of the look at the nodes stands out as what it is.
+    const bool warns = state == RunState::preflight && what.startsWith(QLatin1String("warning: "));
+    m_log.add(warns ? RunLogModel::Level::warning : stateLevel(name), stateLabel(name), what);
     emit changed();
 }
 
@@ -281,6 +316,8 @@ void LiveRun::end(const Expected<RunResult>& outcome)
         m_stateText = outcome->problem ? fromUtf8(outcome->problem->line()) : QString();
         if (m_stateText.isEmpty() && m_measured)
             m_stateText = tr("after %1").arg(counted(m_step, tr("step")));
+        if (!is_terminal(m_state))
+            m_stateText = tr("not followed any more; it goes on");
     } else {
         m_state = outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
         m_stateText = fromUtf8(outcome.error().line());
@@ -290,7 +327,9 @@ void LiveRun::end(const Expected<RunResult>& outcome)
         emit linkChanged();
     }
     const QString name = fromUtf8(fourfold::name(m_state));
-    if (before != m_state || !m_stateText.isEmpty())
+    if (before == m_state && !m_stateText.isEmpty()) // said already, with less
+        m_log.update(stateLevel(name), stateLabel(name), m_stateText);
+    else if (before != m_state)
         m_log.add(stateLevel(name), stateLabel(name), m_stateText);
     emit pointsArrived();
     emit changed();

@@ -12,6 +12,7 @@
 #include <QMap>
 #include <QObject>
 
+#include <deque>
 #include <optional>
 
 namespace fourfold::ui {
@@ -66,6 +67,8 @@ public:
     // "rank 3 on node-b"; empty for -1.
     [[nodiscard]] QString rankName(int rank) const;
     [[nodiscard]] std::optional<double> stepTime() const { return m_stepTime; }
+    // Of a run that goes on, by its last steps.
+    [[nodiscard]] std::optional<double> secondsLeft() const;
     // The headline, once the run ended: median after warm-up, as the history stores it.
     [[nodiscard]] std::optional<double> measuredThroughput() const { return m_measured; }
     [[nodiscard]] QString folder() const { return m_folder; } // of the run on this computer; empty before it is made
@@ -88,6 +91,7 @@ signals:
 private:
     void begin();
     void readPrediction(const QString& folder);
+    void readPlan(const QString& folder);
     void take(const Json& event);
     void takeStep(const Json& event);
     void takeTrace(const Json& event);
@@ -108,6 +112,7 @@ private:
     QMap<int, QString> m_hosts; // of the ranks
     SeriesBuffer m_throughput, m_loss, m_evalLoss, m_memory, m_mfu;
     std::optional<double> m_stepTime, m_measured;
+    std::deque<double> m_lately; // seconds of the last steps
     std::optional<RunFailure> m_failure;
     std::optional<LinkTrouble> m_trouble;
     std::optional<Timeline> m_trace, m_predictedTrace;

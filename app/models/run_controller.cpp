@@ -6,8 +6,10 @@
 
 #include <QElapsedTimer>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <fstream>
 #include <mutex>
 #include <variant>
 
@@ -17,6 +19,7 @@ namespace {
 constexpr int kBatchMilliseconds = 100;
 constexpr qint64 kSliceMilliseconds = 4;
 constexpr std::size_t kChunk = 100; // events between looks at the clock
+constexpr std::size_t kMostWaiting = 20'000; // stored events that are read ahead of the window
 
 struct Created {
     QString id, folder;
@@ -58,14 +61,18 @@ struct RunController::Message {
 // public is the window's alone: what is left of the batch that is being handed over.
 class RunController::Mailbox : public RunObserver {
 public:
-    explicit Mailbox(std::stop_token stop)
+    // `catchesUp`: the run began before, and what this computer has of it is told first.
+    Mailbox(std::stop_token stop, bool catchesUp)
         : m_stop(std::move(stop))
+        , m_catchesUp(catchesUp)
     {
     }
 
     void on_created(const std::string& id, const std::filesystem::path& folder) override
     {
         put({Created{fromUtf8(id), fromUtf8(folder.string())}});
+        if (m_catchesUp)
+            tellStored(folder / "events.jsonl");
     }
     void on_state(RunState state, const std::string& what) override { put({StateChange{state, fromUtf8(what)}}); }
     void on_staging(double fraction, const std::string& what) override { put({Staging{fraction, fromUtf8(what)}}); }
@@ -100,6 +107,24 @@ public:
     bool owesEnd = false; // more was promised
 
 private:
+    // The recorder has opened the file: what comes from the node follows its last line.
+    void tellStored(const std::filesystem::path& file)
+    {
+        std::ifstream lines(file);
+        std::size_t count = 0;
+        for (std::string line; std::getline(lines, line) && !m_stop.stop_requested();) {
+            if (Expected<Json> event = parse_json(line, file.string()))
+                put({*std::move(event)});
+            while (++count % kChunk == 0 && waiting() > kMostWaiting && !m_stop.stop_requested())
+                std::this_thread::sleep_for(std::chrono::milliseconds(kBatchMilliseconds));
+        }
+    }
+    std::size_t waiting()
+    {
+        const std::scoped_lock lock(m_mutex);
+        return m_messages.size();
+    }
+
     // A stop request while the question is open leaves it without an answer.
     template <typename Answer>
     std::optional<Answer> ask(Message question, std::optional<Answer>& slot)
@@ -119,6 +144,7 @@ private:
     }
 
     std::stop_token m_stop;
+    bool m_catchesUp;
     std::mutex m_mutex;
     std::condition_variable_any m_answered;
     std::deque<Message> m_messages;
@@ -185,7 +211,7 @@ void RunController::begin(Work work, std::function<Message(Mailbox&, std::stop_t
     m_work = work;
     m_stopping = false;
     std::stop_source source;
-    m_mailbox = std::make_shared<Mailbox>(source.get_token());
+    m_mailbox = std::make_shared<Mailbox>(source.get_token(), work == Work::follow);
     m_thread = std::jthread([job = std::move(job), mailbox = m_mailbox, source](const std::stop_token& stop) mutable {
         const std::stop_callback forward(stop, [&source] { source.request_stop(); });
         mailbox->put(job(*mailbox, stop));

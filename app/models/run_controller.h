@@ -30,7 +30,8 @@ public:
     [[nodiscard]] bool isStopping() const { return m_stopping; }
     // Precondition: !isRunning().
     void start(RunRequest request);
-    // Catches up with a run of the history and follows it. Precondition: !isRunning().
+    // Catches up with a run of the history and follows it; its events come from the first one on. Precondition:
+    // !isRunning().
     void follow(const QString& runId, const std::filesystem::path& historyFile);
     // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
     // cores, memory and links. Precondition: !isRunning().
@@ -64,7 +65,7 @@ signals:
     void secretAsked(const fourfold::SecretQuestion& question);
     // What the nodes are like, or the Problem that kept them from being looked at; the last signal of check().
     void checked(const fourfold::Expected<fourfold::ProbeReport>& report);
-    // A cell of a sweep is known, or begins: `next` is its key, empty behind the last.
+    // A cell of a sweep is known, or begins: `next` is its SweepCell::name(), empty behind the last.
     void sweepMoved(const fourfold::SweepTable& table, const std::string& next);
     // The last signal of sweep().
     void sweepEnded(const fourfold::Expected<fourfold::SweepTable>& outcome);

@@ -53,7 +53,7 @@ QStringList failureLines(const RunFailure& failure)
     QStringList lines{failure.host.isEmpty() ? who : tr("%1, on %2").arg(who, failure.host)};
     if (!failure.mesh.isEmpty())
         lines << tr("Place in the mesh: %1").arg(failure.mesh);
-    lines << failure.message;
+    lines << tr("What happened: %1").arg(failure.message);
     lines << (failure.collective.isEmpty() ? tr("Last collective: none was told")
                                            : tr("Last collective: %1").arg(failure.collective));
     return lines;

@@ -56,16 +56,19 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
         if (!reasons.empty())
             return refused(firstOf(reasons));
     }
-    Expected<Target> where = load_target(target.toStdString());
-    if (!where)
-        return refused(fromUtf8(where.error().line()));
-
     RunSetup setup;
     const Prediction prediction = predict(*runs);
     setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
     setup.steps = steps.value_or(runs->run.total_steps(runs->tokens_per_step()));
     if (setup.steps < 1)
-        return refused(tr("The plan does not say how long to train: choose the number of steps"));
+        setup.refusal = tr("The plan does not say how long to train: choose the number of steps");
+    Expected<Target> where = target.isEmpty()
+        ? Problem{ProblemCode::bad_input, tr("Name at least one host").toStdString()}
+        : load_target(target.toStdString());
+    if (!where)
+        setup.refusal = fromUtf8(where.error().line());
+    if (!setup.refusal.isEmpty())
+        return setup;
     const Stack& planned = document.resolved()->stack;
     if (planned.id != kTrainerStack) {
         setup.note = tr("Planned for %1; the bundled trainer runs it, and both predictions are kept")

@@ -53,6 +53,27 @@ QString duration(double seconds)
     return parts.value + QLatin1Char(' ') + parts.unit;
 }
 
+QString roughDuration(double seconds)
+{
+    struct Unit {
+        qint64 seconds;
+        const char* name;
+    };
+    static constexpr Unit units[]{{86400, " d"}, {3600, " h"}, {60, " min"}, {1, " s"}};
+    qint64 left = std::llround(std::max(0.0, seconds));
+    for (std::size_t i = 0; i + 1 < std::size(units); ++i) {
+        if (left < units[i].seconds)
+            continue;
+        const Unit &large = units[i], &small = units[i + 1];
+        left = (left + small.seconds / 2) / small.seconds; // in the small unit
+        const qint64 each = large.seconds / small.seconds;
+        const QString text = grouped(double(left / each)) + QLatin1String(large.name);
+        return left % each == 0 ? text
+                                : text + QLatin1Char(' ') + grouped(double(left % each)) + QLatin1String(small.name);
+    }
+    return grouped(double(left)) + QLatin1String(" s");
+}
+
 QString compact(double value)
 {
     struct Step {

@@ -13,6 +13,8 @@ QString fromUtf8(std::string_view text);
 QString grouped(double value, int decimals = 0);
 // Three significant digits or so with a unit that fits: "69.0 s", "8.34 s", "12.3 ms", "450 µs".
 QString duration(double seconds);
+// What is left of something, in whole units, two at most: "42 s", "1 min 45 s", "3 h 10 min", "2 d 4 h".
+QString roughDuration(double seconds);
 // "8.34" and "s" apart, for figures whose unit is set smaller than the number.
 struct Quantity {
     QString value, unit;

@@ -5,6 +5,8 @@
 #include "runner/runs/launch_plan.h"
 #include "runner/slurm/script.h"
 
+#include <algorithm>
+#include <iomanip>
 #include <sstream>
 
 namespace fourfold {
@@ -58,7 +60,8 @@ Expected<LaunchPreview> preview(const RunRequest& request)
     const bool local = is_here(plan.target);
     Json hosts = Json::array(), files = Json::array();
     std::ostringstream text;
-    text << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
+    text << "plan " << plan.plan.name << ": " << plan.plan.run.total_steps(plan.plan.tokens_per_step()) << " steps\n"
+         << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
     if (!plan.note.empty())
         text << plan.note << "\n";
     for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
@@ -72,13 +75,18 @@ Expected<LaunchPreview> preview(const RunRequest& request)
         hosts.push_back({{"host", host_name(plan.target, i)}, {"ranks", std::move(ranks)}});
     }
     text << (local && !slurm ? "files, used where they are:\n" : "files, sent where a host lacks them:\n");
+    int longest = 8;
+    for (const BundleFile& file : plan.bundle.files)
+        longest = std::max(longest, static_cast<int>(file.name.size()));
     for (const BundleFile& file : plan.bundle.files) {
         files.push_back({{"name", file.name}, {"file", file.file.string()}, {"size", file.size}});
         if (!file.sha256.empty())
             files.back()["sha256"] = file.sha256;
-        text << "  " << file.name << "  " << file.size << " bytes  " << file.sha256 << (file.sha256.empty() ? "" : "  ")
-             << file.file.string() << "\n";
+        text << "  " << std::left << std::setw(longest) << file.name << std::right << std::setw(12) << file.size
+             << " bytes  " << file.sha256 << (file.sha256.empty() ? "" : "  ") << file.file.string() << "\n";
     }
+    text << "  " << std::left << std::setw(longest) << "together" << std::right << std::setw(12) << plan.bundle.bytes()
+         << " bytes\n";
     const std::string folder = run_folder_of(plan.target);
     const std::vector<std::string> ports = ports_of(plan);
     const std::string rank_command = container_of(plan.target, folder) + folder + "/" + plan.bundle.program + " --plan "

@@ -17,7 +17,7 @@
 #include "app/models/preset_model.h"
 #include "app/models/text.h"
 #include "tests/gui/hands.h"
-#include "tests/gui/support.h"
+#include "tests/gui/runs_fixture.h"
 
 #include "core/history/store.h"
 
@@ -29,6 +29,7 @@
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QPushButton>
+#include <QSet>
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
@@ -38,56 +39,8 @@
 using namespace fourfold;
 using namespace fourfold::ui;
 
-namespace {
 using test::kPatience;
-
-// The command line's `fourfold run PLAN` in the windows' history, killed once the run is under way; returns the run's
-// id.
-QString runOfAKilledProgram(const QString& folder, const QString& plan)
-{
-    for (const auto& [from, to] : {std::pair{"fourfold", "fourfold"}, std::pair{"fourfold-agent", "fourfold-agent"},
-             std::pair{"../tests/fake-trainer", "fourfold-trainer"}})
-        QFile::copy(QStringLiteral(FOURFOLD_BIN_DIR "/%1").arg(QLatin1String(from)),
-            folder + QLatin1Char('/') + QLatin1String(to));
-    // The windows of these tests keep their history in a place of its own.
-    const auto usual = HistoryStore::default_file();
-    std::filesystem::create_directories(usual.parent_path());
-    std::filesystem::remove(usual);
-    if (!HistoryStore::open(test::WindowFixture::historyFile()))
-        return {};
-    std::filesystem::create_symlink(test::WindowFixture::historyFile(), usual);
-    QProcess program;
-    program.start(folder + QStringLiteral("/fourfold"), {QStringLiteral("run"), plan, QStringLiteral("--json")});
-    QByteArray said;
-    const bool underWay = QTest::qWaitFor(
-        [&] { return (said += program.readAllStandardOutput()).contains("\"event\":\"step\""); }, kPatience);
-    program.kill(); // by the id of the process that was started here
-    program.waitForFinished();
-    if (!underWay) {
-        qWarning() << said << program.readAllStandardError();
-        return {};
-    }
-    const auto store = HistoryStore::open(usual, StoreMode::read_only);
-    const auto id = store ? store->full_id("last") : Expected<std::string>(store.error());
-    return id ? fromUtf8(*id) : QString();
-}
-
-struct Fixture : test::WindowFixture {
-    explicit Fixture(const QByteArray& plan)
-        : WindowFixture(FOURFOLD_BIN_DIR "/../tests/fake-trainer")
-    {
-        open(QStringLiteral("tiny.plan.json"), plan);
-        window.showPage(MainWindow::Page::runs);
-    }
-    RunsPage& runs() { return window.runsPage(); }
-    LiveRun& live() { return window.liveRun(); }
-    QPushButton* button(const char* name) { return child<QPushButton>(name); }
-    bool ends()
-    {
-        return QTest::qWaitFor([this] { return !window.controller().isRunning(); }, kPatience);
-    }
-};
-} // namespace
+using Fixture = test::RunsFixture;
 
 class RunsTest : public QObject {
     Q_OBJECT
@@ -123,36 +76,6 @@ private slots:
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
     }
 
-    // Thousands of events a second: they come in order and in small pieces, and the charts are drawn once a batch.
-    void aFastRunKeepsTheWindowFree()
-    {
-        constexpr int steps = 20'000;
-        Fixture w(test::tinyPlan(steps, 0));
-        qsizetype last = -1, largest = 0, unfinished = 0;
-        bool inOrder = true, more = false;
-        connect(&w.window.controller(), &RunController::eventsArrived, this,
-            [&](const std::vector<Json>& events, bool goesOn) {
-                for (const Json& event : events) {
-                    inOrder = inOrder && event["seq"].get<qsizetype>() == last + 1;
-                    last = event["seq"].get<qsizetype>();
-                }
-                largest = std::max(largest, qsizetype(events.size()));
-                unfinished += goesOn ? 1 : 0;
-                more = goesOn;
-            });
-        QSignalSpy drawn(&w.live(), &LiveRun::pointsArrived);
-        QTest::mouseClick(w.button("start"), Qt::LeftButton);
-        QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::ok);
-        QVERIFY(inOrder);
-        QVERIFY(!more);
-        QCOMPARE(w.live().throughput().count(), steps);
-        QVERIFY2(largest <= 100, qPrintable(QString::number(largest)));
-        QVERIFY2(unfinished > 20, qPrintable(QString::number(unfinished)));
-        QVERIFY2(drawn.count() < unfinished, qPrintable(QString::number(drawn.count())));
-        QCOMPARE(w.runs().throughputChart().pointCount(), int(w.live().throughput().points().size()));
-    }
-
     void stopEndsTheRun()
     {
         Fixture w(test::tinyPlan(100'000, 20));
@@ -167,32 +90,6 @@ private slots:
         const int row = history.rowOf(w.live().id());
         QVERIFY(row >= 0);
         QCOMPARE(history.index(row, HistoryModel::state).data().toString(), QStringLiteral("Stopped"));
-    }
-
-    // Stop means the run, whoever started it; leaving it alone has a button of its own.
-    void aFollowedRunIsLeftOrStopped()
-    {
-        Fixture w(test::tinyPlan(100'000, 20));
-        QTemporaryDir folder;
-        const QString id = runOfAKilledProgram(folder.path(), test::Home::the().path(QStringLiteral("tiny.plan.json")));
-        QVERIFY(!id.isEmpty());
-        QVERIFY(!w.button("detach")->isVisible());
-        w.runs().follow(id);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
-        QVERIFY(w.button("detach")->isVisible());
-        QTest::mouseClick(w.button("detach"), Qt::LeftButton);
-        QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::running);
-
-        w.runs().follow(id);
-        const int before = w.live().step();
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > before + 5; }, kPatience));
-        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
-        QVERIFY(!w.button("stop")->isEnabled());
-        QVERIFY(w.ends());
-        QCOMPARE(w.live().id(), id);
-        QCOMPARE(w.live().state(), RunState::cancelled);
-        QVERIFY(!w.button("detach")->isVisible());
     }
 
     void aRankThatDiesIsNamed()
@@ -263,11 +160,15 @@ private slots:
         QVERIFY(w.ends());
         QCOMPARE(w.live().state(), RunState::oom);
         const QString text = w.runs().details().failureText();
-        for (const char* part :
-            {"Rank 1 failed first, on ", "tp 1", "out of memory in layer 3", "Last collective", "rank1.log"})
+        for (const char* part : {"Rank 1 failed first, on ", "tp 1", "What happened: out of memory in layer 3",
+                 "Last collective", "rank1.log"})
             QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
         auto* live = w.runs().findChild<QPlainTextEdit*>(QStringLiteral("failureLog"));
         QVERIFY(live->toPlainText().contains(QStringLiteral("something went wrong")));
+        // Whose output one wants to read next.
+        w.runs().details().showTab(RunDetails::output);
+        QTRY_COMPARE(w.child<QComboBox>("outputRank")->currentText(), QStringLiteral("rank 1 on node-b"));
+        QTRY_VERIFY(w.child<QPlainTextEdit>("rankOutput")->toPlainText().contains(QStringLiteral("went wrong")));
 
         // The history keeps all of it.
         QTest::keyClick(&w.window, Qt::Key_5, Qt::ControlModifier);
@@ -296,6 +197,19 @@ private slots:
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 2; }, kPatience));
         const QString first = w.live().id();
+        bool again = false;
+        test::DialogWatch watch([&](QMessageBox& box) {
+            QCOMPARE(box.objectName(), QStringLiteral("restartRun"));
+            QVERIFY(box.text().contains(QStringLiteral("of 100,000")));
+            for (QAbstractButton* button : box.buttons()) {
+                if (box.buttonRole(button) == (again ? QMessageBox::AcceptRole : QMessageBox::RejectRole))
+                    button->click();
+            }
+        });
+        QTest::mouseClick(w.button("restart"), Qt::LeftButton);
+        QCOMPARE(watch.seen(), 1);
+        QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping()); // it was let run
+        again = true;
         QTest::mouseClick(w.button("restart"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor(
             [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
@@ -370,10 +284,22 @@ private slots:
             QTest::mouseClick(start, Qt::LeftButton);
         });
         QSignalSpy moved(&w.window.controller(), &RunController::sweepMoved);
+        HeatMap& map = w.runs().details().sweepMap();
+        QSet<int> ran; // the rows whose cell was shown as the one that runs
+        QObject::connect(&w.window.controller(), &RunController::sweepMoved, &map, [&] {
+            for (int row = 0; row < 3; ++row) {
+                const HeatCell* cell = map.grid().at(row, 0);
+                if (cell && cell->text == QStringLiteral("running"))
+                    ran << row;
+            }
+        });
         QTest::mouseClick(w.button("measureTable"), Qt::LeftButton);
+        QVERIFY(!w.button("restart")->isEnabled());
         QVERIFY(w.ends());
         QVERIFY(moved.count() >= 2);
-        const HeatGrid& grid = w.runs().details().sweepMap().grid();
+        QCOMPARE(ran, (QSet<int>{0, 1, 2}));
+        QVERIFY2(map.subtitle().contains(QStringLiteral("1 without a layout")), qPrintable(map.subtitle()));
+        const HeatGrid& grid = map.grid();
         QCOMPARE(grid.rows.size(), 3);
         QVERIFY(grid.at(0, 0)->value.has_value());
         QVERIFY(grid.at(1, 0)->value.has_value());

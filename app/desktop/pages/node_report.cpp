@@ -7,6 +7,7 @@
 #include "app/models/text.h"
 
 #include <QEvent>
+#include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -46,7 +47,8 @@ NodeReport::NodeReport(QWidget* parent)
     auto* right = new QVBoxLayout;
     right->setSpacing(10);
     right->addWidget(prepare(m_nodeTable, m_nodes, tr("Nodes")));
-    right->addWidget(prepare(m_linkTable, m_links, tr("Links between the nodes")));
+    m_linkFrame = prepare(m_linkTable, m_links, tr("Links between the nodes"));
+    right->addWidget(m_linkFrame);
     tables->addLayout(right, 2);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -80,6 +82,12 @@ void NodeReport::showEvent(QShowEvent* event)
     fit(); // the zoom may have changed while it was hidden
 }
 
+void NodeReport::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fit();
+}
+
 void NodeReport::changeEvent(QEvent* event)
 {
     QWidget::changeEvent(event);
@@ -95,6 +103,7 @@ void NodeReport::show(const Expected<ProbeReport>& report)
     m_findings.show(findingsTable(m_report));
     m_nodes.show(nodesTable(m_report));
     m_links.show(linksTable(m_report));
+    m_linkFrame->setVisible(m_links.rowCount() > 0);
     fit();
 }
 
@@ -102,13 +111,16 @@ void NodeReport::fit()
 {
     for (DataTable* table : {m_findingTable, m_nodeTable, m_linkTable})
         table->resizeColumnsToContents();
-    // What was found and what to do share the room, over several lines; the evidence is to the right of it.
+    // What was found and what to do share the room by what they say, over several lines; the evidence is to the right
+    // of it.
     constexpr int finding = 3, cure = 4;
     int room = m_findingTable->viewport()->width();
     for (int column = 0; column < finding; ++column)
         room -= m_findingTable->columnWidth(column);
-    for (const int column : {finding, cure})
-        m_findingTable->setColumnWidth(column, std::max(room / 2, px(140)));
+    const int least = px(140), said = m_findingTable->columnWidth(finding), told = m_findingTable->columnWidth(cure);
+    const int first = std::max(least, said + told > room ? std::min(said, room / 2) : said);
+    m_findingTable->setColumnWidth(finding, first);
+    m_findingTable->setColumnWidth(cure, std::max(least, room - first));
     m_findingTable->resizeRowsToContents();
     for (int row = 0; row < m_findings.rowCount(); ++row)
         m_findingTable->setRowHeight(row, m_findingTable->rowHeight(row) + px(6));

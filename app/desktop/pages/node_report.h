@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+class QFrame;
 class QLabel;
 class QPushButton;
 
@@ -29,6 +30,7 @@ signals:
     void saveRequested(); // of the nodes as a cluster
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void changeEvent(QEvent* event) override;
 
@@ -39,6 +41,7 @@ private:
     TableModel m_findings, m_nodes, m_links;
     QLabel* m_verdict;
     QPushButton* m_save;
+    QFrame* m_linkFrame = nullptr;
     DataTable *m_findingTable, *m_nodeTable, *m_linkTable;
 };
 

@@ -14,6 +14,7 @@
 #include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -91,6 +92,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     m_outputTimer.setInterval(kOutputMilliseconds);
     connect(&m_outputTimer, &QTimer::timeout, this, &RunDetails::showOutput);
     m_outputTimer.start();
+    connect(m_rank, &QComboBox::activated, this, [this] { m_wantedRank = m_rank->currentData().toInt(); });
     connect(m_rank, &QComboBox::currentIndexChanged, this, &RunDetails::showOutput);
     connect(&live, &LiveRun::traceArrived, this, &RunDetails::showTrace);
     connect(&live, &LiveRun::changed, this, &RunDetails::showFailure);
@@ -149,7 +151,8 @@ QWidget* RunDetails::makeOutput()
     auto* column = new QVBoxLayout(frame);
     column->setContentsMargins(8, 6, 8, 6);
     auto* bar = new QHBoxLayout;
-    bar->addWidget(makeMuted(tr("Rank")));
+    m_rank->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    bar->addWidget(makeMuted(tr("Output of")));
     bar->addWidget(m_rank);
     bar->addStretch();
     column->addLayout(bar);
@@ -234,11 +237,10 @@ void RunDetails::showOutput()
     const std::vector<RankLog> logs = rankLogs(m_live.folder().toStdString());
     if (m_rank->count() != static_cast<int>(logs.size())) {
         const QSignalBlocker blocker(m_rank);
-        const int before = std::max(0, m_rank->currentIndex());
         m_rank->clear();
         for (const RankLog& log : logs)
-            m_rank->addItem(QString::number(log.rank));
-        m_rank->setCurrentIndex(std::min(before, m_rank->count() - 1));
+            m_rank->addItem(m_live.rankName(log.rank), log.rank);
+        m_rank->setCurrentIndex(std::max(0, m_rank->findData(m_wantedRank)));
     }
     const int index = m_rank->currentIndex();
     if (index < 0 || index >= static_cast<int>(logs.size()))
@@ -281,11 +283,17 @@ void RunDetails::showFailure()
     if (!failure)
         return;
     QStringList more;
-    if (failure->rank && !m_live.folder().isEmpty())
-        more << tr("Its whole output: %1/rank%2.log").arg(m_live.folder()).arg(*failure->rank);
+    if (failure->rank && !m_live.folder().isEmpty()) {
+        const QString log = QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank);
+        if (QFileInfo(log).size() > 0)
+            more << tr("Its whole output: %1").arg(log);
+    }
     m_failure->show(*failure, more);
-    if (!was)
-        showTab(RunDetails::failure);
+    if (was)
+        return;
+    m_wantedRank = failure->rank.value_or(0); // whose output is of interest now
+    m_rank->clear();
+    showTab(RunDetails::failure);
 }
 
 } // namespace fourfold::ui

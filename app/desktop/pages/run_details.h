@@ -59,6 +59,7 @@ private:
     DataTable* m_log;
     bool m_followLog = true; // the log shows its newest line
     QComboBox* m_rank;
+    int m_wantedRank = 0; // whose output is shown
     QPlainTextEdit* m_output;
     QTimer m_outputTimer;
     TimelineView *m_predicted, *m_measured;

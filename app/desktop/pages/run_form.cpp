@@ -8,6 +8,7 @@
 #include "app/models/plan_facts.h"
 #include "app/models/text.h"
 
+#include <QApplication>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
@@ -67,6 +68,10 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     setDocument(document);
     connect(&controller, &RunController::workChanged, this, &RunForm::refresh);
     connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
+    connect(m_target, &QComboBox::activated, this, [this] { // by hand
+        if (m_hosts->isVisible())
+            m_hosts->setFocus();
+    });
     connect(m_hosts, &QLineEdit::textChanged, this, &RunForm::refresh);
     connect(m_steps, &QSpinBox::valueChanged, this, [this] {
         m_stepsEdited = true;
@@ -151,16 +156,19 @@ QWidget* RunForm::makeFields()
         grid->addWidget(name, row, 0);
         grid->addWidget(field, row++, 1);
     };
+    add(tr("Steps"), m_steps);
     add(tr("Target"), m_target);
     grid->addWidget(m_hosts, row++, 1);
-    add(tr("Steps"), m_steps);
+    // A button must not move away from under the pointer: the room of the hosts is kept, what is said is the last.
+    QSizePolicy kept = m_hosts->sizePolicy();
+    kept.setRetainSizeWhenHidden(true);
+    m_hosts->setSizePolicy(kept);
     grid->setRowMinimumHeight(row++, 6);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(8);
     buttons->addWidget(m_start, 1);
     buttons->addWidget(m_stop);
     grid->addLayout(buttons, row++, 0, 1, 2);
-    grid->addWidget(m_message, row++, 0, 1, 2);
     auto* more = new QGridLayout;
     more->setSpacing(8);
     more->addWidget(m_check, 0, 0);
@@ -169,6 +177,7 @@ QWidget* RunForm::makeFields()
     more->addWidget(m_sweep, 1, 1);
     more->addWidget(m_detach, 2, 0, 1, 2);
     grid->addLayout(more, row++, 0, 1, 2);
+    grid->addWidget(m_message, row++, 0, 1, 2);
     return fields;
 }
 
@@ -186,16 +195,14 @@ void RunForm::showEvent(QShowEvent* event)
 
 void RunForm::refresh()
 {
+    m_hosts->ensurePolished(); // its height is the same hidden and shown
     m_hosts->setVisible(m_target->currentData().toString() == kHosts);
     if (!isVisible())
         return; // every edit of the plan comes by here
     std::optional<int> steps;
     if (m_stepsEdited)
         steps = m_steps->value();
-    const bool hostsMissing = !m_hosts->isHidden() && target().isEmpty();
-    m_setup = hostsMissing ? RunSetup() : prepareRun(*m_document, target(), steps);
-    if (hostsMissing)
-        m_setup.refusal = tr("Name at least one host");
+    m_setup = prepareRun(*m_document, target(), steps);
     if (!m_stepsEdited && m_setup.steps > 0) {
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);
@@ -207,12 +214,10 @@ void RunForm::refresh()
             QStringLiteral("%1\n%2 on %3").arg(layoutLine(plan->layout), fromUtf8(plan->model.name), gpusFact(*plan)));
     }
     const std::optional<double>& expected = m_setup.expectation.tps_per_gpu;
-    m_expected->setVisible(expected.has_value());
-    if (expected) {
-        m_expected->setText(tr("Predicted: %1 tokens/s per GPU, %2 per step")
-                                .arg(grouped(*expected, *expected < 100 ? 1 : 0),
-                                    duration(m_setup.expectation.step_time_s.value_or(0))));
-    }
+    m_expected->setText(expected
+            ? tr("Predicted: %1 tokens/s per GPU, %2 per step")
+                  .arg(throughputText(*expected), duration(m_setup.expectation.step_time_s.value_or(0)))
+            : tr("Predicted: %1").arg(unknownText()));
     showState();
 }
 
@@ -224,6 +229,8 @@ bool RunForm::canStart() const
 void RunForm::showState()
 {
     const bool running = m_controller.isRunning();
+    const QWidget* focused = QApplication::focusWidget();
+    const bool hadFocus = focused && isAncestorOf(focused);
     m_start->setEnabled(canStart());
     const bool checking = running && m_controller.work() == RunController::Work::check;
     m_start->setText(checking ? tr("Checking\u2026") : running ? tr("Running\u2026") : tr("Start run"));
@@ -235,9 +242,13 @@ void RunForm::showState()
     m_preview->setEnabled(m_setup.request.has_value());
     m_check->setEnabled(!running && !target().isEmpty());
     m_sweep->setEnabled(canStart());
-    m_restart->setEnabled(m_canRestart && !m_controller.isStopping() && !checking);
+    const bool sweeping = running && m_controller.work() == RunController::Work::sweep;
+    m_restart->setEnabled(m_canRestart && !m_controller.isStopping() && !checking && !sweeping);
     for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
         field->setEnabled(!running);
+    // Else the focus goes on to the next button by itself, and a second press of Space would stop what was started.
+    if (hadFocus && !focused->isEnabled())
+        m_preview->setFocus();
     const bool refused = !running && !m_setup.refusal.isEmpty();
     changeRole(m_message, refused ? QStringLiteral("bad") : QStringLiteral("muted"));
     m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
@@ -267,7 +278,7 @@ void RunForm::check()
 {
     const Expected<Target> where = load_target(target().toStdString());
     if (where)
-        emit checkRequested(*where, m_target->currentText());
+        emit checkRequested(*where, m_hosts->isHidden() ? m_target->currentText() : target());
     else
         showProblem(this, tr("This target cannot be looked at"), where.error());
 }

@@ -115,13 +115,9 @@ QWidget* RunsPage::makeLive()
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(10);
     const std::array<LineChart*, 4> all{m_throughput, m_loss, m_memory, m_mfu};
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < all.size(); ++i)
         grid->addWidget(all[i], static_cast<int>(i) / 2, static_cast<int>(i) % 2);
-        for (LineChart* other : all) { // one place is read off in all charts
-            if (other != all[i])
-                connect(all[i], &LineChart::cursorMoved, other, &LineChart::setCursor);
-        }
-    }
+    LineChart::share({all.begin(), all.end()});
     QSplitter* rows = makeSplitter(QStringLiteral("runs.rows"), Qt::Vertical, {charts, m_details}, {8, 4});
     rows->setHandleWidth(10);
     rows->setProperty("gap", true);
@@ -152,6 +148,9 @@ void RunsPage::begin(RunRequest request)
 void RunsPage::restart()
 {
     if (!m_last)
+        return;
+    const QString step = tr("step %1 of %2").arg(grouped(m_live.step()), grouped(m_live.totalSteps()));
+    if (m_controller.work() == RunController::Work::run && m_controller.isRunning() && !askToRestart(window(), step))
         return;
     m_restarting = true;
     if (m_controller.isRunning()) {

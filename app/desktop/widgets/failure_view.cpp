@@ -25,7 +25,7 @@ FailureView::FailureView(QWidget* parent)
     m_log->setFrameShape(QFrame::NoFrame);
     m_log->setAccessibleName(tr("Last lines of the rank that failed"));
     m_log->setObjectName(QStringLiteral("failureLog"));
-    m_log->setPlaceholderText(tr("Nothing of its output is here."));
+    m_log->setPlaceholderText(tr("It printed nothing before that."));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_facts);
