@@ -320,17 +320,18 @@ void LiveRun::end(const Expected<RunResult>& outcome)
             m_stateText = tr("not followed any more; it goes on");
     } else {
         m_state = outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
-        m_stateText = fromUtf8(outcome.error().line());
+        m_stateText = fromUtf8(outcome.error().message);
     }
     if (m_trouble) {
         m_trouble.reset();
         emit linkChanged();
     }
     const QString name = fromUtf8(fourfold::name(m_state));
-    if (before == m_state && !m_stateText.isEmpty()) // said already, with less
-        m_log.update(stateLevel(name), stateLabel(name), m_stateText);
+    const QString said = outcome ? m_stateText : fromUtf8(outcome.error().line());
+    if (before == m_state && !said.isEmpty()) // said already, with less
+        m_log.update(stateLevel(name), stateLabel(name), said);
     else if (before != m_state)
-        m_log.add(stateLevel(name), stateLabel(name), m_stateText);
+        m_log.add(stateLevel(name), stateLabel(name), said);
     emit pointsArrived();
     emit changed();
     emit ended(outcome ? fromUtf8(outcome->id) : QString());

@@ -52,10 +52,8 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     const Expected<ResolvedPlan> runs = forTrainer(document);
     if (!runs)
         return refused(fromUtf8(runs.error().line()));
-    for (const std::vector<Reason>& reasons : {check(*runs), trainer_limits(*runs)}) {
-        if (!reasons.empty())
-            return refused(firstOf(reasons));
-    }
+    if (const std::vector<Reason> broken = check(*runs); !broken.empty())
+        return refused(firstOf(broken));
     RunSetup setup;
     const Prediction prediction = predict(*runs);
     setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
@@ -67,6 +65,8 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
         : load_target(target.toStdString());
     if (!where)
         setup.refusal = fromUtf8(where.error().line());
+    if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty())
+        setup.refusal = firstOf(limits);
     if (!setup.refusal.isEmpty())
         return setup;
     const Stack& planned = document.resolved()->stack;
