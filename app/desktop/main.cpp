@@ -35,10 +35,10 @@ Expected<Arguments> parse(const QApplication& application)
     parser.setApplicationDescription(QStringLiteral("Plan, run and compare 4D-parallel LLM training."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(
-        QStringLiteral("file"),
-        QStringLiteral("Plans, models (config.json), folders of runs and tables of measurements to open, as if they were "
-                       "dropped on the window."),
+    parser.addPositionalArgument(QStringLiteral("file"),
+        QStringLiteral(
+            "Plans, models (config.json), folders of runs and tables of measurements to open, as if they were "
+            "dropped on the window."),
         QStringLiteral("[FILE...]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
