@@ -106,6 +106,8 @@ MainWindow::MainWindow(const Presets& presets, Options options)
         restoreGeometry(m_session.geometry);
     applyLayout(this, m_session.layout);
     showIcons();
+    if (zoom() != 100)
+        renewZoom(this);
     showPage(static_cast<Page>(std::max<qsizetype>(0, pageNames().indexOf(m_session.page))));
     showDocument();
 }

@@ -80,6 +80,16 @@ void setZoom(int percent)
     }
 }
 
+void renewZoom(QWidget* window)
+{
+    QList<QWidget*> widgets = window->findChildren<QWidget*>();
+    widgets.prepend(window);
+    for (QWidget* widget : widgets)
+        widget->ensurePolished();
+    for (QWidget* widget : widgets)
+        follow(widget);
+}
+
 int px(double length)
 {
     return static_cast<int>(std::lround(length * zoom() / 100.0));

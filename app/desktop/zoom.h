@@ -14,6 +14,10 @@ int zoom(); // per cent, 100 at first
 // Clamped to the limits above; changes the font and the widths given below.
 void setZoom(int percent);
 
+// Once more for `window` and all that is in it: polishing takes the fonts of their own away again that widgets were
+// given before it.
+void renewZoom(QWidget* window);
+
 // A length of the design, which is drawn for 100 %, in the pixels of the zoom of now.
 int px(double length);
 

@@ -394,6 +394,14 @@ private slots:
                  static_cast<const QWidget*>(window.statusBar())})
             QVERIFY2(std::abs(widget->font().pointSizeF() - points) < 0.01,
                 qPrintable(QStringLiteral("%1 has %2").arg(widget->objectName()).arg(widget->font().pointSizeF())));
+        window.showPage(MainWindow::Page::plan);
+        int smaller = 0; // captions are half a point smaller, at 100 %
+        for (const QLabel* label : window.planPage().findChildren<QLabel*>()) {
+            if (label->isVisible() && label->property("fourfoldPoints") == QVariant(-0.5))
+                smaller += std::abs(label->font().pointSizeF() - 12.75) < 0.01 ? 1 : -1000;
+        }
+        QVERIFY2(smaller > 5, qPrintable(QString::number(smaller)));
+        window.showPage(MainWindow::Page::history);
         window.setUiZoom(100);
         QCOMPARE(fromUtf8(window.document().file().string()), file);
         QCOMPARE(window.page(), MainWindow::Page::history);
