@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window around the pages: tabs, journal, drops, zoom, layout, exports.
+// The window around the pages: tabs, drops, zoom, layout, exports.
 #include "app/desktop/card_export.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/plan_workspace.h"
 #include "app/desktop/sized_for.h"
-#include "app/desktop/widgets/banner.h"
 #include "app/desktop/widgets/data_table.h"
 #include "app/desktop/widgets/line_chart.h"
 #include "app/desktop/widgets/memory_bars.h"
@@ -14,7 +13,6 @@
 #include "app/desktop/zoom.h"
 #include "app/models/dropped_item.h"
 #include "app/models/plan_edits.h"
-#include "app/models/plan_journal.h"
 #include "app/models/table_model.h"
 #include "app/models/text.h"
 #include "core/schedule/chrome_trace.h"
@@ -27,12 +25,10 @@
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>
-#include <QLineEdit>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QSplitter>
 #include <QTabBar>
 #include <QTest>
 #include <QUrl>
@@ -109,116 +105,6 @@ private slots:
         w.window.plans().close(0);
         w.window.plans().close(0);
         QCOMPARE(w.window.plans().count(), 1); // never none
-    }
-
-    void whatACrashLeftIsRestored()
-    {
-        const QString file = Fixture::plan(QStringLiteral("crashed.plan.json"));
-        const std::filesystem::path folder = test::Home::the().path(QStringLiteral("journal")).toStdString();
-        const Presets presets;
-        {
-            PlanTabs tabs(presets);
-            PlanJournal journal(tabs, folder);
-            QVERIFY(tabs.current().open(file.toStdString()));
-            journal.flush();
-            QVERIFY(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder)); // nothing to lose yet
-            tabs.current().setValue("training.micro_batch", 4, QStringLiteral("Change"));
-            tabs.add().reset(*parse_plan(test::clusterPlan().toStdString(), ""));
-            tabs.document(1).markUnsaved();
-            Plan second = *parse_plan(test::clusterPlan().toStdString(), "");
-            second.document["name"] = "the second untitled one";
-            PlanDocument& untitled = tabs.add();
-            untitled.reset(second);
-            untitled.markUnsaved();
-            QTRY_VERIFY(std::filesystem::exists(folder) && !std::filesystem::is_empty(folder));
-            journal.flush();
-            // Another program leaves it alone as long as this one lives.
-            QVERIFY(PlanJournal(tabs, folder).takeLeftovers().empty());
-        } // The program dies: no discard.
-        {
-            // One that dies before it has written them down itself takes nothing away.
-            PlanTabs tabs(presets);
-            PlanJournal unlucky(tabs, folder);
-            QCOMPARE(unlucky.takeLeftovers().size(), std::size_t(3));
-            PlanJournal late(tabs, folder);
-            QVERIFY(late.takeLeftovers().empty());
-        }
-        MainWindow::Options withJournal = WindowFixture::options();
-        withJournal.session = true;
-        withJournal.journal = folder;
-        MainWindow window(presets, withJournal);
-        window.show();
-        window.openStartPlan();
-        QVERIFY(window.banner().isVisible());
-        QVERIFY2(window.banner().text().contains(QStringLiteral("3 plans")), qPrintable(window.banner().text()));
-        QCOMPARE(window.plans().count(), 3); // none in the place of another
-        int found = 0;
-        for (int i = 0; i < window.plans().count(); ++i) {
-            PlanDocument& document = window.plans().document(i);
-            if (!document.file().empty() && valueAt(document.plan().document, "training.micro_batch") == Json(4)) {
-                ++found;
-                QVERIFY(document.isDirty());
-                document.undoStack().undo(); // back to the file
-                QVERIFY(valueAt(document.plan().document, "training.micro_batch") == Json(1));
-                document.undoStack().redo();
-            }
-        }
-        QCOMPARE(found, 1);
-        test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Discard)->click(); });
-        QVERIFY(window.close());
-        QVERIFY(std::filesystem::is_empty(folder)); // ended in order
-    }
-
-    void openPlansComeBack()
-    {
-        MainWindow::Options withSession = WindowFixture::options();
-        withSession.session = true;
-        withSession.journal = test::Home::the().path(QStringLiteral("journal2")).toStdString();
-        const Presets presets;
-        {
-            MainWindow window(presets, withSession);
-            window.show();
-            QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("first.plan.json")).toStdString()));
-            QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("second.plan.json")).toStdString()));
-            window.plans().setCurrent(0);
-            window.setUiZoom(120);
-            auto* split = window.findChild<QSplitter*>(QStringLiteral("plan.rows"));
-            split->setSizes({100, 500});
-            QVERIFY(window.close());
-        }
-        QFile::remove(test::Home::the().path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
-        MainWindow window(presets, withSession);
-        window.show();
-        window.openStartPlan();
-        QCOMPARE(window.plans().count(), 1);
-        QVERIFY(window.document().file().filename() == "first.plan.json");
-        QCOMPARE(zoom(), 120);
-        window.restoreDefaultLayout();
-        QCOMPARE(zoom(), 100);
-        QTest::qWait(10);
-        const QList<int> sizes = window.findChild<QSplitter*>(QStringLiteral("plan.rows"))->sizes();
-        QVERIFY2(std::abs(sizes[0] * 11 - sizes[1] * 10) < 80 * 10, "the splitter is back at its shares");
-        QVERIFY(window.close());
-    }
-
-    void aSessionIsStoredBeforeItsEnd()
-    {
-        MainWindow::Options withSession = WindowFixture::options();
-        withSession.session = true;
-        withSession.journal = test::Home::the().path(QStringLiteral("journal4")).toStdString();
-        const Presets presets;
-        MainWindow window(presets, withSession);
-        window.show();
-        window.openStartPlan();
-        QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("third.plan.json")).toStdString()));
-        QVERIFY(window.openPlan(Fixture::plan(QStringLiteral("fourth.plan.json")).toStdString()));
-        window.showPage(MainWindow::Page::history);
-        // Whatever ends the program now, the next start has them.
-        QTRY_VERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("fourth.plan.json")));
-        QTRY_COMPARE(Session::load().page, QStringLiteral("history"));
-        QVERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("third.plan.json")));
-        QVERIFY(window.close());
-        Session().save(); // the other tests start with none
     }
 
     void dropsDoWhatTheySay()

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the next start has again: window, plans, question and comparison of the last session, and what a crash left.
+#include "app/desktop/main_window.h"
+#include "app/desktop/pages/compare_charts.h"
+#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/search_page.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/zoom.h"
+#include "app/models/plan_edits.h"
+#include "app/models/plan_journal.h"
+#include "app/models/published.h"
+#include "app/models/text.h"
+#include "tests/gui/hands.h"
+#include "tests/gui/support.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTest>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+
+namespace {
+QString plan(const QString& name)
+{
+    return test::Home::the().write(name, test::clusterPlan());
+}
+} // namespace
+
+class SessionTest : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { Session().save(); } // each starts with none
+
+    void sessionComesBack()
+    {
+        const QString file = test::Home::the().write(QStringLiteral("session.plan.json"), test::clusterPlan());
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        const Presets presets;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(file.toStdString()));
+            window.setTheme(ThemeChoice::dark);
+            window.setUiZoom(150);
+            window.showPage(MainWindow::Page::history);
+            QVERIFY(window.close());
+        }
+        setZoom(100); // a program that starts anew
+        qApp->setStyleSheet(QString());
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        // All of it is as large as it was, and as after a zoom by hand.
+        const double points = QApplication::font().pointSizeF();
+        QCOMPARE(zoom(), 150);
+        QVERIFY(std::abs(points - 13.5) < 0.01);
+        for (const QWidget* widget : {static_cast<const QWidget*>(window.menuBar()),
+                 window.findChild<const QWidget*>(QStringLiteral("layout.tp")),
+                 static_cast<const QWidget*>(window.statusBar())})
+            QVERIFY2(std::abs(widget->font().pointSizeF() - points) < 0.01,
+                qPrintable(QStringLiteral("%1 has %2").arg(widget->objectName()).arg(widget->font().pointSizeF())));
+        window.showPage(MainWindow::Page::plan);
+        int smaller = 0; // captions are half a point smaller, at 100 %
+        for (const QLabel* label : window.planPage().findChildren<QLabel*>()) {
+            if (label->isVisible() && label->property("fourfoldPoints") == QVariant(-0.5))
+                smaller += std::abs(label->font().pointSizeF() - 12.75) < 0.01 ? 1 : -1000;
+        }
+        QVERIFY2(smaller > 5, qPrintable(QString::number(smaller)));
+        window.showPage(MainWindow::Page::history);
+        window.setUiZoom(100);
+        QCOMPARE(fromUtf8(window.document().file().string()), file);
+        QCOMPARE(window.page(), MainWindow::Page::history);
+        QVERIFY(themeOf(&window).dark);
+        window.setTheme(ThemeChoice::light);
+        QVERIFY(window.close()); // the next session is at 100 %
+    }
+
+    void openPlansComeBack()
+    {
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal2")).toStdString();
+        const Presets presets;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(plan(QStringLiteral("first.plan.json")).toStdString()));
+            QVERIFY(window.openPlan(plan(QStringLiteral("second.plan.json")).toStdString()));
+            window.plans().setCurrent(0);
+            window.setUiZoom(120);
+            auto* split = window.findChild<QSplitter*>(QStringLiteral("plan.rows"));
+            split->setSizes({100, 500});
+            QVERIFY(window.close());
+        }
+        QFile::remove(test::Home::the().path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QCOMPARE(window.plans().count(), 1);
+        QVERIFY(window.document().file().filename() == "first.plan.json");
+        QCOMPARE(zoom(), 120);
+        window.restoreDefaultLayout();
+        QCOMPARE(zoom(), 100);
+        QTest::qWait(10);
+        const QList<int> sizes = window.findChild<QSplitter*>(QStringLiteral("plan.rows"))->sizes();
+        QVERIFY2(std::abs(sizes[0] * 11 - sizes[1] * 10) < 80 * 10, "the splitter is back at its shares");
+        QVERIFY(window.close());
+    }
+
+    void aSessionIsStoredBeforeItsEnd()
+    {
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal4")).toStdString();
+        const Presets presets;
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QVERIFY(window.openPlan(plan(QStringLiteral("third.plan.json")).toStdString()));
+        QVERIFY(window.openPlan(plan(QStringLiteral("fourth.plan.json")).toStdString()));
+        window.showPage(MainWindow::Page::history);
+        // Whatever ends the program now, the next start has them.
+        QTRY_VERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("fourth.plan.json")));
+        QTRY_COMPARE(Session::load().page, QStringLiteral("history"));
+        QVERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("third.plan.json")));
+        QVERIFY(window.close());
+    }
+
+    void searchAndComparisonComeBack()
+    {
+        const QString file = test::Home::the().write(QStringLiteral("asked.plan.json"), test::clusterPlan());
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal3")).toStdString();
+        const Presets presets;
+        const auto names = [](MainWindow& window) {
+            QStringList all;
+            for (const CompareEntry& entry : window.comparePage().model().entries())
+                all << entry.name;
+            return all;
+        };
+        const auto seriesOf = [](MainWindow& window) { // in the list, behind the entries
+            QStringList all;
+            const auto* list = window.findChild<QListWidget*>(QStringLiteral("compareList"));
+            for (int row = 0; row < list->count(); ++row) {
+                if (list->item(row)->text().startsWith(QStringLiteral("Series")))
+                    all << list->item(row)->text();
+            }
+            return all;
+        };
+        QStringList before, series;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            window.activateWindow(); // for the keys of the table
+            QVERIFY(QTest::qWaitForWindowActive(&window));
+            QVERIFY(window.openPlan(file.toStdString()));
+            QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
+            window.showPage(MainWindow::Page::search);
+            QVERIFY(
+                test::choose(*window.findChild<QComboBox*>(QStringLiteral("objective")), QStringLiteral("Step time")));
+            QTest::keyClicks(window.findChild<QLineEdit*>(QStringLiteral("constraint")), QStringLiteral("tp <= 4"));
+            QTest::keyClicks(window.findChild<QLineEdit*>(QStringLiteral("resultFilter")), QStringLiteral("pp == 1"));
+            test::type(*window.findChild<QSpinBox*>(QStringLiteral("searchGpus")), 32);
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("search")));
+            QTRY_VERIFY_WITH_TIMEOUT(!window.searchPage().service().isRunning(), test::kPatience);
+            auto* results = window.findChild<QTableView*>(QStringLiteral("results"));
+            QVERIFY(results->model()->rowCount() > 1);
+            results->setCurrentIndex(results->model()->index(1, 0));
+            QTest::keyClick(results, Qt::Key_P);
+            QTest::keyClick(results, Qt::Key_C); // the found layout is beside the plan
+            window.showPage(MainWindow::Page::history);
+            QVERIFY(
+                window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRuns"))); // and the selected run
+            const Expected<MeasuredTable> table
+                = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", presets);
+            QVERIFY(table.has_value());
+            window.comparePage().addRows(*table, {2});
+            window.comparePage().addSeries(*table);
+            series = seriesOf(window);
+            QVERIFY(!series.isEmpty());
+            test::click(*window.findChild<QCheckBox*>(QStringLiteral("differencesOnly")));
+            before = names(window);
+            QVERIFY2(before.size() == 4, qPrintable(before.join(QLatin1Char('\n'))));
+            window.findChild<QComboBox*>(QStringLiteral("compareReference"))->setCurrentIndex(2);
+            QVERIFY(window.close());
+        }
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
+        QCOMPARE(window.page(), MainWindow::Page::compare);
+        QTRY_COMPARE(names(window), before);
+        QCOMPARE(window.comparePage().model().reference(), 2);
+        QCOMPARE(seriesOf(window), series);
+        CompareCharts& charts = window.comparePage().charts();
+        charts.showScaling();
+        const auto hasSeries = [&] {
+            const std::vector<std::vector<Cell>> rows = charts.scaling().table().rows;
+            return std::any_of(rows.begin(), rows.end(), [](const std::vector<Cell>& row) {
+                return std::get<std::string>(row.front()).find("best measured") != std::string::npos;
+            });
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(hasSeries(), test::kPatience);
+        auto* list = window.findChild<QListWidget*>(QStringLiteral("compareList"));
+        while (!seriesOf(window).isEmpty()) { // and can be taken away
+            list->setCurrentRow(list->count() - 1);
+            test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRemove")));
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(!hasSeries(), test::kPatience);
+        QTRY_COMPARE(names(window), before);
+        QVERIFY(window.findChild<QCheckBox*>(QStringLiteral("differencesOnly"))->isChecked());
+        for (const CompareEntry& entry : window.comparePage().model().entries())
+            QVERIFY(entry.prediction && entry.prediction->tps_per_gpu);
+        window.showPage(MainWindow::Page::search);
+        QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("constraint"))->text(), QStringLiteral("tp <= 4"));
+        QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("resultFilter"))->text(), QStringLiteral("pp == 1"));
+        QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->value(), 32);
+        QVERIFY(window.findChild<QComboBox*>(QStringLiteral("objective"))
+                    ->currentText()
+                    .contains(QStringLiteral("Step time")));
+        QVERIFY(window.findChild<QLabel*>(QStringLiteral("searchInvitation"))->isVisible()); // results are not kept
+        QVERIFY(window.close());
+    }
+
+    void whatACrashLeftIsRestored()
+    {
+        const QString file = plan(QStringLiteral("crashed.plan.json"));
+        const std::filesystem::path folder = test::Home::the().path(QStringLiteral("journal")).toStdString();
+        const Presets presets;
+        {
+            PlanTabs tabs(presets);
+            PlanJournal journal(tabs, folder);
+            QVERIFY(tabs.current().open(file.toStdString()));
+            journal.flush();
+            QVERIFY(!std::filesystem::exists(folder) || std::filesystem::is_empty(folder)); // nothing to lose yet
+            tabs.current().setValue("training.micro_batch", 4, QStringLiteral("Change"));
+            tabs.add().reset(*parse_plan(test::clusterPlan().toStdString(), ""));
+            tabs.document(1).markUnsaved();
+            Plan second = *parse_plan(test::clusterPlan().toStdString(), "");
+            second.document["name"] = "the second untitled one";
+            PlanDocument& untitled = tabs.add();
+            untitled.reset(second);
+            untitled.markUnsaved();
+            QTRY_VERIFY(std::filesystem::exists(folder) && !std::filesystem::is_empty(folder));
+            journal.flush();
+            // Another program leaves it alone as long as this one lives.
+            QVERIFY(PlanJournal(tabs, folder).takeLeftovers().empty());
+        } // The program dies: no discard.
+        {
+            // One that dies before it has written them down itself takes nothing away.
+            PlanTabs tabs(presets);
+            PlanJournal unlucky(tabs, folder);
+            QCOMPARE(unlucky.takeLeftovers().size(), std::size_t(3));
+            PlanJournal late(tabs, folder);
+            QVERIFY(late.takeLeftovers().empty());
+        }
+        MainWindow::Options withJournal = test::WindowFixture::options();
+        withJournal.session = true;
+        withJournal.journal = folder;
+        MainWindow window(presets, withJournal);
+        window.show();
+        window.openStartPlan();
+        QVERIFY(window.banner().isVisible());
+        QVERIFY2(window.banner().text().contains(QStringLiteral("3 plans")), qPrintable(window.banner().text()));
+        QCOMPARE(window.plans().count(), 3); // none in the place of another
+        int found = 0;
+        for (int i = 0; i < window.plans().count(); ++i) {
+            PlanDocument& document = window.plans().document(i);
+            if (!document.file().empty() && valueAt(document.plan().document, "training.micro_batch") == Json(4)) {
+                ++found;
+                QVERIFY(document.isDirty());
+                document.undoStack().undo(); // back to the file
+                QVERIFY(valueAt(document.plan().document, "training.micro_batch") == Json(1));
+                document.undoStack().redo();
+            }
+        }
+        QCOMPARE(found, 1);
+        test::DialogWatch watch([](QMessageBox& box) { box.button(QMessageBox::Discard)->click(); });
+        QVERIFY(window.close());
+        QVERIFY(std::filesystem::is_empty(folder)); // ended in order
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return test::runTests<SessionTest>(argc, argv);
+}
+
+#include "session_test.moc"
