@@ -79,7 +79,7 @@ SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
     auto* around = new QVBoxLayout(chart);
     around->setContentsMargins(12, 12, 12, 12);
     around->addWidget(m_scatter);
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {76, 24});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {78, 22});
     column->addWidget(split, 1);
     connectParts();
     showState();
