@@ -125,7 +125,10 @@ QString percent(double fraction, int decimals)
 QString signedPercent(double fraction, int decimals)
 {
     const QString digits = grouped(std::abs(fraction) * 100, decimals);
-    return (fraction < 0 ? QLatin1Char('-') : QLatin1Char('+')) + digits + QStringLiteral(" %");
+    const QString percent = digits + QStringLiteral(" %");
+    if (digits == grouped(0, decimals))
+        return percent; // what is nothing at these digits has no direction
+    return (fraction < 0 ? QLatin1Char('-') : QLatin1Char('+')) + percent;
 }
 
 QString counted(double count, const QString& one, const QString& many)

@@ -62,6 +62,8 @@ private slots:
         QCOMPARE(compact(8388608), QStringLiteral("8.39 M"));
         QCOMPARE(compact(70.56e9), QStringLiteral("70.6 B"));
         QCOMPARE(signedPercent(-0.0312), QStringLiteral("-3.1 %"));
+        QCOMPARE(signedPercent(-0.0003), QStringLiteral("0.0 %"));
+        QCOMPARE(signedPercent(0.0003), QStringLiteral("0.0 %"));
         QCOMPARE(counted(1, QStringLiteral("GPU")), QStringLiteral("1 GPU"));
         QCOMPARE(counted(1024, QStringLiteral("GPU")), QStringLiteral("1,024 GPUs"));
     }
