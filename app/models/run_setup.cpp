@@ -61,7 +61,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     if (setup.steps < 1)
         setup.refusal = tr("The plan does not say how long to train: choose the number of steps");
     Expected<Target> where = target.isEmpty()
-        ? Problem{ProblemCode::bad_input, tr("Name at least one host").toStdString()}
+        ? Problem{ProblemCode::bad_input, tr("Name at least one host").toStdString(), {}, {}}
         : load_target(target.toStdString());
     if (!where)
         setup.refusal = fromUtf8(where.error().line());
