@@ -36,7 +36,7 @@ namespace {
 constexpr int kStepsReadAtOnce = 2000;
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{112, 104, 80, 80, 164, 56, 58, 84, 84, 74, 96, 84, 84, 56, 56, 140}; // a column each
+const QList<int> kWidths{104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
