@@ -105,6 +105,7 @@ private:
     void makeStatusBar();
     void gatherKeys(); // of the menus' commands
     void showKeys(); // wherever they are named
+    void showUndoTips();
     void showIcons();
     void showRecent();
     // main_window.cpp

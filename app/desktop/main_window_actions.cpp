@@ -24,6 +24,18 @@
 
 namespace fourfold::ui {
 
+namespace {
+QString keysOf(const QAction* action)
+{
+    return action->shortcut().toString(QKeySequence::NativeText);
+}
+
+QString with(const QString& text, const QString& keys)
+{
+    return keys.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, keys);
+}
+} // namespace
+
 void MainWindow::makeActions()
 {
     const auto make = [this](const QString& text, const QString& icon, const QKeySequence& keys, auto slot) {
@@ -49,8 +61,8 @@ void MainWindow::makeActions()
     m_redoAction->setEnabled(false);
     connect(&undo, &QUndoGroup::canUndoChanged, m_undoAction, &QAction::setEnabled);
     connect(&undo, &QUndoGroup::canRedoChanged, m_redoAction, &QAction::setEnabled);
-    connect(&undo, &QUndoGroup::undoTextChanged, this, &MainWindow::showKeys);
-    connect(&undo, &QUndoGroup::redoTextChanged, this, &MainWindow::showKeys);
+    connect(&undo, &QUndoGroup::undoTextChanged, this, &MainWindow::showUndoTips);
+    connect(&undo, &QUndoGroup::redoTextChanged, this, &MainWindow::showUndoTips);
 }
 
 void MainWindow::makeToolBar()
@@ -253,17 +265,19 @@ void MainWindow::gatherKeys()
     showKeys();
 }
 
+// With each edit: nothing else that names keys changes then.
+void MainWindow::showUndoTips()
+{
+    const QUndoGroup& undo = m_plans.undoGroup();
+    m_undoAction->setToolTip(with(tr("Undo %1").arg(undo.undoText()).trimmed(), keysOf(m_undoAction)));
+    m_redoAction->setToolTip(with(tr("Redo %1").arg(undo.redoText()).trimmed(), keysOf(m_redoAction)));
+}
+
 void MainWindow::showKeys()
 {
-    const auto with = [](const QString& text, const QString& keys) {
-        return keys.isEmpty() ? text : QStringLiteral("%1 (%2)").arg(text, keys);
-    };
-    const auto shortcut = [](const QAction* action) { return action->shortcut().toString(QKeySequence::NativeText); };
     for (QAction* action : {m_newAction, m_openAction, m_saveAction})
-        action->setToolTip(with(action->text(), shortcut(action)));
-    const QUndoGroup& undo = m_plans.undoGroup();
-    m_undoAction->setToolTip(with(tr("Undo %1").arg(undo.undoText()).trimmed(), shortcut(m_undoAction)));
-    m_redoAction->setToolTip(with(tr("Redo %1").arg(undo.redoText()).trimmed(), shortcut(m_redoAction)));
+        action->setToolTip(with(action->text(), keysOf(action)));
+    showUndoTips();
     for (int i = 0; i < m_modes->count(); ++i)
         m_modes->setTabToolTip(
             i, with(m_modes->tabText(i), m_keys.keysOf(QStringLiteral("view.") + m_modes->tabText(i).toLower())));
