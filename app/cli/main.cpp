@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/printable_output.h"
 #include "core/base/text.h"
 
 #include <csignal>
@@ -96,6 +97,7 @@ int main(int argc, char** argv)
     // A reader that goes away (`| head`) shows as a failed write, which must not kill a run that is followed.
     std::signal(SIGPIPE, SIG_IGN);
     std::ios::sync_with_stdio(false);
+    const PrintableBuffer out(std::cout), errors(std::cerr);
     int status = kFailed;
     try {
         status = run(argc, argv);

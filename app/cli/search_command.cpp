@@ -2,6 +2,7 @@
 // `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
 #include "app/cli/budget_options.h"
 #include "app/cli/plan_source.h"
+#include "app/cli/printable_output.h"
 #include "app/cli/search_text.h"
 #include "app/cli/shape_search.h"
 #include "core/base/text.h"
@@ -67,14 +68,14 @@ public:
                     if (percent == shown_)
                         return;
                     shown_ = percent;
-                    std::cerr << "\r" << percent << " %, " << shown_number(double(counts.enumerated), 0) << " layouts"
-                              << std::flush;
+                    overwrite_line(
+                        std::to_string(percent) + " %, " + shown_number(double(counts.enumerated), 0) + " layouts");
                 }};
     }
     ~ProgressLine()
     {
         if (shown_ >= 0)
-            std::cerr << "\r\033[K" << std::flush;
+            overwrite_line("");
     }
 
 private:

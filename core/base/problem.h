@@ -26,7 +26,7 @@ struct Problem {
     std::string hint;
     std::string where;
 
-    // "where: message (hint)" on one line, control characters escaped.
+    // "where: message (hint)" on one line, as printable() shows it (core/base/text.h).
     [[nodiscard]] std::string line() const;
     // The command's exit status: 2 for unusable input (bad_input, not_found, unsupported), 1 for everything else.
     [[nodiscard]] int exit_status() const;

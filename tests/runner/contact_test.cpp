@@ -29,7 +29,7 @@ TEST(Contact, AProblemIsAFindingWithItsEvidence)
     EXPECT_EQ(key.evidence, "~/.ssh/k");
     const Finding rude = contact_finding("h", {ProblemCode::network, "the host says: a\x1b[31m\nb\xff", {}, {}});
     EXPECT_EQ(rude.check, "connection");
-    EXPECT_EQ(rude.evidence, "a [31m b?");
+    EXPECT_EQ(rude.evidence, "a\\u001b[31m b?");
 }
 
 TEST(Contact, NoiseIsShownByteForByte)
