@@ -30,7 +30,7 @@ private:
         RunFolder folder;
         RunSpec spec;
         FileDescriptor lock, port_holder;
-        Environment environment; // what the prelude left
+        Prelude prelude;
     };
 
     // The wire. A broken output or a malformed input ends the session.

@@ -42,10 +42,10 @@ Expected<void> Session::prepare(const Json& request)
             "a run is started once; start a new one", folder.path().string()};
     FOURFOLD_CHECK(lay_out_files(*store_, folder, spec));
     auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
-    FOURFOLD_TRY(prepared->environment, run_prelude(spec, folder.path()));
-    FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->environment));
+    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path()));
+    FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->prelude.environment));
     if (spec.container) // its program is needed at the start only: better missed now
-        FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->environment));
+        FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->prelude.environment));
     int port = 0;
     if (spec.node == 0) {
         FOURFOLD_TRY(auto holder, bound_socket(spec.address)); // kept until the ranks start
@@ -70,11 +70,11 @@ Expected<void> Session::start(const Json& request)
     prepared->port_holder.close();
     for (const auto& [key, value] : object_field(request, "secrets").items()) {
         if (value.is_string())
-            prepared->environment[key] = value.get<std::string>();
+            prepared->prelude.environment[key] = value.get<std::string>();
     }
     FOURFOLD_TRY(const ProcessIdentity supervisor,
-        start_supervisor(
-            prepared->folder, prepared->spec, rendezvous, std::move(prepared->environment), std::move(prepared->lock)));
+        start_supervisor(prepared->folder, prepared->spec, rendezvous, std::move(prepared->prelude.environment),
+            std::move(prepared->lock)));
     send({{"is", "started"}, {"pid", supervisor.pid}});
     return {};
 }

@@ -86,7 +86,7 @@ public:
         FOURFOLD_TRY(FileDescriptor lock, folder_.lock());
         FOURFOLD_TRY(const Rendezvous rendezvous, meet());
         FOURFOLD_CHECK(supervise_as_child(
-            folder_, spec_, rendezvous, std::move(environment_), std::move(lock), [this] { look_at_signals(); }));
+            folder_, spec_, rendezvous, std::move(prelude_.environment), std::move(lock), [this] { look_at_signals(); }));
         const auto status = folder_.read_status();
         const std::string ended = status && status->state == "ended" ? status->status : "lost";
         if (ended != "ok")
@@ -136,10 +136,10 @@ private:
         std::filesystem::create_directories(shared_, ignored);
         Store store(base_);
         FOURFOLD_CHECK(lay_out_files(store, folder_, spec_));
-        FOURFOLD_TRY(environment_, run_prelude(spec_, folder_.path()));
-        FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), environment_));
+        FOURFOLD_TRY(prelude_, run_prelude(spec_, folder_.path()));
+        FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), prelude_.environment));
         if (spec_.container) // its program is needed at the start only: better missed now
-            FOURFOLD_CHECK(rank_command(spec_, folder_.path(), environment_));
+            FOURFOLD_CHECK(rank_command(spec_, folder_.path(), prelude_.environment));
         const std::string peer = variable("SLURM_LAUNCH_NODE_IPADDR");
         const Json interfaces = network_interfaces();
         spec_.address = address_of_interface(interfaces, spec_.interface);
@@ -280,7 +280,7 @@ private:
     RunFolder folder_;
     std::filesystem::path shared_; // slurm/ of this attempt's first folder
     RunSpec spec_;
-    Environment environment_;
+    Prelude prelude_;
     FileDescriptor signals_;
 };
 
