@@ -23,7 +23,8 @@ constexpr auto kListen = 10ms; // between looks for what the launching thread wa
 constexpr double kGangGraceSeconds = 0.04;
 constexpr auto kFirstBackoff = 300ms;
 constexpr auto kLongestBackoff = 10s;
-constexpr uint64_t kLogBytes = 4u << 20; // of each rank's log, kept at the end
+constexpr uint64_t kLogBytes = 4u << 20, kAllLogBytes = 1u << 30; // of each rank's log, of all; kept at the end
+constexpr std::size_t kMostErrors = 256; // of a node, kept to find the first cause
 
 // What the launching thread tells the workers.
 class Control {
@@ -150,7 +151,7 @@ private:
     void remember(std::size_t node, const Json& event)
     {
         const std::string kind = text_field(event, "event");
-        if (kind == "error")
+        if (kind == "error" && errors_[node].size() < kMostErrors)
             errors_[node].push_back(event);
         else if (kind == "end")
             ends_[node] = event;
@@ -176,6 +177,10 @@ private:
             storage_problem_ = events.error();
             control_.detach();
             return;
+        }
+        if (recorder_.full() && !told_full_) {
+            told_full_ = true;
+            observer_.on_state(control_.order() ? RunState::stopping : RunState::running, recorder_.full_text());
         }
         for (const Json& event : *events) {
             remember(static_cast<std::size_t>(node), event);
@@ -271,6 +276,8 @@ private:
         }
         if (!first_bad_) {
             out.state = RunState::ok;
+            if (recorder_.full())
+                out.problem = Problem{ProblemCode::io, recorder_.full_text(), {}, {}};
             return out;
         }
         const auto at = static_cast<std::size_t>(first_bad_node_);
@@ -418,10 +425,14 @@ private:
         const auto status = node.agent->status(recorder_.run(), node.index);
         if (!status)
             return;
+        std::size_t ranks = 1;
+        for (const Node& each : nodes_)
+            ranks += each.ranks.size();
+        const uint64_t most = std::min<uint64_t>(kLogBytes, kAllLogBytes / ranks);
         for (std::size_t i = 0; i < node.ranks.size(); ++i) {
             const std::string name = "rank" + std::to_string(node.ranks[i]) + ".log";
             const int folder = i < node.rank_nodes.size() ? node.rank_nodes[i] : node.index;
-            const auto text = node.agent->fetch(recorder_.run(), folder, name, kLogBytes);
+            const auto text = node.agent->fetch(recorder_.run(), folder, name, most);
             if (text)
                 (void)recorder_.write_file(name, *text);
         }
@@ -447,7 +458,7 @@ private:
     std::optional<Ending> first_bad_;
     int first_bad_node_ = 0, first_to_stop_ = -1;
     std::optional<Problem> storage_problem_, given_up_;
-    bool stop_seen_ = false;
+    bool stop_seen_ = false, told_full_ = false;
     std::vector<Json> stalled_; // what each node's ranks do, since the first node said that nothing moves
 };
 

@@ -94,8 +94,9 @@ Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std
 
 // Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request
 // only detaches (the result's state is then the run's own, "running"). A run that already ended returns at once. One
-// program of this computer follows a run at a time; a second one is `refused`.
+// program of this computer follows a run at a time; a second one is `refused`. `all_events` fetches the events that the
+// target's events_gib left on the nodes, also of a run that has ended.
 Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file = {});
+    const std::filesystem::path& history_file = {}, bool all_events = false);
 
 } // namespace fourfold

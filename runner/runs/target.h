@@ -72,6 +72,7 @@ struct Target {
     bool mixed_gpus = false; // GPU models may differ between the ranks
     bool preflight = true; // probe the nodes before each run
     std::string upload = "auto"; // "parallel", "chain" (from node to node), or by size
+    double events_gib = 2; // of a run's events that are stored on this computer; 0 = all of them
     double prelude_timeout_s = 60;
     double stall_s = 60; // a run is stalled without a step for max(stall_s, stall_steps * median step); 0 = never
     double stall_steps = 10;

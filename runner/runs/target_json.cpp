@@ -365,6 +365,7 @@ void read_node_settings(Fields& fields, Target& target)
     fields.flag("preflight", target.preflight);
     fields.flag("reuse_files", target.reuse_files);
     fields.choice("upload", target.upload, {"auto", "parallel", "chain"});
+    fields.number("events_gib", target.events_gib, 0, 1e6);
 }
 
 Json to_json(const SshPlace& place)
@@ -465,7 +466,7 @@ Json to_json(const Target& target)
                 : target.numa == NumaBinding::spread ? "spread"
                                                      : "none"},
         {"host_order", target.host_order}, {"mixed_gpus", target.mixed_gpus}, {"preflight", target.preflight},
-        {"reuse_files", target.reuse_files}, {"upload", target.upload},
+        {"reuse_files", target.reuse_files}, {"upload", target.upload}, {"events_gib", target.events_gib},
         {"timeouts",
             {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"stop_grace_s", target.stop_grace_s},
                 {"prelude_s", target.prelude_timeout_s}, {"first_step_s", target.first_step_s},
