@@ -28,7 +28,10 @@ Session::Session(int in, int out)
 
 bool Session::send(const Json& reply)
 {
-    const std::string text = to_wire(reply);
+    std::string text = to_wire(reply);
+    if (text.size() > kMaxFrameBytes)
+        text = to_wire(error_reply({ProblemCode::unsupported,
+            "the node's answer of " + std::to_string(text.size()) + " bytes is too large to be sent", {}, {}}));
     if (!write_fully(out_, encode_frame(FrameKind::json, text)))
         closed_ = true;
     return !closed_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/agent_client.h"
 
+#include "core/base/text.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -14,6 +15,17 @@ namespace {
 constexpr auto kReplyTimeout = 60s;
 constexpr auto kHashTimeout = 900s;
 constexpr auto kPing = 1s; // so that the agent knows that somebody follows
+
+// Nothing that a node says is told with characters that a terminal or a window would obey; no path or name has them.
+void make_printable(Json& json)
+{
+    if (json.is_string())
+        json = printable(json.get_ref<const std::string&>(), kUncut);
+    if (json.is_structured()) {
+        for (Json& value : json)
+            make_printable(value);
+    }
+}
 } // namespace
 
 AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
@@ -81,6 +93,7 @@ Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
         return Problem{ProblemCode::network,
             std::string("data arrived where the answer \"") + expected + "\" was expected", {}, host_};
     FOURFOLD_TRY(Json json, parse_json(frame.payload, host_ + ": agent's answer"));
+    make_printable(json);
     const std::string is = text_field(json, "is");
     if (is == "error")
         return problem_from_reply(json, host_);
@@ -102,6 +115,15 @@ Expected<Json> AgentClient::reply(const char* expected, std::chrono::millisecond
             return unexpected(is, expected);
         --unanswered_stops_;
     }
+}
+
+Expected<int> AgentClient::port_of(const Json& json, int least) const
+{
+    const int64_t port = integer_field(json, "port");
+    if (port < least || port > 65535)
+        return Problem{
+            ProblemCode::network, "the agent names port " + std::to_string(port) + ", which is none", {}, host_};
+    return static_cast<int>(port);
 }
 
 Expected<NodeFacts> AgentClient::hello(const std::string& base)
@@ -190,7 +212,7 @@ Expected<int> AgentClient::relay(const std::string& address, const std::string& 
 {
     FOURFOLD_CHECK(send({{"do", "relay"}, {"address", address}, {"token", token}, {"next", next}}));
     FOURFOLD_TRY(const Json json, reply("relaying", kReplyTimeout));
-    return static_cast<int>(integer_field(json, "port"));
+    return port_of(json, 1);
 }
 
 Expected<void> AgentClient::chain(const Json& next)
@@ -206,7 +228,8 @@ Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
 {
     FOURFOLD_CHECK(send({{"do", "prepare"}, {"spec", to_json(spec)}}));
     FOURFOLD_TRY(const Json json, reply("prepared", kHashTimeout));
-    return Prepared{text_field(json, "folder"), static_cast<int>(integer_field(json, "port"))};
+    FOURFOLD_TRY(const int port, port_of(json, spec.node == 0 ? 1 : 0));
+    return Prepared{text_field(json, "folder"), port};
 }
 
 Expected<void> AgentClient::start(
@@ -366,7 +389,7 @@ Expected<int> AgentClient::listen(const std::string& address, const std::string&
 {
     FOURFOLD_CHECK(send({{"do", "listen"}, {"address", address}, {"token", token}}));
     FOURFOLD_TRY(const Json json, reply("listening", kReplyTimeout));
-    return static_cast<int>(integer_field(json, "port"));
+    return port_of(json, 1);
 }
 
 Expected<Json> AgentClient::reach(

@@ -152,6 +152,8 @@ private:
     Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
     Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
     Expected<Json> parse(const Frame& frame, const char* expected);
+    // Of a reply; fails when it is not from `least` to 65535.
+    [[nodiscard]] Expected<int> port_of(const Json& json, int least) const;
     [[nodiscard]] Problem unexpected(const std::string& is, const char* expected) const;
 
     std::unique_ptr<ByteStream> stream_;
