@@ -147,6 +147,8 @@ void Session::handle(const Json& request)
             return clock();
         if (what == "listen")
             return listen(request);
+        if (what == "unlisten")
+            return unlisten();
         if (what == "reach")
             return reach(request);
         return Problem{ProblemCode::unsupported, "this agent does not know the request \"" + what + "\"",

@@ -29,7 +29,7 @@ private:
     struct Prepared {
         RunFolder folder;
         RunSpec spec;
-        FileDescriptor lock, port_holder;
+        FileDescriptor lock, listener; // the rendezvous, of the first node
         Prelude prelude;
     };
 
@@ -61,6 +61,7 @@ private:
     Expected<void> clock();
     Expected<void> clear(const Json& request);
     Expected<void> listen(const Json& request);
+    Expected<void> unlisten();
     Expected<void> reach(const Json& request);
     // While events are followed: stop, ping, diagnose.
     Expected<void> aside(const Json& request, const RunFolder& folder);

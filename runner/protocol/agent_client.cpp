@@ -232,21 +232,22 @@ Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
     return Prepared{text_field(json, "folder"), port};
 }
 
-Expected<void> AgentClient::start(
-    const std::string& run, int node, const std::string& master_address, int master_port, const Json& secrets)
+Expected<void> AgentClient::start(const std::string& run, int node, const std::string& master_address, int master_port,
+    const std::string& token, const Json& secrets)
 {
     FOURFOLD_CHECK(send({{"do", "start"}, {"run", run}, {"node", node}, {"master_address", master_address},
-        {"master_port", master_port}, {"secrets", secrets}}));
+        {"master_port", master_port}, {"token", token}, {"secrets", secrets}}));
     FOURFOLD_TRY(const Json json, reply("started", kReplyTimeout));
     return {};
 }
 
-Expected<std::string> AgentClient::submit(const std::vector<RunSpec>& specs, const std::string& script)
+Expected<std::string> AgentClient::submit(
+    const std::vector<RunSpec>& specs, const std::string& token, const std::string& script)
 {
     Json list = Json::array();
     for (const RunSpec& spec : specs)
         list.push_back(to_json(spec));
-    FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"script", script}}));
+    FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"token", token}, {"script", script}}));
     FOURFOLD_TRY(const Json json, reply("submitted", kHashTimeout));
     return text_field(json, "job");
 }
@@ -390,6 +391,13 @@ Expected<int> AgentClient::listen(const std::string& address, const std::string&
     FOURFOLD_CHECK(send({{"do", "listen"}, {"address", address}, {"token", token}}));
     FOURFOLD_TRY(const Json json, reply("listening", kReplyTimeout));
     return port_of(json, 1);
+}
+
+Expected<void> AgentClient::unlisten()
+{
+    FOURFOLD_CHECK(send({{"do", "unlisten"}}));
+    FOURFOLD_TRY(const Json json, reply("silent", kReplyTimeout));
+    return {};
 }
 
 Expected<Json> AgentClient::reach(

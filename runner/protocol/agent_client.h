@@ -89,10 +89,13 @@ public:
     Expected<void> chain(const Json& next);
     Expected<Prepared> prepare(const RunSpec& spec);
     // `secrets` (name: value) reach the ranks' environment and are stored nowhere.
+    // `token` (runner/net/proof.h) is what the ranks of all nodes know each other by.
     Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port,
-        const Json& secrets = Json::object());
-    // Submits a Slurm job: specs of all nodes, and the script with @AGENT@ and @FOLDER@ for the agent to fill in.
-    Expected<std::string> submit(const std::vector<RunSpec>& specs, const std::string& script);
+        const std::string& token, const Json& secrets = Json::object());
+    // Submits a Slurm job: specs of all nodes, the token of its ranks, and the script with @AGENT@ and @FOLDER@ for the
+    // agent to fill in.
+    Expected<std::string> submit(
+        const std::vector<RunSpec>& specs, const std::string& token, const std::string& script);
     // Runs of the node whose id begins with `run` (or the newest for "last"), newest first, and when it is one what
     // each of its shares there needs to be followed.
     struct FoundRuns {
@@ -135,6 +138,8 @@ public:
     Expected<Json> clear(double older_than_s, bool dry_run);
     // Lets the other nodes probe this one under `address`; its port.
     Expected<int> listen(const std::string& address, const std::string& token);
+    // Ends that.
+    Expected<void> unlisten();
     // Probes another node (the object of runner/agent/network_probe.h).
     // `brief`: with few and small messages.
     Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed,

@@ -2,6 +2,7 @@
 #include "runner/runs/stage_nodes.h"
 
 #include "core/base/random_token.h"
+#include "runner/net/proof.h"
 
 #include <algorithm>
 #include <map>
@@ -49,7 +50,7 @@ Expected<void> link_up(const Chain& chain)
     Json next = nullptr;
     for (std::size_t i = chain.nodes.size(); i-- > 1;) {
         Node& node = *chain.nodes[i];
-        const std::string token = random_token(32);
+        const std::string token = random_token(kTokenBytes);
         FOURFOLD_TRY(const int port, node.agent->relay(node.data_address(), token, next));
         next = {{"address", node.data_address()}, {"port", port}, {"token", token}};
     }

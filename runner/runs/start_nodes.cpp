@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/start_nodes.h"
 
+#include "core/base/random_token.h"
+#include "runner/net/proof.h"
 #include "runner/preflight/probe.h"
 #include "runner/runs/stage_nodes.h"
 
@@ -185,13 +187,14 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     }
     const std::string address = nodes.front().data_address();
     const int port = nodes.front().prepared.port;
+    const std::string token = random_token(kTokenBytes);
     const Json secrets = secrets_of(plan.target);
     std::mutex mutex;
     std::optional<Problem> first;
     // From here on ranks may run: a stop request is carried out by following the run, not by giving up on it.
     (void)on_all_nodes(nodes, mailbox, {}, [&](Node& node, std::stop_token) -> Expected<void> {
         node.started = true;
-        if (const auto started = node.agent->start(run, node.index, address, port, secrets); !started) {
+        if (const auto started = node.agent->start(run, node.index, address, port, token, secrets); !started) {
             const std::lock_guard lock(mutex);
             // A link that broke says nothing about the ranks: following the run will tell.
             if (!first && started.error().code != ProblemCode::network)

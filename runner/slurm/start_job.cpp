@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/slurm/start_job.h"
 
+#include "core/base/random_token.h"
+#include "runner/net/proof.h"
 #include "runner/runs/stage_nodes.h"
 #include "runner/slurm/script.h"
 
@@ -28,8 +30,9 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
         std::vector<RunSpec> specs;
         for (std::size_t k = 0; k < plan.ranks.size(); ++k)
             specs.push_back(spec_of_node(node, plan, run, static_cast<int>(k), "Slurm node " + std::to_string(k)));
-        FOURFOLD_TRY(
-            job, node.agent->submit(specs, slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
+        FOURFOLD_TRY(job,
+            node.agent->submit(
+                specs, random_token(kTokenBytes), slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
         return {};
     }));
     return enter(RunState::launching, "Slurm job " + job + " is submitted");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sessions with a real agent on this computer: every request, asked well and asked badly.
+#include "core/base/random_token.h"
 #include "core/base/sha256.h"
 #include "runner/local/local_transport.h"
+#include "runner/net/socket.h"
 #include "runner/protocol/agent_client.h"
 #include "runner/protocol/message.h"
 #include "tests/runner/support.h"
@@ -9,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -93,7 +96,7 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
         ASSERT_FALSE(busy);
         EXPECT_EQ(busy.error().code, ProblemCode::refused) << busy.error().line();
     }
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
     ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     const auto [lines, status] = follow(client);
     EXPECT_EQ(status, "ok");
@@ -124,7 +127,7 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     AgentClient client = connect();
     const auto prepared = client.prepare(spec("RUN1"));
     ASSERT_TRUE(prepared) << prepared.error().line();
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
     ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "ok");
     std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
@@ -138,6 +141,74 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_TRUE(log->starts_with("rank 0 of 1"));
+}
+
+// From the moment in which the client hears of the port until rank 0 has it, somebody else tries to take it.
+TEST_F(AgentSession, ThePortOfTheRanksIsNeverFree)
+{
+    AgentClient client = connect();
+    RunSpec own = spec("RUN1");
+    own.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_STEP_MS", "20"}};
+    const auto prepared = client.prepare(own);
+    ASSERT_TRUE(prepared) << prepared.error().line();
+    std::atomic<int> tries = 0, taken = 0;
+    std::jthread squatter([&](const std::stop_token& stop) {
+        std::vector<FileDescriptor> kept;
+        while (!stop.stop_requested()) {
+            for (const char* address : {"127.0.0.1", "0.0.0.0"}) {
+                sockaddr_storage at{};
+                const socklen_t size = socket_address(address, prepared->port, at);
+                FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+                const int on = 1;
+                setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+                ++tries;
+                if (bind(fd.get(), reinterpret_cast<sockaddr*>(&at), size) == 0) {
+                    ++taken;
+                    kept.push_back(std::move(fd));
+                }
+            }
+        }
+    });
+    EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "it is listened on already";
+    EXPECT_TRUE(wait_until([&] { return tries > 100; }));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
+    EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "rank 0 has it";
+    const int before = tries;
+    EXPECT_TRUE(wait_until([&] { return tries > before + 100; }));
+    squatter.request_stop();
+    squatter.join();
+    EXPECT_EQ(taken, 0) << "of " << tries;
+    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    EXPECT_TRUE(wait_until([&] { return !connect_to("127.0.0.1", prepared->port, 5); })) << "closed with rank 0";
+}
+
+TEST_F(AgentSession, WhatIsOpenForOtherNodesIsClosedWhenItHasServed)
+{
+    AgentClient client = connect();
+    const auto probe = client.listen("127.0.0.1", random_token(32));
+    ASSERT_TRUE(probe) << probe.error().line();
+    EXPECT_TRUE(connect_to("127.0.0.1", *probe, 5));
+    ASSERT_TRUE(client.unlisten());
+    EXPECT_FALSE(connect_to("127.0.0.1", *probe, 5));
+    const auto again = client.listen("127.0.0.1", random_token(32));
+    const auto relay = client.relay("127.0.0.1", random_token(32), nullptr);
+    ASSERT_TRUE(again && relay);
+    EXPECT_TRUE(connect_to("127.0.0.1", *relay, 5));
+    ASSERT_TRUE(client.prepare(spec("RUN1")));
+    EXPECT_FALSE(connect_to("127.0.0.1", *again, 5));
+    EXPECT_FALSE(connect_to("127.0.0.1", *relay, 5));
+}
+
+TEST_F(AgentSession, ARunWithoutATokenIsNotStarted)
+{
+    AgentClient client = connect();
+    const auto prepared = client.prepare(spec("RUN1"));
+    ASSERT_TRUE(prepared);
+    for (const char* token : {"", "00000000000000000000000000000000"}) {
+        const auto started = client.start("RUN1", 0, "127.0.0.1", prepared->port, token);
+        ASSERT_FALSE(started);
+        EXPECT_EQ(started.error().code, ProblemCode::bad_input) << started.error().line();
+    }
 }
 
 TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesALostRun)

@@ -57,6 +57,28 @@ protected:
     }
 };
 
+// While it runs and afterwards: in no command line, event, log or stored file.
+TEST_F(LocalRun, TheTokenOfTheRanksIsNowhereToBeRead)
+{
+    std::string token;
+    std::vector<std::string> shown;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 5)
+            return;
+        token = token_of(observer.id);
+        shown = places_of(token, home.path());
+    };
+    const RunResult result = run(2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}});
+    EXPECT_EQ(result.state, RunState::ok);
+    ASSERT_EQ(token.size(), 64u) << "the ranks have one";
+    EXPECT_EQ(shown, std::vector<std::string>());
+    EXPECT_EQ(places_of(token, home.path()), std::vector<std::string>());
+    const std::string first = std::exchange(token, "");
+    run(2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}});
+    EXPECT_EQ(token.size(), 64u);
+    EXPECT_NE(token, first) << "each run has its own";
+}
+
 TEST_F(LocalRun, EndsWellAndIsStored)
 {
     const RunResult result = run(4, {{"FAKE_STEPS", "20"}, {"FAKE_NOTE", "héllo $(date) 'x'"}});

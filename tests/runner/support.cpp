@@ -197,18 +197,60 @@ std::vector<Json> read_events(const std::filesystem::path& file)
     return out;
 }
 
-int processes_of(const std::string& run)
+namespace {
+
+std::string contents(const std::filesystem::path& file)
 {
-    int count = 0;
+    std::stringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+// Of every process whose environment holds this text.
+std::vector<std::string> environments_with(const std::string& text)
+{
+    std::vector<std::string> out;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        std::ifstream in(entry.path() / "environ", std::ios::binary);
-        std::stringstream text;
-        text << in.rdbuf();
-        if (!run.empty() && text.str().find("FOURFOLD_RUN=" + run) != std::string::npos)
-            ++count;
+        std::string all = contents(entry.path() / "environ");
+        if (all.find(text) != std::string::npos)
+            out.push_back(std::move(all));
     }
-    return count;
+    return out;
+}
+
+} // namespace
+
+int processes_of(const std::string& run)
+{
+    return run.empty() ? 0 : int(environments_with("FOURFOLD_RUN=" + run).size());
+}
+
+std::string token_of(const std::string& run)
+{
+    const std::string name = "FOURFOLD_TOKEN=";
+    for (const std::string& all : environments_with("FOURFOLD_RUN=" + run)) {
+        if (const std::size_t at = all.find(name); at != std::string::npos)
+            return all.substr(at + name.size(), all.find('\0', at) - at - name.size());
+    }
+    return {};
+}
+
+std::vector<std::string> places_of(const std::string& secret, const std::filesystem::path& folder)
+{
+    std::vector<std::string> out;
+    std::error_code error;
+    const auto look = [&](const std::filesystem::path& file) {
+        if (contents(file).find(secret) != std::string::npos)
+            out.push_back(file.string());
+    };
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error))
+        look(entry.path() / "cmdline");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+        if (entry.is_regular_file(error))
+            look(entry.path());
+    }
+    return out;
 }
 
 bool wait_until(const std::function<bool()>& done, double seconds)
