@@ -165,8 +165,12 @@ Expected<void> Session::hello(const Json& request)
             "this agent speaks protocol " + std::to_string(kProtocolVersion) + ", the client "
                 + std::to_string(protocol),
             "use the same version of Fourfold on both sides", {}};
-    FOURFOLD_TRY(base_, checked_base(text_field(request, "base")));
-    store_ = std::make_unique<Store>(base_);
+    for (const Json& folder : array_field(request, "group_writable")) {
+        if (folder.is_string())
+            group_writable_.push_back(folder.get<std::string>());
+    }
+    FOURFOLD_TRY(base_, checked_base(text_field(request, "base"), group_writable_));
+    store_ = std::make_unique<Store>(base_, group_writable_);
     Json reply = {{"is", "hello"}, {"protocol", kProtocolVersion}};
     const Json facts = node_facts(base_);
     for (const auto& [key, value] : facts.items())

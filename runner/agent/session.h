@@ -23,7 +23,8 @@ public:
     // Until the peer closes its end; the process's exit status.
     int run();
     // For the node before this one: takes files into the store of `base` and hands them on to `next`.
-    int take_files(const std::filesystem::path& base, const std::optional<ChainLink>& next);
+    int take_files(
+        const std::filesystem::path& base, const GroupFolders& group_writable, const std::optional<ChainLink>& next);
 
 private:
     struct Prepared {
@@ -75,6 +76,7 @@ private:
     bool closed_ = false;
     double heard_; // when the client was last heard (monotonic)
     std::filesystem::path base_; // empty before hello
+    GroupFolders group_writable_;
     std::unique_ptr<Store> store_;
     InstalledFiles installed_;
     std::unique_ptr<Prepared> prepared_;

@@ -133,17 +133,18 @@ Expected<void> Session::relay(const Json& request)
     FOURFOLD_TRY(ServerProcess server,
         start_relay(text_field(request, "address"), text_field(request, "token"),
             [this, next = chain_link(object_field(request, "next"))](
-                int fd) { (void)Session(fd, fd).take_files(base_, next); }));
+                int fd) { (void)Session(fd, fd).take_files(base_, group_writable_, next); }));
     const int port = server.port();
     relay_server_ = std::make_unique<ServerProcess>(std::move(server));
     send({{"is", "relaying"}, {"port", port}});
     return {};
 }
 
-int Session::take_files(const std::filesystem::path& base, const std::optional<ChainLink>& next)
+int Session::take_files(
+    const std::filesystem::path& base, const GroupFolders& group_writable, const std::optional<ChainLink>& next)
 {
     base_ = base;
-    store_ = std::make_unique<Store>(base_);
+    store_ = std::make_unique<Store>(base_, group_writable);
     files_only_ = true;
     if (next) {
         if (auto connected = Downstream::connect(*next, kConnectSeconds))

@@ -60,8 +60,7 @@ Expected<void> Session::submit(const Json& request)
         return {};
     }
     const auto place = folder.file("slurm");
-    std::error_code error;
-    std::filesystem::create_directories(place, error);
+    FOURFOLD_CHECK(make_trusted_folders(folder.path(), "slurm"));
     for (std::size_t k = 0; k < specs.size(); ++k) {
         FOURFOLD_TRY(const RunSpec spec, run_spec_from_json(specs[k]));
         if (spec.run != first.run || spec.node != static_cast<int>(k))
@@ -91,7 +90,8 @@ Expected<void> Session::submit(const Json& request)
     FOURFOLD_CHECK(folder.write_spec(first));
     const auto job = submit_job(script, folder.path());
     if (!job) {
-        std::filesystem::remove(folder.file("spec.json"), error); // nothing was started
+        std::error_code ignored;
+        std::filesystem::remove(folder.file("spec.json"), ignored); // nothing was started
         return job.error();
     }
     FOURFOLD_CHECK(

@@ -135,10 +135,11 @@ private:
             at = next + before.size() + 1;
         }
         FOURFOLD_TRY(spec_.plan, parse_json(moved, "plan"));
+        // This node may see other folders on the way than the login host does.
+        FOURFOLD_CHECK(checked_base(base_.string(), spec_.group_writable));
         FOURFOLD_CHECK(folder_.create());
-        std::error_code ignored;
-        std::filesystem::create_directories(shared_, ignored);
-        Store store(base_);
+        FOURFOLD_CHECK(make_trusted_folders(base_, shared_.lexically_relative(base_)));
+        Store store(base_, spec_.group_writable);
         FOURFOLD_CHECK(lay_out_files(store, folder_, spec_));
         FOURFOLD_TRY(prelude_, run_prelude(spec_, folder_.path()));
         FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), prelude_.environment));

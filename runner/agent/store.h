@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/sha256.h"
-#include "runner/agent/file_descriptor.h"
+#include "runner/agent/trusted_path.h"
 #include "runner/protocol/hash_cache.h"
 
 #include <cstdint>
@@ -34,13 +34,16 @@ private:
 
 class Store {
 public:
-    explicit Store(std::filesystem::path base);
+    explicit Store(std::filesystem::path base, GroupFolders group_writable = {});
 
-    // The place of a file with this content: in the store, or the first candidate that has it. A file of the store
-    // whose content is wrong is removed, so that it is sent again.
+    // The place of a file with this content: in the store, or the first candidate that has it where nobody can put
+    // another one (trusted_path.h). A file of the store whose content is wrong is removed, so that it is sent again.
     std::optional<std::filesystem::path> find(
         const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates);
-    // Verifies a file against its hash; the Problem names it.
+    // Takes the content from the first candidate that has it, wherever that is; nothing where there is no room.
+    std::optional<std::filesystem::path> copy(
+        const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates);
+    // Verifies a file against its hash, and that nobody else can put another one there; the Problem names it.
     Expected<void> verify(const std::filesystem::path& file, const std::string& sha256);
 
     [[nodiscard]] std::filesystem::path place(const std::string& sha256) const;
@@ -50,7 +53,12 @@ public:
     Expected<void> finish(Incoming incoming);
 
 private:
+    [[nodiscard]] bool holds(
+        const FileDescriptor& file, const std::filesystem::path& name, const std::string& sha256, uint64_t size);
+    bool copy_one(const std::filesystem::path& file, const std::string& sha256, uint64_t size);
+
     std::filesystem::path folder_;
+    GroupFolders group_writable_;
     HashCache hashes_;
 };
 

@@ -54,6 +54,8 @@ std::string check_of(const Problem& problem)
         return "port";
     if (says("host key") || says("shows a"))
         return "host key";
+    if (says("safely be run from"))
+        return "base folder";
     if (problem.code == ProblemCode::refused || says("key file"))
         return "authentication";
     if (says("shell"))

@@ -126,9 +126,10 @@ Expected<int> AgentClient::port_of(const Json& json, int least) const
     return static_cast<int>(port);
 }
 
-Expected<NodeFacts> AgentClient::hello(const std::string& base)
+Expected<NodeFacts> AgentClient::hello(const std::string& base, const std::vector<std::string>& group_writable)
 {
-    FOURFOLD_CHECK(send({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base}}));
+    FOURFOLD_CHECK(
+        send({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base}, {"group_writable", group_writable}}));
     FOURFOLD_TRY(const Json json, reply("hello", kReplyTimeout));
     if (integer_field(json, "protocol") != kProtocolVersion)
         return Problem{ProblemCode::unsupported,

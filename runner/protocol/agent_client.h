@@ -77,7 +77,8 @@ public:
     AgentClient(std::unique_ptr<ByteStream> stream, std::string host);
 
     // `base` as in the target: empty = the node's default, "~/..." = from the node's home.
-    Expected<NodeFacts> hello(const std::string& base);
+    // `group_writable`: folders on the way there that their group may write.
+    Expected<NodeFacts> hello(const std::string& base, const std::vector<std::string>& group_writable = {});
     Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
     // Sends a file of this computer from where the node's own copy ends; `there` gets that part and each piece sent.
     // `pieces` are shared between nodes; with `chain` the node hands them on.

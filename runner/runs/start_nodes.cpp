@@ -38,6 +38,7 @@ void add_settings(RunSpec& spec, const Target& target)
     spec.interface = target.interface;
     spec.look_first = target.kind == TargetKind::slurm && target.preflight;
     spec.mixed_gpus = target.mixed_gpus;
+    spec.group_writable = target.group_writable_folders;
     spec.hcas = target.hcas;
     spec.numa = target.numa == NumaBinding::gpu ? "gpu" : target.numa == NumaBinding::spread ? "spread" : "none";
 }

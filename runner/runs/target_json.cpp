@@ -341,6 +341,13 @@ void read_node_settings(Fields& fields, Target& target)
     if (!target.base_folder.empty() && !is_safe_path(target.base_folder, true))
         fields.complain("base_folder " + in_quotes(target.base_folder) + " cannot be used",
             "begin it with / or ~/ and use letters, digits, '/', '_', '.' and '-' only");
+    fields.texts("group_writable_folders", target.group_writable_folders);
+    for (std::string& folder : target.group_writable_folders) {
+        folder.erase(folder.find_last_not_of('/') + 1);
+        if (folder.empty() || !is_safe_path(folder, false))
+            fields.complain("group_writable_folders: " + in_quotes(folder) + " cannot be used",
+                "an absolute path as in the message that asks for it, like \"/project/lab\"");
+    }
     fields.choice("backend", target.backend, {"", "gloo", "nccl"});
     fields.texts("prelude", target.prelude);
     for (const std::string& line : target.prelude) {
@@ -455,7 +462,8 @@ Json to_json(const Target& target)
     for (const auto& [key, value] : target.environment)
         environment[key] = value;
     Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", std::string(name(target.kind))},
-        {"hosts", std::move(hosts)}, {"base_folder", target.base_folder}, {"backend", target.backend},
+        {"hosts", std::move(hosts)}, {"base_folder", target.base_folder},
+        {"group_writable_folders", target.group_writable_folders}, {"backend", target.backend},
         {"prelude", target.prelude}};
     if (target.container)
         out["container"] = {{"image", target.container->image}, {"binds", target.container->binds}};

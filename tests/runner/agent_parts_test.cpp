@@ -29,6 +29,7 @@ class AgentParts : public testing::Test {
 protected:
     AgentParts()
     {
+        umask(022); // what others may write is not used
         std::string pattern = testing::TempDir() + "agent.XXXXXX";
         folder = std::filesystem::canonical(mkdtemp(pattern.data()));
         spec.run = "RUN";

@@ -55,8 +55,9 @@ protected:
     {
         int count = 0;
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-            const auto words = read_text_file(entry.path() / "cmdline");
-            count += words && words->starts_with((home.path() / "node/agent").string()) ? 1 : 0;
+            std::error_code gone;
+            const auto program = std::filesystem::read_symlink(entry.path() / "exe", gone);
+            count += program.string().starts_with((home.path() / "node/agent").string()) ? 1 : 0;
         }
         return count;
     }

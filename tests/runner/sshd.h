@@ -30,6 +30,7 @@ struct SshdPlace {
     // of their own, and stop() ends all of it as a loss of power does. Needs root.
     std::string boot_id_file = {};
     bool own_disk = false; // the base folder of ssh_target() is a folder of this server alone, see disk(); needs root
+    std::string variable = {}; // a further one of logins: "PATH=/tools"
 };
 
 class Sshd {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,10 +28,23 @@ const std::vector<std::string> kVariables{
     "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK"};
 }
 
+bool is_safe_place(std::filesystem::path folder)
+{
+    for (;; folder = folder.parent_path()) {
+        struct stat info { };
+        if (stat(folder.c_str(), &info) != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0
+            || (info.st_uid != 0 && info.st_uid != geteuid()))
+            return false;
+        if (folder == folder.root_path())
+            return true;
+    }
+}
+
 Home::Home()
 {
-    std::string pattern = FOURFOLD_BIN_DIR "/../tests/home.XXXXXX";
     std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
+    const auto tests = std::filesystem::canonical(FOURFOLD_BIN_DIR "/../tests");
+    std::string pattern = (is_safe_place(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";
     path_ = std::filesystem::canonical(mkdtemp(pattern.data()));
     for (const std::string& name : kVariables) {
         if (const char* value = std::getenv(name.c_str()))

@@ -17,8 +17,12 @@
 
 namespace fourfold::test {
 
-// A folder of its own below the build folder (not /tmp: sshd's StrictModes refuses folders that others may write),
-// removed at the end; HOME and the XDG folders point into it.
+// Whether every folder from / to this one can be written by root and this user only, as sshd's StrictModes demands of
+// key files.
+bool is_safe_place(std::filesystem::path folder);
+
+// A folder of its own below the build folder, or in /tmp where the checkout is no safe place, removed at the end; HOME
+// and the XDG folders point into it.
 class Home {
 public:
     Home();
