@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/server_process.h"
 
+#include "core/base/standard_streams.h"
 #include "runner/agent/network_probe.h"
 
 #include <signal.h>
@@ -32,6 +33,7 @@ Expected<ServerProcess> ServerProcess::start(
         // The client's line must end with the session, not with us.
         for (const int fd : {0, 1, 2})
             close(fd);
+        open_standard_streams();
         serve(socket.first.get());
         _exit(0);
     }
