@@ -21,7 +21,8 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
     }));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the cluster's file system lacks"));
     // Files of the login host's own disk are not there on the nodes: nothing is used in place.
-    FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle, {false, "parallel", false}, mailbox, observer, stop));
+    FOURFOLD_CHECK(
+        stage_nodes(nodes, plan.bundle, {false, "parallel", false, plan.target.reconnect_s}, mailbox, observer, stop));
     std::string job;
     FOURFOLD_CHECK(
         enter(RunState::launching, "sent " + std::to_string(nodes.front().staged.sent_bytes) + " bytes; submitting"));
