@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/printable_output.h"
+#include "core/base/standard_streams.h"
 #include "core/base/text.h"
 
 #include <csignal>
@@ -94,6 +95,7 @@ int run(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    open_standard_streams();
     // A reader that goes away (`| head`) shows as a failed write, which must not kill a run that is followed.
     std::signal(SIGPIPE, SIG_IGN);
     std::ios::sync_with_stdio(false);

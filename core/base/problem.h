@@ -12,9 +12,9 @@ enum class ProblemCode {
     unsupported, // understood, but this build, version or hardware cannot do it
     io, // disk, permissions, no space
     network, // unreachable, cut, timed out
-    refused, // host key changed, authentication failed, somebody else holds the lock
+    refused, // host key unknown, authentication failed, somebody else holds the lock
     cancelled, // the user said stop
-    conflict, // it contradicts what is stored (a gap in a stream, an id that exists)
+    conflict, // it contradicts what is stored (a changed host key, a gap in a stream, an id that exists)
     failed, // the work itself failed (a rank died, out of memory, ...)
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/standard_streams.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_node.h"
 #include "runner/protocol/message.h"
@@ -29,6 +30,7 @@ void take_name(char* name)
 
 int main(int argc, char** argv)
 {
+    fourfold::open_standard_streams();
     signal(SIGPIPE, SIG_IGN); // a client that goes away is seen by the failed write
     signal(SIGHUP, SIG_IGN);
     umask(077);
@@ -37,7 +39,7 @@ int main(int argc, char** argv)
     const char* command = argc == 2 ? argv[1] : "";
     if (std::strcmp(command, "version") == 0) {
         std::printf("fourfold-agent, protocol %d\n", fourfold::kProtocolVersion);
-        return 0;
+        return fourfold::status_after_output(0, "fourfold-agent");
     }
     if (std::strcmp(command, "session") == 0)
         return fourfold::Session(STDIN_FILENO, STDOUT_FILENO).run();

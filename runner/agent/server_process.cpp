@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/server_process.h"
 
+#include "core/base/standard_streams.h"
 #include "runner/net/gate.h"
 
 #include <signal.h>
@@ -31,6 +32,7 @@ void close_all_but(int kept)
         if (fd != kept)
             close(fd);
     }
+    open_standard_streams();
 }
 
 void dies_with(pid_t parent)

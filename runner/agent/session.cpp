@@ -59,9 +59,10 @@ std::optional<Frame> Session::next_frame(int timeout_ms, int also)
         const int ready = poll(waiting.data(), waiting.size(), timeout_ms < 0 ? kLookMs : timeout_ms);
         if (ready < 0 && errno == EINTR)
             continue;
-        if (ready == 0 && timeout_ms < 0) {
+        if (ready == 0) {
             closed_ = monotonic_seconds() - heard_ > kSilentClient;
-            continue;
+            if (timeout_ms < 0)
+                continue;
         }
         if (ready == 0 || waiting[0].revents == 0)
             return {};

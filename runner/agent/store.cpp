@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/store.h"
 
+#include "core/base/random_token.h"
+#include "runner/agent/lock_holder.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -28,6 +31,11 @@ Store::Store(std::filesystem::path base, GroupFolders group_writable)
 std::filesystem::path Store::place(const std::string& sha256) const
 {
     return folder_ / sha256;
+}
+
+std::filesystem::path Store::part(const std::string& sha256) const
+{
+    return folder_ / (sha256 + ".part");
 }
 
 std::optional<std::filesystem::path> Store::find(
@@ -98,10 +106,15 @@ Expected<void> Store::verify(const std::filesystem::path& file, const std::strin
     return {};
 }
 
-Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64_t size)
+Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64_t size, bool beside)
 {
     Incoming incoming;
-    incoming.part_ = folder_ / (sha256 + ".part");
+    incoming.part_ = part(sha256);
+    if (beside) {
+        incoming.part_ = folder_ / (sha256 + "." + random_token(4) + ".part");
+        std::error_code ignored; // what cannot be copied is sent
+        std::filesystem::copy_file(part(sha256), incoming.part_, ignored);
+    }
     incoming.sha256_ = sha256;
     incoming.size_ = size;
     FOURFOLD_TRY(incoming.file_, open_file(incoming.part_, O_RDWR | O_CREAT | O_APPEND));
@@ -150,6 +163,28 @@ Expected<void> Incoming::append(std::string_view bytes)
         handed_ = offset_;
     }
     return {};
+}
+
+void Incoming::let_go()
+{
+    flock(file_.get(), LOCK_UN);
+}
+
+bool Incoming::take_back()
+{
+    struct stat now {
+    }, named{};
+    return flock(file_.get(), LOCK_EX | LOCK_NB) == 0 && fstat(file_.get(), &now) == 0
+        && static_cast<uint64_t>(now.st_size) == offset_ && stat(part_.c_str(), &named) == 0
+        && named.st_ino == now.st_ino;
+}
+
+Store::Rival Store::rival(const std::string& sha256) const
+{
+    struct stat info { };
+    if (stat(part(sha256).c_str(), &info) != 0)
+        return {};
+    return {static_cast<uint64_t>(info.st_size), lock_holder(part(sha256))};
 }
 
 Expected<void> Store::finish(Incoming incoming)

@@ -34,13 +34,20 @@ AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
 {
 }
 
+Expected<void> AgentClient::write(std::string_view frame)
+{
+    auto written = stream_->write_all(frame);
+    link_lost_ = link_lost_ || !written;
+    return written;
+}
+
 Expected<void> AgentClient::send(const Json& request)
 {
     const std::string text = to_wire(request);
     if (text.size() > kMaxFrameBytes)
         return Problem{ProblemCode::bad_input, "a request of " + std::to_string(text.size()) + " bytes is too large",
             "the plan or its file list is too large", host_};
-    return stream_->write_all(encode_frame(FrameKind::json, text));
+    return write(encode_frame(FrameKind::json, text));
 }
 
 Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::milliseconds timeout)
@@ -58,9 +65,13 @@ Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::millisec
             = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         if (left <= 0ms)
             return std::optional<Frame>{};
-        FOURFOLD_TRY(const std::string bytes, stream_->read_some(std::min(left, std::chrono::milliseconds(200))));
-        bytes_read_ += bytes.size();
-        parser_.feed(bytes);
+        const auto bytes = stream_->read_some(std::min(left, std::chrono::milliseconds(200)));
+        if (!bytes) {
+            link_lost_ = true;
+            return bytes.error();
+        }
+        bytes_read_ += bytes->size();
+        parser_.feed(*bytes);
     }
 }
 
@@ -70,6 +81,7 @@ Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout, bool pin
     for (;;) {
         const auto left
             = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        link_lost_ = link_lost_ || left <= 0ms;
         if (left <= 0ms)
             return Problem{ProblemCode::network,
                 "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
@@ -182,16 +194,17 @@ Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
 }
 
 Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-    PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there)
+    PieceSource& pieces, PutWay way, std::stop_token stop, const PutProgress& there)
 {
-    FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", chain}}));
+    FOURFOLD_CHECK(
+        send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", way.chain}, {"beside", way.beside}}));
     FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
     const std::string state = text_field(answer, "state");
     if (state == "present")
-        return PutResult::present;
-    if (state == "busy")
-        return PutResult::busy;
+        return PutResult{PutResult::present, size, {}};
     auto offset = static_cast<uint64_t>(std::max<int64_t>(0, integer_field(answer, "offset")));
+    if (state == "busy")
+        return PutResult{PutResult::busy, std::min(offset, size), text_field(answer, "sender")};
     if (state != "send" || offset > size)
         return Problem{ProblemCode::network, "the agent's answer to a file makes no sense", {}, host_};
     if (offset > 0)
@@ -200,13 +213,13 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
         if (stop.stop_requested())
             return Problem{ProblemCode::cancelled, "stopped while sending " + file.filename().string(), {}, host_};
         FOURFOLD_TRY(const auto piece, pieces.get(file, offset, size));
-        FOURFOLD_CHECK(stream_->write_all(encode_frame(FrameKind::data, piece->compressed)));
+        FOURFOLD_CHECK(write(encode_frame(FrameKind::data, piece->compressed)));
         offset += piece->raw_bytes;
         there(piece->raw_bytes, true);
     }
     FOURFOLD_CHECK(send({{"do", "put-end"}}));
     FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));
-    return PutResult::stored;
+    return PutResult{text_field(stored, "state") == "busy" ? PutResult::busy : PutResult::stored, 0, {}};
 }
 
 Expected<int> AgentClient::relay(const std::string& address, const std::string& token, const Json& next)
@@ -361,6 +374,13 @@ Expected<Json> AgentClient::probe(int ranks, bool on_gpus, bool speed, const Jso
     request.update(Json{{"do", "probe"}, {"ranks", ranks}, {"on_gpus", on_gpus}, {"speed", speed}});
     FOURFOLD_CHECK(send(request));
     return reply("probe", kReplyTimeout);
+}
+
+Expected<void> AgentClient::check_link()
+{
+    FOURFOLD_CHECK(send({{"do", "clock"}}));
+    FOURFOLD_TRY(const Json json, reply("clock", kReplyTimeout));
+    return {};
 }
 
 Expected<AgentClient::ClockSkew> AgentClient::clock_skew()

@@ -50,7 +50,17 @@ struct HaveAnswer {
     std::vector<std::string> missing; // sha256
 };
 
-enum class PutResult { stored, present, busy };
+struct PutResult {
+    enum State { stored, present, busy } state = stored;
+    // With `busy`, as another session is sending the file: the bytes so far, and who it is where that is known.
+    uint64_t there = 0;
+    std::string sender;
+    friend bool operator==(const PutResult& result, State state) { return result.state == state; }
+};
+struct PutWay {
+    bool chain = false; // the node hands the file on
+    bool beside = false; // another session that is sending the file is not waited for
+};
 
 struct Prepared {
     std::string folder; // run folder on the node
@@ -81,9 +91,9 @@ public:
     Expected<NodeFacts> hello(const std::string& base, const std::vector<std::string>& group_writable = {});
     Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
     // Sends a file of this computer from where the node's own copy ends; `there` gets that part and each piece sent.
-    // `pieces` are shared between nodes; with `chain` the node hands them on.
+    // `pieces` are shared between nodes.
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-        PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there);
+        PieceSource& pieces, PutWay way, std::stop_token stop, const PutProgress& there);
     // Lets the node take files from another one under `address`, and hand them on to `next`; its port.
     Expected<int> relay(const std::string& address, const std::string& token, const Json& next);
     // Makes the node hand on files to the next one, which relays: {address, port, token}.
@@ -146,11 +156,17 @@ public:
     Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed,
         bool brief = false);
 
+    // The node answers.
+    Expected<void> check_link();
+    // The stream broke, or nothing answered: what failed may go on through a new session.
+    [[nodiscard]] bool link_lost() const { return link_lost_; }
+
     [[nodiscard]] uint64_t bytes_written() const { return stream_->bytes_written(); }
     [[nodiscard]] uint64_t bytes_read() const { return bytes_read_; }
     [[nodiscard]] const std::string& host() const { return host_; }
 
 private:
+    Expected<void> write(std::string_view frame);
     Expected<void> send(const Json& request);
     // `pings`: a tail runs, so the node must hear of us however long the frame takes.
     Expected<Frame> receive(std::chrono::milliseconds timeout, bool pings = false);
@@ -168,6 +184,7 @@ private:
     std::chrono::steady_clock::time_point pinged_; // while a tail runs
     uint64_t bytes_read_ = 0;
     int unanswered_stops_ = 0;
+    bool link_lost_ = false;
 };
 
 } // namespace fourfold

@@ -87,9 +87,9 @@ struct LaunchPreview {
 Expected<LaunchPreview> preview(const RunRequest& request);
 
 // Creates the run in the history, brings what the nodes lack, starts the ranks and follows them to the end. A stop
-// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is retried for
-// ever with backoff until stop is requested: the agents own the ranks, nothing is lost. Fails (Problem) only when no
-// run was started; afterwards the result says how it ended.
+// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is made anew until
+// stop is requested: the agents own the ranks, nothing is lost. Where that cannot help (a changed host key), the result
+// has the run's state and a Problem. Fails (Problem) only when no run was started; else the result says how it ended.
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop);
 
 // Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request

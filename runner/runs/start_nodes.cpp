@@ -155,7 +155,8 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
         FOURFOLD_CHECK(look_before(nodes, plan, mailbox, observer, stop));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the hosts lack"));
     FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle,
-        {plan.target.reuse_files, plan.target.upload, plan.target.preflight && plan.target.kind == TargetKind::ssh},
+        {plan.target.reuse_files, plan.target.upload, plan.target.preflight && plan.target.kind == TargetKind::ssh,
+            plan.target.reconnect_s},
         mailbox, observer, stop));
     uint64_t sent = 0, reused = 0;
     Json hosts = Json::array();

@@ -60,6 +60,7 @@ struct Target {
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
     double link_s = 5; // a link that nothing comes through for so long is made anew; nodes send heartbeats each second
+    double reconnect_s = 300; // how long a host is tried again when a cut keeps it away while files are sent
     double stop_grace_s = 2; // from asking the ranks to stop to killing them
     bool reuse_files = true; // a file of the node under the same path counts when its content is the same
 

@@ -247,6 +247,7 @@ void read_timeouts(Fields& fields, Target& target)
     Fields inner(*json, fields.where(), "timeouts.");
     inner.number("connect_s", target.connect_timeout_s, 0.1, 600);
     inner.number("link_s", target.link_s, 2, 600);
+    inner.number("reconnect_s", target.reconnect_s, 0, kWeek);
     inner.number("stop_grace_s", target.stop_grace_s, 0, 600);
     inner.number("prelude_s", target.prelude_timeout_s, 1, 3600);
     inner.number("first_step_s", target.first_step_s, 1, kWeek);
@@ -476,10 +477,10 @@ Json to_json(const Target& target)
         {"host_order", target.host_order}, {"mixed_gpus", target.mixed_gpus}, {"preflight", target.preflight},
         {"reuse_files", target.reuse_files}, {"upload", target.upload}, {"events_gib", target.events_gib},
         {"timeouts",
-            {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"stop_grace_s", target.stop_grace_s},
-                {"prelude_s", target.prelude_timeout_s}, {"first_step_s", target.first_step_s},
-                {"stall_s", target.stall_s}, {"stall_steps", target.stall_steps}, {"hang_s", target.hang_s},
-                {"collective_s", target.collective_s}, {"lease_s", target.lease_s}}}});
+            {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"reconnect_s", target.reconnect_s},
+                {"stop_grace_s", target.stop_grace_s}, {"prelude_s", target.prelude_timeout_s},
+                {"first_step_s", target.first_step_s}, {"stall_s", target.stall_s}, {"stall_steps", target.stall_steps},
+                {"hang_s", target.hang_s}, {"collective_s", target.collective_s}, {"lease_s", target.lease_s}}}});
     if (target.slurm)
         out["slurm"] = to_json(*target.slurm);
     return out;

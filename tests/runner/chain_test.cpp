@@ -55,7 +55,7 @@ protected:
     Expected<PutResult> put(AgentClient& client, bool chain)
     {
         return client.put(
-            file, hash, content.size(), pieces, chain, {}, [this](uint64_t bytes, bool) { sent += bytes; });
+            file, hash, content.size(), pieces, {chain}, {}, [this](uint64_t bytes, bool) { sent += bytes; });
     }
     [[nodiscard]] std::string stored(const std::string& name) const
     {

@@ -2,6 +2,7 @@
 // Targets, the bundle, SSH's rules and the constant remote command, without any connection.
 #include "runner/bundle/trainer_libraries.h"
 #include "runner/runs/node.h"
+#include "runner/runs/reconnect.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/run_state.h"
 #include "runner/ssh/known_hosts.h"
@@ -222,6 +223,44 @@ TEST(RunStates, NamesGoBothWays)
         EXPECT_EQ(is_terminal(state), i >= static_cast<int>(RunState::ok));
     }
     EXPECT_EQ(run_state("completed?"), RunState::fail) << "an unknown end is no success";
+}
+
+TEST(Reconnect, WaitsLongerEachTimeAndFromTheBeginningOnceReached)
+{
+    using namespace std::chrono_literals;
+    Reconnect attempts;
+    const Problem cut{ProblemCode::network, "cut", {}, "host"};
+    for (const auto wait : {300ms, 600ms, 1200ms, 2400ms, 4800ms, 9600ms, 10000ms, 10000ms})
+        EXPECT_EQ(attempts.wait_after(cut), wait);
+    EXPECT_TRUE(attempts.is_news(cut));
+    EXPECT_FALSE(attempts.is_news(cut));
+    EXPECT_TRUE(attempts.is_news({ProblemCode::network, "another", {}, "host"}));
+    attempts.reached();
+    EXPECT_EQ(attempts.wait_after(cut), 300ms);
+    EXPECT_TRUE(attempts.is_news(cut));
+}
+
+TEST(Reconnect, WhatDoesNotPassIsNotTriedAgain)
+{
+    for (const ProblemCode code : {ProblemCode::conflict, ProblemCode::bad_input, ProblemCode::not_found,
+             ProblemCode::unsupported, ProblemCode::cancelled})
+        EXPECT_FALSE(Reconnect().wait_after({code, "no", {}, {}})) << static_cast<int>(code);
+    for (const ProblemCode code : {ProblemCode::network, ProblemCode::refused, ProblemCode::io, ProblemCode::failed})
+        EXPECT_TRUE(Reconnect().wait_after({code, "later", {}, {}})) << static_cast<int>(code);
+}
+
+TEST(Reconnect, GivesUpAfterItsLimit)
+{
+    for (const ProblemCode code : {ProblemCode::network, ProblemCode::refused}) {
+        const Problem problem{code, "no", {}, {}};
+        EXPECT_FALSE(Reconnect(0).wait_after(problem)) << "not at all";
+        Reconnect attempts(0.1);
+        EXPECT_TRUE(attempts.wait_after(problem));
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        EXPECT_FALSE(attempts.wait_after(problem));
+        attempts.reached();
+        EXPECT_TRUE(attempts.wait_after(problem));
+    }
 }
 
 // A worker that is done may find the box full of what it posted before: everything is still taken, and nobody waits

@@ -202,6 +202,16 @@ void Sshd::start()
 
 int Sshd::cut_connections()
 {
+    return signal_connections(SIGKILL);
+}
+
+void Sshd::freeze_connections()
+{
+    signal_connections(SIGSTOP);
+}
+
+int Sshd::signal_connections(int number)
+{
     int count = 0;
     for (const pid_t child : children_of(pid_)) {
         // Of each connection the processes below the monitor too; what has detached from them is not theirs any more.
@@ -209,9 +219,9 @@ int Sshd::cut_connections()
             std::string name;
             std::ifstream("/proc/" + std::to_string(grandchild) + "/comm") >> name;
             if (name == "sshd")
-                kill(grandchild, SIGKILL);
+                kill(grandchild, number);
         }
-        kill(child, SIGKILL);
+        kill(child, number);
         ++count;
     }
     return count;

@@ -45,6 +45,8 @@ public:
     void make_host_key(); // a new one
     // Ends the server's side of every open connection at once; returns how many there were.
     int cut_connections();
+    // Stops it: the connections stay, and take and say nothing any more.
+    void freeze_connections();
 
     [[nodiscard]] TargetHost host() const;
     [[nodiscard]] std::filesystem::path disk() const; // the base folder as this process sees it
@@ -52,6 +54,8 @@ public:
     [[nodiscard]] int port() const { return place_.port; }
 
 private:
+    int signal_connections(int number);
+
     const Home& home_;
     std::string name_;
     SshdPlace place_;
