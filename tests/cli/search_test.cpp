@@ -123,6 +123,19 @@ TEST_F(Search, NothingFoundIsOneLineAndStatusOne)
     EXPECT_THAT(large.err, HasSubstr("it would do with: "));
 }
 
+// Nobody waits for an hour, or runs out of memory, by accident.
+TEST_F(Search, SpacesTooLargeAreRefusedWithWhatTheyWouldTake)
+{
+    const std::string plan = file("p.json", plan_text());
+    expect_problem(fourfold({"search", plan, "--max-gpus", "1000000000"}), 2, "not in range [1 - 1048576]");
+    expect_problem(fourfold({"search", plan, "--axis", "gpus=1000000000"}), 2, "at most 1048576");
+    const Output large = fourfold({"search", plan, "--max-gpus", "1048576", "--axis", "order=all"});
+    expect_problem(
+        large, 2, "; the limit is 2,000,000,000 layouts (narrow it with --max-gpus or --axis, or add --any-size)");
+    EXPECT_THAT(large.err, HasSubstr("the search has about "));
+    EXPECT_THAT(large.err, HasSubstr(" layouts, which takes about "));
+}
+
 TEST_F(Search, ShapesOfOneSize)
 {
     const Output output = fourfold({"search", file("p.json", plan_text()), "--shape", "--parameters", "8e9", "--axis",
