@@ -3,6 +3,7 @@
 #include "app/cli/printable_output.h"
 #include "core/base/standard_streams.h"
 #include "core/base/text.h"
+#include "core/base/thrown.h"
 
 #include <csignal>
 #include <iostream>
@@ -100,16 +101,12 @@ int main(int argc, char** argv)
     std::signal(SIGPIPE, SIG_IGN);
     std::ios::sync_with_stdio(false);
     const PrintableBuffer out(std::cout), errors(std::cerr);
-    int status = kFailed;
-    try {
-        status = run(argc, argv);
-    } catch (const std::exception& error) {
-        return fail({ProblemCode::failed, std::string("unexpected: ") + error.what(),
-            "please report this with the command line", ""});
-    }
+    const Expected<int> status = unless_thrown("", [&] { return Expected<int>(run(argc, argv)); });
+    if (!status)
+        return fail(status.error());
     std::cout.flush();
-    if (!std::cout && status == kDone)
+    if (!std::cout && *status == kDone)
         return fail(
             {ProblemCode::io, "cannot write the answer", "is the disk full or the reader gone?", "standard output"});
-    return status;
+    return *status;
 }

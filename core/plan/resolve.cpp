@@ -10,7 +10,6 @@
 namespace fourfold {
 
 namespace {
-constexpr int kMaxChunks = 1 << 20;
 constexpr int64_t kMaxVocab = int64_t(1) << 40;
 
 // A problem without a place of its own (an unknown preset) gets the field that named it.

@@ -43,12 +43,12 @@ struct Snapshot {
 };
 
 // The same walk as core/memory/replay.h, which adds kinds up and forgets names.
-Snapshot peak_of(const StageProgram& stage, const std::vector<Action>& actions)
+Snapshot peak_of(const StageProgram& stage, const std::vector<Action>& actions, int also_held)
 {
     Snapshot now, peak;
     for (const ChunkProgram& chunk : stage.chunks)
         now.chunks.push_back({&chunk, bytes_of(chunk.allocations, Lifetime::micro_batch),
-            bytes_of(chunk.allocations, Lifetime::weight_gradient)});
+            bytes_of(chunk.allocations, Lifetime::weight_gradient), also_held});
     const auto look = [&](const ChunkProgram* running, Lifetime pass) {
         now.running = running;
         now.pass = pass;
@@ -81,6 +81,8 @@ Snapshot peak_of(const StageProgram& stage, const std::vector<Action>& actions)
             break;
         }
     }
+    for (ChunkState& chunk : now.chunks)
+        chunk.micro_batches -= also_held;
     look(nullptr, Lifetime::update);
     return peak;
 }
@@ -183,11 +185,11 @@ Explanation kind_node(const char* label, MemoryKind kind, double gib, const std:
     return node;
 }
 
-Explanation stage_node(
-    const ResolvedPlan& plan, const StageMemory& memory, const StageProgram& stage, const std::vector<Action>& actions)
+Explanation stage_node(const ResolvedPlan& plan, const StageMemory& memory, const StageProgram& stage,
+    const std::vector<Action>& actions, int also_held)
 {
     const AllocationFormulas formulas(plan, stage);
-    const Snapshot peak = peak_of(stage, actions);
+    const Snapshot peak = peak_of(stage, actions, also_held);
     const std::vector<Alive> alive = alive_at(peak, stage);
     Explanation node = gib_node("stage " + std::to_string(memory.stage), memory.total());
     node.sum = true;
@@ -217,8 +219,11 @@ std::vector<Explanation> stage_nodes(const Prediction& prediction)
     if (!schedule)
         return nodes;
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
+    const int also_held = micro_batches_held_beyond(plan, *schedule);
+    std::vector<Action> room;
     for (std::size_t i = 0; i < program.size() && i < prediction.memory_by_stage.size(); ++i)
-        nodes.push_back(stage_node(plan, prediction.memory_by_stage[i], program[i], schedule->actions[i]));
+        nodes.push_back(
+            stage_node(plan, prediction.memory_by_stage[i], program[i], schedule->actions_of(i, room), also_held));
     return nodes;
 }
 

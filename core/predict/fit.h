@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/predict/prediction.h"
+#include "core/schedule/plan_schedule.h"
 
 namespace fourfold {
 
@@ -27,8 +28,7 @@ struct MemoryAnswer {
     int device_stage = 0; // which one
     int in_flight = 0; // micro-batches alive at once on stage 0
 };
-// `actions`: one list a stage.
-MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions);
+MemoryAnswer memory_answer(
+    const ResolvedPlan& plan, const std::vector<StageProgram>& program, const PlanSchedule& schedule);
 
 } // namespace fourfold

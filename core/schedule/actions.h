@@ -20,9 +20,17 @@ struct Action {
     bool operator==(const Action&) const = default;
 };
 
-// One list per pipeline rank, in execution order. GPipe: all forwards, then all backwards. 1F1B: Narayanan et al. 2021
-// (arXiv:2104.04473) figure 4 top; interleaved: same, bottom. ZB-H1 and ZB-V: core/schedule/zero_bubble.h. Fails with
-// `unsupported` for Schedule::csv, whose lists are in a file: see core/schedule/plan_schedule.h.
+// A generated schedule.
+struct ScheduleShape {
+    Schedule schedule = Schedule::one_f_one_b;
+    int pp = 1, virtual_stages = 1, micro_batches = 1;
+};
+
+// Does the schedule take these? Fails with `unsupported` for Schedule::csv, whose lists are in a file: see
+// core/schedule/plan_schedule.h.
+Expected<void> check_schedule(const ScheduleShape& shape);
+
+// One list per pipeline rank, in execution order: core/schedule/rank_actions.h. Fails as check_schedule().
 Expected<std::vector<std::vector<Action>>> make_schedule(
     Schedule schedule, int pp, int virtual_stages, int micro_batches);
 
