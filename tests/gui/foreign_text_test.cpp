@@ -3,6 +3,7 @@
 // a spreadsheet runs none of what is copied.
 #include "app/desktop/card_export.h"
 #include "app/desktop/dialogs.h"
+#include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/report_export.h"
 #include "app/desktop/widgets/banner.h"
@@ -13,6 +14,7 @@
 #include "core/history/store.h"
 #include "tests/gui/support.h"
 
+#include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAction>
 #include <QBarCategoryAxis>
@@ -253,7 +255,7 @@ private slots:
         QVERIFY(view);
         const auto axes = view->chart()->axes(Qt::Horizontal);
         QCOMPARE(axes.size(), 1);
-        const auto* names = qobject_cast<const QBarCategoryAxis*>(axes.front());
+        auto* names = qobject_cast<QBarCategoryAxis*>(axes.front());
         QVERIFY(names);
         QCOMPARE(names->categories(),
             (QStringList{QStringLiteral("1 &lt;i&gt;a&lt;/i&gt;"), QStringLiteral("2 b &amp; c")}));
