@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fs::create_directories(base / "store");
     const int in = memfd_create("frames", MFD_CLOEXEC), out = open("/dev/null", O_WRONLY | O_CLOEXEC);
     must(in >= 0 && out >= 0 && write(in, data, size) == static_cast<ssize_t>(size) && lseek(in, 0, SEEK_SET) == 0);
-    (void)Session(in, out).take_files(base, {});
+    (void)Session(in, out).take_files(base, {}, {});
     close(in);
     close(out);
     for (const auto& entry : fs::recursive_directory_iterator(kFolder)) {
