@@ -58,7 +58,7 @@ std::string headline_text(const ResolvedPlan& plan)
         out << ", ep " << layout.ep << ", etp " << layout.etp;
     if (layout.virtual_stages > 1)
         out << ", " << layout.virtual_stages << " virtual stages";
-    out << "; schedule " << (training.schedule == Schedule::csv ? training.schedule_csv : to_text(training.schedule))
+    out << "; schedule " << schedule_name(training)
         << ", sharding " << to_text(training.sharding) << ", recompute " << to_text(training.recompute) << ", "
         << to_text(training.precision) << "\n";
     out << "  batch    " << shown_number(training.global_batch, 0) << " sequences of "

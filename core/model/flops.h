@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/model/model_shape.h"
-#include "core/plan/training.h"
+#include "core/layout/training.h"
 
 namespace fourfold {
 

@@ -5,7 +5,7 @@
 #include "core/predict/explain_parts.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "core/memory/replay.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include <algorithm>
 #include <map>

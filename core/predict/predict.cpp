@@ -8,7 +8,7 @@
 #include "core/predict/prediction.h"
 #include "core/predict/shape_rules.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +157,7 @@ Prediction predict(const ResolvedPlan& plan)
     if (!schedule) {
         // What keeps a schedule from being generated is a broken rule of check() as well; files have rules of their
         // own.
-        if (plan.training.schedule == Schedule::csv || structure_holds)
+        if (!plan.training.schedule_csv.empty() || structure_holds)
             prediction.reasons.push_back(broken_schedule(plan, schedule.error()));
         add_confidence(prediction);
         return prediction;

@@ -121,7 +121,7 @@ struct StageProgram {
 };
 
 // The whole job: one StageProgram a pipeline rank. `plan` must pass check(). `stage_of_chunk` places the chunks; left
-// out, it follows from the schedule's name (core/plan/chunk_placement.h).
+// out, it follows from the schedule's name (core/schedule/schedules.h).
 std::vector<StageProgram> build_program(const ResolvedPlan& plan);
 std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk);
 

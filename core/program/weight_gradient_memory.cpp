@@ -2,14 +2,6 @@
 #include "core/program/weight_gradient_memory.h"
 
 namespace fourfold {
-namespace {
-
-bool may_part_the_backward(Schedule schedule)
-{
-    return schedule == Schedule::zb_h1 || schedule == Schedule::zb_v || schedule == Schedule::csv;
-}
-
-} // namespace
 
 double layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
@@ -34,7 +26,7 @@ std::vector<Allocation> weight_gradient_allocations(
     const ResolvedPlan& plan, const RankShape& rank, int dense_layers, int moe_layers, bool head)
 {
     std::vector<Allocation> list;
-    if (!may_part_the_backward(plan.training.schedule) || plan.layout.pp == 1)
+    if (!traits_of(plan.training.schedule).splits_backward || plan.layout.pp == 1)
         return list;
     const double layers = dense_layers * layer_weight_operand_bytes(plan, rank, false)
         + moe_layers * layer_weight_operand_bytes(plan, rank, true);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pipeline schedules as action lists. The planner simulates them; the trainer executes the very same lists.
+// What a pipeline rank does, one action after the other. The planner simulates these lists; the trainer executes them.
 #pragma once
 
-#include "core/plan/plan.h"
-
-#include <string>
 #include <vector>
 
 namespace fourfold {
@@ -16,14 +13,16 @@ enum class ActionKind { forward, backward, weight_gradient, input_gradient };
 struct Action {
     ActionKind kind = ActionKind::forward;
     int micro_batch = 0;
-    int chunk = 0; // model chunk [0, pp * virtual_stages); its stage: core/plan/chunk_placement.h
+    int chunk = 0; // model chunk [0, pp * virtual_stages); its stage: core/schedule/schedules.h
     bool operator==(const Action&) const = default;
 };
 
-// One list per pipeline rank, in execution order. GPipe: all forwards, then all backwards. 1F1B: Narayanan et al. 2021
-// (arXiv:2104.04473) figure 4 top; interleaved: same, bottom. ZB-H1 and ZB-V: core/schedule/zero_bubble.h. Fails with
-// `unsupported` for Schedule::csv, whose lists are in a file: see core/schedule/plan_schedule.h.
-Expected<std::vector<std::vector<Action>>> make_schedule(
-    Schedule schedule, int pp, int virtual_stages, int micro_batches);
+// Seconds of one chunk and one micro-batch.
+struct ChunkTimes {
+    double forward_s = 0, backward_s = 0; // the whole backward
+    double weight_gradient_s = 0; // the part of backward_s that a schedule may move
+};
+// What an action of a chunk takes.
+double duration_of(ActionKind kind, const ChunkTimes& times);
 
 } // namespace fourfold

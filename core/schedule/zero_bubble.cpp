@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/zero_bubble.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace fourfold {
 namespace {
@@ -46,39 +47,48 @@ private:
 
 } // namespace
 
-std::vector<Action> zb_h1_actions(int stage, int pp, int micro_batches)
+std::vector<Action> zb_h1_actions(int rank, int pp, int /*virtual_stages*/, int micro_batches)
 {
     std::vector<Action> actions;
     actions.reserve(static_cast<std::size_t>(3 * micro_batches));
-    const int warm_up = std::min(pp - 1 - stage, micro_batches);
+    const int warm_up = std::min(pp - 1 - rank, micro_batches);
     for (int m = 0; m < warm_up; ++m)
-        actions.push_back({ActionKind::forward, m, stage});
+        actions.push_back({ActionKind::forward, m, rank});
     for (int m = 0; m < micro_batches; ++m) {
         if (m + warm_up < micro_batches)
-            actions.push_back({ActionKind::forward, m + warm_up, stage});
-        actions.push_back({ActionKind::input_gradient, m, stage});
-        if (m >= stage)
-            actions.push_back({ActionKind::weight_gradient, m - stage, stage});
+            actions.push_back({ActionKind::forward, m + warm_up, rank});
+        actions.push_back({ActionKind::input_gradient, m, rank});
+        if (m >= rank)
+            actions.push_back({ActionKind::weight_gradient, m - rank, rank});
     }
-    for (int m = std::max(0, micro_batches - stage); m < micro_batches; ++m)
-        actions.push_back({ActionKind::weight_gradient, m, stage});
+    for (int m = std::max(0, micro_batches - rank); m < micro_batches; ++m)
+        actions.push_back({ActionKind::weight_gradient, m, rank});
     return actions;
 }
 
-std::vector<Action> zb_v_actions(int stage, int pp, int micro_batches)
+std::optional<double> zb_h1_length(int pp, int /*virtual_stages*/, int micro_batches, const ChunkTimes& chunk)
+{
+    const double forward = chunk.forward_s, weight = chunk.weight_gradient_s, input = chunk.backward_s - weight;
+    if (weight > std::min(forward, input))
+        return std::nullopt;
+    const double m = micro_batches, hops = pp - 1;
+    return m * (forward + chunk.backward_s) + hops * (forward + input) - std::min(m - 1, hops) * weight;
+}
+
+std::vector<Action> zb_v_actions(int rank, int pp, int /*virtual_stages*/, int micro_batches)
 {
     constexpr int kDown = 0, kUp = 1; // the two sides of the V
     // Fewer micro-batches than fill the pipeline run the pattern of 2 pp - 1 with gaps.
     const int filled = std::max(2 * pp - 1, micro_batches);
-    VStage v(stage, pp, micro_batches);
+    VStage v(rank, pp, micro_batches);
     // Until the first micro-batch has come down the V and back up to this stage.
-    for (int i = 0; i < 2 * (pp - stage) - 1; ++i)
+    for (int i = 0; i < 2 * (pp - rank) - 1; ++i)
         v.forward(kDown);
-    for (int i = 0; i < stage; ++i) {
+    for (int i = 0; i < rank; ++i) {
         v.forward(kUp);
         v.forward(kDown);
     }
-    for (int i = 0; i < pp - stage; ++i) {
+    for (int i = 0; i < pp - rank; ++i) {
         v.forward(kUp);
         v.backward(kUp);
     }
@@ -91,11 +101,11 @@ std::vector<Action> zb_v_actions(int stage, int pp, int micro_batches)
         v.backward(kUp);
     }
     // The last input gradients go out first; their weight gradients fill the end.
-    for (int i = 0; i < stage; ++i) {
+    for (int i = 0; i < rank; ++i) {
         v.input_gradient(kDown);
         v.input_gradient(kUp);
     }
-    for (int i = 0; i < pp - stage; ++i) {
+    for (int i = 0; i < pp - rank; ++i) {
         v.input_gradient(kDown);
         v.weight_gradient(kDown);
     }
@@ -104,6 +114,16 @@ std::vector<Action> zb_v_actions(int stage, int pp, int micro_batches)
             v.weight_gradient(side);
     }
     return v.take();
+}
+
+std::optional<double> zb_v_length(int pp, int /*virtual_stages*/, int micro_batches, const ChunkTimes& chunk)
+{
+    const double forward = chunk.forward_s, weight = chunk.weight_gradient_s, input = chunk.backward_s - weight;
+    const auto about = [](double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); };
+    if (!about(forward, input) || !about(input, weight))
+        return std::nullopt;
+    const double m = micro_batches, hops = pp - 1;
+    return 2 * m * (forward + chunk.backward_s) + std::max(hops, 4 * hops - 2 * (m - 1)) * forward;
 }
 
 } // namespace fourfold

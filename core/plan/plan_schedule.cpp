@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include "core/base/text.h"
-#include "core/plan/chunk_placement.h"
+#include "core/schedule/schedules.h"
 #include "core/plan/named_file.h"
 #include "core/schedule/schedule_file.h"
 
@@ -56,7 +56,7 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
 {
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
-    if (training.schedule != Schedule::csv) {
+    if (training.schedule_csv.empty()) {
         FOURFOLD_TRY(auto actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
         return PlanSchedule{std::move(actions), chunk_placement(training.schedule, layout.pp, layout.virtual_stages)};
     }
@@ -74,13 +74,13 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
 
 Reason broken_schedule(const ResolvedPlan& plan, const Problem& problem)
 {
-    return {plan.training.schedule == Schedule::csv ? "schedule_file" : "schedule", problem.where,
+    return {plan.training.schedule_csv.empty() ? "schedule" : "schedule_file", problem.where,
         problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""};
 }
 
 std::optional<Reason> broken_schedule_file(const ResolvedPlan& plan)
 {
-    if (plan.training.schedule != Schedule::csv)
+    if (plan.training.schedule_csv.empty())
         return std::nullopt;
     const auto schedule = plan_schedule(plan, plan.training.micro_batches);
     return schedule ? std::nullopt : std::optional(broken_schedule(plan, schedule.error()));
