@@ -97,12 +97,14 @@ enum class Lifetime {
     backward, // while a backward runs (recomputed activations)
     update, // while the optimizer runs
 };
-struct Allocation {
+// Number: double, or Formula where the size is explained (core/program/formula.h).
+template <typename Number> struct AllocationOf {
     MemoryKind kind = MemoryKind::other;
     Lifetime lifetime = Lifetime::step;
-    double bytes = 0;
+    Number bytes = 0.0;
     std::string_view name, note; // literals
 };
+using Allocation = AllocationOf<double>;
 
 // One chunk of the model on one pipeline rank; the index counts along the model.
 struct ChunkProgram {
