@@ -59,6 +59,8 @@ say "$(basename "$deb"), $(($(stat -c %s "$deb") / 1024)) KiB"
 for field in Package Version Architecture Maintainer Section Depends Installed-Size Description; do
     [[ -n $(dpkg-deb --field "$deb" "$field") ]] || fail "the package has no $field"
 done
+# Older ones are not safe (packaging/cmake/FourfoldVersions.cmake).
+[[ $(dpkg-deb --field "$deb" Depends) == *"libssh-4 (>= 0.10.6)"* ]] || fail "an old libssh would do"
 say "depends on $(dpkg-deb --field "$deb" Depends)"
 dpkg-deb --contents "$deb" | awk '{print $6}' | sed 's|^\./|/|' | sort >"$scratch/contents"
 id=io.github.fourfold.Fourfold

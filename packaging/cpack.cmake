@@ -47,6 +47,10 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What symbols ask for may be older than what is safe.
+fourfold_oldest(libssh libssh)
+fourfold_oldest(sqlite3 sqlite3)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libssh-4 (>= ${libssh}), libsqlite3-0 (>= ${sqlite3})")
 # LibTorch is no Debian package: the user fetches it (`fourfold libtorch get`). The trainer only ships with a build that
 # has it.
 get_property(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS GLOBAL PROPERTY fourfold_torch_folders)

@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
     RunPlace place;
-    bool json = false, accept_new_hosts = false, dry_run = false;
+    bool json = false, accept_new_hosts = false, dry_run = false, all_events = false;
 };
 
 // The events that are stored already, so that the lines together are the whole stream. What cannot be read here is
@@ -43,7 +43,7 @@ int attach_to(const Options& options)
         return fail(run.error());
     if (options.json)
         print_stored(*run, progress);
-    const auto result = attach(*run, progress, signals.token());
+    const auto result = attach(*run, progress, signals.token(), {}, options.all_events);
     return result ? finish(*result, {}, options.json) : fail(result.error());
 }
 
@@ -59,6 +59,8 @@ void add_attach(Cli& cli)
     options->place.add_to(*command, false);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened, run and stored, open and run nothing");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
+    command->add_flag("--all-events", options->all_events,
+        "store all of its events, also those that the target's events_gib left on the nodes");
     add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return attach_to(*options); }; });
 }

@@ -49,6 +49,9 @@ void warn(const std::string& text);
 void print_json(const Json& json);
 std::string compact(const Json& json);
 
+// Takes a finite number above 0 (or from 0 on) up to `most`.
+CLI::Validator number_up_to(double most, bool or_zero = false);
+
 // `--format` and its short form `--json`.
 struct FormatOptions {
     std::string name = "text";

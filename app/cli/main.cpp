@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/printable_output.h"
+#include "core/base/standard_streams.h"
 #include "core/base/text.h"
+#include "core/base/thrown.h"
 
 #include <csignal>
 #include <iostream>
@@ -93,19 +96,17 @@ int run(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    open_standard_streams();
     // A reader that goes away (`| head`) shows as a failed write, which must not kill a run that is followed.
     std::signal(SIGPIPE, SIG_IGN);
     std::ios::sync_with_stdio(false);
-    int status = kFailed;
-    try {
-        status = run(argc, argv);
-    } catch (const std::exception& error) {
-        return fail({ProblemCode::failed, std::string("unexpected: ") + error.what(),
-            "please report this with the command line", ""});
-    }
+    const PrintableBuffer out(std::cout), errors(std::cerr);
+    const Expected<int> status = unless_thrown("", [&] { return Expected<int>(run(argc, argv)); });
+    if (!status)
+        return fail(status.error());
     std::cout.flush();
-    if (!std::cout && status == kDone)
+    if (!std::cout && *status == kDone)
         return fail(
             {ProblemCode::io, "cannot write the answer", "is the disk full or the reader gone?", "standard output"});
-    return status;
+    return *status;
 }

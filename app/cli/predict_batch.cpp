@@ -2,18 +2,45 @@
 #include "app/cli/predict_batch.h"
 
 #include "app/cli/plan_source.h"
+#include "core/base/thrown.h"
+
+#include <array>
 
 namespace fourfold::cli {
 
 namespace {
 
-Expected<Json> answer(const std::string& line, const std::string& where, const std::vector<std::string>& assignments,
-    const Presets& presets)
+constexpr std::size_t kMostLineBytes = 16u << 20; // as of a plan's file
+
+// The next line, as far as the limit goes; of a longer one the rest is skipped and `whole` is false. False at the end.
+bool read_line(std::istream& in, std::string& line, bool& whole)
+{
+    line.clear();
+    whole = true;
+    std::array<char, 1 << 14> part{};
+    while (in.getline(part.data(), part.size()) || in.gcount() > 0) {
+        const auto got = std::size_t(in.gcount());
+        const bool more
+            = in.fail(); // the line is longer than the part; else the count has its end, unless the file ends
+        const std::size_t bytes = more || in.eof() ? got : got - 1;
+        if (line.size() + bytes <= kMostLineBytes)
+            line.append(part.data(), bytes);
+        else
+            whole = false;
+        if (!more)
+            return true;
+        in.clear();
+    }
+    return !line.empty();
+}
+
+Expected<std::string> answer(const std::string& line, const std::string& where,
+    const std::vector<std::string>& assignments, const Presets& presets)
 {
     FOURFOLD_TRY(Plan plan, parse_plan(line, where));
     FOURFOLD_TRY(plan, with_assignments(std::move(plan), assignments));
     FOURFOLD_TRY(const ResolvedPlan resolved, resolve(plan, presets));
-    return to_json(predict_with_warnings(resolved, plan));
+    return compact(to_json(predict_with_warnings(resolved, plan)));
 }
 
 } // namespace
@@ -23,9 +50,14 @@ Expected<void> predict_batch(
 {
     const Presets presets;
     std::string line;
-    for (int number = 1; std::getline(in, line); ++number) {
-        const auto result = answer(line, name + ":" + std::to_string(number), assignments, presets);
-        out << compact(result ? *result : Json{{"error", result.error().line()}}) << '\n';
+    bool whole = true;
+    for (int number = 1; read_line(in, line, whole); ++number) {
+        const std::string where = name + ":" + std::to_string(number);
+        Expected<std::string> result = Problem{
+            ProblemCode::bad_input, "the line is longer than " + std::to_string(kMostLineBytes) + " bytes", "", where};
+        if (whole) // whatever a line asks for, those after it are answered
+            result = unless_thrown(where, [&] { return answer(line, where, assignments, presets); });
+        out << (result ? *result : compact(Json{{"error", result.error().line()}})) << '\n';
         // A program at the other end of a pipe may wait for this answer before it asks again.
         if (in.rdbuf()->in_avail() <= 0)
             out.flush();

@@ -2,12 +2,15 @@
 // `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
 #include "app/cli/budget_options.h"
 #include "app/cli/plan_source.h"
+#include "app/cli/predict_text.h"
+#include "app/cli/progress_line.h"
 #include "app/cli/search_text.h"
 #include "app/cli/shape_search.h"
 #include "core/base/text.h"
+#include "core/plan/fields.h"
+#include "core/search/search_cost.h"
 
-#include <unistd.h>
-
+#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -23,7 +26,7 @@ struct Options {
     double batch_tolerance = 0;
     BudgetOptions budget;
     ShapeOptions shape;
-    bool pareto = false, fields = false;
+    bool pareto = false, fields = false, any_size = false;
     FormatOptions format;
 };
 
@@ -55,31 +58,25 @@ Expected<SearchRequest> request_of(const Options& options, const std::vector<std
     return request;
 }
 
-// One line on a terminal's standard error that is written over while the search runs.
-class ProgressLine {
-public:
-    SearchObserver observer()
-    {
-        if (!isatty(STDERR_FILENO))
-            return {};
-        return {nullptr, [this](double share, const SearchCounts& counts) {
-                    const int percent = int(share * 100);
-                    if (percent == shown_)
-                        return;
-                    shown_ = percent;
-                    std::cerr << "\r" << percent << " %, " << shown_number(double(counts.enumerated), 0) << " layouts"
-                              << std::flush;
-                }};
-    }
-    ~ProgressLine()
-    {
-        if (shown_ >= 0)
-            std::cerr << "\r\033[K" << std::flush;
-    }
-
-private:
-    int shown_ = -1;
-};
+// Says what a long search will take, and refuses one that is hardly meant.
+Expected<void> consider_cost(const SearchRequest& request, bool any_size)
+{
+    constexpr double kMayBeLong = 1e8; // combinations
+    constexpr double kToldFrom = 5; // seconds
+    if (request.space.combinations() < kMayBeLong)
+        return {};
+    const SearchCost cost = search_cost(request);
+    const double digit = std::pow(10, std::floor(std::log10(cost.layouts)) - 1);
+    const std::string words = "about " + shown_number(std::round(cost.layouts / digit) * digit, 0)
+        + " layouts, which takes about " + duration_text(cost.seconds);
+    if (cost.layouts > kManyLayouts && !any_size)
+        return Problem{ProblemCode::bad_input,
+            "the search has " + words + "; the limit is " + shown_number(kManyLayouts, 0) + " layouts",
+            "narrow it with --max-gpus or --axis, or add --any-size", "arguments"};
+    if (cost.seconds > kToldFrom)
+        std::cerr << "fourfold: searching " + words + "\n" << std::flush;
+    return {};
+}
 
 int run_search(const Options& options)
 {
@@ -104,11 +101,17 @@ int run_search(const Options& options)
     const auto request = request_of(options, axes, presets);
     if (!request)
         return fail(request.error());
+    if (!options.shape.shape || options.shape.with_layouts) {
+        if (const auto considered = consider_cost(*request, options.any_size); !considered)
+            return fail(considered.error());
+    }
     if (options.shape.shape)
         return run_shapes({*request, shapes, options.shape.with_layouts, options.threads}, options.top, *format);
     const SearchResult result = [&] {
         ProgressLine line;
-        return search(*request, line.observer());
+        return search(*request, {nullptr, [&](double share, const SearchCounts& counts) {
+                                     line.show(share, shown_number(double(counts.enumerated), 0) + " layouts");
+                                 }});
     }();
     if (*format == TableFormat::json)
         print_json(search_json(*request, result));
@@ -126,9 +129,10 @@ void add_search(Cli& cli)
     auto* command = cli.app.add_subcommand("search", "Every layout for a plan's model and cluster, best first");
     const auto options = std::make_shared<Options>();
     options->plan.add_to(*command, false);
-    command->add_option("--gpus", options->gpus, "number of GPUs (default: the plan's)")->check(CLI::PositiveNumber);
+    command->add_option("--gpus", options->gpus, "number of GPUs (default: the plan's)")
+        ->check(CLI::Range(1, kMaxGpus));
     command->add_option("--max-gpus", options->max_gpus, "any number of GPUs up to this: whole nodes, or part of one")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, kMaxGpus));
     command
         ->add_option("--constraint", options->constraints,
             "what must hold, e.g. 'dp % 4 == 0' or 'memory_gib < 70'; may be repeated")
@@ -145,10 +149,12 @@ void add_search(Cli& cli)
     command
         ->add_option("--batch-tolerance", options->batch_tolerance,
             "share by which the global batch may be rounded to fit a layout, e.g. 0.01")
-        ->check(CLI::Range(0.0, 0.5));
+        ->check(number_up_to(0.5, true));
     options->budget.add_to(*command);
     options->shape.add_to(*command);
     command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));
+    command->add_flag("--any-size", options->any_size,
+        "search also where there are more than " + shown_number(kManyLayouts, 0) + " layouts");
     command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");
     command->add_flag("--fields", options->fields, "list the fields that expressions may use");
     options->format.add_to(*command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
 #include "app/cli/plan_source.h"
+#include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
 
@@ -41,8 +42,8 @@ int run(const Options& options)
         return fail(plan.error());
     const Prediction prediction = predict(*plan);
     if (prediction.timeline.spans.empty()) {
-        const std::string why
-            = prediction.reasons.empty() ? "the schedule gave no spans" : prediction.reasons[0].message;
+        const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(*plan)).message
+                                                           : prediction.reasons[0].message;
         return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan->where});
     }
     std::string title = plan->name.empty() ? plan->model.name : plan->name;

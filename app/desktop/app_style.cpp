@@ -4,6 +4,7 @@
 #include "app/desktop/theme.h"
 #include "app/desktop/zoom.h"
 
+#include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
 #include <QStyleFactory>
@@ -39,6 +40,14 @@ void drawTickBox(QPainter& painter, const QStyleOption& option, const Theme& the
 AppStyle::AppStyle()
     : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion")))
 {
+}
+
+void AppStyle::polish(QWidget* widget)
+{
+    // Qt's tool tips are labels as well; each is made new and polished before it gets its text.
+    if (auto* label = qobject_cast<QLabel*>(widget); label && label->textFormat() == Qt::AutoText)
+        label->setTextFormat(Qt::PlainText);
+    QProxyStyle::polish(widget);
 }
 
 int AppStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fusion, with boxes to tick that follow the zoom and whose empty frame can be seen on dark ground as well, and with
-// fields that stand out from it.
+// fields that stand out from it. Texts are plain: a label, message box or tool tip shows the markup in the name of a
+// plan or the message of a node instead of obeying it, unless it was told to be rich.
 #pragma once
 
 #include <QPalette>
@@ -12,6 +13,8 @@ class AppStyle : public QProxyStyle {
     Q_OBJECT
 public:
     AppStyle();
+    using QProxyStyle::polish;
+    void polish(QWidget* widget) override;
     [[nodiscard]] int pixelMetric(
         PixelMetric metric, const QStyleOption* option = nullptr, const QWidget* widget = nullptr) const override;
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,

@@ -169,12 +169,12 @@ void copyTable(const Table& table)
     };
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column)
-        cells << model.headerData(column, Qt::Horizontal).toString();
+        cells << spreadsheetCell(model.headerData(column, Qt::Horizontal).toString());
     line(cells, QStringLiteral("th"));
     for (int row = 0; row < model.rowCount(); ++row) {
         cells.clear();
         for (int column = 0; column < model.columnCount(); ++column)
-            cells << model.index(row, column).data().toString();
+            cells << spreadsheetCell(model.index(row, column).data().toString());
         line(cells, QStringLiteral("td"));
     }
     auto* data = new QMimeData;

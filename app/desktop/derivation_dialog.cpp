@@ -101,7 +101,7 @@ void DerivationDialog::copy()
         for (int row = 0; row < m_model.rowCount(parent); ++row) {
             QStringList cells;
             for (int column = 0; column < ExplanationModel::columns; ++column)
-                cells << m_model.index(row, column, parent).data().toString();
+                cells << spreadsheetCell(m_model.index(row, column, parent).data().toString());
             text += QString(2 * depth, QLatin1Char(' ')) + cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
             write(m_model.index(row, 0, parent), depth + 1);
         }

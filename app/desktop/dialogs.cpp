@@ -85,7 +85,6 @@ std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& ques
     dialog.setObjectName(QStringLiteral("secret"));
     dialog.setWindowTitle(tr("%1 asks").arg(fromUtf8(question.host)));
     auto* prompt = new QLabel(fromUtf8(question.prompt));
-    prompt->setTextFormat(Qt::PlainText); // the text is the host's
     prompt->setWordWrap(true);
     auto* answer = new QLineEdit;
     answer->setEchoMode(question.echo ? QLineEdit::Normal : QLineEdit::Password);
@@ -165,6 +164,7 @@ void showAbout(QWidget* parent)
         tr("<h3>Fourfold %1</h3>Planner and cluster runner for 4D-parallel training of large language models.")
             .arg(QCoreApplication::applicationVersion()),
         QMessageBox::Close, parent);
+    box.setTextFormat(Qt::RichText);
     box.setInformativeText(tr("Free software under the GNU General Public License, version 3 or later. Qt %1.")
                                .arg(QString::fromLatin1(qVersion())));
     box.setIconPixmap(applicationIcon().pixmap(px(64), px(64)));

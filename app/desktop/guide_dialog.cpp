@@ -44,7 +44,7 @@ GuideDialog::GuideDialog(QWidget* parent)
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->document()->setDocumentMargin(px(16));
     for (const std::filesystem::path& folder : resource_folders()) {
-        const QDir guide(fromUtf8((folder / "guide").string()));
+        const QDir guide(exactText((folder / "guide").string()));
         for (const QString& name : guide.entryList({QStringLiteral("*.md")}, QDir::Files, QDir::Name))
             m_files << guide.filePath(name);
         if (!m_files.isEmpty())

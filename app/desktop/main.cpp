@@ -4,6 +4,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/screenshot.h"
 #include "app/models/text.h"
+#include "core/base/standard_streams.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -26,6 +27,7 @@ struct Arguments {
     QStringList files;
     MainWindow::Options window;
     ScreenshotRequest screenshot; // no file: an ordinary start
+    QString answer; // to --help and --version: printed instead of a start
 };
 
 // Fails with the line to print.
@@ -33,8 +35,7 @@ Expected<Arguments> parse(const QApplication& application)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Plan, run and compare 4D-parallel LLM training."));
-    parser.addHelpOption();
-    parser.addVersionOption();
+    const QCommandLineOption help = parser.addHelpOption(), version = parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("file"),
         QStringLiteral(
             "Plans, models (config.json), folders of runs and tables of measurements to open, as if they were "
@@ -51,9 +52,17 @@ Expected<Arguments> parse(const QApplication& application)
     const QCommandLineOption trainer(QStringLiteral("trainer"),
         QStringLiteral("Use this fourfold-trainer instead of the one beside this program."), QStringLiteral("FILE"));
     parser.addOptions({screenshot, page, dark, size, trainer});
-    parser.process(application);
+    if (!parser.parse(application.arguments()))
+        return Problem{ProblemCode::bad_input, parser.errorText().toStdString(), "see --help", "arguments"};
 
     Arguments arguments;
+    if (parser.isSet(help))
+        arguments.answer = parser.helpText();
+    else if (parser.isSet(version))
+        arguments.answer
+            = application.applicationName() + QLatin1Char(' ') + application.applicationVersion() + QLatin1Char('\n');
+    if (!arguments.answer.isEmpty())
+        return arguments;
     arguments.files = parser.positionalArguments();
     if (parser.isSet(screenshot) && arguments.files.size() > 1)
         return Problem{ProblemCode::bad_input, "--screenshot takes one plan file at most", "see --help", ""};
@@ -82,6 +91,7 @@ Expected<Arguments> parse(const QApplication& application)
 
 int main(int argc, char** argv)
 {
+    open_standard_streams();
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
     QApplication::setApplicationDisplayName(QStringLiteral("Fourfold"));
@@ -91,6 +101,10 @@ int main(int argc, char** argv)
     const Expected<Arguments> arguments = parse(application);
     if (!arguments)
         return fail(2, fromUtf8(arguments.error().line()));
+    if (!arguments->answer.isEmpty()) {
+        std::fputs(qPrintable(arguments->answer), stdout);
+        return status_after_output(0, "fourfold-desktop");
+    }
 
     const Presets presets;
     MainWindow window(presets, arguments->window);

@@ -22,7 +22,7 @@ std::filesystem::path pathOf(const QString& file)
 
 QString absoluteText(const std::filesystem::path& file)
 {
-    return file.empty() ? QString() : fromUtf8(std::filesystem::absolute(file).string());
+    return file.empty() ? QString() : exactText(std::filesystem::absolute(file).string());
 }
 
 // A preset plan becomes an untitled plan of the user's own.
@@ -240,7 +240,7 @@ void PlanFiles::askOpen()
 
 bool PlanFiles::askSaveAs()
 {
-    QString suggestion = fromUtf8(m_plans.current().file().string());
+    QString suggestion = exactText(m_plans.current().file().string());
     if (suggestion.isEmpty())
         suggestion
             = m_plans.current().title().replace(QLatin1Char('/'), QLatin1Char('-')) + QStringLiteral(".plan.json");

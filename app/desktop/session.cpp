@@ -13,7 +13,7 @@ constexpr int kMostRecent = 8;
 
 QString settingsFile()
 {
-    return fromUtf8((config_folder() / "desktop.ini").string());
+    return exactText((config_folder() / "desktop.ini").string());
 }
 } // namespace
 

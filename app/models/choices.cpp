@@ -14,8 +14,7 @@ struct Words {
     const char* label;
     const char* word = nullptr; // where the label is longer than one
 };
-constexpr Words kWords[]{
-    {"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)"), "ZeRO-1"},
+constexpr Words kWords[]{{"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)"), "ZeRO-1"},
     {"gradients", QT_TRANSLATE_NOOP("Choices", "Gradients (ZeRO-2)"), "ZeRO-2"},
     {"parameters", QT_TRANSLATE_NOOP("Choices", "Parameters (FSDP, ZeRO-3)"), "FSDP"},
     {"hybrid", QT_TRANSLATE_NOOP("Choices", "Hybrid (HSDP)"), "HSDP"},

@@ -46,12 +46,12 @@ QString originOfRun(const QString& id)
 QString originOfRow(const MeasuredTable& table, const MeasuredRow& row)
 {
     const std::filesystem::path file = std::filesystem::absolute(table.file);
-    return QStringLiteral("%1%2:%3").arg(kRow).arg(row.line).arg(fromUtf8(file.string()));
+    return QStringLiteral("%1%2:%3").arg(kRow).arg(row.line).arg(exactText(file.string()));
 }
 
 QString originOfSeries(const MeasuredTable& table, const QString& job)
 {
-    return fromUtf8(std::filesystem::absolute(table.file).string()) + QLatin1Char('\n') + job;
+    return exactText(std::filesystem::absolute(table.file).string()) + QLatin1Char('\n') + job;
 }
 
 std::pair<std::filesystem::path, QString> seriesOf(const QString& origin)
@@ -61,7 +61,7 @@ std::pair<std::filesystem::path, QString> seriesOf(const QString& origin)
 
 QString originOfLayout(const ResolvedPlan& plan)
 {
-    return kLayout + fromUtf8(to_json(plan, PresetStyle::ids).dump());
+    return kLayout + exactText(to_json(plan, PresetStyle::ids).dump());
 }
 
 CompareEntry layoutEntry(const ResolvedPlan& plan)

@@ -7,6 +7,7 @@
 
 #include <QString>
 
+#include <limits>
 #include <optional>
 
 namespace fourfold::ui {
@@ -17,6 +18,14 @@ inline std::optional<double> number(const Json& event, const char* key)
     if (found == event.end() || !found->is_number())
         return {};
     return found->get<double>();
+}
+
+// Whole and within reach of an int.
+inline std::optional<int> whole(const Json& event, const char* key)
+{
+    const std::optional<double> value = number(event, key);
+    constexpr double kMost = std::numeric_limits<int>::max();
+    return value && *value >= -kMost && *value <= kMost ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 inline QString words(const Json& event, const char* key)

@@ -185,7 +185,7 @@ void LiveRun::takeTrace(const Json& event)
         return;
     }
     m_trace = *std::move(timeline);
-    m_traceStep = static_cast<int>(number(event, "step").value_or(m_step));
+    m_traceStep = whole(event, "step").value_or(m_step);
     if (!m_predictedTrace)
         predictTrace();
     m_log.add(RunLogModel::Level::info, tr("Trace"), tr("Measured spans of step %1").arg(m_traceStep));
@@ -211,10 +211,10 @@ void LiveRun::predictTrace()
 
 void LiveRun::takeStep(const Json& event)
 {
-    const std::optional<double> step = number(event, "step");
+    const std::optional<int> step = whole(event, "step");
     if (!step)
         return;
-    m_step = static_cast<int>(*step);
+    m_step = *step;
     const auto append = [&](SeriesBuffer& series, const char* key) {
         if (const std::optional<double> value = number(event, key))
             series.append(*step, *value);
@@ -247,8 +247,8 @@ void LiveRun::takeStart(const Json& event)
     if (hosts == event.end() || !hosts->is_array())
         return;
     for (const Json& host : *hosts) {
-        if (const std::optional<double> rank = host.is_object() ? number(host, "rank") : std::nullopt)
-            m_hosts[static_cast<int>(*rank)] = words(host, "host");
+        if (const std::optional<int> rank = whole(host, "rank"))
+            m_hosts[*rank] = words(host, "host");
     }
 }
 
@@ -267,7 +267,7 @@ void LiveRun::takeRanks(const Json& event, double step)
         spread.least.append(step, std::min(convert(*low), convert(*high)));
         spread.median.append(step, convert(*middle));
         spread.greatest.append(step, std::max(convert(*low), convert(*high)));
-        spread.worstRank = static_cast<int>(number(*at, "worst_rank").value_or(-1));
+        spread.worstRank = whole(*at, "worst_rank").value_or(-1);
     };
     take("memory_peak_gib", m_rankMemory, [](double value) { return value; });
     // The job's throughput stands for the job's step time; a rank's follows from its own.

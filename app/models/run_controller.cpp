@@ -70,7 +70,7 @@ public:
 
     void on_created(const std::string& id, const std::filesystem::path& folder) override
     {
-        put({Created{fromUtf8(id), fromUtf8(folder.string())}});
+        put({Created{fromUtf8(id), exactText(folder.string())}});
         if (m_catchesUp)
             tellStored(folder / "events.jsonl");
     }

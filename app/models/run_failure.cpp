@@ -18,8 +18,7 @@ QString tr(const char* text)
 RunFailure failureOf(const Json& event)
 {
     RunFailure failure;
-    if (const std::optional<double> rank = number(event, "rank"))
-        failure.rank = static_cast<int>(*rank);
+    failure.rank = whole(event, "rank");
     failure.host = words(event, "host");
     failure.kind = words(event, "kind");
     failure.message = words(event, "message");

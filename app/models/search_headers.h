@@ -7,4 +7,5 @@
 #include "core/expression/expression.h"
 #include "core/search/fields.h"
 #include "core/search/search.h"
+#include "core/search/search_cost.h"
 #pragma pop_macro("slots")

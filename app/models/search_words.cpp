@@ -5,6 +5,8 @@
 
 #include <QCoreApplication>
 
+#include <cmath>
+
 namespace fourfold::ui {
 
 namespace {
@@ -23,9 +25,11 @@ std::vector<std::pair<QString, QString>> objectiveChoices()
         {QStringLiteral("energy_mwh"), tr("Energy to train")}};
 }
 
-QString searchProgressText(const SearchCounts& counts)
+QString searchProgressText(const SearchCounts& counts, std::optional<double> secondsLeft)
 {
-    return tr("%1 tried, %2 evaluated").arg(grouped(double(counts.enumerated)), grouped(double(counts.evaluated)));
+    const QString done
+        = tr("%1 tried, %2 evaluated").arg(grouped(double(counts.enumerated)), grouped(double(counts.evaluated)));
+    return secondsLeft ? tr("%1, about %2 left").arg(done, roughDuration(std::ceil(*secondsLeft))) : done;
 }
 
 QString searchOutcomeText(const SearchResult& result)

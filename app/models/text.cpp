@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/text.h"
 
+#include "core/base/text.h"
+#include "core/report/table/table.h"
+
 #include <QLocale>
 
 #include <algorithm>
@@ -29,7 +32,17 @@ int decimalsFor(double value)
 
 QString fromUtf8(std::string_view text)
 {
+    return exactText(printable_lines(text));
+}
+
+QString exactText(std::string_view text)
+{
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString spreadsheetCell(const QString& text)
+{
+    return exactText(spreadsheet_text(printable(text.toStdString(), kUncut)));
 }
 
 QString grouped(double value, int decimals)

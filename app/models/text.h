@@ -8,7 +8,12 @@
 
 namespace fourfold::ui {
 
+// Text of whatever origin as the window shows it: without control characters (printable_lines in core/base/text.h).
 QString fromUtf8(std::string_view text);
+// As it is, for what is looked up again by it and not for eyes: paths, JSON.
+QString exactText(std::string_view text);
+// As one cell of a table on the clipboard: on one line, and nothing that a spreadsheet runs.
+QString spreadsheetCell(const QString& text);
 // 12,345.6
 QString grouped(double value, int decimals = 0);
 // Three significant digits or so with a unit that fits: "69.0 s", "8.34 s", "12.3 ms", "450 µs".

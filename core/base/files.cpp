@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/file_descriptor.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -8,32 +9,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 namespace fourfold {
 
 namespace {
-// Closes on every way out; release() hands the descriptor to a caller that checks close() itself.
-class Descriptor {
-public:
-    explicit Descriptor(int fd)
-        : fd_(fd)
-    {
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor()
-    {
-        if (fd_ >= 0)
-            ::close(fd_);
-    }
-    [[nodiscard]] int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
-
 Problem io_problem(const std::filesystem::path& file, const std::string& what, int error)
 {
     Problem problem{ProblemCode::io, what + ": " + std::strerror(error), "", printable(file.string(), 4096)};
@@ -77,7 +56,7 @@ int write_all(int fd, std::string_view text)
 
 int sync_folder(const std::filesystem::path& folder)
 {
-    const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const FileDescriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd.get() < 0)
         return errno;
     // Some file systems do not sync folders (EINVAL); the rename itself has succeeded then.
@@ -104,7 +83,7 @@ int create_beside(const std::filesystem::path& file, std::filesystem::path& name
 // Devices and pipes (/dev/stdout, /dev/null) are written to, never replaced.
 Expected<void> write_in_place(const std::filesystem::path& path, std::string_view text)
 {
-    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (fd.get() < 0)
         return io_problem(path, "cannot be written", errno);
     if (const int error = write_all(fd.get(), text); error != 0)
@@ -115,7 +94,7 @@ Expected<void> write_in_place(const std::filesystem::path& path, std::string_vie
 
 Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t max_bytes)
 {
-    const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0)
         return io_problem(file, "cannot be opened", errno);
     std::string text;
@@ -153,7 +132,7 @@ Expected<void> write_file_atomically(const std::filesystem::path& path, std::str
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
 
     std::filesystem::path temporary;
-    Descriptor fd(create_beside(file, temporary));
+    FileDescriptor fd(create_beside(file, temporary));
     if (fd.get() < 0)
         return io_problem(path, "cannot be written", errno);
     int error = write_all(fd.get(), text);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 #include <cmath>
 #include <cstdint>
@@ -101,6 +102,16 @@ public:
     {
         return has(key) ? text(key) : Expected<std::string>(fallback);
     }
+    // What people call it: on one line, without control characters.
+    [[nodiscard]] Expected<std::string> name(const std::string& key) const
+    {
+        auto name = text(key);
+        return name ? Expected<std::string>(printable(*name, kUncut)) : std::move(name);
+    }
+    [[nodiscard]] Expected<std::string> name_or(const std::string& key, const std::string& fallback) const
+    {
+        return has(key) ? name(key) : Expected<std::string>(fallback);
+    }
     [[nodiscard]] Expected<Fields> object(const std::string& key) const
     {
         if (!has(key))
@@ -115,9 +126,8 @@ public:
     [[nodiscard]] Problem wrong(const std::string& key, const std::string& expected) const
     {
         constexpr std::size_t kMostShown = 60;
-        std::string found = (*json_)[key].dump(-1, ' ', false, Json::error_handler_t::replace);
-        if (found.size() > kMostShown)
-            found = found.substr(0, kMostShown) + "...";
+        const std::string found
+            = printable((*json_)[key].dump(-1, ' ', false, Json::error_handler_t::replace), kMostShown);
         return problem(key, "expected " + expected + ", found " + found);
     }
 

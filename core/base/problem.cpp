@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/problem.h"
 
-#include <cstdio>
+#include "core/base/text.h"
 
 namespace fourfold {
-
-namespace {
-std::string one_line(const std::string& text)
-{
-    std::string out;
-    out.reserve(text.size());
-    for (const unsigned char c : text) {
-        if (c == '\n' || c == '\t' || c == '\r') {
-            out += ' ';
-        } else if (c < 0x20 || c == 0x7f) {
-            char escaped[8];
-            std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
-            out += escaped;
-        } else {
-            out += static_cast<char>(c);
-        }
-    }
-    return out;
-}
-} // namespace
 
 std::string Problem::line() const
 {
@@ -33,7 +13,7 @@ std::string Problem::line() const
     out += message;
     if (!hint.empty())
         out += " (" + hint + ")";
-    return one_line(out);
+    return printable(out, kUncut);
 }
 
 int Problem::exit_status() const

@@ -12,9 +12,9 @@ enum class ProblemCode {
     unsupported, // understood, but this build, version or hardware cannot do it
     io, // disk, permissions, no space
     network, // unreachable, cut, timed out
-    refused, // host key changed, authentication failed, somebody else holds the lock
+    refused, // host key unknown, authentication failed, somebody else holds the lock
     cancelled, // the user said stop
-    conflict, // it contradicts what is stored (a gap in a stream, an id that exists)
+    conflict, // it contradicts what is stored (a changed host key, a gap in a stream, an id that exists)
     failed, // the work itself failed (a rank died, out of memory, ...)
 };
 
@@ -26,7 +26,7 @@ struct Problem {
     std::string hint;
     std::string where;
 
-    // "where: message (hint)" on one line, control characters escaped.
+    // "where: message (hint)" on one line, as printable() shows it (core/base/text.h).
     [[nodiscard]] std::string line() const;
     // The command's exit status: 2 for unusable input (bad_input, not_found, unsupported), 1 for everything else.
     [[nodiscard]] int exit_status() const;

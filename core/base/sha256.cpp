@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <sodium.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace fourfold {
 
@@ -19,6 +21,12 @@ std::string hex(const unsigned char (&digest)[crypto_hash_sha256_BYTES])
     char text[2 * crypto_hash_sha256_BYTES + 1];
     sodium_bin2hex(text, sizeof text, digest, sizeof digest);
     return text;
+}
+
+Problem unreadable(const std::filesystem::path& file)
+{
+    return {errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
+        std::string("cannot be read: ") + std::strerror(errno), "", printable(file.string(), 4096)};
 }
 } // namespace
 
@@ -98,22 +106,31 @@ std::string Sha256::hex() const
     return fourfold::hex(digest);
 }
 
-Expected<std::string> sha256_file(const std::filesystem::path& file)
+Expected<std::string> sha256_descriptor(int fd, const std::filesystem::path& name)
 {
-    const auto problem = [&](int error) {
-        return Problem{error == ENOENT ? ProblemCode::not_found : ProblemCode::io,
-            std::string("cannot be read: ") + std::strerror(error), "", printable(file.string(), 4096)};
-    };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rbe"), &std::fclose);
-    if (!stream)
-        return problem(errno);
     Sha256 hash;
     std::string block(1 << 18, '\0');
-    while (const std::size_t got = std::fread(block.data(), 1, block.size(), stream.get()))
-        hash.add({block.data(), got});
-    if (std::ferror(stream.get()))
-        return problem(errno != 0 ? errno : EIO);
-    return hash.hex();
+    for (off_t at = 0;;) {
+        const ssize_t got = pread(fd, block.data(), block.size(), at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return unreadable(name);
+        if (got == 0)
+            return hash.hex();
+        hash.add({block.data(), static_cast<std::size_t>(got)});
+        at += got;
+    }
+}
+
+Expected<std::string> sha256_file(const std::filesystem::path& file)
+{
+    const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return unreadable(file);
+    auto hash = sha256_descriptor(fd, file);
+    close(fd);
+    return hash;
 }
 
 } // namespace fourfold

@@ -31,5 +31,7 @@ private:
 
 // Of a file's content, read in blocks.
 Expected<std::string> sha256_file(const std::filesystem::path& file);
+// Of all that an open file holds, wherever its offset stands; `name` is for messages.
+Expected<std::string> sha256_descriptor(int fd, const std::filesystem::path& name);
 
 } // namespace fourfold

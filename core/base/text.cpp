@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace fourfold {
 
@@ -33,6 +34,65 @@ std::size_t sequence_length(std::string_view text)
     }
     return 0;
 }
+
+// The code point of a well-formed sequence.
+unsigned code_point(std::string_view sequence)
+{
+    unsigned value = static_cast<unsigned char>(sequence[0]);
+    if (sequence.size() > 1)
+        value &= 0xffu >> (sequence.size() + 1);
+    for (const char c : sequence.substr(1))
+        value = value << 6 | (static_cast<unsigned char>(c) & 0x3f);
+    return value;
+}
+
+// Characters that are obeyed rather than shown.
+bool is_obeyed(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f
+        || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x206f);
+}
+
+// What is shown of the character at the start of `text`, which is shortened by it.
+std::string next_shown(std::string_view& text)
+{
+    const std::size_t length = std::max<std::size_t>(sequence_length(text), 1);
+    const std::string_view character = text.substr(0, length);
+    const bool ill_formed = sequence_length(text) == 0;
+    text.remove_prefix(length);
+    if (ill_formed)
+        return "?";
+    const unsigned code = code_point(character);
+    if (!is_obeyed(code))
+        return std::string(character);
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
+    return escaped;
+}
+
+// How many bytes at the start need no look: most texts are these alone.
+std::size_t plain_bytes(std::string_view text)
+{
+    const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
+    return static_cast<std::size_t>(end - text.begin());
+}
+
+// The bytes at the end that may be the beginning of a longer character, or of a line end.
+std::size_t unfinished_bytes(std::string_view text)
+{
+    if (text.ends_with('\r'))
+        return 1;
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+        const auto lead = static_cast<unsigned char>(text[text.size() - back]);
+        if (lead >= 0xc2 && lead <= 0xf4) {
+            const std::size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+            return back < whole ? back : 0;
+        }
+        if ((lead & 0xc0) != 0x80)
+            return 0;
+    }
+    return 0;
+}
 } // namespace
 
 bool is_utf8(std::string_view text)
@@ -50,18 +110,64 @@ std::string printable(std::string_view text, std::size_t max_bytes)
 {
     std::string out;
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
-        if (out.size() + std::max<std::size_t>(length, 1) > max_bytes)
-            return out + "...";
-        if (length == 0) {
-            out += '?';
-            text.remove_prefix(1);
+        std::string shown;
+        if (text[0] == '\n' || text[0] == '\r' || text[0] == '\t') {
+            text.remove_prefix(text.starts_with("\r\n") ? 2 : 1);
+            shown = ' ';
         } else {
-            out += text.substr(0, length);
-            text.remove_prefix(length);
+            shown = next_shown(text);
         }
+        if (shown.size() > max_bytes - out.size())
+            return out + "...";
+        out += shown;
     }
     return out;
+}
+
+std::string printable_lines(std::string_view text)
+{
+    std::string out;
+    PrintableStream stream;
+    stream.feed(text, out);
+    stream.finish(out);
+    return out;
+}
+
+void PrintableStream::feed(std::string_view piece, std::string& out)
+{
+    std::string joined;
+    if (!held_.empty()) {
+        joined = held_ + std::string(piece);
+        piece = joined;
+    }
+    const std::size_t later = unfinished_bytes(piece);
+    show(piece.substr(0, piece.size() - later), out);
+    held_ = piece.substr(piece.size() - later);
+}
+
+void PrintableStream::finish(std::string& out)
+{
+    show(std::exchange(held_, {}), out);
+}
+
+void PrintableStream::show(std::string_view text, std::string& out)
+{
+    while (!text.empty()) {
+        const std::size_t plain = plain_bytes(text);
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty())
+            return;
+        if (text[0] == '\r') {
+            out += text.starts_with("\r\n") ? '\r' : '\n';
+            text.remove_prefix(1);
+        } else if (text[0] == '\n' || text[0] == '\t') {
+            out += text[0];
+            text.remove_prefix(1);
+        } else {
+            out += next_shown(text);
+        }
+    }
 }
 
 std::string in_quotes(std::string_view text)

@@ -11,8 +11,30 @@ namespace fourfold {
 
 // True for well-formed UTF-8 (no overlong forms, no surrogates).
 bool is_utf8(std::string_view text);
-// The text with every ill-formed byte replaced by '?', cut to at most `max_bytes` ("..." marks the cut).
+
+// What is shown of text that is not the program's own (of a node, a file, a person). A terminal or a window would obey
+// some characters instead of showing them: control characters (C0, DEL, C1), those that turn the direction of writing
+// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+206F) and Unicode's own line ends (U+2028, U+2029). They are
+// written as in JSON, "\u001b", and every ill-formed byte as '?'.
+//
+// On one line: blanks stand for line ends and tabs. Cut to at most `max_bytes` ("..." marks the cut).
 std::string printable(std::string_view text, std::size_t max_bytes = 200);
+inline constexpr std::size_t kUncut = std::string_view::npos;
+// With its lines and tabs; a carriage return alone becomes a line end.
+std::string printable_lines(std::string_view text);
+
+// printable_lines() of a text that comes in pieces, which may end anywhere.
+class PrintableStream {
+public:
+    void feed(std::string_view piece, std::string& out);
+    // What was held back, because more could have followed it.
+    void finish(std::string& out);
+
+private:
+    void show(std::string_view text, std::string& out);
+    std::string held_;
+};
+
 // printable(text) in double quotes, for "found "x", expected ...".
 std::string in_quotes(std::string_view text);
 // A to Z as a to z, every other byte as it is.

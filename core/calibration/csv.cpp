@@ -39,6 +39,12 @@ private:
     }
     void end()
     {
+        for (std::string& field : record_.fields) {
+            const std::size_t at = field.find_first_not_of('\'');
+            if (at != 0 && at != std::string::npos
+                && std::string_view("=@+-\t\r\n").find(field[at]) != std::string_view::npos)
+                field.erase(0, 1);
+        }
         if (touched_ || record_.fields.size() > 1)
             records_.push_back(std::move(record_));
         begin();

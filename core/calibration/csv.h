@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Comma-separated text (RFC 4180): quoted fields, doubled quotes, line breaks inside quotes; a byte-order mark and
-// CR LF are accepted.
+// CR LF are accepted. The apostrophe that keeps a spreadsheet from running a field (core/report/table/table.h) is taken
+// away.
 #pragma once
 
 #include "core/base/expected.h"

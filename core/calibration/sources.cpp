@@ -38,7 +38,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
 {
     TableSource source;
     source.id = id;
-    FOURFOLD_TRY(source.name, fields.text_or("name", id));
+    FOURFOLD_TRY(source.name, fields.name_or("name", id));
     FOURFOLD_TRY(source.stack, fields.text("stack"));
     FOURFOLD_TRY(source.clusters, read_texts(fields, "clusters"));
     FOURFOLD_TRY(source.table_clusters, read_texts(fields, "table_clusters"));

@@ -27,6 +27,14 @@ struct ExpressionError {
     std::string hint; // "did you mean dp?"; may be empty
 };
 
+// What a field may be: from `low` to `high`, and not known (NaN) where `unknown`. Empty, certainly not known, where low
+// is above high.
+struct ValueRange {
+    double low = 0, high = 0;
+    bool unknown = false;
+    [[nodiscard]] bool is_empty() const { return low > high; }
+};
+
 class Expression {
 public:
     // The text has `kind` for constraints and filters (truth) and for objectives (number).
@@ -41,6 +49,14 @@ public:
     // How far a truth expression is from holding: 0 where it holds; for a comparison the distance between its sides (or
     // 1 where no distance can be told), for `and` the largest of its sides, for `or` the smallest.
     [[nodiscard]] double miss(std::span<const double> values) const;
+
+    // What is certain of a truth expression where fields are only known to lie in ranges, by slot. It may take more for
+    // possible than is: each field counts by itself wherever it stands.
+    struct Outlook {
+        bool must_hold = false, may_hold = true;
+        double least_miss = 0; // miss() is at least this; above 0 where it cannot hold
+    };
+    [[nodiscard]] Outlook outlook(std::span<const ValueRange> ranges) const;
 
     // One instruction of the postfix program; the parser's business. Grouped by the number of values they take.
     enum class Op : std::uint8_t {

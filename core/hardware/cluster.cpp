@@ -124,7 +124,7 @@ Expected<Cluster> cluster_from_json(const Json& json, const Gpu& gpu, const std:
     Cluster cluster;
     cluster.gpu = gpu;
     FOURFOLD_TRY(cluster.id, fields.text_or("id", ""));
-    FOURFOLD_TRY(cluster.name, fields.text_or("name", cluster.id.empty() ? "custom cluster" : cluster.id));
+    FOURFOLD_TRY(cluster.name, fields.name_or("name", cluster.id.empty() ? "custom cluster" : cluster.id));
     FOURFOLD_TRY(cluster.gpus_per_node, fields.small_integer("gpus_per_node", 1, kMostGpusPerNode));
     FOURFOLD_TRY(const Fields intra, fields.object("intra_node"));
     FOURFOLD_TRY(cluster.intra_node, read_intra_node(intra, cluster.gpus_per_node));

@@ -41,7 +41,7 @@ Expected<Gpu> gpu_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(const Fields fields, Fields::of(json, where));
     Gpu gpu;
     FOURFOLD_TRY(gpu.id, fields.text_or("id", ""));
-    FOURFOLD_TRY(gpu.name, fields.text_or("name", gpu.id.empty() ? "custom GPU" : gpu.id));
+    FOURFOLD_TRY(gpu.name, fields.name_or("name", gpu.id.empty() ? "custom GPU" : gpu.id));
     FOURFOLD_TRY(gpu.memory_gib, fields.positive("memory_gib"));
     FOURFOLD_TRY(gpu.memory_bandwidth_gb_s, fields.positive("memory_bandwidth_gb_s"));
     FOURFOLD_TRY(const Fields peaks, fields.object("peak_tflops"));

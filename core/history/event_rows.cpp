@@ -55,8 +55,8 @@ std::string cause_of(const Json& error)
     if (cause.empty())
         cause = string_at(error, "kind");
     std::string who;
-    if (const auto rank = number_at(error, "rank"))
-        who = "rank " + std::to_string(static_cast<int64_t>(*rank));
+    if (const int rank = whole(error, "rank", -1); rank >= 0)
+        who = "rank " + std::to_string(rank);
     if (const std::string host = string_at(error, "host"); !host.empty())
         who += (who.empty() ? "" : " on ") + host;
     return who.empty() ? cause : who + ": " + cause;

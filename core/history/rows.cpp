@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/rows.h"
 
+#include "core/base/text.h"
+
 #include <SQLiteCpp/Statement.h>
 
 #include <algorithm>
@@ -111,7 +113,7 @@ std::vector<std::string> tags_of(const std::string& text)
     const Json list = Json::parse(text, nullptr, false);
     for (const Json& tag : list.is_array() ? list : Json::array()) {
         if (tag.is_string())
-            tags.push_back(tag.get<std::string>());
+            tags.push_back(printable(tag.get<std::string>(), kUncut));
     }
     return tags;
 }

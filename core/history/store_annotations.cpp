@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is said about stored runs afterwards: tags, notes, the term most off; deleting and bringing back.
+#include "core/base/text.h"
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
 
@@ -14,11 +15,6 @@ using namespace history;
 namespace {
 
 constexpr std::size_t kLongestTag = 64, kLongestNote = std::size_t{64} << 10; // bytes
-
-bool is_control(unsigned char c)
-{
-    return c < 0x20 || c == 0x7f;
-}
 
 // Sets one text column of a run.
 Expected<void> set_column(SQLite::Database& database, const char* query, const std::string& run,
@@ -47,10 +43,10 @@ Expected<void> history::check_tags(const std::vector<std::string>& tags)
 {
     for (const std::string& tag : tags) {
         const bool plain = !tag.empty() && tag.size() <= kLongestTag && tag.front() != ' ' && tag.back() != ' '
-            && std::none_of(tag.begin(), tag.end(), [](unsigned char c) { return is_control(c) || c == ','; });
+            && tag.find(',') == std::string::npos && tag == printable(tag, kUncut);
         if (!plain)
-            return Problem{ProblemCode::bad_input, "\"" + tag + "\" is no tag",
-                "a tag has 1 to 64 characters, no comma, no space at its ends", "tags"};
+            return Problem{ProblemCode::bad_input, in_quotes(tag) + " is no tag",
+                "a tag has 1 to 64 characters, no comma, no control characters, no space at its ends", "tags"};
     }
     return {};
 }
@@ -75,7 +71,8 @@ Expected<void> HistoryStore::set_note(const std::string& run, const std::string&
 {
     FOURFOLD_CHECK(check_note(note));
     return guarded(impl_->file, [&]() -> Expected<void> {
-        return set_column(impl_->database, "UPDATE runs SET note = ? WHERE id = ?", run, note, impl_->unknown_run(run));
+        return set_column(impl_->database, "UPDATE runs SET note = ? WHERE id = ?", run, printable_lines(note),
+            impl_->unknown_run(run));
     });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reading the history: lists, single runs, event lines.
+#include "core/base/text.h"
 #include "core/history/store_impl.h"
 
 #include <SQLiteCpp/Statement.h>
@@ -23,6 +24,12 @@ constexpr const char* kSummaryColumns
       "r.tags, r.note, r.most_off, r.most_off_predicted_s, r.most_off_measured_s, r.most_off_due"
       " FROM runs r JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction ";
 
+// Text that was stored before it was cleaned on its way in may hold anything.
+std::string shown_text(const SQLite::Column& column)
+{
+    return printable(column.getString(), kUncut);
+}
+
 struct SummaryRow {
     RunSummary summary;
     std::optional<double> spread;
@@ -34,13 +41,13 @@ SummaryRow summary_row(SQLite::Statement& row, SQLite::Database& database)
     SummaryRow result;
     RunSummary& run = result.summary;
     run.id = row.getColumn(0).getString();
-    run.name = row.getColumn(1).getString();
-    run.target = row.getColumn(2).getString();
-    run.stack = row.getColumn(3).getString();
+    run.name = shown_text(row.getColumn(1));
+    run.target = shown_text(row.getColumn(2));
+    run.stack = shown_text(row.getColumn(3));
     run.state = row.getColumn(4).getString();
     run.created = row.getColumn(5).getString();
-    run.model = row.getColumn(6).getString();
-    run.cluster = row.getColumn(7).getString();
+    run.model = shown_text(row.getColumn(6));
+    run.cluster = shown_text(row.getColumn(7));
     run.layout = row.getColumn(8).getString();
     run.gpus = row.getColumn(9).getInt();
     run.steps = row.getColumn(10).getInt();
@@ -53,11 +60,11 @@ SummaryRow summary_row(SQLite::Statement& row, SQLite::Database& database)
     run.first_loss = real(row.getColumn(17));
     run.last_loss = real(row.getColumn(18));
     run.eval_loss = real(row.getColumn(19));
-    run.problem = row.getColumn(20).getString();
+    run.problem = shown_text(row.getColumn(20));
     result.spread = real(row.getColumn(21));
     result.rule = row.getColumn(22).getString();
     run.tags = tags_of(row.getColumn(23).getString());
-    run.note = row.getColumn(24).getString();
+    run.note = printable_lines(row.getColumn(24).getString());
     if (const std::string term = row.getColumn(25).getString(); !term.empty())
         run.most_off = MostOff{term, row.getColumn(26).getDouble(), row.getColumn(27).getDouble()};
     run.most_off_due = row.getColumn(28).getInt() != 0;

@@ -64,7 +64,8 @@ struct Training {
 
 std::string schedule_name(const Training& training); // as written in a plan: the schedule, or its file
 
-// Spelling in plan files, e.g. to_text(Sharding::parameters) == "parameters"; from_text fails with the list of spellings.
+// Spelling in plan files, e.g. to_text(Sharding::parameters) == "parameters"; from_text fails with the list of
+// spellings.
 std::string to_text(Sharding);
 std::string to_text(Recompute);
 std::string to_text(Precision);

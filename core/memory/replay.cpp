@@ -58,15 +58,23 @@ std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
 }
 
 // Goes through the actions: `during(index, instant, alive, extra, chunks)` while each runs, `after(index, alive,
-// in_flight, chunks)` when it has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a forward while it runs. A
-// backward begins with the loss where the chunk has the head.
+// in_flight, chunks)` when it has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a
+// forward while it runs. A backward begins with the loss where the chunk has the head.
 template <typename During, typename After>
-void walk(const StageProgram& stage, const std::vector<Action>& actions, During&& during, After&& after)
+void walk(const StageProgram& stage, const std::vector<Action>& actions, int also_held, During&& during, After&& after)
 {
     std::vector<ChunkBytes> chunks = chunk_bytes(stage);
     const Bytes nothing{};
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
-    int in_flight = 0;
+    const auto hold = [&](int times) {
+        for (ChunkBytes& chunk : chunks) {
+            add(alive, chunk.kept, times);
+            chunk.held.whole += times;
+        }
+    };
+    if (also_held > 0)
+        hold(also_held);
+    int in_flight = also_held * int(chunks.size());
     for (std::size_t index = 0; index < actions.size(); ++index) {
         const Action& action = actions[index];
         const auto found = std::find_if(
@@ -104,12 +112,14 @@ void walk(const StageProgram& stage, const std::vector<Action>& actions, During&
         }
         after(index, alive, in_flight, chunks);
     }
+    if (also_held > 0)
+        hold(-also_held);
     during(actions.size(), Instant::update, alive, of_lifetime(stage.allocations, Lifetime::update), chunks);
 }
 
 } // namespace
 
-MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions)
+MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions, int also_held)
 {
     MemoryPeak peak;
     double peak_total = -1;
@@ -127,7 +137,7 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
         for (const ChunkBytes& chunk : chunks)
             peak.held.push_back(chunk.held);
     };
-    walk(stage, actions, look,
+    walk(stage, actions, also_held, look,
         [&](std::size_t index, const Bytes& alive, int count, const std::vector<ChunkBytes>& chunks) {
             peak.in_flight = std::max(peak.in_flight, count);
             look(index, Instant::between, alive, {}, chunks);
@@ -140,7 +150,7 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
     std::vector<MemoryInstant> instants;
     instants.reserve(actions.size() + 1);
     walk(
-        stage, actions,
+        stage, actions, 0,
         [&](std::size_t index, Instant kind, const Bytes& alive, const Bytes& extra, const auto&) {
             MemoryInstant instant;
             instant.action = index < actions.size() ? static_cast<int>(index) : -1;

@@ -31,7 +31,8 @@ struct MemoryPeak {
 };
 
 // `actions` of the stage's rank. The peak is the largest total over the instants forward, loss, backward and update.
-MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions);
+// `also_held`: micro-batches that are not among the actions, but are kept by every chunk until the update.
+MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& actions, int also_held = 0);
 
 // The stage's bytes while an action runs and after it (of a loss and its backward, one pass, the larger); the last one,
 // without an action, is the optimizer's update.

@@ -28,7 +28,7 @@ Expected<ModelShape> model_from_config(const Json& config, const std::string& wh
             "unknown model family \"" + model.model_type + "\", known: " + known_types(), {},
             fields.where("model_type")};
     FOURFOLD_TRY(model.id, fields.text_or("id", ""));
-    FOURFOLD_TRY(model.name, fields.text_or("name", ""));
+    FOURFOLD_TRY(model.name, fields.name_or("name", ""));
     FOURFOLD_TRY(model.tied_embeddings, fields.boolean_or("tie_word_embeddings", family->tied_by_default));
     FOURFOLD_CHECK(family->read(fields, model));
     if (model.positions == Positions::rope && model.head_dim % 2 != 0)

@@ -2,10 +2,10 @@
 // Rules of the pipeline, the batch, and the other training settings.
 #include "core/base/text.h"
 #include "core/plan/check_rules.h"
-#include "core/schedule/schedules.h"
 #include "core/plan/fields.h"
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <numeric>
@@ -102,8 +102,7 @@ void check_virtual_stages(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages", needs, traits.least_chunks);
     else
         reasons.add("schedule_needs_virtual_stages", "training.schedule",
-            needs + ", which " + number(plan.model.layers) + " layers on " + number(layout.pp)
-                + " stages do not allow",
+            needs + ", which " + number(plan.model.layers) + " layers on " + number(layout.pp) + " stages do not allow",
             to_text(schedule_taking(schedule, layout.virtual_stages)));
 }
 
@@ -232,8 +231,8 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
         break;
     case BatchRule::micro_batches_not_divisible:
         add("training.global_batch",
-            "schedule " + to_text(training.schedule) + " needs pp " + number(layout.pp) + " to divide the " + number(training.micro_batches)
-                + " micro-batches (global_batch nearest: " + around.text() + ")",
+            "schedule " + to_text(training.schedule) + " needs pp " + number(layout.pp) + " to divide the "
+                + number(training.micro_batches) + " micro-batches (global_batch nearest: " + around.text() + ")",
             around.nearest(training.global_batch));
         break;
     case BatchRule::too_few_micro_batches:

@@ -43,6 +43,7 @@ struct Field {
 
 inline constexpr int kMaxGpus = 1 << 20;
 inline constexpr int kMaxBatch = 1 << 30; // sequences per step
+inline constexpr int kMaxChunks = 1 << 13; // pp x virtual_stages, whose schedule is simulated in seconds
 
 // In the order of the contract.
 const std::vector<Field>& plan_fields();

@@ -2,9 +2,10 @@
 #include "core/plan/plan_schedule.h"
 
 #include "core/base/text.h"
-#include "core/schedule/schedules.h"
 #include "core/plan/named_file.h"
+#include "core/schedule/rank_actions.h"
 #include "core/schedule/schedule_file.h"
+#include "core/schedule/schedules.h"
 
 namespace fourfold {
 namespace {
@@ -57,8 +58,14 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
     if (training.schedule_csv.empty()) {
-        FOURFOLD_TRY(auto actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
-        return PlanSchedule{std::move(actions), chunk_placement(training.schedule, layout.pp, layout.virtual_stages)};
+        PlanSchedule schedule{{}, chunk_placement(training.schedule, layout.pp, layout.virtual_stages),
+            {training.schedule, layout.pp, layout.virtual_stages, micro_batches}};
+        FOURFOLD_CHECK(check_schedule(schedule.shape));
+        if (passes_of(schedule.shape) <= kMostListedPasses) {
+            FOURFOLD_TRY(
+                schedule.actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
+        }
+        return schedule;
     }
     FOURFOLD_TRY(const auto path, named_file(plan, training.schedule_csv, "training.schedule"));
     auto file = read_schedule_file(path);
@@ -69,7 +76,29 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
         return problem;
     }
     FOURFOLD_CHECK(check_against_plan(*file, plan));
-    return PlanSchedule{std::move(file->actions), std::move(file->stage_of_chunk)};
+    return PlanSchedule{std::move(file->actions), std::move(file->stage_of_chunk),
+        {training.schedule, layout.pp, layout.virtual_stages, file->micro_batches}};
+}
+
+const std::vector<Action>& PlanSchedule::actions_of(std::size_t stage, std::vector<Action>& room) const
+{
+    if (listed())
+        return actions[stage];
+    room = RankActions(shape, int(stage)).list();
+    return room;
+}
+
+Problem too_long_to_list(const ScheduleShape& shape, const std::string& where)
+{
+    return {ProblemCode::unsupported,
+        "the schedule has " + std::to_string(passes_of(shape)) + " passes, the limit is "
+            + std::to_string(kMostListedPasses),
+        "", where};
+}
+
+std::size_t passes_of(const ScheduleShape& shape)
+{
+    return std::size_t(shape.pp) * RankActions(shape, 0).count();
 }
 
 Reason broken_schedule(const ResolvedPlan& plan, const Problem& problem)

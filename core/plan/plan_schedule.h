@@ -9,9 +9,22 @@
 namespace fourfold {
 
 struct PlanSchedule {
-    std::vector<std::vector<Action>> actions; // one list a stage
+    // One list a stage; none where the schedule is generated and has more than kMostListedPasses.
+    std::vector<std::vector<Action>> actions;
     std::vector<int> stage_of_chunk; // of the pp * virtual_stages chunks
+    ScheduleShape shape; // of a file: its stages, chunks and micro-batches
+
+    [[nodiscard]] bool listed() const { return !actions.empty(); }
+    // Those of a stage, where they are not listed made in `room`.
+    const std::vector<Action>& actions_of(std::size_t stage, std::vector<Action>& room) const;
 };
+
+// Passes of all stages whose lists are kept, and of which a timeline keeps what happens when: 160 MB.
+inline constexpr std::size_t kMostListedPasses = std::size_t(1) << 21;
+// Passes of all stages of a generated schedule.
+std::size_t passes_of(const ScheduleShape& shape);
+// What is said of a schedule that has more.
+Problem too_long_to_list(const ScheduleShape& shape, const std::string& where = "");
 
 // `micro_batches` of the plan's: a generated schedule repeats, so that its start may stand for the whole. A file is
 // always whole; it must have the plan's stages, chunks and micro-batches. Its name is relative to the folder of the

@@ -10,7 +10,6 @@
 namespace fourfold {
 
 namespace {
-constexpr int kMaxChunks = 1 << 20;
 constexpr int64_t kMaxVocab = int64_t(1) << 40;
 
 // A problem without a place of its own (an unknown preset) gets the field that named it.
@@ -165,8 +164,9 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
         out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id
             + ": run `fourfold calibrate` again to take over what changed");
     out.gpus = member(document, "gpus").get<int>();
-    out.name = member_or<std::string>(
-        document, "name", out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name);
+    out.name = printable(member_or<std::string>(document, "name",
+                             out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name),
+        kUncut);
     const Json& layout = member(document, "layout");
     FOURFOLD_CHECK(resolve_layout(layout, out));
     FOURFOLD_CHECK(resolve_training(member(document, "training"), out));

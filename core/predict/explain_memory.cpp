@@ -177,8 +177,8 @@ Explanation allocation_node(const Alive& alive, bool chunks)
         node.label += " of chunk " + std::to_string(alive.chunk);
     node.formula = allocation.bytes.text();
     if (allocation.lifetime == Lifetime::micro_batch || allocation.lifetime == Lifetime::weight_gradient)
-        node.formula += text_of(
-            " = %.4g GiB per micro-batch * %d in flight", allocation.bytes.value() / kGib, alive.count);
+        node.formula
+            += text_of(" = %.4g GiB per micro-batch * %d in flight", allocation.bytes.value() / kGib, alive.count);
     node.source = std::string(allocation.note);
     for (const Formula::Named& named : allocation.bytes.named())
         node.children.push_back(named_node(named));
@@ -221,10 +221,11 @@ Explanation kind_node(
 }
 
 Explanation stage_node(const ResolvedPlan& plan, const StageMemory& memory, const StageProgram& stage,
-    const PlanSchedule& schedule)
+    const PlanSchedule& schedule, int also_held)
 {
     const StageSizes sizes(plan, stage, schedule.stage_of_chunk);
-    const MemoryPeak peak = replay_memory(stage, schedule.actions[std::size_t(stage.stage)]);
+    std::vector<Action> room;
+    const MemoryPeak peak = replay_memory(stage, schedule.actions_of(std::size_t(stage.stage), room), also_held);
     const std::vector<Alive> alive = alive_at(peak, sizes);
     Explanation node = gib_node("stage " + std::to_string(memory.stage), memory.total());
     node.sum = true;
@@ -256,8 +257,9 @@ std::vector<Explanation> stage_nodes(const Prediction& prediction)
     if (!schedule)
         return nodes;
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
+    const int also_held = micro_batches_held_beyond(plan, *schedule);
     for (std::size_t i = 0; i < program.size() && i < prediction.memory_by_stage.size(); ++i)
-        nodes.push_back(stage_node(plan, prediction.memory_by_stage[i], program[i], *schedule));
+        nodes.push_back(stage_node(plan, prediction.memory_by_stage[i], program[i], *schedule, also_held));
     return nodes;
 }
 

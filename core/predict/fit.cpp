@@ -3,6 +3,7 @@
 
 #include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
+#include "core/predict/step_time.h"
 
 #include <algorithm>
 
@@ -33,13 +34,15 @@ double fragmentation_of(const ResolvedPlan& plan)
 }
 
 MemoryAnswer memory_answer(
-    const ResolvedPlan& plan, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+    const ResolvedPlan& plan, const std::vector<StageProgram>& program, const PlanSchedule& schedule)
 {
     const double fragmentation = fragmentation_of(plan);
     const double overhead = device_overhead_gib(plan);
+    const int not_replayed = micro_batches_held_beyond(plan, schedule);
+    std::vector<Action> room;
     MemoryAnswer answer;
     for (std::size_t i = 0; i < program.size(); ++i) {
-        const MemoryPeak peak = replay_memory(program[i], actions[i]);
+        const MemoryPeak peak = replay_memory(program[i], schedule.actions_of(i, room), not_replayed);
         if (i == 0)
             answer.in_flight = peak.in_flight;
         const auto gib = [&](MemoryKind kind) { return peak.bytes[static_cast<std::size_t>(kind)] / kGib; };

@@ -2,6 +2,7 @@
 // Does it fit? Memory per stage in the stack's own convention, and the verdict.
 #pragma once
 
+#include "core/plan/plan_schedule.h"
 #include "core/predict/prediction.h"
 
 namespace fourfold {
@@ -27,8 +28,7 @@ struct MemoryAnswer {
     int device_stage = 0; // which one
     int in_flight = 0; // micro-batches alive at once on stage 0
 };
-// `actions`: one list a stage.
-MemoryAnswer memory_answer(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions);
+MemoryAnswer memory_answer(
+    const ResolvedPlan& plan, const std::vector<StageProgram>& program, const PlanSchedule& schedule);
 
 } // namespace fourfold

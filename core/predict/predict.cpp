@@ -2,13 +2,13 @@
 #include "core/cost/prices.h"
 #include "core/cost/runtime_switches.h"
 #include "core/model/flops.h"
+#include "core/plan/plan_schedule.h"
 #include "core/predict/fit.h"
 #include "core/predict/interval.h"
 #include "core/predict/pipeline_advice.h"
 #include "core/predict/prediction.h"
 #include "core/predict/shape_rules.h"
 #include "core/predict/step_time.h"
-#include "core/plan/plan_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,11 +37,10 @@ bool can_be_laid_out(const ResolvedPlan& plan)
     return std::accumulate(stages.begin(), stages.end(), int64_t(0)) == plan.model.layers && plan.model.layers > 0;
 }
 
-void add_memory(
-    Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+void add_memory(Prediction& prediction, const std::vector<StageProgram>& program, const PlanSchedule& schedule)
 {
     const ResolvedPlan& plan = prediction.plan;
-    const MemoryAnswer memory = memory_answer(plan, program, actions);
+    const MemoryAnswer memory = memory_answer(plan, program, schedule);
     prediction.memory_by_stage = memory.stages;
     prediction.memory_gib = memory.published_gib;
     prediction.memory_device_gib = memory.device_gib;
@@ -98,8 +97,7 @@ std::vector<PricedOperation> explained(const StageProgram& stage, CostContext co
     return list;
 }
 
-void add_time(
-    Prediction& prediction, const std::vector<StageProgram>& program, const std::vector<std::vector<Action>>& actions)
+void add_time(Prediction& prediction, const std::vector<StageProgram>& program, const PlanSchedule& schedule)
 {
     const ResolvedPlan& plan = prediction.plan;
     CostContext context(plan);
@@ -111,7 +109,7 @@ void add_time(
             "the GPU has no peak rate for precision " + to_text(plan.training.precision), ""});
         return;
     }
-    StepTime step = step_time(plan, program, actions, context);
+    StepTime step = step_time(plan, program, schedule, context);
     if (!std::isfinite(step.exposed.total()) || step.exposed.total() <= 0)
         return;
     prediction.time_by_part = step.exposed;
@@ -132,6 +130,17 @@ int micro_batches_to_simulate(const ResolvedPlan& plan)
     const int limit = int(most) / plan.layout.pp * plan.layout.pp;
     const int count = plan.training.micro_batches;
     return std::min(count, limit);
+}
+
+ScheduleShape simulated_shape(const ResolvedPlan& plan)
+{
+    return {plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, micro_batches_to_simulate(plan)};
+}
+
+int micro_batches_held_beyond(const ResolvedPlan& plan, const PlanSchedule& schedule)
+{
+    const bool all = traits_of(schedule.shape.schedule).in_flight == InFlight::all && plan.layout.pp > 1;
+    return all ? std::max(0, plan.training.micro_batches - schedule.shape.micro_batches) : 0;
 }
 
 double PartTimes::total() const
@@ -163,9 +172,11 @@ Prediction predict(const ResolvedPlan& plan)
         return prediction;
     }
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
-    add_memory(prediction, program, schedule->actions);
+    add_memory(prediction, program, *schedule);
     if (structure_holds)
-        add_time(prediction, program, schedule->actions);
+        add_time(prediction, program, *schedule);
+    if (!schedule->listed())
+        prediction.warnings.push_back("no timeline: " + too_long_to_list(schedule->shape).message);
     for (std::string& advice : pipeline_advice(plan, prediction.bubble_fraction))
         prediction.warnings.push_back(std::move(advice));
     for (std::string& warning : shape_warnings(plan))

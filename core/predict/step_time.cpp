@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/step_time.h"
-#include "core/schedule/schedule_order.h"
+#include "core/schedule/rolling_schedule.h"
 
 #include <algorithm>
 
@@ -105,31 +105,34 @@ void append(Timeline& timeline, const Tail& tail, const std::vector<double>& end
         timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) { return a.stage < b.stage; });
 }
 
-// When the stages end their passes: from a simulation that keeps its spans, or timed in a known order.
-ScheduleOrder::Ends run(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages,
-    const ScheduleOrder* order, Timeline* timeline)
+// When the stages end their passes: timed in a known order, from a simulation that keeps its spans, or from one that
+// keeps nothing. `length_without_hops`: where not null, the length were hops to take no time.
+ScheduleOrder::Ends run(const PlanSchedule& schedule, ScheduleTimes times, const ScheduleOrder* order,
+    Timeline& timeline, double* length_without_hops)
 {
-    if (order != nullptr)
-        return order->time(times);
-    Timeline simulated = simulate(actions, times, virtual_stages);
-    ScheduleOrder::Ends ends{simulated.length_s, stage_ends(simulated)};
-    if (timeline != nullptr)
-        *timeline = std::move(simulated);
-    return ends;
-}
-
-int simulated_micro_batches(const std::vector<std::vector<Action>>& actions)
-{
-    int count = 0;
-    for (const Action& action : actions[0])
-        count = std::max(count, action.micro_batch + 1);
-    return count;
+    if (order != nullptr) {
+        ScheduleOrder::Workspace workspace;
+        ScheduleOrder::Ends ends;
+        order->time(times, workspace, ends, length_without_hops);
+        return ends;
+    }
+    const int virtual_stages = schedule.shape.virtual_stages;
+    if (!schedule.listed()) {
+        timeline.stages = schedule.shape.pp;
+        return rolling_ends(schedule.shape, times, length_without_hops);
+    }
+    timeline = simulate(schedule.actions, times, virtual_stages);
+    if (length_without_hops != nullptr) {
+        times.send_receive_s = 0;
+        *length_without_hops = simulate(schedule.actions, times, virtual_stages).length_s;
+    }
+    return {timeline.length_s, stage_ends(timeline)};
 }
 
 } // namespace
 
-StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program,
-    const std::vector<std::vector<Action>>& actions, const CostContext& context, const ScheduleOrder* order)
+StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& program, const PlanSchedule& schedule,
+    const CostContext& context, const ScheduleOrder* order)
 {
     const int pp = plan.layout.pp, virtual_stages = plan.layout.virtual_stages;
     ScheduleTimes times;
@@ -155,7 +158,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     }
 
     const double micro_batches = plan.training.micro_batches;
-    const int simulated = simulated_micro_batches(actions);
+    const int simulated = schedule.shape.micro_batches;
     StepTime result;
     for (std::size_t s = 1; s < costs.size(); ++s) {
         if (costs[s].busy(micro_batches) > costs[at(result.reference_stage)].busy(micro_batches))
@@ -167,10 +170,9 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     // Twice, without and with the time that activations travel: the difference is what the pipeline's hops expose.
     double without_hops = 0;
     const double hop = pp > 1 ? pipeline_hop(program, context) : 0;
-    if (hop > 0)
-        without_hops = run(actions, times, virtual_stages, order, nullptr).length_s;
     times.send_receive_s = hop;
-    const ScheduleOrder::Ends ends = run(actions, times, virtual_stages, order, &result.timeline);
+    const ScheduleOrder::Ends ends
+        = run(schedule, std::move(times), order, result.timeline, hop > 0 ? &without_hops : nullptr);
     const double pipeline_s = ends.length_s;
     // Beyond the simulated micro-batches the steady state repeats, one period of the busiest stage each; hops delay it
     // as much as they did in the simulated part.
@@ -178,7 +180,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     const double extension = (micro_batches - simulated) * period * stretch;
     const Tail tail = tail_of(ends.stage_s, costs, extension);
     const double length = tail.end();
-    if (order == nullptr)
+    if (order == nullptr && schedule.listed())
         append(result.timeline, tail, ends.stage_s, costs, extension);
 
     for (int part = 0; part < kParts; ++part) {

@@ -55,7 +55,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
 {
     const Number tp = input<Number>("TP", rank.tp), whole = input<Number>("hidden", rank.hidden);
     const Number element = input<Number>("bytes", rank.element_bytes);
-    const Number attention = (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
+    const Number attention
+        = (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
         + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
     const double mlp_tensors = plan.model.gated() ? 3 : 2; // gate, up and product; or input and output of GELU
     Number mlp = mlp_tensors * input<Number>("MLP", rank.ffn) / tp;
@@ -68,8 +69,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         // Permuted inputs and expert outputs.
         routed = 2 * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
     }
-    Number hidden = constant<Number>(rank, Constant::activation_hidden_factor) * whole
-        / input<Number>("TP", rank.sequence_split);
+    Number hidden
+        = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
         hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
     Number bytes = input<Number>("tokens", rank.tokens) * element * (hidden + attention + mlp) + routed;
@@ -98,9 +99,8 @@ std::vector<AllocationOf<Number>> state_allocations(
             * (input<Number>(dense, parameters.dense) / input<Number>("shards", dense_split)
                 + input<Number>("parameters of experts", parameters.experts) / input<Number>("shards", expert_split));
     };
-    const auto total = [&](const Number& bytes) -> Number {
-        return input<Number>("parameters", parameters.total()) * bytes;
-    };
+    const auto total
+        = [&](const Number& bytes) -> Number { return input<Number>("parameters", parameters.total()) * bytes; };
     const Number element = input<Number>("bytes", rank.element_bytes);
     std::vector<AllocationOf<Number>> list;
     add<Number>(list, MemoryKind::weights, Lifetime::step,
@@ -200,14 +200,14 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     if (shape.layers > 0)
         add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
     if (shape.embedding)
-        add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank),
-            "embedding output");
+        add<Number>(
+            list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
         const Number logits = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab)
             / input<Number>("TP", rank.tp) * constant<Number>(rank, Constant::logits_memory_bytes)
             * input<Number>("bytes", rank.element_bytes) / 2;
-        add<Number>(list, MemoryKind::activations, Lifetime::loss, logits, "logits",
-            "logits, their fp32 copy and gradient");
+        add<Number>(
+            list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
         // Freed before the layers' backward; what is reserved stays.
         if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
             add<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
@@ -223,7 +223,6 @@ template std::vector<Allocation> state_allocations(const ResolvedPlan&, const Ra
 template std::vector<AllocationOf<Formula>> state_allocations(
     const ResolvedPlan&, const RankShape&, const StageParameters&);
 template std::vector<Allocation> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
-template std::vector<AllocationOf<Formula>> chunk_allocations(
-    const ResolvedPlan&, const RankShape&, const ChunkShape&);
+template std::vector<AllocationOf<Formula>> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
 
 } // namespace fourfold

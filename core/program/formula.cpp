@@ -32,8 +32,8 @@ Formula::Formula(std::string_view label, double value)
 Formula::Formula(std::string_view label, Formula of)
     : value_(of.value_)
 {
-    text_ = std::string(label)
-        + (value_ >= 1e10 ? text_of(" %.4g GB", value_ / 1e9) : text_of(" %.4g MB", value_ / 1e6));
+    text_
+        = std::string(label) + (value_ >= 1e10 ? text_of(" %.4g GB", value_ / 1e9) : text_of(" %.4g MB", value_ / 1e6));
     named_.push_back({std::string(label), of.value_, std::move(of.text_), std::move(of.named_)});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sizes that can say how they came about. A size is written once, as a template over its number: with `double` it is the
-// size alone, as fast as if nothing could be explained; with `Formula` the same expression writes itself down.
+// Sizes that can say how they came about. A size is written once, as a template over its number: with `double` it is
+// the size alone, as fast as if nothing could be explained; with `Formula` the same expression writes itself down.
 #pragma once
 
 #include <string>

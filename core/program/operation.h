@@ -98,7 +98,8 @@ enum class Lifetime {
     update, // while the optimizer runs
 };
 // Number: double, or Formula where the size is explained (core/program/formula.h).
-template <typename Number> struct AllocationOf {
+template <typename Number>
+struct AllocationOf {
     MemoryKind kind = MemoryKind::other;
     Lifetime lifetime = Lifetime::step;
     Number bytes = 0.0;

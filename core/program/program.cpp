@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/schedules.h"
 #include "core/program/build.h"
+#include "core/schedule/schedules.h"
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"

@@ -18,8 +18,8 @@ Number layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& ran
     Number elements = tokens * attention;
     const Number shared = input<Number>("shared expert", rank.shared_ffn);
     if (moe) {
-        const Number rows = input<Number>("rows per expert", rank.expert_rows)
-            * input<Number>("experts", rank.local_experts);
+        const Number rows
+            = input<Number>("rows per expert", rank.expert_rows) * input<Number>("experts", rank.local_experts);
         elements += rows
             * (2 * input<Number>("hidden", rank.hidden)
                 + mlp(input<Number>("expert", rank.expert_ffn) / input<Number>("ETP", rank.expert_tp)));
@@ -39,7 +39,8 @@ void add_weight_gradient_allocations(std::vector<AllocationOf<Number>>& list, co
         return;
     Number layers = 0.0;
     if (dense_layers > 0)
-        layers += double(dense_layers) * part("operands of one layer", layer_weight_operand_bytes<Number>(plan, rank, false));
+        layers += double(dense_layers)
+            * part("operands of one layer", layer_weight_operand_bytes<Number>(plan, rank, false));
     if (moe_layers > 0)
         layers += double(moe_layers)
             * part("operands of one layer with experts", layer_weight_operand_bytes<Number>(plan, rank, true));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a chunk must keep between its input gradient and its weight gradient when a schedule parts the two. Number: as in
-// core/program/allocations.h.
+// What a chunk must keep between its input gradient and its weight gradient when a schedule parts the two. Number: as
+// in core/program/allocations.h.
 #pragma once
 
 #include "core/program/allocations.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/timeline_painter.h"
 
+#include "core/base/text.h"
+
 #include <cairo.h>
 
 #include <algorithm>
@@ -68,23 +70,6 @@ void show(cairo_t* cairo, double x, double y, const std::string& text)
 {
     cairo_move_to(cairo, x, y);
     cairo_show_text(cairo, text.c_str());
-}
-
-// Cairo draws nothing of a text that is not UTF-8; control characters have no picture.
-std::string printable(const std::string& text, std::size_t most)
-{
-    std::string result;
-    for (char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        result += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
-    if (result.size() > most) {
-        std::size_t end = most;
-        while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80)
-            --end; // not within a character
-        result = result.substr(0, end) + "...";
-    }
-    return result;
 }
 
 double track_height(const Timeline& timeline)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/chrome_trace.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold {
 namespace {
@@ -20,6 +23,42 @@ std::optional<SpanKind> kind_named(const std::string& text)
         if (name(SpanKind(kind)) == text)
             return SpanKind(kind);
     return std::nullopt;
+}
+
+// A whole number from `least` to `most`.
+std::optional<int> whole(const Json& value, int least, int most)
+{
+    if (!value.is_number_integer() || value.get<double>() > most || value.get<double>() < least)
+        return std::nullopt;
+    return value.get<int>();
+}
+
+Expected<Span> span_of(const Json& event)
+{
+    constexpr int kMostStages = 1 << 16, kMost = 1 << 30;
+    const auto wrong = [](const std::string& message) {
+        return Problem{ProblemCode::bad_input, message, "give a trace that Fourfold wrote", ""};
+    };
+    const auto kind = kind_named(event.at("cat").get<std::string>());
+    if (!kind)
+        return wrong("unknown kind of span " + printable(event["cat"].dump(), 60));
+    const auto stage = whole(event.at("tid"), 0, kMostStages - 1);
+    if (!stage)
+        return wrong("expected a stage from 0 to " + std::to_string(kMostStages - 1) + ", found "
+            + printable(event["tid"].dump(), 60));
+    Span span{*stage, *kind, -1, 0, event.at("ts").get<double>() * 1e-6, 0};
+    span.end_s = span.start_s + event.at("dur").get<double>() * 1e-6;
+    if (!std::isfinite(span.start_s) || !std::isfinite(span.end_s))
+        return wrong("the times of the span are no finite numbers");
+    if (event.contains("args")) {
+        const auto micro_batch = whole(event["args"].at("micro_batch"), -1, kMost);
+        const auto chunk = whole(event["args"].at("chunk"), 0, kMost);
+        if (!micro_batch || !chunk)
+            return wrong("expected whole numbers micro_batch and chunk, found " + printable(event["args"].dump(), 60));
+        span.micro_batch = *micro_batch;
+        span.chunk = *chunk;
+    }
+    return span;
 }
 
 } // namespace
@@ -54,20 +93,18 @@ Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::stri
             ++number;
             if (event.at("ph") != "X")
                 continue;
-            const auto kind = kind_named(event.at("cat").get<std::string>());
-            if (!kind)
-                return Problem{ProblemCode::bad_input, "unknown kind of span " + event.at("cat").dump(),
-                    "give a trace that Fourfold wrote", where + " traceEvents[" + std::to_string(number - 1) + "]"};
-            Span span{event.at("tid").get<int>(), *kind, -1, 0, event.at("ts").get<double>() * 1e-6, 0};
-            span.end_s = span.start_s + event.at("dur").get<double>() * 1e-6;
-            if (event.contains("args")) {
-                span.micro_batch = event["args"].at("micro_batch").get<int>();
-                span.chunk = event["args"].at("chunk").get<int>();
+            auto span = span_of(event);
+            if (!span) {
+                span.error().where = where + " traceEvents[" + std::to_string(number - 1) + "]";
+                return std::move(span).error();
             }
-            timeline.stages = std::max(timeline.stages, span.stage + 1);
-            timeline.spans.push_back(span);
+            timeline.stages = std::max(timeline.stages, span->stage + 1);
+            timeline.spans.push_back(*span);
         }
         timeline.length_s = trace.at("otherData").at("step_time_s").get<double>();
+        if (!std::isfinite(timeline.length_s))
+            return Problem{ProblemCode::bad_input, "the step's time is no finite number",
+                "give a trace that Fourfold wrote", where + " otherData.step_time_s"};
     } catch (const Json::exception& error) {
         return Problem{ProblemCode::bad_input, std::string("not a trace of a step: ") + error.what(),
             "give a trace that Fourfold wrote",

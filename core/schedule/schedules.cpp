@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/schedules.h"
+#include "core/schedule/rank_actions.h"
 
 #include <array>
 
@@ -53,7 +53,7 @@ constexpr std::array kSchedules{
         .common = true,
         .advised = true,
         .trainer_runs = true,
-        .generator = interleaved_actions,
+        .generator = one_f_one_b_actions,
         .length = looped_length},
     ScheduleTraits{.schedule = Schedule::zb_h1,
         .name = "zb-h1",
@@ -181,9 +181,9 @@ std::vector<int> chunk_placement(Schedule schedule, int pp, int virtual_stages)
     return stages;
 }
 
-Expected<std::vector<std::vector<Action>>> make_schedule(
-    Schedule schedule, int pp, int virtual_stages, int micro_batches)
+Expected<void> check_schedule(const ScheduleShape& shape)
 {
+    const auto& [schedule, pp, virtual_stages, micro_batches] = shape;
     const ScheduleTraits& traits = traits_of(schedule);
     if (pp < 1 || virtual_stages < 1 || micro_batches < 1)
         return refused("a schedule needs at least one stage and one micro-batch, not pp " + std::to_string(pp)
@@ -194,9 +194,8 @@ Expected<std::vector<std::vector<Action>>> make_schedule(
         return Problem{ProblemCode::unsupported, "the actions of a schedule file are in the file, not generated",
             "read it with the plan that names it", "training.schedule"};
     const std::string name = std::string("schedule ") + traits.name;
-    const bool interleaves = pp == 1 && virtual_stages > 1;
-    // One chunk per stage is what an interleaved schedule becomes without virtual stages.
-    const bool plain = virtual_stages == 1 && !traits.splits_backward;
+    // An interleaved schedule without virtual stages is 1F1B.
+    const bool plain = virtual_stages == 1 && traits.order == ChunkOrder::loop;
     if (pp > 1 && !takes_chunks(schedule, virtual_stages) && !plain)
         return refused(name + " has " + chunks_text(traits) + ", not " + std::to_string(virtual_stages),
             "use schedule " + to_text(schedule_taking(schedule, virtual_stages)), "layout.virtual_stages");
@@ -204,13 +203,18 @@ Expected<std::vector<std::vector<Action>>> make_schedule(
         return refused(name + " needs micro-batches in multiples of pp " + std::to_string(pp) + ", not "
                 + std::to_string(micro_batches),
             "change global_batch", "training.global_batch");
-    const Generator generator = interleaves                    ? interleaved_actions
-        : pp == 1 || !takes_chunks(schedule, virtual_stages) ? one_f_one_b_actions
-                                                             : traits.generator;
+    return {};
+}
+
+Expected<std::vector<std::vector<Action>>> make_schedule(
+    Schedule schedule, int pp, int virtual_stages, int micro_batches)
+{
+    const ScheduleShape shape{schedule, pp, virtual_stages, micro_batches};
+    FOURFOLD_CHECK(check_schedule(shape));
     std::vector<std::vector<Action>> lists;
     lists.reserve(static_cast<std::size_t>(pp));
     for (int rank = 0; rank < pp; ++rank)
-        lists.push_back(generator(rank, pp, virtual_stages, micro_batches));
+        lists.push_back(RankActions(shape, rank).list());
     return lists;
 }
 

@@ -38,8 +38,9 @@ enum class EndsFormula { none, flow_shops, one_f_one_b };
 // Seconds from the first forward to the last action for equal chunks and free hops; empty where that is not exact.
 // Preconditions: pp > 1, virtual_stages and micro_batches as the schedule takes them.
 using ClosedForm = std::optional<double> (*)(int pp, int virtual_stages, int micro_batches, const ChunkTimes& chunk);
-// The actions of a rank, in execution order. Preconditions as above.
-using Generator = std::vector<Action> (*)(int rank, int pp, int virtual_stages, int micro_batches);
+// Tells a rank's actions as patterns that repeat: core/schedule/rank_actions.h. Precondition: pp > 1.
+class RankActions;
+using Generator = void (*)(RankActions& actions);
 
 inline constexpr int kAnyChunks = std::numeric_limits<int>::max();
 
@@ -77,8 +78,16 @@ int stage_of_chunk(Schedule schedule, int pp, int chunk);
 // The stage of each of the pp * virtual_stages chunks.
 std::vector<int> chunk_placement(Schedule schedule, int pp, int virtual_stages);
 
-// One list per pipeline rank. One stage alone accumulates gradients, whatever the schedule is called. Fails with
-// `bad_input` where the schedule does not take so many chunks or micro-batches, `unsupported` for a schedule file.
+// A generated schedule.
+struct ScheduleShape {
+    Schedule schedule = kPlainSchedule;
+    int pp = 1, virtual_stages = 1, micro_batches = 1;
+};
+// Does the schedule take these? Fails with `bad_input` where it does not take so many chunks or micro-batches,
+// `unsupported` for a schedule file.
+Expected<void> check_schedule(const ScheduleShape& shape);
+// One list per pipeline rank, in execution order. One stage alone accumulates gradients, whatever the schedule is
+// called. Fails as check_schedule().
 Expected<std::vector<std::vector<Action>>> make_schedule(
     Schedule schedule, int pp, int virtual_stages, int micro_batches);
 
@@ -95,12 +104,11 @@ std::optional<double> closed_form_idle_share(
 
 // Huang et al. 2019, arXiv:1811.06965, section 2.3: all forwards, then all backwards. (m + p - 1) (F + B), of which a
 // stage idles (p - 1) / (m + p - 1).
-std::vector<Action> gpipe_actions(int rank, int pp, int virtual_stages, int micro_batches);
-// Narayanan et al. 2021, arXiv:2104.04473, figure 4 top: warm-up forwards, then one forward and one backward in turn.
-// As long as GPipe.
-std::vector<Action> one_f_one_b_actions(int rank, int pp, int virtual_stages, int micro_batches);
-// The same, bottom: micro-batches go through the chunks of a rank in groups of pp. (v m + p - 1) (F + B), section 2.2.2.
-std::vector<Action> interleaved_actions(int rank, int pp, int virtual_stages, int micro_batches);
+void gpipe_actions(RankActions& actions);
+// Narayanan et al. 2021, arXiv:2104.04473, figure 4. Top, one chunk: warm-up forwards, then one forward and one
+// backward in turn; as long as GPipe. Bottom, interleaved: micro-batches go through the chunks of a rank in groups of
+// pp; (v m + p - 1) (F + B), section 2.2.2.
+void one_f_one_b_actions(RankActions& actions);
 std::optional<double> looped_length(int pp, int virtual_stages, int micro_batches, const ChunkTimes& chunk);
 
 // Qi, Wan, Huang and Lin, "Zero Bubble Pipeline Parallelism", arXiv:2401.10241: weight gradients where a pipeline would
@@ -110,12 +118,12 @@ std::optional<double> looped_length(int pp, int virtual_stages, int micro_batche
 // after its input gradient. Every stage then holds at most pp micro-batches, 1F1B's memory. For W <= min(F, B - W)
 // m (F + B) + (p - 1) (F + B - W) - min(m - 1, p - 1) W; from p micro-batches on the bubble is (p - 1)(T_F + T_B - T_W)
 // of table 2 (T_B = B - W).
-std::vector<Action> zb_h1_actions(int rank, int pp, int virtual_stages, int micro_batches);
+void zb_h1_actions(RankActions& actions);
 std::optional<double> zb_h1_length(int pp, int virtual_stages, int micro_batches, const ChunkTimes& chunk);
 // Section 6 (ZB-V): two chunks per stage, placed as a V. Stage 0 holds first and last chunk, so that the first backward
 // starts where the first forward did. For F = B - W = W 2 m (F + B) + max(p - 1, 4 (p - 1) - 2 (m - 1)) F: from 2 p - 1
 // micro-batches on only the way down the V longer than the work, in 1F1B's memory (2 pp chunks of half a stage).
-std::vector<Action> zb_v_actions(int rank, int pp, int virtual_stages, int micro_batches);
+void zb_v_actions(RankActions& actions);
 std::optional<double> zb_v_length(int pp, int virtual_stages, int micro_batches, const ChunkTimes& chunk);
 
 } // namespace fourfold

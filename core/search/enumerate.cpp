@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/enumerate.h"
 
+#include "core/plan/fields.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,28 +33,38 @@ std::vector<Dimension> essential_order(const std::array<Dimension, 4>& order, co
 
 std::vector<MeshUnit> mesh_units(const SearchSpace& space)
 {
-    std::vector<MeshUnit> units;
-    for (const int gpus : space.gpus) {
-        for (const int tp : space.tp) {
-            for (const int cp : space.cp) {
-                for (const int pp : space.pp) {
-                    const std::int64_t inner = std::int64_t(tp) * cp * pp;
-                    if (inner > gpus || gpus % inner != 0)
-                        continue;
-                    std::vector<std::vector<Dimension>> seen;
-                    for (std::size_t order = 0; order < space.orders.size(); ++order) {
-                        const MeshUnit unit{tp, cp, pp, int(gpus / inner), std::uint8_t(order)};
-                        std::vector<Dimension> essential = essential_order(space.orders[order], unit);
-                        if (std::find(seen.begin(), seen.end(), essential) != seen.end())
-                            continue;
-                        seen.push_back(std::move(essential));
-                        units.push_back(unit);
-                    }
-                }
+    std::vector<MeshUnit> all, part;
+    for (MeshParts parts(space); parts.next(part);)
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+bool MeshParts::next(std::vector<MeshUnit>& units)
+{
+    constexpr std::size_t kEnough = 16'384;
+    units.clear();
+    first_ = next_;
+    while (units.size() < kEnough && !is_last()) {
+        for_each_mesh(space_, space_.gpus[next_], [&](int tp, int cp, int pp, int dp) {
+            std::vector<std::vector<Dimension>> seen;
+            for (std::size_t order = 0; order < space_.orders.size(); ++order) {
+                const MeshUnit unit{tp, cp, pp, dp, std::uint8_t(order)};
+                std::vector<Dimension> essential = essential_order(space_.orders[order], unit);
+                if (std::find(seen.begin(), seen.end(), essential) != seen.end())
+                    continue;
+                seen.push_back(std::move(essential));
+                units.push_back(unit);
             }
-        }
+        });
+        ++next_;
     }
-    return units;
+    return next_ > first_;
+}
+
+double MeshParts::done(double share) const
+{
+    const double before = double(first_), of_part = double(next_ - first_);
+    return (before + share * of_part) / double(space_.gpus.size());
 }
 
 int rounded_batch(int batch, std::int64_t unit, double tolerance)
@@ -102,7 +114,8 @@ void for_each_candidate(const SearchSpace& space, const ResolvedPlan& plan, cons
         for (const Schedule schedule : space.schedule) {
             candidate.schedule = schedule;
             for (const int virtual_stages : space.virtual_stages) {
-                if (!takes_chunks(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max())
+                if (!takes_chunks(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max()
+                    || std::int64_t(unit.pp) * virtual_stages > kMaxChunks)
                     continue;
                 candidate.virtual_stages = std::int16_t(virtual_stages);
                 each_batch();

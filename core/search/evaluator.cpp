@@ -2,9 +2,9 @@
 #include "core/search/evaluator.h"
 
 #include "core/memory/replay.h"
-#include "core/schedule/schedules.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -106,13 +106,20 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
     return plan_;
 }
 
+bool LayoutEvaluator::has_formula() const
+{
+    return has_pipeline_formula(plan_.training.schedule, plan_.layout.pp, plan_.layout.virtual_stages);
+}
+
 // Can the layout be composed of terms?
 bool LayoutEvaluator::composes() const
 {
     const Training& training = plan_.training;
+    const Layout& layout = plan_.layout;
     const CostContext& context = terms_.context();
     return !training.recompute_layers && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0
-        && context.memory_bytes_s > 0;
+        && context.memory_bytes_s > 0
+        && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }
 
 void LayoutEvaluator::find_stages()
@@ -201,7 +208,7 @@ double LayoutEvaluator::peak_of(std::size_t run, int stage)
     }
     const ChunkBytes& chunk = bytes_[at(kinds.front())];
     const bool all = pp > 1 && rule == InFlight::all;
-    const int in_flight = all ? simulated_ : std::min(simulated_, pp - stage);
+    const int in_flight = all ? plan_.training.micro_batches : std::min(simulated_, pp - stage);
     return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
 }
 
@@ -376,20 +383,19 @@ const Evaluation& LayoutEvaluator::evaluate(bool exactly)
     evaluation_.code = rules_.broken(plan_);
     if (!evaluation_.code.empty())
         return evaluation_;
+    simulated_ = micro_batches_to_simulate(plan_);
     if (!composes()) {
         ++ways_.reference;
         evaluation_ = evaluate_by_simulation(plan_, codes_);
         return evaluation_;
     }
     find_stages();
-    simulated_ = micro_batches_to_simulate(plan_);
     fill_memory();
     evaluation_.outcome = LayoutOutcome::does_not_fit;
     if (evaluation_.figures.fit == Fit::no)
         return evaluation_;
     fill_times();
-    const Layout& layout = plan_.layout;
-    const bool formula = has_pipeline_formula(plan_.training.schedule, layout.pp, layout.virtual_stages);
+    const bool formula = has_formula();
     if (!formula && !exactly) {
         evaluation_.outcome = LayoutOutcome::bounded;
         evaluation_.figures.step_time_s = least_step_time();

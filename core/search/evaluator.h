@@ -64,6 +64,7 @@ private:
         std::vector<std::vector<Action>> lists;
         ScheduleOrder order;
     };
+    [[nodiscard]] bool has_formula() const; // of its step time
     [[nodiscard]] bool composes() const;
     const Evaluation& evaluate(bool exactly);
     void find_stages();

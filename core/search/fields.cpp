@@ -191,6 +191,26 @@ void FigureFields::fill(PlanValues& values, const ResolvedPlan& plan, const Layo
     set(PlanField::expected_cost, hours * plan.gpus * budget_.price_per_gpu_hour / goodput);
 }
 
+void fill_ranges(PlanRanges& ranges, const PlanValues& values)
+{
+    using enum PlanField;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kRounding = 1e-9; // of a bound
+    for (std::size_t i = 0; i < kPlanFields; ++i)
+        ranges[i] = std::isnan(values[i]) ? ValueRange{kInfinity, -kInfinity, true} : ValueRange{values[i], values[i]};
+    const auto widen = [&](std::initializer_list<PlanField> fields, double low, double high) {
+        for (const PlanField field : fields) {
+            if (ValueRange& range = ranges[slot(field)]; !range.is_empty())
+                range = {std::min(low, range.low * (1 - kRounding)), std::max(high, range.high * (1 + kRounding))};
+        }
+    };
+    widen({step_time_s, days, cost, energy_mwh}, kInfinity, kInfinity);
+    widen({tps_per_gpu, tokens_per_second, tflops_per_gpu, mfu}, 0, 0);
+    // An interval between checkpoints is whole steps: longer ones may suit it better.
+    for (const PlanField field : {goodput, expected_days, expected_cost})
+        ranges[slot(field)] = {0, kInfinity, true};
+}
+
 void fill_figures(
     PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget)
 {

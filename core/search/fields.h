@@ -83,6 +83,10 @@ void fill_layout(PlanValues& values, const ResolvedPlan& plan); // figures not k
 void fill_figures(
     PlanValues& values, const ResolvedPlan& plan, const LayoutFigures& figures, const TrainingBudget& budget);
 
+using PlanRanges = std::array<ValueRange, kPlanFields>;
+// What is certain of a layout of which `values` are filled with a lower bound of its step time.
+void fill_ranges(PlanRanges& ranges, const PlanValues& values);
+
 // fill_figures for many layouts of one model, GPU and sequence length: what they share is worked out once.
 class FigureFields {
 public:

@@ -38,6 +38,17 @@ bool WatchedConstraint::holds(const PlanValues& values, const Candidate& candida
     return miss == 0;
 }
 
+void WatchedConstraint::count(bool holding)
+{
+    ++judged;
+    held += holding ? 1 : 0;
+}
+
+bool WatchedConstraint::may_be_nearest(double least_miss, const Candidate& candidate) const
+{
+    return held == 0 && (least_miss < nearest_miss || (least_miss == nearest_miss && candidate < nearest));
+}
+
 void WatchedConstraint::keep_nearest(double miss, const Candidate& candidate)
 {
     if (miss > nearest_miss || (miss == nearest_miss && nearest < candidate))

@@ -19,6 +19,10 @@ struct WatchedConstraint {
 
     explicit WatchedConstraint(const Expression& expression);
     bool holds(const PlanValues& values, const Candidate& candidate);
+    // The same where no more is known than that it holds, or misses by `least_miss` at least: only what cannot be the
+    // nearest, see may_be_nearest().
+    void count(bool holding);
+    [[nodiscard]] bool may_be_nearest(double least_miss, const Candidate& candidate) const;
     void merge(const WatchedConstraint& other);
 
 private:

@@ -26,9 +26,11 @@ public:
         , judges_layouts_(std::any_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
         , reads_layouts_(judges_layouts_ || reads_layout(request.objective.expression)
               || std::any_of(request.constraints.begin(), request.constraints.end(), reads_layout))
-        , may_bound_(!request.every && request.objective.monotone
-              && std::all_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
     {
+        const bool judges_figures
+            = !std::all_of(request.constraints.begin(), request.constraints.end(), needs_only_layout);
+        may_bound_ = !request.every && request.objective.monotone && !judges_figures;
+        estimates_ = may_bound_ || (!request.every && judges_figures);
     }
     void search(const MeshUnit& unit, const std::stop_token& stop)
     {
@@ -97,7 +99,7 @@ private:
             if (!all_hold(true, candidate))
                 return;
         }
-        const Evaluation& evaluation = may_bound_ ? evaluator_.estimate() : evaluator_.evaluate();
+        const Evaluation& evaluation = estimates_ ? evaluator_.estimate() : evaluator_.evaluate();
         switch (evaluation.outcome) {
         case LayoutOutcome::broken_rule:
             ++gathered.counts.broken_rules;
@@ -109,6 +111,11 @@ private:
             gathered.keep_smallest({candidate, evaluation.figures});
             break;
         case LayoutOutcome::bounded: {
+            if (!may_bound_) {
+                if (!is_ruled_out(candidate, plan, evaluation.figures))
+                    take(candidate, plan, evaluator_.evaluate().figures);
+                break;
+            }
             const FoundLayout at_best = found_of(candidate, plan, evaluation.figures);
             if (gathered.may_matter(at_best)) {
                 --gathered.counts.enumerated; // time() counts it, whatever comes of it
@@ -131,6 +138,34 @@ private:
         ++gathered.counts.evaluated;
         fresh.push_back(found);
         gathered.keep(found);
+    }
+    // Does a constraint leave the layout out, however much longer than `at_best` its steps are? Says so, and counts it,
+    // only where no constraint has to be looked at more closely for it.
+    bool is_ruled_out(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& at_best)
+    {
+        found_of(candidate, plan, at_best);
+        fill_ranges(ranges_, values_);
+        const WatchedConstraint* first = nullptr;
+        for (const WatchedConstraint& constraint : gathered.constraints) {
+            if (constraint.layout_only)
+                continue;
+            const Expression::Outlook outlook = constraint.expression->outlook(ranges_);
+            if (outlook.must_hold)
+                continue;
+            if (outlook.may_hold || constraint.may_be_nearest(outlook.least_miss, candidate))
+                return false;
+            if (first == nullptr)
+                first = &constraint;
+        }
+        if (first == nullptr)
+            return false;
+        for (WatchedConstraint& constraint : gathered.constraints) {
+            if (!constraint.layout_only)
+                constraint.count(constraint.expression->outlook(ranges_).must_hold);
+        }
+        gathered.reject(first->expression->text(), candidate);
+        ++gathered.counts.constrained;
+        return true;
     }
     // Fills values_.
     FoundLayout found_of(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& figures)
@@ -156,8 +191,10 @@ private:
     bool judges_layouts_ = false; // some constraint needs no prediction
     bool reads_layouts_ = false; // some expression reads more than figures
     bool may_bound_ = false; // what a bound leaves out changes no other figure of the result
+    bool estimates_ = false; // a bound may spare a layout from being timed
     bool filled_ = false; // values_ hold the candidate's layout
     PlanValues values_{};
+    PlanRanges ranges_{};
 };
 
 } // namespace
@@ -190,11 +227,13 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     std::stop_token stop) // NOLINT(performance-unnecessary-value-param)
 {
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<MeshUnit> units = mesh_units(request.space);
+    MeshParts parts(request.space);
+    std::vector<MeshUnit> units;
+    bool more = parts.next(units);
     const std::size_t threads = thread_count(request.threads, units.size());
     std::mutex mutex; // guards the calls of the observer, and what it is told
     std::vector<SearchCounts> told(threads);
-    std::size_t done = 0;
+    std::size_t done = 0; // of the part
     const auto tell_found = [&](Worker& worker) {
         if (observer.found && !worker.fresh.empty())
             observer.found(worker.fresh);
@@ -205,18 +244,20 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     workers.reserve(threads);
     for (std::size_t thread = 0; thread < threads; ++thread)
         workers.emplace_back(request);
-    share_out(units.size(), threads, stop, [&](std::size_t thread, std::size_t unit) {
-        Worker& worker = workers[thread];
-        worker.search(units[unit], stop);
-        const std::lock_guard lock(mutex);
-        tell_found(worker);
-        ++done;
-        told[thread] = worker.gathered.counts;
-        // The last part of the progress is that of the timing below.
-        if (observer.progress && done < units.size())
-            observer.progress(
-                double(done) / double(units.size()), std::accumulate(told.begin(), told.end(), SearchCounts{}));
-    });
+    for (; more && !stop.stop_requested(); more = parts.next(units), done = 0) {
+        share_out(units.size(), threads, stop, [&](std::size_t thread, std::size_t unit) {
+            Worker& worker = workers[thread];
+            worker.search(units[unit], stop);
+            const std::lock_guard lock(mutex);
+            tell_found(worker);
+            ++done;
+            told[thread] = worker.gathered.counts;
+            // The last part of the progress is that of the timing below.
+            if (observer.progress && (done < units.size() || !parts.is_last()))
+                observer.progress(parts.done(double(done) / double(units.size())),
+                    std::accumulate(told.begin(), told.end(), SearchCounts{}));
+        });
+    }
 
     Gathered all(request);
     std::vector<FoundLayout> pending;

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/derived.h"
+#include "core/plan/fields.h"
 #include "core/plan/stage_layers.h"
 
 #include <algorithm>
@@ -60,9 +61,10 @@ Expected<void> set_numbers(std::vector<int>& axis, const std::vector<std::string
     for (const std::string& word : words) {
         int value = 0;
         const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (code != std::errc() || end != word.data() + word.size() || value < 1)
-            return Problem{
-                ProblemCode::bad_input, "found " + in_quotes(word) + ", expected whole numbers above 0", "", where};
+        if (code != std::errc() || end != word.data() + word.size() || value < 1 || value > kMaxGpus)
+            return Problem{ProblemCode::bad_input,
+                "found " + in_quotes(word) + ", expected whole numbers above 0, at most " + std::to_string(kMaxGpus),
+                "", where};
         values.push_back(value);
     }
     sort_unique(values);
@@ -110,14 +112,8 @@ Expected<void> set_orders(
 double SearchSpace::combinations() const
 {
     double degrees = 0;
-    for (const int count : gpus) {
-        for (const int t : tp) {
-            for (const int c : cp) {
-                for (const int p : pp)
-                    degrees += count % (std::int64_t(t) * c * p) == 0 ? 1 : 0;
-            }
-        }
-    }
+    for (const int count : gpus)
+        for_each_mesh(*this, count, [&](int, int, int, int) { ++degrees; });
     for (const std::size_t size : {ep.size(), virtual_stages.size(), micro_batch.size(), sharding.size(),
              recompute.size(), schedule.size(), orders.size()})
         degrees *= double(size);
@@ -156,6 +152,12 @@ std::vector<int> gpu_counts(const Cluster& cluster, int most)
     for (int count = 2 * node; count <= most; count += node)
         counts.push_back(count);
     return counts;
+}
+
+int micro_batches_of(int global_batch, int micro_batch, int dp)
+{
+    const std::int64_t unit = std::int64_t(std::max(1, micro_batch)) * std::max(1, dp);
+    return int(std::max<std::int64_t>(1, global_batch / unit));
 }
 
 std::vector<std::string> axis_names()
@@ -244,8 +246,7 @@ void place_batch(const Candidate& candidate, const ResolvedPlan& base, ResolvedP
     training.schedule = candidate.schedule;
     training.micro_batch = candidate.micro_batch;
     training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base.training.global_batch;
-    training.micro_batches
-        = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
+    training.micro_batches = micro_batches_of(training.global_batch, candidate.micro_batch, candidate.dp);
 }
 
 } // namespace fourfold

@@ -21,9 +21,27 @@ struct SearchSpace {
     // lies within this share of the plan's: 0 = as the plan says.
     double batch_tolerance = 0;
 
-    // Combinations of all axes, before any rule: the size of what is searched.
+    // Combinations of all axes, before any rule: the size of what is searched, at most.
     [[nodiscard]] double combinations() const;
 };
+
+// Calls visit(tp, cp, pp, dp) for every mesh of `gpus` GPUs.
+template <typename Visit>
+void for_each_mesh(const SearchSpace& space, int gpus, Visit&& visit)
+{
+    for (const int tp : space.tp) {
+        if (gpus % tp != 0)
+            continue;
+        for (const int cp : space.cp) {
+            if (gpus / tp % cp != 0)
+                continue;
+            for (const int pp : space.pp) {
+                if (gpus / tp / cp % pp == 0)
+                    visit(tp, cp, pp, gpus / tp / cp / pp);
+            }
+        }
+    }
+}
 
 // The usual axes for a plan: GPUs as given; TP up to the attention heads, CP up to 64, PP up to the layers, EP over the
 // divisors of the experts, micro-batches of 1, 2, 4, 8 and 16, one to eight virtual stages, sharding none, optimizer
@@ -33,6 +51,9 @@ SearchSpace default_space(const ResolvedPlan& plan, std::vector<int> gpus);
 
 // GPU counts up to `most`: whole nodes, and the divisors of one node below that.
 std::vector<int> gpu_counts(const Cluster& cluster, int most);
+
+// Micro-batches of a step, at least one.
+int micro_batches_of(int global_batch, int micro_batch, int dp);
 
 // "tp=1,2,4", "recompute=none,full", "order=tp-cp-pp-dp": replaces one axis. `where` starts messages.
 Expected<void> set_axis(SearchSpace& space, const std::string& assignment, const std::string& where);

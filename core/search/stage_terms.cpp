@@ -123,7 +123,8 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
     const auto packed = [&](GroupKind group) { return std::int32_t(context_.span(group).key()); };
     const bool experts = plan.model.experts.has_value(), pipeline = layout.pp > 1;
     const Key key{layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
-        experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0, pipeline && traits_of(plan.training.schedule).splits_backward ? 1 : 0};
+        experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0,
+        pipeline && traits_of(plan.training.schedule).splits_backward ? 1 : 0};
     cut_ = &cuts_[key];
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/plan/fields.h"
 #include "core/search/space.h"
 
 #include <array>
@@ -115,6 +116,9 @@ Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& 
     if (layout.micro_batch > kMost || layout.virtual_stages > kMost)
         return Problem{
             ProblemCode::bad_input, "micro_batch or virtual_stages is above " + std::to_string(kMost), "", "layout"};
+    if (std::int64_t(layout.pp) * layout.virtual_stages > kMaxChunks)
+        return Problem{ProblemCode::bad_input,
+            "pp x virtual_stages is more than " + std::to_string(kMaxChunks) + " model chunks", "", "layout"};
     SearchSpace space;
     space.orders = {base.layout.order};
     Candidate candidate;
@@ -127,7 +131,8 @@ Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& 
     candidate.micro_batch = std::int16_t(layout.micro_batch);
     candidate.sharding = base.training.sharding;
     candidate.recompute = base.training.recompute;
-    candidate.schedule = layout.pp == 1 ? kPlainSchedule : schedule_taking(base.training.schedule, layout.virtual_stages);
+    candidate.schedule
+        = layout.pp == 1 ? kPlainSchedule : schedule_taking(base.training.schedule, layout.virtual_stages);
     ResolvedPlan plan = base;
     place(candidate, space, base, plan);
     return plan;

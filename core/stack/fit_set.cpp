@@ -106,7 +106,7 @@ Expected<std::vector<FitSet>> fit_sets_from_json(const Json& json, const std::st
     for (std::size_t i = 0; i < json.size(); ++i) {
         FOURFOLD_TRY(const Fields fields, Fields::of(json[i], where + "[" + std::to_string(i) + "]"));
         FitSet set;
-        FOURFOLD_TRY(set.name, fields.text("name"));
+        FOURFOLD_TRY(set.name, fields.name("name"));
         FOURFOLD_TRY(set.overall_width, fields.non_negative_or("overall_width", 0));
         if (fields.has("gpus")) {
             const Json& list = fields.json()["gpus"];

@@ -140,7 +140,7 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     Stack stack;
     stack.training_defaults = Json::object();
     FOURFOLD_TRY(stack.id, fields.text("id"));
-    FOURFOLD_TRY(stack.name, fields.text_or("name", stack.id));
+    FOURFOLD_TRY(stack.name, fields.name_or("name", stack.id));
     FOURFOLD_TRY(stack.memory_convention, read_convention(fields, stack.memory_convention));
     FOURFOLD_TRY(stack.memory_stage, fields.small_integer_or("memory_stage", stack.memory_stage, -1, kMostStages));
     FOURFOLD_TRY(stack.stage_split, read_stage_split(fields, stack.stage_split));

@@ -2,6 +2,7 @@
 # Compiler, linker and install settings that every target shares.
 include(GNUInstallDirs)
 include(CheckLinkerFlag)
+include(FourfoldVersions)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -26,11 +27,11 @@ endif()
 
 # Libraries that more than one layer links: found here, because imported targets are known only below the folder that
 # found them.
-find_package(nlohmann_json 3.11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
-pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+fourfold_find_package(nlohmann_json)
+fourfold_find_module(SODIUM libsodium)
+fourfold_find_module(ZSTD libzstd)
 
 # All programs side by side, so that they find each other without an installation.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/chain.h"
 
-#include "runner/agent/network_probe.h"
-#include "runner/agent/token.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/message.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace fourfold {
@@ -23,34 +18,13 @@ namespace {
 
 constexpr int kStallSeconds = 20; // a next node that takes or says nothing for so long is left alone
 constexpr unsigned kAcceptSeconds = 120;
+constexpr int kMostSenders = 4;
 
 void tune(int fd)
 {
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    set_no_delay(fd);
     const timeval limit{kStallSeconds, 0};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
-// The connection that knows the word; the others are closed. Never returns without one: alarm() ends the process.
-int wait_for_peer(int listener, const std::string& token)
-{
-    for (;;) {
-        const int peer = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-        if (peer < 0 && (errno == EINTR || errno == ECONNABORTED))
-            continue;
-        if (peer < 0)
-            _exit(1);
-        const timeval limit{5, 0};
-        setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        std::string said(kChainTokenBytes, '\0');
-        if (recv(peer, said.data(), said.size(), MSG_WAITALL) == ssize_t(said.size()) && same_token(said, token)) {
-            const timeval none{0, 0};
-            setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
-            return peer;
-        }
-        close(peer);
-    }
 }
 
 } // namespace
@@ -59,7 +33,7 @@ std::optional<ChainLink> chain_link(const Json& json)
 {
     ChainLink link{
         text_field(json, "address"), static_cast<int>(integer_field(json, "port")), text_field(json, "token")};
-    if (link.port <= 0 || link.port > 65535 || link.token.size() != kChainTokenBytes)
+    if (link.port <= 0 || link.port > 65535 || !is_token(link.token))
         return {};
     return link;
 }
@@ -72,11 +46,10 @@ Downstream::Downstream(FileDescriptor fd)
 Expected<Downstream> Downstream::connect(const ChainLink& link, double timeout_s)
 {
     FOURFOLD_TRY(FileDescriptor fd, connect_to(link.address, link.port, timeout_s));
+    if (const auto proved = prove(fd.get(), link.token, kForFiles, seconds_from_now(timeout_s)); !proved)
+        return Problem{ProblemCode::network, "the next node of the chain: " + proved.error().message, {}, link.address};
     tune(fd.get());
-    Downstream next(std::move(fd));
-    if (!write_fully(next.fd_.get(), link.token))
-        return Problem{ProblemCode::network, "the next node of the chain does not listen", {}, link.address};
-    return next;
+    return Downstream(std::move(fd));
 }
 
 void Downstream::send(FrameKind kind, std::string_view payload)
@@ -144,16 +117,10 @@ void Downstream::finish()
 Expected<ServerProcess> start_relay(
     const std::string& address, const std::string& token, const std::function<void(int fd)>& serve)
 {
-    if (token.size() != kChainTokenBytes)
-        return Problem{ProblemCode::bad_input, "the chain's token must have 64 characters", {}, {}};
-    return ServerProcess::start(address, 4, "the chain", [&](int listener) {
-        alarm(kAcceptSeconds);
-        const FileDescriptor peer(wait_for_peer(listener, token));
-        alarm(0);
-        close(listener);
-        tune(peer.get());
-        serve(peer.get());
-    });
+    return ServerProcess::start(address, {"the chain", kForFiles, token, kMostSenders, kAcceptSeconds, [&](int peer) {
+                                              tune(peer);
+                                              serve(peer);
+                                          }});
 }
 
 } // namespace fourfold

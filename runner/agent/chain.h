@@ -15,13 +15,11 @@
 
 namespace fourfold {
 
-inline constexpr std::size_t kChainTokenBytes = 64;
-
-// Where the next node takes files: a numeric address on the data plane, and a word that only the client gave it.
+// Where the next node takes files: a numeric address on the data plane, and a token that only the client gave it.
 struct ChainLink {
     std::string address;
     int port = 0;
-    std::string token; // kChainTokenBytes characters
+    std::string token;
 };
 // Nothing when the object names none.
 std::optional<ChainLink> chain_link(const Json& json);
@@ -49,7 +47,7 @@ private:
     FrameParser parser_;
 };
 
-// Takes one connection that begins with `token` on a free port of `address`, and hands it to `serve`.
+// Hands each connection that proves `token` on a free port of `address` to `serve`, in a process of its own.
 Expected<ServerProcess> start_relay(
     const std::string& address, const std::string& token, const std::function<void(int fd)>& serve);
 

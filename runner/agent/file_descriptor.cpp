@@ -11,13 +11,6 @@
 
 namespace fourfold {
 
-void FileDescriptor::close()
-{
-    if (fd_ >= 0)
-        ::close(fd_);
-    fd_ = -1;
-}
-
 Problem errno_problem(const std::string& what, const std::filesystem::path& where)
 {
     const int error = errno;

@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An owned file descriptor, and reads and writes that finish what they begin.
+// Files opened safely, and reads and writes that finish what they begin.
 #pragma once
 
 #include "core/base/expected.h"
+#include "core/base/file_descriptor.h"
 
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace fourfold {
-
-class FileDescriptor {
-public:
-    FileDescriptor() = default;
-    explicit FileDescriptor(int fd)
-        : fd_(fd)
-    {
-    }
-    FileDescriptor(FileDescriptor&& other) noexcept
-        : fd_(std::exchange(other.fd_, -1))
-    {
-    }
-    FileDescriptor& operator=(FileDescriptor&& other) noexcept
-    {
-        if (this != &other) {
-            close();
-            fd_ = std::exchange(other.fd_, -1);
-        }
-        return *this;
-    }
-    ~FileDescriptor() { close(); }
-
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool valid() const { return fd_ >= 0; }
-    void close();
-
-private:
-    int fd_ = -1;
-};
 
 // A Problem (io) with the text of errno.
 Problem errno_problem(const std::string& what, const std::filesystem::path& where);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/job_reach.h"
 
-#include "core/base/random_token.h"
 #include "runner/agent/network_probe.h"
 #include "runner/agent/node_checks.h"
 #include "runner/protocol/message.h"
@@ -35,22 +34,22 @@ bool all_wrote(const std::filesystem::path& shared, const char* what, int nodes)
 
 } // namespace
 
-JobReach::JobReach(std::filesystem::path shared, const RunSpec& spec, ServerProcess server)
+JobReach::JobReach(std::filesystem::path shared, const RunSpec& spec, std::string token, ServerProcess server)
     : shared_(std::move(shared))
     , node_(spec.node)
     , nodes_(spec.nodes)
+    , token_(std::move(token))
     , server_(std::move(server))
 {
 }
 
-Expected<JobReach> JobReach::start(const std::filesystem::path& shared, const RunSpec& spec)
+Expected<JobReach> JobReach::start(const std::filesystem::path& shared, const RunSpec& spec, const std::string& token)
 {
-    const std::string token = random_token(16);
     FOURFOLD_TRY(ServerProcess server, start_probe_server(spec.address, token));
     const int port = server.port();
     FOURFOLD_CHECK(write_file_atomically(file_of(shared, "reach", spec.node),
-        to_wire({{"host", spec.host}, {"address", spec.address}, {"port", port}, {"token", token}})));
-    return JobReach(shared, spec, std::move(server));
+        to_wire({{"host", spec.host}, {"address", spec.address}, {"port", port}})));
+    return JobReach(shared, spec, token, std::move(server));
 }
 
 Expected<bool> JobReach::look(double timeout_s)
@@ -70,8 +69,8 @@ Expected<bool> JobReach::look(double timeout_s)
     for (const int other : others) {
         FOURFOLD_TRY(const Json there, read_json_file(file_of(shared_, "reach", other)));
         const std::string address = text_field(there, "address");
-        const Json link = probe_peer({address, static_cast<int>(integer_field(there, "port")),
-            text_field(there, "token"), timeout_s, false, true});
+        const Json link
+            = probe_peer({address, static_cast<int>(integer_field(there, "port")), token_, timeout_s, false, true});
         links.push_back({{"from", text_field(own, "host")}, {"to", text_field(there, "host")}, {"address", address},
             {"state", text_field(link, "state", "failed")}, {"error", text_field(link, "error")}});
         silent += text_field(link, "state") == "timeout" ? 1 : 0;

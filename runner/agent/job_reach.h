@@ -12,9 +12,9 @@ namespace fourfold {
 
 class JobReach {
 public:
-    // Answers the other nodes at `spec.address`, for as long as this object lives, and says so as "reach<node>.json" in
-    // `shared`.
-    static Expected<JobReach> start(const std::filesystem::path& shared, const RunSpec& spec);
+    // Answers those of the other nodes that know the run's token at `spec.address`, for as long as this object lives,
+    // and says so as "reach<node>.json" in `shared`.
+    static Expected<JobReach> start(const std::filesystem::path& shared, const RunSpec& spec, const std::string& token);
 
     // When all have said where they answer: tries the next 16 nodes in their order and the first one, and writes
     // "reached<node>.json". False until then. Waits `timeout_s` for a node that is silent, and gives up after three.
@@ -24,10 +24,11 @@ public:
     [[nodiscard]] Expected<bool> judge() const;
 
 private:
-    JobReach(std::filesystem::path shared, const RunSpec& spec, ServerProcess server);
+    JobReach(std::filesystem::path shared, const RunSpec& spec, std::string token, ServerProcess server);
 
     std::filesystem::path shared_;
     int node_, nodes_;
+    std::string token_;
     ServerProcess server_;
     bool looked_ = false;
 };

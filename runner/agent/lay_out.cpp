@@ -16,7 +16,7 @@ Expected<void> lay_out_files(Store& store, const RunFolder& folder, const RunSpe
         std::error_code error;
         if (!std::filesystem::exists(target, error))
             return Problem{ProblemCode::not_found, "is needed by the run and does not exist", {}, target.string()};
-        std::filesystem::create_directories(link.parent_path(), error);
+        FOURFOLD_CHECK(make_trusted_folders(folder.path(), std::filesystem::path(file.name).parent_path()));
         std::filesystem::remove(link, error); // of an attempt that did not get further
         if (symlink(target.c_str(), link.c_str()) != 0)
             return errno_problem("cannot be linked", link);

@@ -5,6 +5,7 @@
 #include "runner/agent/installed_files.h"
 #include "runner/agent/node_checks.h"
 #include "runner/agent/program_output.h"
+#include "runner/agent/trusted_path.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -98,7 +99,15 @@ Json nccl_checks()
             "the CUDA bundle brings it"));
         return out;
     }
-    const std::string& file = found.front();
+    // A library is code that runs when it is loaded.
+    const auto ours = std::find_if(
+        found.begin(), found.end(), [](const std::string& file) { return open_trusted_file(file, {}).has_value(); });
+    if (ours == found.end()) {
+        out.push_back(finding("NCCL", "info", "the node's own could be changed by other users: it is not used",
+            found.front(), "the CUDA bundle brings it"));
+        return out;
+    }
+    const std::string& file = *ours;
     const std::string version = nccl_version(file);
     // The loader maps and relocates what it is to preload, and says so when it cannot.
     const std::string said = output_of({kLoader, "--preload", file.c_str(), "/bin/true"}, kSeconds, true);

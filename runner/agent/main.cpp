@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/standard_streams.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_node.h"
 #include "runner/protocol/message.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+
+namespace {
+// The first contact runs the descriptor that it has hashed: nobody needs that any more, and lists of processes would
+// show "/proc/self/fd/3".
+void take_name(char* name)
+{
+    constexpr char kName[] = "fourfold-agent";
+    if (std::strncmp(name, "/proc/self/fd/", sizeof "/proc/self/fd/" - 1) != 0)
+        return;
+    close(std::atoi(name + sizeof "/proc/self/fd/" - 1));
+    std::memset(name, 0, std::strlen(name));
+    std::memcpy(name, kName, sizeof kName); // as long as the shortest of those
+    prctl(PR_SET_NAME, kName);
+}
+} // namespace
 
 int main(int argc, char** argv)
 {
+    fourfold::open_standard_streams();
     signal(SIGPIPE, SIG_IGN); // a client that goes away is seen by the failed write
     signal(SIGHUP, SIG_IGN);
     umask(077);
+    if (argc > 0)
+        take_name(argv[0]);
     const char* command = argc == 2 ? argv[1] : "";
     if (std::strcmp(command, "version") == 0) {
         std::printf("fourfold-agent, protocol %d\n", fourfold::kProtocolVersion);
-        return 0;
+        return fourfold::status_after_output(0, "fourfold-agent");
     }
     if (std::strcmp(command, "session") == 0)
         return fourfold::Session(STDIN_FILENO, STDOUT_FILENO).run();

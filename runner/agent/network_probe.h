@@ -3,15 +3,14 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "runner/agent/file_descriptor.h"
 #include "runner/agent/server_process.h"
 
 #include <string>
 
 namespace fourfold {
 
-// Answers probes of the other nodes on a free port of `address`, for ten minutes at most. Only connections that begin
-// with `token` (32 characters) are answered.
+// Answers probes of the other nodes on a free port of `address`, until nobody has come for ten minutes. Only
+// connections that prove `token` are answered.
 Expected<ServerProcess> start_probe_server(const std::string& address, const std::string& token);
 
 struct ProbeOrder {
@@ -32,9 +31,5 @@ Json probe_peer(const ProbeOrder& order);
 std::string interface_of(const std::string& address);
 // All with an address, as runner/protocol/interfaces.h wants them; of several addresses the first IPv4 one.
 Json network_interfaces();
-// A stream socket bound to a free port of a numeric address; fails with network when this node does not have it.
-Expected<std::pair<FileDescriptor, int>> bound_socket(const std::string& address);
-// A blocking stream socket connected to a numeric address.
-Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s);
 
 } // namespace fourfold

@@ -69,6 +69,9 @@ std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& 
     variables["LOCAL_WORLD_SIZE"] = std::to_string(spec.ranks.size());
     variables["MASTER_ADDR"] = rendezvous.address;
     variables["MASTER_PORT"] = std::to_string(rendezvous.port);
+    variables["FOURFOLD_TOKEN"] = rendezvous.token;
+    if (place.rank == 0 && rendezvous.listener.valid())
+        variables["FOURFOLD_LISTENER"] = std::to_string(rendezvous.listener.get());
     variables["FOURFOLD_ADDRESS"] = spec.address;
     variables["FOURFOLD_BACKEND"] = spec.backend;
     variables["FOURFOLD_RUN"] = spec.run;

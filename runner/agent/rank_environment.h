@@ -2,6 +2,7 @@
 // The variables and the command line that a rank is started with.
 #pragma once
 
+#include "core/base/file_descriptor.h"
 #include "runner/agent/prelude.h"
 #include "runner/protocol/run_spec.h"
 
@@ -14,6 +15,8 @@ namespace fourfold {
 struct Rendezvous {
     std::string address; // numeric, of the first node
     int port = 0;
+    std::string token; // by which the ranks know each other (runner/net/proof.h)
+    FileDescriptor listener; // where rank 0 is to serve; on the first node only
 };
 
 // "NAME=value", sorted: `before` (the prelude's), what the target and the plan ask for, the launcher's contract.

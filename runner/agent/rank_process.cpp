@@ -63,6 +63,8 @@ Expected<pid_t> start_rank(const RunSpec& spec, const RankPlace& place, const st
         for (const int signal : {SIGHUP, SIGPIPE, SIGINT, SIGTERM, SIGCHLD})
             ::signal(signal, SIG_DFL);
         umask(077);
+        if (place.rank == 0 && rendezvous.listener.valid())
+            fcntl(rendezvous.listener.get(), F_SETFD, 0); // no other rank inherits it
         dup2(null.get(), 0);
         dup2(log, 1);
         dup2(log, 2);

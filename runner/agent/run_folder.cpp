@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/run_folder.h"
 
+#include "runner/protocol/distrust.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -17,24 +18,6 @@
 namespace fourfold {
 
 namespace {
-Expected<void> make_private(const std::filesystem::path& folder)
-{
-    if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-        return errno_problem("the folder cannot be made", folder);
-    return {};
-}
-
-Expected<void> make_private_parents(const std::filesystem::path& folder)
-{
-    std::filesystem::path so_far;
-    for (const auto& part : folder) {
-        so_far /= part;
-        struct stat info { };
-        if (stat(so_far.c_str(), &info) != 0)
-            FOURFOLD_CHECK(make_private(so_far));
-    }
-    return {};
-}
 constexpr double kSilentSeconds = 60; // clocks of a cluster may differ by some
 
 std::string own_host_name()
@@ -52,7 +35,7 @@ double now_s()
 }
 } // namespace
 
-Expected<std::filesystem::path> checked_base(const std::string& base)
+Expected<std::filesystem::path> checked_base(const std::string& base, const GroupFolders& group_writable)
 {
     std::string path = base;
     const char* home = std::getenv("HOME");
@@ -68,25 +51,25 @@ Expected<std::filesystem::path> checked_base(const std::string& base)
         return Problem{ProblemCode::bad_input, "the base folder \"" + path + "\" is not absolute",
             "begin it with / or ~/", "base_folder"};
     const std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
-    FOURFOLD_CHECK(make_private_parents(folder));
+    FOURFOLD_TRY(const FileDescriptor opened, open_trusted_folder(folder, group_writable, true));
     struct stat info { };
-    if (stat(folder.c_str(), &info) != 0)
+    if (fstat(opened.get(), &info) != 0)
         return errno_problem("the base folder cannot be used", folder);
-    if (!S_ISDIR(info.st_mode))
-        return Problem{ProblemCode::io, "the base folder is not a folder", {}, folder.string()};
     if (info.st_uid != geteuid())
-        return Problem{ProblemCode::refused, "the base folder belongs to another user",
-            "choose a base_folder of your own", folder.string()};
+        return distrust("owner", folder.string());
     if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return Problem{
-            ProblemCode::refused, "the base folder may be written by others", "chmod 700 it", folder.string()};
+        return distrust("others", folder.string());
     if (access(folder.c_str(), W_OK | X_OK) != 0)
         return errno_problem("the base folder cannot be written", folder);
+    // What somebody else may have put there while the folder was open to them, and may still hold.
+    for (const char* name : {"agent", "runs", "store"})
+        FOURFOLD_CHECK(make_trusted_folders(folder, name));
     return folder;
 }
 
 RunFolder::RunFolder(const std::filesystem::path& base, const std::string& run, int node)
-    : path_(base / "runs" / run_folder_name(run, node))
+    : base_(base)
+    , path_(base / "runs" / run_folder_name(run, node))
 {
 }
 
@@ -117,7 +100,7 @@ std::vector<int> shares_of(const std::filesystem::path& base, const std::string&
 
 Expected<void> RunFolder::create() const
 {
-    return make_private_parents(path_);
+    return make_trusted_folders(base_, path_.lexically_relative(base_));
 }
 
 Expected<FileDescriptor> RunFolder::lock() const

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "runner/agent/file_descriptor.h"
 #include "runner/agent/processes.h"
+#include "runner/agent/trusted_path.h"
 #include "runner/protocol/run_spec.h"
 
 #include <filesystem>
@@ -15,8 +16,9 @@
 
 namespace fourfold {
 
-// Checks that `base` is an absolute folder of this user that nobody else may write; creates it (0700).
-Expected<std::filesystem::path> checked_base(const std::string& base);
+// Checks that `base` is an absolute folder of this user that nobody else may write, at a place to trust (see
+// trusted_path.h), and the same of the folders that are always in it; creates them (0700).
+Expected<std::filesystem::path> checked_base(const std::string& base, const GroupFolders& group_writable = {});
 
 struct RunStatus {
     std::string state; // "running", "stopping", "ended"
@@ -43,7 +45,7 @@ public:
     [[nodiscard]] std::filesystem::path file(const std::string& name) const { return path_ / name; }
     [[nodiscard]] bool exists() const;
 
-    Expected<void> create() const; // all parents 0700; fine when it exists
+    Expected<void> create() const; // in a base folder that was checked, all 0700; fine when it exists
     // The exclusive lock that a supervisor holds as long as it lives; `refused` when somebody has it.
     [[nodiscard]] Expected<FileDescriptor> lock() const;
 
@@ -63,7 +65,7 @@ public:
     [[nodiscard]] std::string verdict() const;
 
 private:
-    std::filesystem::path path_;
+    std::filesystem::path base_, path_;
 };
 
 // The shares of a run in this base folder: the first node's folder has those of others inside it where they share it.

@@ -28,7 +28,10 @@ Session::Session(int in, int out)
 
 bool Session::send(const Json& reply)
 {
-    const std::string text = to_wire(reply);
+    std::string text = to_wire(reply);
+    if (text.size() > kMaxFrameBytes)
+        text = to_wire(error_reply({ProblemCode::unsupported,
+            "the node's answer of " + std::to_string(text.size()) + " bytes is too large to be sent", {}, {}}));
     if (!write_fully(out_, encode_frame(FrameKind::json, text)))
         closed_ = true;
     return !closed_;
@@ -56,9 +59,10 @@ std::optional<Frame> Session::next_frame(int timeout_ms, int also)
         const int ready = poll(waiting.data(), waiting.size(), timeout_ms < 0 ? kLookMs : timeout_ms);
         if (ready < 0 && errno == EINTR)
             continue;
-        if (ready == 0 && timeout_ms < 0) {
+        if (ready == 0) {
             closed_ = monotonic_seconds() - heard_ > kSilentClient;
-            continue;
+            if (timeout_ms < 0)
+                continue;
         }
         if (ready == 0 || waiting[0].revents == 0)
             return {};
@@ -144,6 +148,8 @@ void Session::handle(const Json& request)
             return clock();
         if (what == "listen")
             return listen(request);
+        if (what == "unlisten")
+            return unlisten();
         if (what == "reach")
             return reach(request);
         return Problem{ProblemCode::unsupported, "this agent does not know the request \"" + what + "\"",
@@ -160,8 +166,12 @@ Expected<void> Session::hello(const Json& request)
             "this agent speaks protocol " + std::to_string(kProtocolVersion) + ", the client "
                 + std::to_string(protocol),
             "use the same version of Fourfold on both sides", {}};
-    FOURFOLD_TRY(base_, checked_base(text_field(request, "base")));
-    store_ = std::make_unique<Store>(base_);
+    for (const Json& folder : array_field(request, "group_writable")) {
+        if (folder.is_string())
+            group_writable_.push_back(folder.get<std::string>());
+    }
+    FOURFOLD_TRY(base_, checked_base(text_field(request, "base"), group_writable_));
+    store_ = std::make_unique<Store>(base_, group_writable_);
     Json reply = {{"is", "hello"}, {"protocol", kProtocolVersion}};
     const Json facts = node_facts(base_);
     for (const auto& [key, value] : facts.items())

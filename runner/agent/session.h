@@ -23,14 +23,15 @@ public:
     // Until the peer closes its end; the process's exit status.
     int run();
     // For the node before this one: takes files into the store of `base` and hands them on to `next`.
-    int take_files(const std::filesystem::path& base, const std::optional<ChainLink>& next);
+    int take_files(
+        const std::filesystem::path& base, const GroupFolders& group_writable, const std::optional<ChainLink>& next);
 
 private:
     struct Prepared {
         RunFolder folder;
         RunSpec spec;
-        FileDescriptor lock, port_holder;
-        Environment environment; // what the prelude left
+        FileDescriptor lock, listener; // the rendezvous, of the first node
+        Prelude prelude;
     };
 
     // The wire. A broken output or a malformed input ends the session.
@@ -61,6 +62,7 @@ private:
     Expected<void> clock();
     Expected<void> clear(const Json& request);
     Expected<void> listen(const Json& request);
+    Expected<void> unlisten();
     Expected<void> reach(const Json& request);
     // While events are followed: stop, ping, diagnose.
     Expected<void> aside(const Json& request, const RunFolder& folder);
@@ -74,6 +76,7 @@ private:
     bool closed_ = false;
     double heard_; // when the client was last heard (monotonic)
     std::filesystem::path base_; // empty before hello
+    GroupFolders group_writable_;
     std::unique_ptr<Store> store_;
     InstalledFiles installed_;
     std::unique_ptr<Prepared> prepared_;

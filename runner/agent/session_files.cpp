@@ -25,9 +25,13 @@ Expected<void> Session::have(const Json& request)
                 candidates.push_back(candidate.get<std::string>());
         }
         auto place = store_->find(sha256, static_cast<uint64_t>(size), candidates);
-        if (!place && !text_field(item, "library").empty())
-            place = store_->find(sha256, static_cast<uint64_t>(size),
-                installed_.find(text_field(item, "library"), static_cast<uint64_t>(size)));
+        if (!place && !text_field(item, "library").empty()) {
+            const auto installed = installed_.find(text_field(item, "library"), static_cast<uint64_t>(size));
+            place = store_->find(sha256, static_cast<uint64_t>(size), installed);
+            candidates.insert(candidates.end(), installed.begin(), installed.end());
+        }
+        if (!place) // somebody else's is not used where it is
+            place = store_->copy(sha256, static_cast<uint64_t>(size), candidates);
         if (place)
             found.push_back(
                 {{"sha256", sha256}, {"path", *place == store_->place(sha256) ? std::string() : place->string()}});

@@ -66,6 +66,13 @@ Expected<void> Session::listen(const Json& request)
     return {};
 }
 
+Expected<void> Session::unlisten()
+{
+    probe_server_.reset();
+    send({{"is", "silent"}});
+    return {};
+}
+
 Expected<void> Session::reach(const Json& request)
 {
     ProbeOrder order;

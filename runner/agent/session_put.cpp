@@ -10,6 +10,7 @@ namespace fourfold {
 
 namespace {
 constexpr double kConnectSeconds = 5;
+constexpr int kSilentSenderMs = 5000; // then its computer may be asleep: another sender may go on with the file
 
 // One file while it arrives: where in it the pieces are, and who still needs them.
 class Arrival {
@@ -17,6 +18,7 @@ public:
     Arrival(std::optional<Incoming> own, std::optional<uint64_t> next_from, Downstream* next)
         : own_(std::move(own))
         , next_(next_from ? next : nullptr)
+        , had_own_(own_)
     {
         position_ = std::min(own_ ? own_->offset() : UINT64_MAX, next_from.value_or(UINT64_MAX));
         if (next_)
@@ -42,6 +44,9 @@ public:
         const uint64_t begin = position_;
         const std::size_t bytes = raw_size(compressed);
         position_ += bytes;
+        if (own_ && silent_ && !own_->take_back())
+            own_.reset();
+        silent_ = false;
         if (problem_ || !own_ || (bytes > 0 && position_ <= own_->offset()))
             return; // after a failed write the rest is dropped, so that the answer stands where the sender looks for it
         const auto raw = expand_chunk(compressed);
@@ -52,11 +57,22 @@ public:
             problem_ = written.error();
     }
 
+    void sender_is_silent()
+    {
+        if (own_ && !silent_)
+            own_->let_go();
+        silent_ = true;
+    }
+    // Another session went on with the file while the sender was silent.
+    [[nodiscard]] bool taken_over() const { return had_own_ && !own_; }
+
     // After the last piece.
     Expected<void> finish(Store& store)
     {
         if (next_)
             next_->end();
+        if (own_ && silent_ && !own_->take_back())
+            own_.reset();
         const auto own = problem_ ? Expected<void>(*problem_)
             : own_                ? store.finish(*std::move(own_))
                                   : Expected<void>();
@@ -69,6 +85,7 @@ private:
     std::optional<Incoming> own_; // none when this node has the file, or another session receives it
     Downstream* next_;
     uint64_t position_ = 0;
+    bool had_own_, silent_ = false;
     std::optional<Problem> problem_;
 };
 
@@ -83,20 +100,27 @@ Expected<void> Session::put(const Json& request)
     const bool present = store_->find(sha256, static_cast<uint64_t>(size), {}).has_value();
     std::optional<Incoming> incoming;
     if (!present) {
-        FOURFOLD_TRY(incoming, store_->begin(sha256, static_cast<uint64_t>(size)));
+        FOURFOLD_TRY(incoming, store_->begin(sha256, static_cast<uint64_t>(size), flag_field(request, "beside")));
     }
     Downstream* next = next_ && (files_only_ || flag_field(request, "chain")) ? &*next_ : nullptr;
     const auto next_from = next ? next->begin(sha256, static_cast<uint64_t>(size)) : std::nullopt;
     if (!incoming && !next_from) {
-        send({{"is", "put"}, {"state", present ? "present" : "busy"}});
+        Json answer = {{"is", "put"}, {"state", present ? "present" : "busy"}};
+        if (!present) {
+            const Store::Rival rival = store_->rival(sha256);
+            answer.update(Json{{"offset", rival.bytes}, {"sender", rival.process}});
+        }
+        send(answer);
         return {};
     }
     Arrival arrival(std::move(incoming), next_from, next);
     send({{"is", "put"}, {"state", "send"}, {"offset", arrival.position()}});
     while (!closed_) {
-        const auto frame = next_frame(-1);
-        if (!frame)
+        const auto frame = next_frame(kSilentSenderMs);
+        if (!frame) {
+            arrival.sender_is_silent();
             continue;
+        }
         if (frame->kind == FrameKind::data) {
             arrival.piece(frame->payload);
             continue;
@@ -110,7 +134,8 @@ Expected<void> Session::put(const Json& request)
         if (what != "put-end")
             return Problem{ProblemCode::bad_input, "a file must end with put-end", {}, {}};
         FOURFOLD_CHECK(arrival.finish(*store_));
-        send({{"is", "stored"}});
+        const bool stored = !arrival.taken_over() || store_->find(sha256, static_cast<uint64_t>(size), {});
+        send({{"is", "stored"}, {"state", stored ? "stored" : "busy"}});
         return {};
     }
     return {}; // what arrived stays and is continued
@@ -133,17 +158,18 @@ Expected<void> Session::relay(const Json& request)
     FOURFOLD_TRY(ServerProcess server,
         start_relay(text_field(request, "address"), text_field(request, "token"),
             [this, next = chain_link(object_field(request, "next"))](
-                int fd) { (void)Session(fd, fd).take_files(base_, next); }));
+                int fd) { (void)Session(fd, fd).take_files(base_, group_writable_, next); }));
     const int port = server.port();
     relay_server_ = std::make_unique<ServerProcess>(std::move(server));
     send({{"is", "relaying"}, {"port", port}});
     return {};
 }
 
-int Session::take_files(const std::filesystem::path& base, const std::optional<ChainLink>& next)
+int Session::take_files(
+    const std::filesystem::path& base, const GroupFolders& group_writable, const std::optional<ChainLink>& next)
 {
     base_ = base;
-    store_ = std::make_unique<Store>(base_);
+    store_ = std::make_unique<Store>(base_, group_writable);
     files_only_ = true;
     if (next) {
         if (auto connected = Downstream::connect(*next, kConnectSeconds))

@@ -5,6 +5,7 @@
 #include "runner/agent/load_checks.h"
 #include "runner/agent/session.h"
 #include "runner/agent/supervisor.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -32,6 +33,10 @@ void touch_lease(const RunFolder& folder)
 Expected<void> Session::prepare(const Json& request)
 {
     prepared_.reset();
+    // Nothing is probed or sent from node to node any more.
+    probe_server_.reset();
+    relay_server_.reset();
+    next_.reset();
     FOURFOLD_TRY(RunSpec spec, run_spec_from_json(object_field(request, "spec")));
     RunFolder folder(base_, spec.run, spec.node);
     FOURFOLD_CHECK(folder.create());
@@ -42,15 +47,16 @@ Expected<void> Session::prepare(const Json& request)
             "a run is started once; start a new one", folder.path().string()};
     FOURFOLD_CHECK(lay_out_files(*store_, folder, spec));
     auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
-    FOURFOLD_TRY(prepared->environment, run_prelude(spec, folder.path()));
-    FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->environment));
+    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path()));
+    FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->prelude.environment));
     if (spec.container) // its program is needed at the start only: better missed now
-        FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->environment));
+        FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->prelude.environment));
     int port = 0;
     if (spec.node == 0) {
-        FOURFOLD_TRY(auto holder, bound_socket(spec.address)); // kept until the ranks start
-        prepared->port_holder = std::move(holder.first);
-        port = holder.second;
+        // The port is never free from here on: rank 0 gets the socket itself.
+        FOURFOLD_TRY(Listener listener, listen_on(spec.address));
+        prepared->listener = std::move(listener.socket);
+        port = listener.port;
     }
     FOURFOLD_CHECK(folder.write_spec(spec));
     prepared->spec = std::move(spec);
@@ -64,17 +70,20 @@ Expected<void> Session::start(const Json& request)
     FOURFOLD_TRY(const RunFolder folder, folder_of(request));
     if (!prepared_ || prepared_->folder.path() != folder.path())
         return Problem{ProblemCode::bad_input, "this session has not prepared that run", {}, folder.path().string()};
+    const std::string token = text_field(request, "token");
+    if (!is_token(token))
+        return Problem{ProblemCode::bad_input, "the run has no token", {}, folder.path().string()};
     const std::unique_ptr<Prepared> prepared = std::move(prepared_);
-    const Rendezvous rendezvous{
-        text_field(request, "master_address"), static_cast<int>(integer_field(request, "master_port"))};
-    prepared->port_holder.close();
+    Rendezvous rendezvous{text_field(request, "master_address"),
+        static_cast<int>(integer_field(request, "master_port")), text_field(request, "token"),
+        std::move(prepared->listener)};
     for (const auto& [key, value] : object_field(request, "secrets").items()) {
         if (value.is_string())
-            prepared->environment[key] = value.get<std::string>();
+            prepared->prelude.environment[key] = value.get<std::string>();
     }
     FOURFOLD_TRY(const ProcessIdentity supervisor,
-        start_supervisor(
-            prepared->folder, prepared->spec, rendezvous, std::move(prepared->environment), std::move(prepared->lock)));
+        start_supervisor(prepared->folder, prepared->spec, std::move(rendezvous),
+            std::move(prepared->prelude.environment), std::move(prepared->lock)));
     send({{"is", "started"}, {"pid", supervisor.pid}});
     return {};
 }

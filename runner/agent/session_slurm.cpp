@@ -5,10 +5,14 @@
 #include "runner/agent/lay_out.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_commands.h"
+#include "runner/agent/slurm_node.h"
 #include "runner/agent/supervisor.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,8 +47,8 @@ std::string job_output(const std::filesystem::path& place)
 
 } // namespace
 
-// {"specs": one a node, "script"}: the run folder with everything that the job needs; the answer is the job's number.
-// Idempotent by the run's id: a run that was submitted is not submitted again.
+// {"specs": one a node, "token", "script"}: the run folder with everything that the job needs; the answer is the job's
+// number. Idempotent by the run's id: a run that was submitted is not submitted again.
 Expected<void> Session::submit(const Json& request)
 {
     const Json& specs = array_field(request, "specs");
@@ -56,14 +60,19 @@ Expected<void> Session::submit(const Json& request)
         return {};
     }
     const auto place = folder.file("slurm");
-    std::error_code error;
-    std::filesystem::create_directories(place, error);
+    FOURFOLD_CHECK(make_trusted_folders(folder.path(), "slurm"));
     for (std::size_t k = 0; k < specs.size(); ++k) {
         FOURFOLD_TRY(const RunSpec spec, run_spec_from_json(specs[k]));
         if (spec.run != first.run || spec.node != static_cast<int>(k))
             return Problem{ProblemCode::bad_input, "the specs of a job do not belong together", {}, {}};
         FOURFOLD_CHECK(write_file_atomically(place / ("spec" + std::to_string(k) + ".json"), to_wire(specs[k])));
     }
+    const std::string token = text_field(request, "token");
+    if (!is_token(token))
+        return Problem{ProblemCode::bad_input, "the run has no token", {}, folder.path().string()};
+    FOURFOLD_TRY(const FileDescriptor secret, open_file(place / kTokenFile, O_WRONLY | O_CREAT | O_TRUNC));
+    if (fchmod(secret.get(), 0600) != 0 || !write_fully(secret.get(), token))
+        return errno_problem("the run's token cannot be written", place / kTokenFile);
     FOURFOLD_CHECK(lay_out_files(*store_, folder, first)); // what is missing is better missed before the queue
     const auto script = place / "job.sh";
     std::string text = text_field(request, "script");
@@ -81,7 +90,8 @@ Expected<void> Session::submit(const Json& request)
     FOURFOLD_CHECK(folder.write_spec(first));
     const auto job = submit_job(script, folder.path());
     if (!job) {
-        std::filesystem::remove(folder.file("spec.json"), error); // nothing was started
+        std::error_code ignored;
+        std::filesystem::remove(folder.file("spec.json"), ignored); // nothing was started
         return job.error();
     }
     FOURFOLD_CHECK(

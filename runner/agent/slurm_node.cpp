@@ -10,6 +10,7 @@
 #include "runner/agent/rank_environment.h"
 #include "runner/agent/slurm_commands.h"
 #include "runner/agent/supervisor.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
@@ -82,11 +83,14 @@ public:
     {
         FOURFOLD_TRY(const Json json, read_json_file(specs_ / ("spec" + std::to_string(node_) + ".json")));
         FOURFOLD_TRY(spec_, run_spec_from_json(json));
+        token_ = slurp(specs_ / kTokenFile, 2 * kTokenBytes);
+        if (!is_token(token_))
+            return Problem{ProblemCode::io, "the run's token cannot be read", {}, (specs_ / kTokenFile).string()};
         FOURFOLD_CHECK(take_place());
         FOURFOLD_TRY(FileDescriptor lock, folder_.lock());
-        FOURFOLD_TRY(const Rendezvous rendezvous, meet());
-        FOURFOLD_CHECK(supervise_as_child(
-            folder_, spec_, rendezvous, std::move(environment_), std::move(lock), [this] { look_at_signals(); }));
+        FOURFOLD_TRY(Rendezvous rendezvous, meet());
+        FOURFOLD_CHECK(supervise_as_child(folder_, spec_, std::move(rendezvous), std::move(prelude_.environment),
+            std::move(lock), [this] { look_at_signals(); }));
         const auto status = folder_.read_status();
         const std::string ended = status && status->state == "ended" ? status->status : "lost";
         if (ended != "ok")
@@ -131,15 +135,16 @@ private:
             at = next + before.size() + 1;
         }
         FOURFOLD_TRY(spec_.plan, parse_json(moved, "plan"));
+        // This node may see other folders on the way than the login host does.
+        FOURFOLD_CHECK(checked_base(base_.string(), spec_.group_writable));
         FOURFOLD_CHECK(folder_.create());
-        std::error_code ignored;
-        std::filesystem::create_directories(shared_, ignored);
-        Store store(base_);
+        FOURFOLD_CHECK(make_trusted_folders(base_, shared_.lexically_relative(base_)));
+        Store store(base_, spec_.group_writable);
         FOURFOLD_CHECK(lay_out_files(store, folder_, spec_));
-        FOURFOLD_TRY(environment_, run_prelude(spec_, folder_.path()));
-        FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), environment_));
+        FOURFOLD_TRY(prelude_, run_prelude(spec_, folder_.path()));
+        FOURFOLD_CHECK(check_trainer_loads(spec_, folder_.path(), prelude_.environment));
         if (spec_.container) // its program is needed at the start only: better missed now
-            FOURFOLD_CHECK(rank_command(spec_, folder_.path(), environment_));
+            FOURFOLD_CHECK(rank_command(spec_, folder_.path(), prelude_.environment));
         const std::string peer = variable("SLURM_LAUNCH_NODE_IPADDR");
         const Json interfaces = network_interfaces();
         spec_.address = address_of_interface(interfaces, spec_.interface);
@@ -168,13 +173,13 @@ private:
                     {"attempt", number("SLURM_RESTART_COUNT")}, {"node_list", variable("SLURM_JOB_NODELIST")}})));
         std::optional<JobReach> reach;
         if (spec_.look_first && spec_.nodes > 1) {
-            FOURFOLD_TRY(JobReach started, JobReach::start(shared_, spec_));
+            FOURFOLD_TRY(JobReach started, JobReach::start(shared_, spec_, token_));
             reach.emplace(std::move(started));
         }
         FOURFOLD_CHECK(write_file_atomically(shared_ / ("ready" + std::to_string(node_)), spec_.address + "\n"));
         const double deadline = monotonic_seconds() + kGangSeconds;
         const auto file = shared_ / "rendezvous.json";
-        FileDescriptor holder;
+        FileDescriptor listener;
         while (monotonic_seconds() < deadline) {
             for (int k = 0; k < spec_.nodes; ++k) {
                 const auto failed = shared_ / ("failed" + std::to_string(k));
@@ -183,7 +188,8 @@ private:
                         "node " + std::to_string(k) + " was not ready: " + slurp(failed, 1000), {}, spec_.host};
             }
             if (const auto json = read_json_file(file))
-                return Rendezvous{text_field(*json, "address"), static_cast<int>(integer_field(*json, "port"))};
+                return Rendezvous{text_field(*json, "address"), static_cast<int>(integer_field(*json, "port")), token_,
+                    std::move(listener)};
             int ready = 0;
             for (int k = 0; k < spec_.nodes; ++k) {
                 std::error_code error;
@@ -198,9 +204,9 @@ private:
             if (spec_.node == 0 && ready == spec_.nodes && reached) {
                 if (spec_.look_first)
                     FOURFOLD_CHECK(judge_findings(shared_, spec_, folder_.file("events.jsonl")));
-                FOURFOLD_TRY(auto bound, bound_socket(spec_.address));
-                FOURFOLD_CHECK(
-                    write_file_atomically(file, to_wire({{"address", spec_.address}, {"port", bound.second}})));
+                FOURFOLD_TRY(Listener own, listen_on(spec_.address));
+                listener = std::move(own.socket); // before the others hear of it
+                FOURFOLD_CHECK(write_file_atomically(file, to_wire({{"address", spec_.address}, {"port", own.port}})));
             }
             usleep(50000);
         }
@@ -275,12 +281,12 @@ private:
     }
 
     std::filesystem::path specs_, base_;
-    std::string run_;
+    std::string run_, token_;
     int node_;
     RunFolder folder_;
     std::filesystem::path shared_; // slurm/ of this attempt's first folder
     RunSpec spec_;
-    Environment environment_;
+    Prelude prelude_;
     FileDescriptor signals_;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/store.h"
 
+#include "core/base/random_token.h"
+#include "runner/agent/lock_holder.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -14,10 +17,12 @@ namespace fourfold {
 namespace {
 constexpr uint64_t kLargeFile = 1u << 20;
 constexpr uint64_t kDiskBytes = 8u << 20; // handed to the disk at a time
+constexpr uint64_t kSpareRoom = 100u << 20; // for the run's own files
 } // namespace
 
-Store::Store(std::filesystem::path base)
+Store::Store(std::filesystem::path base, GroupFolders group_writable)
     : folder_(base / "store")
+    , group_writable_(std::move(group_writable))
     , hashes_(base / "hashes.json")
 {
     mkdir(folder_.c_str(), 0700);
@@ -28,41 +33,88 @@ std::filesystem::path Store::place(const std::string& sha256) const
     return folder_ / sha256;
 }
 
+std::filesystem::path Store::part(const std::string& sha256) const
+{
+    return folder_ / (sha256 + ".part");
+}
+
 std::optional<std::filesystem::path> Store::find(
     const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates)
 {
-    const auto matches = [&](const std::filesystem::path& file) {
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(file, error) || std::filesystem::file_size(file, error) != size || error)
-            return false;
-        const auto hash = hashes_.sha256(file);
-        return hash && *hash == sha256;
-    };
     const std::filesystem::path own = place(sha256);
-    if (matches(own))
+    if (const auto file = open_trusted_file(own, group_writable_); file && holds(*file, own, sha256, size))
         return own;
     std::error_code ignored;
     std::filesystem::remove(own, ignored);
     for (const std::string& candidate : candidates) {
-        if (!candidate.empty() && candidate[0] == '/' && matches(candidate))
+        if (!candidate.starts_with('/'))
+            continue;
+        if (const auto file = open_trusted_file(candidate, group_writable_);
+            file && holds(*file, candidate, sha256, size))
             return candidate;
     }
     return {};
 }
 
+std::optional<std::filesystem::path> Store::copy(
+    const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates)
+{
+    for (const std::string& candidate : candidates) {
+        if (candidate.starts_with('/') && copy_one(candidate, sha256, size))
+            return place(sha256);
+    }
+    return {};
+}
+
+bool Store::holds(
+    const FileDescriptor& file, const std::filesystem::path& name, const std::string& sha256, uint64_t size)
+{
+    struct stat info { };
+    if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || static_cast<uint64_t>(info.st_size) != size)
+        return false;
+    const auto hash = hashes_.sha256(file.get(), name);
+    return hash && *hash == sha256;
+}
+
+// Whoever owns the file may change it later, but not the copy, whose content is hashed while it is written.
+bool Store::copy_one(const std::filesystem::path& file, const std::string& sha256, uint64_t size)
+{
+    const FileDescriptor from(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    std::error_code error;
+    if (!from.valid() || !holds(from, file, sha256, size)
+        || std::filesystem::space(folder_, error).available < size + kSpareRoom || error)
+        return false;
+    auto incoming = begin(sha256, size);
+    if (!incoming || !*incoming)
+        return false;
+    std::string block(1u << 20, '\0');
+    while ((*incoming)->offset() < size) {
+        const ssize_t got = pread(from.get(), block.data(), block.size(), static_cast<off_t>((*incoming)->offset()));
+        if (got <= 0 || !(*incoming)->append({block.data(), static_cast<std::size_t>(got)}))
+            return false;
+    }
+    return finish(std::move(**incoming)).has_value();
+}
+
 Expected<void> Store::verify(const std::filesystem::path& file, const std::string& sha256)
 {
-    FOURFOLD_TRY(const std::string hash, hashes_.sha256(file));
+    FOURFOLD_TRY(const FileDescriptor opened, open_trusted_file(file, group_writable_));
+    FOURFOLD_TRY(const std::string hash, hashes_.sha256(opened.get(), file));
     if (hash != sha256)
         return Problem{ProblemCode::io, "its content has changed since it was stored (SHA-256 " + hash + ")",
             "start the run again: the file is sent anew", file.string()};
     return {};
 }
 
-Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64_t size)
+Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64_t size, bool beside)
 {
     Incoming incoming;
-    incoming.part_ = folder_ / (sha256 + ".part");
+    incoming.part_ = part(sha256);
+    if (beside) {
+        incoming.part_ = folder_ / (sha256 + "." + random_token(4) + ".part");
+        std::error_code ignored; // what cannot be copied is sent
+        std::filesystem::copy_file(part(sha256), incoming.part_, ignored);
+    }
     incoming.sha256_ = sha256;
     incoming.size_ = size;
     FOURFOLD_TRY(incoming.file_, open_file(incoming.part_, O_RDWR | O_CREAT | O_APPEND));
@@ -75,6 +127,8 @@ Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64
     }, named{};
     if (fstat(incoming.file_.get(), &now) != 0)
         return errno_problem("cannot be read", incoming.part_);
+    if (!S_ISREG(now.st_mode))
+        return Problem{ProblemCode::io, "is not a regular file", "remove it", incoming.part_.string()};
     // Another session may have finished and renamed the file between our open and our lock.
     if (stat(incoming.part_.c_str(), &named) != 0 || named.st_ino != now.st_ino)
         return std::optional<Incoming>{};
@@ -109,6 +163,28 @@ Expected<void> Incoming::append(std::string_view bytes)
         handed_ = offset_;
     }
     return {};
+}
+
+void Incoming::let_go()
+{
+    flock(file_.get(), LOCK_UN);
+}
+
+bool Incoming::take_back()
+{
+    struct stat now {
+    }, named{};
+    return flock(file_.get(), LOCK_EX | LOCK_NB) == 0 && fstat(file_.get(), &now) == 0
+        && static_cast<uint64_t>(now.st_size) == offset_ && stat(part_.c_str(), &named) == 0
+        && named.st_ino == now.st_ino;
+}
+
+Store::Rival Store::rival(const std::string& sha256) const
+{
+    struct stat info { };
+    if (stat(part(sha256).c_str(), &info) != 0)
+        return {};
+    return {static_cast<uint64_t>(info.st_size), lock_holder(part(sha256))};
 }
 
 Expected<void> Store::finish(Incoming incoming)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/sha256.h"
-#include "runner/agent/file_descriptor.h"
+#include "runner/agent/trusted_path.h"
 #include "runner/protocol/hash_cache.h"
 
 #include <cstdint>
@@ -21,6 +21,10 @@ class Incoming {
 public:
     [[nodiscard]] uint64_t offset() const { return offset_; } // bytes that are already there
     Expected<void> append(std::string_view bytes);
+    // While its sender is silent another session may go on with the file; nothing may be appended meanwhile.
+    void let_go();
+    // False when another session has the file, or had it and changed it: then this one is over.
+    bool take_back();
 
 private:
     friend class Store;
@@ -34,23 +38,39 @@ private:
 
 class Store {
 public:
-    explicit Store(std::filesystem::path base);
+    explicit Store(std::filesystem::path base, GroupFolders group_writable = {});
 
-    // The place of a file with this content: in the store, or the first candidate that has it. A file of the store
-    // whose content is wrong is removed, so that it is sent again.
+    // The place of a file with this content: in the store, or the first candidate that has it where nobody can put
+    // another one (trusted_path.h). A file of the store whose content is wrong is removed, so that it is sent again.
     std::optional<std::filesystem::path> find(
         const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates);
-    // Verifies a file against its hash; the Problem names it.
+    // Takes the content from the first candidate that has it, wherever that is; nothing where there is no room.
+    std::optional<std::filesystem::path> copy(
+        const std::string& sha256, uint64_t size, const std::vector<std::string>& candidates);
+    // Verifies a file against its hash, and that nobody else can put another one there; the Problem names it.
     Expected<void> verify(const std::filesystem::path& file, const std::string& sha256);
 
     [[nodiscard]] std::filesystem::path place(const std::string& sha256) const;
-    // Begins or continues a file; nothing when another session is writing it.
-    Expected<std::optional<Incoming>> begin(const std::string& sha256, uint64_t size);
+    // Begins or continues a file; nothing when another session is writing it, unless `beside` it: then what that one
+    // has so far is copied and continued.
+    Expected<std::optional<Incoming>> begin(const std::string& sha256, uint64_t size, bool beside = false);
+    // What another session is writing: the bytes so far, and who it is (runner/agent/lock_holder.h).
+    struct Rival {
+        uint64_t bytes = 0;
+        std::string process;
+    };
+    [[nodiscard]] Rival rival(const std::string& sha256) const;
     // Checks size and hash and puts the file in its place; a wrong one is thrown away.
     Expected<void> finish(Incoming incoming);
 
 private:
+    [[nodiscard]] bool holds(
+        const FileDescriptor& file, const std::filesystem::path& name, const std::string& sha256, uint64_t size);
+    bool copy_one(const std::filesystem::path& file, const std::string& sha256, uint64_t size);
+    [[nodiscard]] std::filesystem::path part(const std::string& sha256) const;
+
     std::filesystem::path folder_;
+    GroupFolders group_writable_;
     HashCache hashes_;
 };
 

@@ -19,8 +19,8 @@ namespace fourfold {
 namespace {
 
 // The supervisor's process; never returns. `ready` gets one JSON line: started or error.
-[[noreturn]] void supervise(const RunFolder& folder, const RunSpec& spec, const Rendezvous& rendezvous,
-    Environment environment, FileDescriptor ready)
+[[noreturn]] void supervise(
+    const RunFolder& folder, const RunSpec& spec, Rendezvous rendezvous, Environment environment, FileDescriptor ready)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t mask;
@@ -47,6 +47,7 @@ namespace {
         answer(error_reply(started.error()));
         _exit(1);
     }
+    rendezvous.listener.close(); // its port is closed when rank 0 ends
     const ProcessIdentity self = own_identity();
     answer({{"is", "started"}, {"pid", self.pid}, {"start_time", self.start_time}, {"boot_id", self.boot_id}});
     supervisor.run(signals.get());
@@ -111,8 +112,8 @@ Expected<ProcessIdentity> answer_of(const FileDescriptor& ready, const RunFolder
 
 } // namespace
 
-Expected<ProcessIdentity> start_supervisor(const RunFolder& folder, const RunSpec& spec, const Rendezvous& rendezvous,
-    Environment environment, FileDescriptor lock)
+Expected<ProcessIdentity> start_supervisor(
+    const RunFolder& folder, const RunSpec& spec, Rendezvous rendezvous, Environment environment, FileDescriptor lock)
 {
     FOURFOLD_CHECK(make_reserve(folder.file("reserve"), kReserveBytes));
     int ready[2];
@@ -137,20 +138,22 @@ Expected<ProcessIdentity> start_supervisor(const RunFolder& folder, const RunSpe
         if (supervisor < 0)
             _exit(1);
         if (supervisor == 0)
-            supervise(folder, spec, rendezvous, std::move(environment), std::move(ready_out));
+            supervise(folder, spec, std::move(rendezvous), std::move(environment), std::move(ready_out));
         ready_out.close();
+        rendezvous.listener.close();
         int status = 0;
         while (waitpid(supervisor, &status, 0) < 0 && errno == EINTR) { }
         bury(status, folder, spec, std::move(lock));
         _exit(0);
     }
     ready_out.close();
+    rendezvous.listener.close();
     lock.close();
     waitpid(middle, nullptr, 0);
     return answer_of(ready_in, folder);
 }
 
-Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, const Rendezvous& rendezvous,
+Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, Rendezvous rendezvous,
     Environment environment, FileDescriptor lock, const std::function<void()>& idle)
 {
     FOURFOLD_CHECK(make_reserve(folder.file("reserve"), kReserveBytes));
@@ -168,9 +171,10 @@ Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, 
         if (getppid() != parent)
             _exit(1);
         ready_in.close();
-        supervise(folder, spec, rendezvous, std::move(environment), std::move(ready_out));
+        supervise(folder, spec, std::move(rendezvous), std::move(environment), std::move(ready_out));
     }
     ready_out.close();
+    rendezvous.listener.close();
     const auto started = answer_of(ready_in, folder);
     int status = 0;
     while (waitpid(supervisor, &status, WNOHANG) == 0) {

@@ -15,12 +15,12 @@ namespace fourfold {
 // Detaches a supervisor (two forks, own session, no terminal) that holds `lock` and goes on when the caller's
 // connection dies. Returns its identity once every rank runs, or why one could not be started.
 // `environment` is what the prelude left.
-Expected<ProcessIdentity> start_supervisor(const RunFolder& folder, const RunSpec& spec, const Rendezvous& rendezvous,
-    Environment environment, FileDescriptor lock);
+Expected<ProcessIdentity> start_supervisor(
+    const RunFolder& folder, const RunSpec& spec, Rendezvous rendezvous, Environment environment, FileDescriptor lock);
 
 // The same as a child of this process, for a batch job: returns when the ranks have ended; `idle` is called often. When
 // this process dies the ranks are asked to stop. Fails when the ranks could not be started.
-Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, const Rendezvous& rendezvous,
+Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, Rendezvous rendezvous,
     Environment environment, FileDescriptor lock, const std::function<void()>& idle);
 
 // For a run whose supervisor is gone without an `end`: kills what is left of it, takes over what its ranks still

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 namespace fourfold {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kSpareGib = 0.1; // for the run's own files
+constexpr auto kLookAgain = 200ms;
+constexpr auto kStandstill = 20s; // of a file that another session holds; a silent one lets go of it after 5 s
 
 std::map<std::string, const BundleFile*> by_hash(const Bundle& bundle)
 {
@@ -23,6 +26,53 @@ std::map<std::string, const BundleFile*> by_hash(const Bundle& bundle)
     }
     return out;
 }
+
+// Another session of the node that is sending a file: of another node with the same file system, of another client, or
+// an earlier one of this client whose end the node has not noticed.
+class OtherSender {
+public:
+    OtherSender(const BundleFile& file, const StageReports& reports)
+        : file_(file)
+        , reports_(reports)
+    {
+    }
+    void look(const PutResult& busy)
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (!there_)
+            reports_.note("waits for " + file_.name + ", which "
+                + (busy.sender.empty() ? "another session" : busy.sender) + " is sending (" + percent(busy.there)
+                + " so far); goes on with it itself when nothing has come from there for 5 s");
+        if (!there_ || *there_ != busy.there)
+            moved_ = now;
+        there_ = busy.there;
+        if (now - moved_ > kStandstill && !stands_still_) {
+            stands_still_ = true;
+            reports_.note(file_.name + " stands still at " + percent(busy.there)
+                + " and is not let go of: it is sent beside what the other session has");
+        }
+    }
+    // It holds the file without sending or letting go of it.
+    [[nodiscard]] bool stands_still() const { return stands_still_; }
+    // The file is ours now; `bytes` of it are there.
+    void left_at(uint64_t bytes)
+    {
+        if (there_)
+            reports_.note("goes on with " + file_.name + " at " + percent(bytes));
+    }
+
+private:
+    [[nodiscard]] std::string percent(uint64_t bytes) const
+    {
+        return std::to_string(file_.size == 0 ? 100 : 100 * bytes / file_.size) + " %";
+    }
+
+    const BundleFile& file_;
+    const StageReports& reports_;
+    std::optional<uint64_t> there_; // none: it was never waited for
+    std::chrono::steady_clock::time_point moved_;
+    bool stands_still_ = false;
+};
 
 } // namespace
 
@@ -64,42 +114,49 @@ Expected<void> check_room(const Stock& stock, double disk_free_gib, const std::s
     return Problem{ProblemCode::io, text, "make room or set the target's base_folder to another disk", host};
 }
 
-Expected<uint64_t> send_files(AgentClient& agent, const Bundle& bundle, const std::vector<std::string>& hashes,
-    const SendOrder& order, const std::stop_token& stop, const StageProgress& progress)
+Expected<void> send_files(AgentClient& agent, const Bundle& bundle, const std::vector<std::string>& hashes,
+    const SendOrder& order, const std::stop_token& stop, const StageReports& reports, uint64_t& sent)
 {
     const auto files = by_hash(bundle);
-    uint64_t total = 0, done = 0, sent = 0;
+    uint64_t total = 0, done = 0;
     for (const std::string& sha256 : hashes)
         total += files.at(sha256)->size;
     for (const std::string& sha256 : hashes) {
         const BundleFile& file = *files.at(sha256);
         const uint64_t before = done;
+        OtherSender other(file, reports);
         for (;;) {
             done = before;
             FOURFOLD_TRY(const PutResult result,
-                agent.put(file.file, sha256, file.size, order.pieces, order.chain, stop, [&](uint64_t bytes, bool now) {
-                    done += bytes;
-                    sent += now ? bytes : 0;
-                    progress(done, total, file.name);
-                }));
-            if (result != PutResult::busy || order.chain)
+                agent.put(file.file, sha256, file.size, order.pieces, {order.chain, other.stands_still()}, stop,
+                    [&](uint64_t bytes, bool now) {
+                        done += bytes;
+                        if (now) {
+                            sent += bytes;
+                            reports.advanced();
+                        } else {
+                            other.left_at(bytes);
+                        }
+                        reports.progress(done, total, file.name);
+                    }));
+            if (result.state != PutResult::busy || order.chain)
                 break;
-            // Another node with the same file system (or another client) is sending it.
             if (stop.stop_requested())
                 return Problem{ProblemCode::cancelled, "stopped while files were sent", {}, agent.host()};
-            std::this_thread::sleep_for(100ms);
+            other.look(result);
+            reports.progress(before + result.there, total, file.name);
+            std::this_thread::sleep_for(kLookAgain);
         }
         done = before + file.size;
-        progress(done, total, file.name);
+        reports.progress(done, total, file.name);
     }
-    return sent;
+    return {};
 }
 
-Expected<Staged> stage(AgentClient& agent, const Bundle& bundle, const Stock& stock, PieceSource& pieces,
-    const std::stop_token& stop, const StageProgress& progress)
+Expected<void> stage(AgentClient& agent, const Bundle& bundle, const Stock& stock, PieceSource& pieces,
+    const std::stop_token& stop, const StageReports& reports, Staged& staged)
 {
-    Staged staged;
-    FOURFOLD_TRY(staged.sent_bytes, send_files(agent, bundle, stock.missing, {pieces, false}, stop, progress));
+    FOURFOLD_CHECK(send_files(agent, bundle, stock.missing, {pieces, false}, stop, reports, staged.sent_bytes));
     for (const BundleFile& file : bundle.files) {
         if (file.sha256.empty()) {
             staged.files.push_back({file.name, {}, file.size, file.file.string()});
@@ -111,7 +168,7 @@ Expected<Staged> stage(AgentClient& agent, const Bundle& bundle, const Stock& st
         if (!staged.files.back().in_place.empty())
             staged.reused_bytes += file.size;
     }
-    return staged;
+    return {};
 }
 
 } // namespace fourfold

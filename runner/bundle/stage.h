@@ -32,19 +32,22 @@ struct Staged {
     uint64_t reused_bytes = 0; // of files that the node had outside its store
 };
 
-// (bytes done, bytes in all, file name)
-using StageProgress = std::function<void(uint64_t, uint64_t, const std::string&)>;
-
-// Sends the missing files; with `chain` only those in it, which the node hands on.
-struct SendOrder {
-    PieceSource& pieces;
-    bool chain = false;
+struct StageReports {
+    std::function<void(uint64_t done, uint64_t total, const std::string& file)> progress; // in bytes
+    std::function<void(const std::string&)> note; // what it waits for
+    std::function<void()> advanced; // something was sent
 };
-// Returns the bytes of content that were sent.
-Expected<uint64_t> send_files(AgentClient& agent, const Bundle& bundle, const std::vector<std::string>& hashes,
-    const SendOrder& order, const std::stop_token& stop, const StageProgress& progress);
+struct SendOrder {
+    PieceSource& pieces; // shared between nodes
+    bool chain = false; // the node hands the files on
+};
+// Sends files to a node; adds the bytes of content that it sent to `sent`, also where it fails. A file that another
+// session is sending is waited for as long as that one sends.
+Expected<void> send_files(AgentClient& agent, const Bundle& bundle, const std::vector<std::string>& hashes,
+    const SendOrder& order, const std::stop_token& stop, const StageReports& reports, uint64_t& sent);
 
-Expected<Staged> stage(AgentClient& agent, const Bundle& bundle, const Stock& stock, PieceSource& pieces,
-    const std::stop_token& stop, const StageProgress& progress);
+// Sends what is missing; the files as they are then, added to `staged`.
+Expected<void> stage(AgentClient& agent, const Bundle& bundle, const Stock& stock, PieceSource& pieces,
+    const std::stop_token& stop, const StageReports& reports, Staged& staged);
 
 } // namespace fourfold

@@ -22,17 +22,6 @@ bool holds_libtorch(const fs::path& torch)
     return fs::is_regular_file(torch / "lib/libtorch_cpu.so", error);
 }
 
-// The folder that this program was built with. A package carries the name of a folder of its builder, where on another
-// computer somebody else could slip code into this user's ranks: it must belong to the user, or to who installed this.
-bool is_built_with(const fs::path& torch)
-{
-    struct stat library {
-    }, program{};
-    return torch.is_absolute() && stat((torch / "lib/libtorch_cpu.so").c_str(), &library) == 0
-        && stat("/proc/self/exe", &program) == 0
-        && (library.st_uid == geteuid() || library.st_uid == program.st_uid || library.st_uid == 0);
-}
-
 // LibTorch's own folder, those of the CUDA wheels beside it, and of an installed toolkit.
 std::vector<fs::path> library_folders(const fs::path& torch)
 {
@@ -74,6 +63,28 @@ fs::path cached_libtorch()
     return cache_folder() / "libtorch-" FOURFOLD_TORCH_VERSION / "torch";
 }
 
+std::optional<fs::path> builders_libtorch(const fs::path& named)
+{
+    std::error_code error;
+    const fs::path torch = fs::canonical(named, error), library = fs::canonical(named / "lib/libtorch_cpu.so", error);
+    struct stat program { };
+    if (error || !named.is_absolute() || library.parent_path() != torch / "lib"
+        || stat("/proc/self/exe", &program) != 0)
+        return {};
+    const fs::path beside = torch.parent_path(); // with nvidia/, see library_folders()
+    bool above = false;
+    for (fs::path place = library;; place = place.parent_path()) {
+        struct stat info { };
+        if (lstat(place.c_str(), &info) != 0
+            || (info.st_uid != geteuid() && info.st_uid != program.st_uid && info.st_uid != 0)
+            || ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(above && (info.st_mode & S_ISVTX) != 0)))
+            return {};
+        above = above || place == beside; // in a sticky folder (/tmp) only owners move what is theirs
+        if (place == place.root_path())
+            return torch;
+    }
+}
+
 Expected<TrainerLibraries> trainer_libraries(const fs::path& trainer)
 {
     if (const char* named = std::getenv(kVariable); named && *named) {
@@ -93,8 +104,8 @@ Expected<TrainerLibraries> trainer_libraries(const fs::path& trainer)
     std::vector<fs::path> places;
     if (holds_libtorch(cached_libtorch()))
         places.push_back(cached_libtorch());
-    if (is_built_with(FOURFOLD_BUILT_WITH))
-        places.emplace_back(FOURFOLD_BUILT_WITH);
+    if (const auto torch = builders_libtorch(FOURFOLD_BUILT_WITH))
+        places.push_back(*torch);
     for (const fs::path& torch : places) {
         auto found = libraries_with(trainer, torch);
         if (found)

@@ -34,18 +34,13 @@ std::string escaped(std::string_view text)
             out += c;
         }
     }
-    return out;
+    return printable(out, kUncut);
 }
 
 // Parts of a message may be the host's own words.
 std::string harmless(std::string_view text)
 {
-    std::string out = printable(text, kMostEvidence);
-    for (char& c : out) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-            c = ' ';
-    }
-    return out;
+    return printable(text, kMostEvidence);
 }
 
 std::string check_of(const Problem& problem)
@@ -59,6 +54,8 @@ std::string check_of(const Problem& problem)
         return "port";
     if (says("host key") || says("shows a"))
         return "host key";
+    if (says("safely be run from"))
+        return "base folder";
     if (problem.code == ProblemCode::refused || says("key file"))
         return "authentication";
     if (says("shell"))

@@ -30,13 +30,7 @@ std::vector<Finding> findings_from_agent(const Json& list, const std::string& ho
     std::vector<Finding> out;
     for (const Json& item : list) {
         const std::string level = text_field(item, "level");
-        const auto text = [&](const char* key) {
-            // What a node says is shown to a person.
-            std::string value = printable(text_field(item, key), 500);
-            std::replace_if(
-                value.begin(), value.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-            return value;
-        };
+        const auto text = [&](const char* key) { return printable(text_field(item, key), 500); };
         if (!text("check").empty())
             out.push_back({level == "error" ? FindingLevel::error
                     : level == "warning"    ? FindingLevel::warning

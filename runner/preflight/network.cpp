@@ -2,6 +2,7 @@
 #include "runner/preflight/network.h"
 
 #include "core/base/random_token.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/node_rules.h"
 
@@ -81,7 +82,7 @@ Expected<NetworkLook> look_at_network(std::vector<Node>& nodes, Mailbox& mailbox
     const auto count = static_cast<int>(nodes.size());
     if (count < 2)
         return look;
-    const std::string token = random_token(16);
+    const std::string token = random_token(kTokenBytes);
     std::vector<int> ports(nodes.size());
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         FOURFOLD_TRY(ports[static_cast<std::size_t>(node.index)], node.agent->listen(node.data_address(), token));
@@ -111,6 +112,8 @@ Expected<NetworkLook> look_at_network(std::vector<Node>& nodes, Mailbox& mailbox
             return node.index == 0 ? Expected<void>() : probe(node, 0, false);
         }));
     }
+    FOURFOLD_CHECK(
+        on_all_nodes(nodes, mailbox, stop, [](Node& node, std::stop_token) { return node.agent->unlisten(); }));
     std::sort(look.links.begin(), look.links.end(),
         [](const Link& a, const Link& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
     std::vector<std::string> names, addresses;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/preflight/probe.h"
 
+#include "core/base/random_token.h"
+#include "runner/net/proof.h"
 #include "runner/preflight/contact.h"
 #include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
@@ -61,8 +63,10 @@ std::string figure(double value, const char* format)
 // A node's link to itself stands for the links within it, where its ranks talk through TCP.
 Expected<Link> look_at_loopback(Node& node)
 {
-    FOURFOLD_TRY(const int port, node.agent->listen(node.data_address(), std::string(32, '0')));
-    FOURFOLD_TRY(const Json answer, node.agent->reach(node.data_address(), port, std::string(32, '0'), 5, true));
+    const std::string token = random_token(kTokenBytes);
+    FOURFOLD_TRY(const int port, node.agent->listen(node.data_address(), token));
+    FOURFOLD_TRY(const Json answer, node.agent->reach(node.data_address(), port, token, 5, true));
+    FOURFOLD_CHECK(node.agent->unlisten());
     return Link{node.index, node.index, text_field(answer, "state"), {}, text_field(answer, "interface"), {},
         number_field(answer, "latency_us"), number_field(answer, "bandwidth_gb_s"), 0, 0};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/agent_client.h"
 
+#include "core/base/text.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -14,6 +15,17 @@ namespace {
 constexpr auto kReplyTimeout = 60s;
 constexpr auto kHashTimeout = 900s;
 constexpr auto kPing = 1s; // so that the agent knows that somebody follows
+
+// Nothing that a node says is told with characters that a terminal or a window would obey; no path or name has them.
+void make_printable(Json& json)
+{
+    if (json.is_string())
+        json = printable(json.get_ref<const std::string&>(), kUncut);
+    if (json.is_structured()) {
+        for (Json& value : json)
+            make_printable(value);
+    }
+}
 } // namespace
 
 AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
@@ -22,13 +34,20 @@ AgentClient::AgentClient(std::unique_ptr<ByteStream> stream, std::string host)
 {
 }
 
+Expected<void> AgentClient::write(std::string_view frame)
+{
+    auto written = stream_->write_all(frame);
+    link_lost_ = link_lost_ || !written;
+    return written;
+}
+
 Expected<void> AgentClient::send(const Json& request)
 {
     const std::string text = to_wire(request);
     if (text.size() > kMaxFrameBytes)
         return Problem{ProblemCode::bad_input, "a request of " + std::to_string(text.size()) + " bytes is too large",
             "the plan or its file list is too large", host_};
-    return stream_->write_all(encode_frame(FrameKind::json, text));
+    return write(encode_frame(FrameKind::json, text));
 }
 
 Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::milliseconds timeout)
@@ -46,9 +65,13 @@ Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::millisec
             = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         if (left <= 0ms)
             return std::optional<Frame>{};
-        FOURFOLD_TRY(const std::string bytes, stream_->read_some(std::min(left, std::chrono::milliseconds(200))));
-        bytes_read_ += bytes.size();
-        parser_.feed(bytes);
+        const auto bytes = stream_->read_some(std::min(left, std::chrono::milliseconds(200)));
+        if (!bytes) {
+            link_lost_ = true;
+            return bytes.error();
+        }
+        bytes_read_ += bytes->size();
+        parser_.feed(*bytes);
     }
 }
 
@@ -58,6 +81,7 @@ Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout, bool pin
     for (;;) {
         const auto left
             = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        link_lost_ = link_lost_ || left <= 0ms;
         if (left <= 0ms)
             return Problem{ProblemCode::network,
                 "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
@@ -81,6 +105,7 @@ Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
         return Problem{ProblemCode::network,
             std::string("data arrived where the answer \"") + expected + "\" was expected", {}, host_};
     FOURFOLD_TRY(Json json, parse_json(frame.payload, host_ + ": agent's answer"));
+    make_printable(json);
     const std::string is = text_field(json, "is");
     if (is == "error")
         return problem_from_reply(json, host_);
@@ -104,9 +129,19 @@ Expected<Json> AgentClient::reply(const char* expected, std::chrono::millisecond
     }
 }
 
-Expected<NodeFacts> AgentClient::hello(const std::string& base)
+Expected<int> AgentClient::port_of(const Json& json, int least) const
 {
-    FOURFOLD_CHECK(send({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base}}));
+    const int64_t port = integer_field(json, "port");
+    if (port < least || port > 65535)
+        return Problem{
+            ProblemCode::network, "the agent names port " + std::to_string(port) + ", which is none", {}, host_};
+    return static_cast<int>(port);
+}
+
+Expected<NodeFacts> AgentClient::hello(const std::string& base, const std::vector<std::string>& group_writable)
+{
+    FOURFOLD_CHECK(
+        send({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base}, {"group_writable", group_writable}}));
     FOURFOLD_TRY(const Json json, reply("hello", kReplyTimeout));
     if (integer_field(json, "protocol") != kProtocolVersion)
         return Problem{ProblemCode::unsupported,
@@ -159,16 +194,17 @@ Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
 }
 
 Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-    PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there)
+    PieceSource& pieces, PutWay way, std::stop_token stop, const PutProgress& there)
 {
-    FOURFOLD_CHECK(send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", chain}}));
+    FOURFOLD_CHECK(
+        send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", way.chain}, {"beside", way.beside}}));
     FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
     const std::string state = text_field(answer, "state");
     if (state == "present")
-        return PutResult::present;
-    if (state == "busy")
-        return PutResult::busy;
+        return PutResult{PutResult::present, size, {}};
     auto offset = static_cast<uint64_t>(std::max<int64_t>(0, integer_field(answer, "offset")));
+    if (state == "busy")
+        return PutResult{PutResult::busy, std::min(offset, size), text_field(answer, "sender")};
     if (state != "send" || offset > size)
         return Problem{ProblemCode::network, "the agent's answer to a file makes no sense", {}, host_};
     if (offset > 0)
@@ -177,20 +213,20 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
         if (stop.stop_requested())
             return Problem{ProblemCode::cancelled, "stopped while sending " + file.filename().string(), {}, host_};
         FOURFOLD_TRY(const auto piece, pieces.get(file, offset, size));
-        FOURFOLD_CHECK(stream_->write_all(encode_frame(FrameKind::data, piece->compressed)));
+        FOURFOLD_CHECK(write(encode_frame(FrameKind::data, piece->compressed)));
         offset += piece->raw_bytes;
         there(piece->raw_bytes, true);
     }
     FOURFOLD_CHECK(send({{"do", "put-end"}}));
     FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));
-    return PutResult::stored;
+    return PutResult{text_field(stored, "state") == "busy" ? PutResult::busy : PutResult::stored, 0, {}};
 }
 
 Expected<int> AgentClient::relay(const std::string& address, const std::string& token, const Json& next)
 {
     FOURFOLD_CHECK(send({{"do", "relay"}, {"address", address}, {"token", token}, {"next", next}}));
     FOURFOLD_TRY(const Json json, reply("relaying", kReplyTimeout));
-    return static_cast<int>(integer_field(json, "port"));
+    return port_of(json, 1);
 }
 
 Expected<void> AgentClient::chain(const Json& next)
@@ -206,24 +242,26 @@ Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
 {
     FOURFOLD_CHECK(send({{"do", "prepare"}, {"spec", to_json(spec)}}));
     FOURFOLD_TRY(const Json json, reply("prepared", kHashTimeout));
-    return Prepared{text_field(json, "folder"), static_cast<int>(integer_field(json, "port"))};
+    FOURFOLD_TRY(const int port, port_of(json, spec.node == 0 ? 1 : 0));
+    return Prepared{text_field(json, "folder"), port};
 }
 
-Expected<void> AgentClient::start(
-    const std::string& run, int node, const std::string& master_address, int master_port, const Json& secrets)
+Expected<void> AgentClient::start(const std::string& run, int node, const std::string& master_address, int master_port,
+    const std::string& token, const Json& secrets)
 {
     FOURFOLD_CHECK(send({{"do", "start"}, {"run", run}, {"node", node}, {"master_address", master_address},
-        {"master_port", master_port}, {"secrets", secrets}}));
+        {"master_port", master_port}, {"token", token}, {"secrets", secrets}}));
     FOURFOLD_TRY(const Json json, reply("started", kReplyTimeout));
     return {};
 }
 
-Expected<std::string> AgentClient::submit(const std::vector<RunSpec>& specs, const std::string& script)
+Expected<std::string> AgentClient::submit(
+    const std::vector<RunSpec>& specs, const std::string& token, const std::string& script)
 {
     Json list = Json::array();
     for (const RunSpec& spec : specs)
         list.push_back(to_json(spec));
-    FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"script", script}}));
+    FOURFOLD_CHECK(send({{"do", "submit"}, {"specs", std::move(list)}, {"token", token}, {"script", script}}));
     FOURFOLD_TRY(const Json json, reply("submitted", kHashTimeout));
     return text_field(json, "job");
 }
@@ -338,6 +376,13 @@ Expected<Json> AgentClient::probe(int ranks, bool on_gpus, bool speed, const Jso
     return reply("probe", kReplyTimeout);
 }
 
+Expected<void> AgentClient::check_link()
+{
+    FOURFOLD_CHECK(send({{"do", "clock"}}));
+    FOURFOLD_TRY(const Json json, reply("clock", kReplyTimeout));
+    return {};
+}
+
 Expected<AgentClient::ClockSkew> AgentClient::clock_skew()
 {
     const auto here
@@ -366,7 +411,14 @@ Expected<int> AgentClient::listen(const std::string& address, const std::string&
 {
     FOURFOLD_CHECK(send({{"do", "listen"}, {"address", address}, {"token", token}}));
     FOURFOLD_TRY(const Json json, reply("listening", kReplyTimeout));
-    return static_cast<int>(integer_field(json, "port"));
+    return port_of(json, 1);
+}
+
+Expected<void> AgentClient::unlisten()
+{
+    FOURFOLD_CHECK(send({{"do", "unlisten"}}));
+    FOURFOLD_TRY(const Json json, reply("silent", kReplyTimeout));
+    return {};
 }
 
 Expected<Json> AgentClient::reach(

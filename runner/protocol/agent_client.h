@@ -50,7 +50,17 @@ struct HaveAnswer {
     std::vector<std::string> missing; // sha256
 };
 
-enum class PutResult { stored, present, busy };
+struct PutResult {
+    enum State { stored, present, busy } state = stored;
+    // With `busy`, as another session is sending the file: the bytes so far, and who it is where that is known.
+    uint64_t there = 0;
+    std::string sender;
+    friend bool operator==(const PutResult& result, State state) { return result.state == state; }
+};
+struct PutWay {
+    bool chain = false; // the node hands the file on
+    bool beside = false; // another session that is sending the file is not waited for
+};
 
 struct Prepared {
     std::string folder; // run folder on the node
@@ -77,22 +87,26 @@ public:
     AgentClient(std::unique_ptr<ByteStream> stream, std::string host);
 
     // `base` as in the target: empty = the node's default, "~/..." = from the node's home.
-    Expected<NodeFacts> hello(const std::string& base);
+    // `group_writable`: folders on the way there that their group may write.
+    Expected<NodeFacts> hello(const std::string& base, const std::vector<std::string>& group_writable = {});
     Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
     // Sends a file of this computer from where the node's own copy ends; `there` gets that part and each piece sent.
-    // `pieces` are shared between nodes; with `chain` the node hands them on.
+    // `pieces` are shared between nodes.
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
-        PieceSource& pieces, bool chain, std::stop_token stop, const PutProgress& there);
+        PieceSource& pieces, PutWay way, std::stop_token stop, const PutProgress& there);
     // Lets the node take files from another one under `address`, and hand them on to `next`; its port.
     Expected<int> relay(const std::string& address, const std::string& token, const Json& next);
     // Makes the node hand on files to the next one, which relays: {address, port, token}.
     Expected<void> chain(const Json& next);
     Expected<Prepared> prepare(const RunSpec& spec);
     // `secrets` (name: value) reach the ranks' environment and are stored nowhere.
+    // `token` (runner/net/proof.h) is what the ranks of all nodes know each other by.
     Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port,
-        const Json& secrets = Json::object());
-    // Submits a Slurm job: specs of all nodes, and the script with @AGENT@ and @FOLDER@ for the agent to fill in.
-    Expected<std::string> submit(const std::vector<RunSpec>& specs, const std::string& script);
+        const std::string& token, const Json& secrets = Json::object());
+    // Submits a Slurm job: specs of all nodes, the token of its ranks, and the script with @AGENT@ and @FOLDER@ for the
+    // agent to fill in.
+    Expected<std::string> submit(
+        const std::vector<RunSpec>& specs, const std::string& token, const std::string& script);
     // Runs of the node whose id begins with `run` (or the newest for "last"), newest first, and when it is one what
     // each of its shares there needs to be followed.
     struct FoundRuns {
@@ -135,16 +149,24 @@ public:
     Expected<Json> clear(double older_than_s, bool dry_run);
     // Lets the other nodes probe this one under `address`; its port.
     Expected<int> listen(const std::string& address, const std::string& token);
+    // Ends that.
+    Expected<void> unlisten();
     // Probes another node (the object of runner/agent/network_probe.h).
     // `brief`: with few and small messages.
     Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed,
         bool brief = false);
+
+    // The node answers.
+    Expected<void> check_link();
+    // The stream broke, or nothing answered: what failed may go on through a new session.
+    [[nodiscard]] bool link_lost() const { return link_lost_; }
 
     [[nodiscard]] uint64_t bytes_written() const { return stream_->bytes_written(); }
     [[nodiscard]] uint64_t bytes_read() const { return bytes_read_; }
     [[nodiscard]] const std::string& host() const { return host_; }
 
 private:
+    Expected<void> write(std::string_view frame);
     Expected<void> send(const Json& request);
     // `pings`: a tail runs, so the node must hear of us however long the frame takes.
     Expected<Frame> receive(std::chrono::milliseconds timeout, bool pings = false);
@@ -152,6 +174,8 @@ private:
     Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
     Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
     Expected<Json> parse(const Frame& frame, const char* expected);
+    // Of a reply; fails when it is not from `least` to 65535.
+    [[nodiscard]] Expected<int> port_of(const Json& json, int least) const;
     [[nodiscard]] Problem unexpected(const std::string& is, const char* expected) const;
 
     std::unique_ptr<ByteStream> stream_;
@@ -160,6 +184,7 @@ private:
     std::chrono::steady_clock::time_point pinged_; // while a tail runs
     uint64_t bytes_read_ = 0;
     int unanswered_stops_ = 0;
+    bool link_lost_ = false;
 };
 
 } // namespace fourfold

@@ -22,6 +22,8 @@ public:
 
     // Hash of a regular file (links are followed).
     Expected<std::string> sha256(const std::filesystem::path& file);
+    // Of the file that is open, whatever is at its path by now.
+    Expected<std::string> sha256(int fd, const std::filesystem::path& file);
     // The hash of a file that was computed while it was written.
     void remember(const std::filesystem::path& file, const std::string& sha256);
     void save();

@@ -11,9 +11,9 @@
 namespace fourfold {
 
 namespace {
-constexpr std::array<std::string_view, 12> kReserved{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-    "MASTER_ADDR", "MASTER_PORT", "FOURFOLD_ADDRESS", "FOURFOLD_BACKEND", "FOURFOLD_RUN", "FOURFOLD_NODE", "HOME",
-    "PWD"};
+constexpr std::array<std::string_view, 14> kReserved{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+    "MASTER_ADDR", "MASTER_PORT", "FOURFOLD_ADDRESS", "FOURFOLD_BACKEND", "FOURFOLD_RUN", "FOURFOLD_NODE",
+    "FOURFOLD_TOKEN", "FOURFOLD_LISTENER", "HOME", "PWD"};
 
 Problem bad(std::string message)
 {
@@ -78,6 +78,7 @@ Expected<void> read_node_settings(const Json& json, RunSpec& spec)
         [&](const char* key, double& value) { value = std::clamp(number_field(limits, key, value), 0.0, 1e9); });
     FOURFOLD_TRY(spec.prelude, texts_of(json, "prelude"));
     FOURFOLD_TRY(spec.hcas, texts_of(json, "hcas"));
+    FOURFOLD_TRY(spec.group_writable, texts_of(json, "group_writable"));
     spec.interface = text_field(json, "interface");
     spec.numa = text_field(json, "numa", "none");
     spec.look_first = flag_field(json, "look_first");
@@ -116,7 +117,8 @@ Json to_json(const RunSpec& spec)
         {"plan", spec.plan}, {"environment", std::move(environment)}, {"backend", spec.backend},
         {"grace_s", spec.grace_s}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
         {"container", std::move(container)}, {"interface", spec.interface}, {"hcas", spec.hcas}, {"numa", spec.numa},
-        {"look_first", spec.look_first}, {"mixed_gpus", spec.mixed_gpus}, {"start_facts", spec.start_facts}};
+        {"look_first", spec.look_first}, {"mixed_gpus", spec.mixed_gpus}, {"group_writable", spec.group_writable},
+        {"start_facts", spec.start_facts}};
 }
 
 Expected<RunSpec> run_spec_from_json(const Json& json)

@@ -63,6 +63,7 @@ struct RunSpec {
     std::vector<std::string> hcas;
     std::string numa = "none"; // "gpu", "spread", "none"
     bool look_first = false, mixed_gpus = false; // of a Slurm job: its nodes look at themselves before the ranks start
+    std::vector<std::string> group_writable; // folders above the node's base folder that their group may write
     Json start_facts; // keys that the run's `start` event gets when it lacks them
 };
 

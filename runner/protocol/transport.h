@@ -42,7 +42,8 @@ class Transport {
 public:
     virtual ~Transport() = default;
     // Starts `fourfold-agent session` on the node, bringing the agent there first where it is missing.
-    // Fails with network (unreachable, cut), refused (host key, authentication), io (no room, noexec) or cancelled.
+    // Fails with network (unreachable, cut), conflict (changed host key), refused (unknown host key,
+    // authentication), io (no room, noexec) or cancelled.
     virtual Expected<std::unique_ptr<ByteStream>> open(std::stop_token stop) = 0;
     // Of the last open().
     [[nodiscard]] virtual ShellNoise noise() const { return {}; }

@@ -14,30 +14,23 @@ namespace fourfold {
 
 namespace {
 
-// True when a further node's stream has no `end` yet although the first node's has: the program that followed the run
-// went away between the two.
-bool some_node_goes_on(const HistoryStore& store, const std::string& run, std::size_t nodes)
+// How many of the nodes' streams, the first node's first, are stored to their `end`.
+std::size_t ended_streams(const HistoryStore& store, const std::string& run, std::size_t nodes)
 {
-    const auto ended = [&](int node) {
-        const auto lines = store.events(run, stream_name(node));
-        if (!lines || lines->empty())
-            return false;
-        const auto last = parse_json(lines->back(), "event");
-        return last && text_field(*last, "event") == "end";
-    };
-    if (nodes < 2 || !ended(0))
-        return false;
-    for (std::size_t node = 1; node < nodes; ++node) {
-        if (!ended(static_cast<int>(node)))
-            return true;
+    std::size_t node = 0;
+    for (; node < nodes; ++node) {
+        const auto lines = store.events(run, stream_name(static_cast<int>(node)));
+        const auto last = lines && !lines->empty() ? parse_json(lines->back(), "event") : Expected<Json>(Json());
+        if (!last || text_field(*last, "event") != "end")
+            break;
     }
-    return false;
+    return node;
 }
 
 } // namespace
 
 Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file, OnStop on_stop, const std::optional<StopOrder>& order)
+    const std::filesystem::path& history_file, OnStop on_stop, const std::optional<StopOrder>& order, bool all_events)
 {
     FOURFOLD_TRY(
         HistoryStore store, HistoryStore::open(history_file.empty() ? HistoryStore::default_file() : history_file));
@@ -52,7 +45,10 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     result.state = run_state(detail.summary.state);
     const auto launch_file = read_json_file(folder / "launch.json");
     const std::size_t hosts = launch_file ? array_field(object_field(*launch_file, "target"), "hosts").size() : 0;
-    if (is_terminal(result.state) && !some_node_goes_on(store, id, hosts)) {
+    // The first node's `end` may be stored without a further node's: the program that followed the run went away
+    // between.
+    const std::size_t ended = is_terminal(result.state) ? ended_streams(store, id, hosts) : 0;
+    if (is_terminal(result.state) && (ended == hosts || (ended == 0 && !all_events))) {
         if (!detail.summary.problem.empty())
             result.problem = Problem{ProblemCode::failed, detail.summary.problem, {}, {}};
         return result;
@@ -62,7 +58,9 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
         const Target target, target_from_json(object_field(launched, "target"), (folder / "launch.json").string()));
     Mailbox mailbox;
     std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
-    FOURFOLD_TRY(Recorder recorder, Recorder::open(std::move(store), id, folder, static_cast<int>(nodes.size())));
+    FOURFOLD_TRY(Recorder recorder,
+        Recorder::open(
+            std::move(store), id, folder, static_cast<int>(nodes.size()), all_events ? 0 : target.events_gib));
     observer.on_created(id, folder);
     observer.on_state(result.state, "catching up");
     std::vector<std::vector<RankPlace>> ranks;
@@ -83,13 +81,20 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     if (result.state == RunState::stopping && !order) // somebody asked for its end and could not reach every host
         options.order = StopOrder{"cancelled", "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
+    if (all_events && is_terminal(result.state) && (followed.state == RunState::lost || !is_terminal(followed.state))) {
+        // What is known of its end stays, whatever has become of the nodes' folders.
+        FOURFOLD_CHECK(recorder.set_state(result.state, detail.summary.problem));
+        if (followed.problem)
+            return *followed.problem;
+        return result;
+    }
     return conclude(recorder, observer, std::move(followed));
 }
 
 Expected<RunResult> follow_to_end(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file, OnStop on_stop)
+    const std::filesystem::path& history_file, OnStop on_stop, bool all_events)
 {
-    FOURFOLD_TRY(RunResult result, follow_stored(run_id, observer, stop, history_file, on_stop));
+    FOURFOLD_TRY(RunResult result, follow_stored(run_id, observer, stop, history_file, on_stop, {}, all_events));
     if (result.state != RunState::preempted)
         return result;
     const auto file = result.folder / "launch.json";
@@ -101,10 +106,10 @@ Expected<RunResult> follow_to_end(const std::string& run_id, RunObserver& observ
         std::move(result), target, own_program("fourfold-agent"), observer, stop, history_file, on_stop);
 }
 
-Expected<RunResult> attach(
-    const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
+Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& history_file, bool all_events)
 {
-    return follow_to_end(run_id, observer, stop, history_file, OnStop::detach);
+    return follow_to_end(run_id, observer, stop, history_file, OnStop::detach, all_events);
 }
 
 } // namespace fourfold

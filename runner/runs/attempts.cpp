@@ -89,8 +89,13 @@ Expected<RunResult> follow_attempts(RunResult result, const Target& target, cons
                 return result;
             if (!started && stop.stop_requested())
                 (void)take_out_of_queue(nodes.front(), last.run);
-            if (!started)
-                return started.error();
+            if (!started) {
+                Problem problem = started.error();
+                if (!stop.stop_requested())
+                    problem.hint += (problem.hint.empty() ? "" : "; ")
+                        + ("the job stays where it is, `fourfold attach " + result.id + "` goes on");
+                return problem;
+            }
             if (!*started)
                 return result;
             next = attempt_id({last.run, **started});

@@ -3,13 +3,12 @@
 
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/runs/follow_control.h"
+#include "runner/runs/reconnect.h"
 #include "runner/runs/run_state.h"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <thread>
 
 namespace fourfold {
@@ -21,64 +20,8 @@ namespace {
 
 constexpr auto kListen = 10ms; // between looks for what the launching thread wants
 constexpr double kGangGraceSeconds = 0.04;
-constexpr auto kFirstBackoff = 300ms;
-constexpr auto kLongestBackoff = 10s;
-constexpr uint64_t kLogBytes = 4u << 20; // of each rank's log, kept at the end
-
-// What the launching thread tells the workers.
-class Control {
-public:
-    void order(StopOrder order)
-    {
-        const std::lock_guard lock(mutex_);
-        if (order_)
-            return;
-        order_ = std::move(order);
-        ordered_at_ = Clock::now();
-        changed_.notify_all();
-    }
-    [[nodiscard]] std::optional<StopOrder> order() const
-    {
-        const std::lock_guard lock(mutex_);
-        return order_;
-    }
-    [[nodiscard]] bool ordered_before(std::chrono::duration<double> age) const
-    {
-        const std::lock_guard lock(mutex_);
-        return order_ && Clock::now() - ordered_at_ > age;
-    }
-    void detach()
-    {
-        const std::lock_guard lock(mutex_);
-        detached_ = true;
-        changed_.notify_all();
-        interrupt_.request_stop();
-    }
-    [[nodiscard]] bool detached() const
-    {
-        const std::lock_guard lock(mutex_);
-        return detached_;
-    }
-    void ask_for_diagnosis() { ++diagnoses_; }
-    [[nodiscard]] int diagnoses() const { return diagnoses_; }
-    [[nodiscard]] std::stop_token interrupted() const { return interrupt_.get_token(); }
-    // Sleeps; woken by detach and by an order that was not there before.
-    void sleep(std::chrono::milliseconds time) const
-    {
-        std::unique_lock lock(mutex_);
-        const bool had = order_.has_value();
-        changed_.wait_for(lock, time, [&] { return detached_ || order_.has_value() != had; });
-    }
-
-private:
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
-    std::optional<StopOrder> order_;
-    Clock::time_point ordered_at_;
-    bool detached_ = false;
-    std::stop_source interrupt_;
-    std::atomic<int> diagnoses_ = 0; // how often the ranks were asked what they do
-};
+constexpr uint64_t kLogBytes = 4u << 20, kAllLogBytes = 1u << 30; // of each rank's log, of all; kept at the end
+constexpr std::size_t kMostErrors = 256; // of a node, kept to find the first cause
 
 struct Ending {
     std::string status;
@@ -150,7 +93,7 @@ private:
     void remember(std::size_t node, const Json& event)
     {
         const std::string kind = text_field(event, "event");
-        if (kind == "error")
+        if (kind == "error" && errors_[node].size() < kMostErrors)
             errors_[node].push_back(event);
         else if (kind == "end")
             ends_[node] = event;
@@ -166,16 +109,31 @@ private:
         control_.order(std::move(order));
     }
 
+    // The run goes on, and can be followed again once what is wrong here has been mended.
+    void leave(Problem problem, const std::string& cure)
+    {
+        if (!left_)
+            left_ = std::move(problem);
+        if (left_->hint.empty())
+            left_->hint = cure;
+        if (left_->hint.find("attach") == std::string::npos)
+            left_->hint += "; the run goes on, and `fourfold attach` catches up with it";
+        control_.detach();
+    }
+
     void take(int node, int64_t offset, const std::string& lines)
     {
-        if (storage_problem_)
+        if (left_)
             return;
         auto events = recorder_.take(node, offset, lines);
         if (!events) {
-            // What cannot be stored here is still on the nodes: leave the run alone and come back later.
-            storage_problem_ = events.error();
-            control_.detach();
+            // What cannot be stored here is still on the nodes.
+            leave(events.error(), "make room");
             return;
+        }
+        if (recorder_.full() && !told_full_) {
+            told_full_ = true;
+            observer_.on_state(control_.order() ? RunState::stopping : RunState::running, recorder_.full_text());
         }
         for (const Json& event : *events) {
             remember(static_cast<std::size_t>(node), event);
@@ -252,11 +210,9 @@ private:
     FollowResult result()
     {
         FollowResult out;
-        if (storage_problem_) {
+        if (left_) {
             out.state = RunState::running;
-            out.problem = storage_problem_;
-            if (out.problem->hint.find("attach") == std::string::npos)
-                out.problem->hint = "make room; the run goes on, and `fourfold attach` catches up with it";
+            out.problem = left_;
             return out;
         }
         if (control_.detached()) {
@@ -271,6 +227,8 @@ private:
         }
         if (!first_bad_) {
             out.state = RunState::ok;
+            if (recorder_.full())
+                out.problem = Problem{ProblemCode::io, recorder_.full_text(), {}, {}};
             return out;
         }
         const auto at = static_cast<std::size_t>(first_bad_node_);
@@ -301,37 +259,29 @@ private:
         return out;
     }
 
+    // What the thread of a node knows of its link.
+    struct Link {
+        int64_t offset = 0, seq = 0; // of what comes next
+        bool stop_sent = false;
+        std::optional<Problem> trouble; // why the tail ended that has just broken
+        Reconnect attempts;
+    };
+
     // On a node's own thread.
     void work(Node& node)
     {
-        int64_t offset = recorder_.offset(node.index), seq = recorder_.next_seq(node.index);
-        std::chrono::milliseconds backoff = kFirstBackoff;
-        bool stop_sent = false;
-        std::optional<Problem> last;
+        Link link{recorder_.offset(node.index), recorder_.next_seq(node.index), false, {}, Reconnect()};
         while (!control_.detached()) {
             if (!node.agent) {
-                const auto connected = node.connect(control_.interrupted());
-                if (!connected) {
-                    if (!last || last->line() != connected.error().line()) {
-                        mailbox_.post([this, text = connected.error().line()] {
-                            observer_.on_state(control_.order() ? RunState::stopping : RunState::running, text);
-                        });
-                    }
-                    last = connected.error();
-                    if (control_.ordered_before(std::chrono::duration<double>(options_.give_up_s))) {
-                        Problem problem = *last;
-                        problem.message = "could not be reached to stop its ranks: " + problem.message;
-                        problem.hint = "they may still run; `fourfold stop " + recorder_.run() + "` tries again";
-                        post_end(node.index, {"lost", problem, true});
+                if (const auto connected = node.connect(control_.interrupted()); !connected) {
+                    if (!tries_again(node, link, connected.error()))
                         return;
-                    }
-                    control_.sleep(backoff);
-                    backoff = std::min<std::chrono::milliseconds>(backoff * 2, kLongestBackoff);
                     continue;
                 }
-                stop_sent = false;
+                link.stop_sent = false;
             }
-            const auto ending = tail(node, offset, seq, stop_sent, backoff);
+            link.trouble.reset();
+            const auto ending = tail(node, link);
             if (ending) {
                 if (ending->status != "lost" || !ending->problem)
                     fetch_logs(node);
@@ -340,30 +290,59 @@ private:
                 return;
             }
             node.agent.reset();
-            if (!control_.detached())
-                post_link(node, LinkState::reconnecting);
+            if (control_.detached())
+                return;
+            post_link(node, LinkState::reconnecting);
+            if (link.trouble && !tries_again(node, link, *link.trouble))
+                return;
         }
     }
 
+    // Waits; false where no further attempt will help.
+    bool tries_again(const Node& node, Link& link, const Problem& problem)
+    {
+        if (control_.detached())
+            return false;
+        if (link.attempts.is_news(problem)) {
+            mailbox_.post([this, text = problem.line()] {
+                observer_.on_state(control_.order() ? RunState::stopping : RunState::running, text);
+            });
+        }
+        const auto wait = link.attempts.wait_after(problem);
+        if (control_.ordered_before(std::chrono::duration<double>(options_.give_up_s)) || (!wait && control_.order())) {
+            Problem unstopped = problem;
+            unstopped.message = "could not be reached to stop its ranks: " + problem.message;
+            unstopped.hint = "they may still run; `fourfold stop " + recorder_.run() + "` tries again";
+            post_end(node.index, {"lost", unstopped, true});
+            return false;
+        }
+        if (!wait) {
+            mailbox_.post([this, problem] { leave(problem, "mend that"); });
+            return false;
+        }
+        control_.sleep(*wait);
+        return true;
+    }
+
     // Until the node's end, or nothing when the link broke.
-    std::optional<Ending> tail(
-        Node& node, int64_t& offset, int64_t& seq, bool& stop_sent, std::chrono::milliseconds& backoff)
+    std::optional<Ending> tail(Node& node, Link& link)
     {
         const std::chrono::duration<double> link_s(options_.link_s);
-        if (!node.agent->tail(recorder_.run(), node.index, offset, seq, 3 * options_.link_s))
+        if (!node.agent->tail(recorder_.run(), node.index, link.offset, link.seq, 3 * options_.link_s))
             return {};
         int diagnoses = control_.diagnoses();
         auto heard = Clock::now();
         uint64_t read = node.agent->bytes_read();
-        LinkState link = LinkState::silent;
+        LinkState state = LinkState::silent;
+        bool heard_of = false; // since the tail began
         std::string hint; // what Slurm says of a job that waits
         while (!control_.detached()) {
-            if (const auto order = control_.order(); order && !stop_sent) {
+            if (const auto order = control_.order(); order && !link.stop_sent) {
                 // Ranks whose peers are dead wait in a collective: asking them long is of no use.
                 const double grace_s = order->status == "cancelled" ? options_.stop_grace_s : kGangGraceSeconds;
                 if (!node.agent->stop(recorder_.run(), node.index, order->status, order->why, order->error, grace_s))
                     return {};
-                stop_sent = true;
+                link.stop_sent = true;
             }
             if (control_.diagnoses() != diagnoses && node.index != 0) {
                 diagnoses = control_.diagnoses();
@@ -373,8 +352,11 @@ private:
             auto message = node.agent->tail_next(kListen);
             if (!message) {
                 const ProblemCode code = message.error().code;
-                if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input)
+                if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input) {
+                    if (!heard_of)
+                        link.trouble = message.error();
                     return {};
+                }
                 // The agent itself says that it cannot go on: no such run, a changed folder, a disk error.
                 return Ending{"lost", message.error(), false};
             }
@@ -386,25 +368,26 @@ private:
                 const auto silence = Clock::now() - heard;
                 if (silence > link_s)
                     return {};
-                if (silence > link_s / 2 && link == LinkState::connected)
-                    post_link(node, link = LinkState::silent);
+                if (silence > link_s / 2 && state == LinkState::connected)
+                    post_link(node, state = LinkState::silent);
                 continue;
             }
-            backoff = kFirstBackoff;
-            if (link != LinkState::connected)
-                post_link(node, link = LinkState::connected);
+            heard_of = true;
+            link.attempts.reached();
+            if (state != LinkState::connected)
+                post_link(node, state = LinkState::connected);
             if (message->kind == TailMessage::Kind::heartbeat && message->state == "queued" && message->hint != hint) {
                 hint = message->hint;
                 mailbox_.post([this, text = "Slurm: " + hint] { observer_.on_state(RunState::launching, text); });
             }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false};
-            if (message->kind == TailMessage::Kind::heartbeat && message->state == "stopping" && !stop_sent)
+            if (message->kind == TailMessage::Kind::heartbeat && message->state == "stopping" && !link.stop_sent)
                 mailbox_.post([this, index = node.index, said = *message] { stops_by_itself(index, said); });
             if (message->kind == TailMessage::Kind::lines) {
                 const int64_t begin = message->offset;
-                offset = begin + static_cast<int64_t>(message->lines.size());
-                seq += std::count(message->lines.begin(), message->lines.end(), '\n');
+                link.offset = begin + static_cast<int64_t>(message->lines.size());
+                link.seq += std::count(message->lines.begin(), message->lines.end(), '\n');
                 mailbox_.post([this, index = node.index, begin, lines = std::move(message->lines)] {
                     take(index, begin, lines);
                 });
@@ -418,10 +401,14 @@ private:
         const auto status = node.agent->status(recorder_.run(), node.index);
         if (!status)
             return;
+        std::size_t ranks = 1;
+        for (const Node& each : nodes_)
+            ranks += each.ranks.size();
+        const uint64_t most = std::min<uint64_t>(kLogBytes, kAllLogBytes / ranks);
         for (std::size_t i = 0; i < node.ranks.size(); ++i) {
             const std::string name = "rank" + std::to_string(node.ranks[i]) + ".log";
             const int folder = i < node.rank_nodes.size() ? node.rank_nodes[i] : node.index;
-            const auto text = node.agent->fetch(recorder_.run(), folder, name, kLogBytes);
+            const auto text = node.agent->fetch(recorder_.run(), folder, name, most);
             if (text)
                 (void)recorder_.write_file(name, *text);
         }
@@ -441,13 +428,14 @@ private:
     RunObserver& observer_;
     Mailbox& mailbox_;
     const FollowOptions& options_;
-    Control control_;
+    FollowControl control_;
     std::vector<std::vector<Json>> errors_; // error events of each node
     std::vector<Json> ends_;
     std::optional<Ending> first_bad_;
     int first_bad_node_ = 0, first_to_stop_ = -1;
-    std::optional<Problem> storage_problem_, given_up_;
-    bool stop_seen_ = false;
+    std::optional<Problem> left_; // why the run is not followed any more
+    std::optional<Problem> given_up_;
+    bool stop_seen_ = false, told_full_ = false;
     std::vector<Json> stalled_; // what each node's ranks do, since the first node said that nothing moves
 };
 

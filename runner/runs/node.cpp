@@ -21,7 +21,7 @@ Expected<void> Node::connect(std::stop_token stop)
     agent.reset();
     FOURFOLD_TRY(auto stream, transport->open(stop));
     auto client = std::make_unique<AgentClient>(std::move(stream), name);
-    FOURFOLD_TRY(facts, client->hello(base_folder));
+    FOURFOLD_TRY(facts, client->hello(base_folder, group_writable));
     agent = std::move(client);
     return {};
 }
@@ -78,6 +78,7 @@ std::vector<Node> make_nodes(
             : here         ? "this computer"
                            : place_name(node.host.address, node.host.user, node.host.port);
         node.base_folder = target.base_folder;
+        node.group_writable = target.group_writable_folders;
         if (!slurm) // which nodes a job gets is not known yet
             node.interface = target.interface;
         if (here) {
@@ -89,6 +90,7 @@ std::vector<Node> make_nodes(
             options.name = node.name;
             options.host = node.host;
             options.base_folder = target.base_folder;
+            options.group_writable = target.group_writable_folders;
             options.connect_timeout_s = target.connect_timeout_s;
             options.agent = agent;
             options.prompts.trust_host_key = [&mailbox, &observer](const HostKeyQuestion& question) {

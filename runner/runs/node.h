@@ -21,6 +21,7 @@ struct Node {
     std::string name; // as the user calls the host
     TargetHost host;
     std::string base_folder, interface; // as in the target
+    std::vector<std::string> group_writable; // likewise
     std::vector<int> ranks; // of the whole job
     std::vector<int> rank_nodes; // Slurm: whose node's folder holds each of `ranks`; empty = this one's
     std::unique_ptr<Transport> transport;

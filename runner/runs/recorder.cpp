@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 namespace fourfold {
 
 namespace {
+constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
+
 Problem file_problem(const std::string& what, const std::filesystem::path& where)
 {
     const int error = errno;
@@ -58,6 +61,9 @@ Recorder::Recorder(Recorder&& other) noexcept
     , run_(std::move(other.run_))
     , folder_(std::move(other.folder_))
     , streams_(std::move(other.streams_))
+    , most_gib_(other.most_gib_)
+    , bytes_(other.bytes_)
+    , full_(other.full_)
     , lock_(std::exchange(other.lock_, -1))
 {
     other.streams_.clear();
@@ -72,7 +78,7 @@ Recorder::~Recorder()
 }
 
 Expected<Recorder> Recorder::open(
-    HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes)
+    HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes, double most_gib)
 {
     Recorder recorder(std::move(store), run, folder);
     recorder.lock_ = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -83,6 +89,9 @@ Expected<Recorder> Recorder::open(
             "watch it there, or end that program first", folder.string()};
     for (int node = 0; node < nodes; ++node)
         FOURFOLD_CHECK(recorder.open_stream(node));
+    recorder.most_gib_ = most_gib;
+    for (const Stream& stream : recorder.streams_)
+        recorder.bytes_ += stream.offset;
     return recorder;
 }
 
@@ -131,12 +140,28 @@ Expected<std::vector<Json>> Recorder::take(int node, int64_t offset, const std::
     }
     for (std::size_t i = 0; i < events.size(); ++i)
         parsed[i].json = &events[i];
-    FOURFOLD_CHECK(store_.append_parsed(run_, stream.name, parsed));
-    if (!write_fully(stream.fd, lines))
-        return file_problem("cannot be written", folder_ / stream_file(node));
-    stream.offset += static_cast<int64_t>(lines.size());
+    const auto bytes = static_cast<int64_t>(lines.size());
+    full_ = full_ || (most_gib_ > 0 && double(bytes_ + bytes) > most_gib_ * kBytesPerGib);
+    if (!full_) {
+        FOURFOLD_CHECK(store_.append_parsed(run_, stream.name, parsed));
+        if (!write_fully(stream.fd, lines))
+            return file_problem("cannot be written", folder_ / stream_file(node));
+        bytes_ += bytes;
+    }
+    stream.offset += bytes;
     stream.next_seq += static_cast<int64_t>(events.size());
     return events;
+}
+
+std::string Recorder::full_text() const
+{
+    if (!full_)
+        return {};
+    std::ostringstream gib;
+    gib << most_gib_;
+    return "more events than the target's events_gib (" + gib.str()
+        + ") have come: the rest stays on the nodes; when the run has ended, `fourfold attach " + run_
+        + " --all-events` fetches it";
 }
 
 Expected<void> Recorder::set_state(RunState state, const std::string& problem)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stores a run's events on this computer, each exactly once: in the history (the cursor is in the same transaction)
-// and, byte for byte as on the node, in the run folder. The history decides; the files are made to follow it.
+// and, byte for byte as on the node, in the run folder. The history decides; the files are made to follow it. Of what
+// comes beyond a limit nothing is stored: a node must not fill this computer's disk.
 #pragma once
 
 #include "core/history/store.h"
@@ -17,18 +18,23 @@ class Recorder {
 public:
     // Takes the run folder for this process (`refused` when another program follows the run) and brings the event files
     // of `nodes` streams in line with the history.
+    // Stores at most `most_gib` of events, of all streams together; 0 = all.
     static Expected<Recorder> open(
-        HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes);
+        HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes, double most_gib);
     Recorder(Recorder&& other) noexcept;
     Recorder& operator=(Recorder&&) = delete;
     ~Recorder();
 
-    // Where the tail of a node goes on: bytes and events that are stored.
+    // Where the tail of a node goes on: bytes and events that it has sent.
     [[nodiscard]] int64_t offset(int node) const { return streams_[static_cast<std::size_t>(node)].offset; }
     [[nodiscard]] int64_t next_seq(int node) const { return streams_[static_cast<std::size_t>(node)].next_seq; }
 
-    // Stores whole lines that begin at `offset` of the node's file; returns them as events, in order.
+    // Stores whole lines that begin at `offset` of the node's file, unless full(); returns them as events, in order.
     Expected<std::vector<Json>> take(int node, int64_t offset, const std::string& lines);
+    // The limit is reached: what comes now stays on the nodes.
+    [[nodiscard]] bool full() const { return full_; }
+    // What is said about that; empty when it is not full.
+    [[nodiscard]] std::string full_text() const;
     Expected<void> set_state(RunState state, const std::string& problem = {});
     Expected<void> write_file(const std::string& name, std::string_view content) const;
 
@@ -40,7 +46,7 @@ private:
     struct Stream {
         std::string name;
         int fd = -1;
-        int64_t offset = 0, next_seq = 0;
+        int64_t offset = 0, next_seq = 0; // received, and stored unless it is full
     };
     Recorder(HistoryStore store, std::string run, std::filesystem::path folder);
     Expected<void> open_stream(int node);
@@ -49,6 +55,9 @@ private:
     std::string run_;
     std::filesystem::path folder_;
     std::vector<Stream> streams_;
+    double most_gib_ = 0;
+    int64_t bytes_ = 0; // stored, of all streams
+    bool full_ = false;
     int lock_ = -1;
 };
 

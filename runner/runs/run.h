@@ -87,15 +87,16 @@ struct LaunchPreview {
 Expected<LaunchPreview> preview(const RunRequest& request);
 
 // Creates the run in the history, brings what the nodes lack, starts the ranks and follows them to the end. A stop
-// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is retried for
-// ever with backoff until stop is requested: the agents own the ranks, nothing is lost. Fails (Problem) only when no
-// run was started; afterwards the result says how it ended.
+// request cancels the run (every rank gone on every node) and returns state `cancelled`. A lost link is made anew until
+// stop is requested: the agents own the ranks, nothing is lost. Where that cannot help (a changed host key), the result
+// has the run's state and a Problem. Fails (Problem) only when no run was started; else the result says how it ended.
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop);
 
 // Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request
 // only detaches (the result's state is then the run's own, "running"). A run that already ended returns at once. One
-// program of this computer follows a run at a time; a second one is `refused`.
+// program of this computer follows a run at a time; a second one is `refused`. `all_events` fetches the events that the
+// target's events_gib left on the nodes, also of a run that has ended.
 Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
-    const std::filesystem::path& history_file = {});
+    const std::filesystem::path& history_file = {}, bool all_events = false);
 
 } // namespace fourfold

@@ -2,6 +2,8 @@
 #include "runner/runs/stage_nodes.h"
 
 #include "core/base/random_token.h"
+#include "runner/net/proof.h"
+#include "runner/runs/kept_link.h"
 
 #include <algorithm>
 #include <map>
@@ -49,63 +51,110 @@ Expected<void> link_up(const Chain& chain)
     Json next = nullptr;
     for (std::size_t i = chain.nodes.size(); i-- > 1;) {
         Node& node = *chain.nodes[i];
-        const std::string token = random_token(32);
+        const std::string token = random_token(kTokenBytes);
         FOURFOLD_TRY(const int port, node.agent->relay(node.data_address(), token, next));
         next = {{"address", node.data_address()}, {"port", port}, {"token", token}};
     }
     return chain.nodes.front()->agent->chain(next);
 }
 
-StageProgress reporter(Mailbox& mailbox, RunObserver& observer, const std::string& who)
-{
-    return [&mailbox, &observer, who](uint64_t done, uint64_t total, const std::string& file) {
-        const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
-        mailbox.post([&observer, fraction, text = who + ": " + file] { observer.on_staging(fraction, text); });
-    };
-}
+// What the threads of all nodes share.
+class Staging {
+public:
+    Staging(std::vector<Node>& nodes, const Bundle& bundle, const StagePlan& plan, Mailbox& mailbox,
+        RunObserver& observer, std::stop_token stop)
+        : nodes_(nodes)
+        , bundle_(bundle)
+        , plan_(plan)
+        , mailbox_(mailbox)
+        , observer_(observer)
+        , stop_(std::move(stop))
+    {
+    }
+
+    Expected<void> run()
+    {
+        FOURFOLD_CHECK(on_each([&](Node& node, KeptLink&, const std::stop_token&) -> Expected<void> {
+            FOURFOLD_CHECK(take(node));
+            return check_room(node.stock, node.facts.disk_free_gib, node.name);
+        }));
+        const Chain chain = common_files(nodes_, bundle_);
+        if (chain.nodes.size() > 1
+            && (plan_.upload == "chain"
+                || (plan_.upload == "auto" && plan_.reachable && chain.bytes >= kWorthAChain))) {
+            FOURFOLD_CHECK(on_each([&](Node& node, KeptLink& link, const std::stop_token& stop) -> Expected<void> {
+                return &node == chain.nodes.front() ? send_along(chain, link, stop) : Expected<void>();
+            }));
+            FOURFOLD_CHECK(on_each([&](Node& node, KeptLink&, const std::stop_token&) { return take(node); }));
+        }
+        FOURFOLD_CHECK(on_each([&](Node& node, KeptLink& link, const std::stop_token& stop) {
+            return stage(*node.agent, bundle_, node.stock, pieces_, stop, reports(node.name, link), node.staged);
+        }));
+        // While the last node still got its files, the links of the others may have been cut.
+        return on_each([](Node& node, KeptLink&, const std::stop_token&) { return node.agent->check_link(); });
+    }
+
+private:
+    // On all nodes at once, again where a cut came between.
+    Expected<void> on_each(const std::function<Expected<void>(Node&, KeptLink&, const std::stop_token&)>& work)
+    {
+        return on_all_nodes(nodes_, mailbox_, stop_, [&](Node& node, const std::stop_token& phase) -> Expected<void> {
+            KeptLink link(node, plan_.reconnect_s, mailbox_, observer_);
+            return link.run(phase, [&] { return work(node, link, phase); });
+        });
+    }
+
+    Expected<void> take(Node& node)
+    {
+        FOURFOLD_TRY(node.stock, take_stock(*node.agent, bundle_, plan_.reuse));
+        return {};
+    }
+
+    // On the thread of the chain's first node.
+    Expected<void> send_along(const Chain& chain, KeptLink& link, const std::stop_token& stop)
+    {
+        Node& first = *chain.nodes.front();
+        if (const auto linked = link_up(chain); !linked) {
+            if (first.agent->link_lost())
+                return linked;
+            note("no chain from host to host (" + linked.error().line() + "): sends to each");
+            return {};
+        }
+        return send_files(*first.agent, bundle_, chain.files, {pieces_, true}, stop,
+            reports("chain of " + std::to_string(chain.nodes.size()) + " hosts", link), first.staged.sent_bytes);
+    }
+
+    void note(std::string text)
+    {
+        mailbox_.post([&observer = observer_, text = std::move(text)] { observer.on_state(RunState::staging, text); });
+    }
+
+    StageReports reports(const std::string& who, KeptLink& link)
+    {
+        return {[this, who](uint64_t done, uint64_t total, const std::string& file) {
+                    const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+                    mailbox_.post([&observer = observer_, fraction, text = who + ": " + file] {
+                        observer.on_staging(fraction, text);
+                    });
+                },
+            [this, who](const std::string& text) { note(who + ": " + text); }, [&link] { link.advanced(); }};
+    }
+
+    std::vector<Node>& nodes_;
+    const Bundle& bundle_;
+    const StagePlan& plan_;
+    Mailbox& mailbox_;
+    RunObserver& observer_;
+    std::stop_token stop_;
+    PieceSource pieces_;
+};
 
 } // namespace
 
 Expected<void> stage_nodes(std::vector<Node>& nodes, const Bundle& bundle, const StagePlan& plan, Mailbox& mailbox,
     RunObserver& observer, const std::stop_token& stop)
 {
-    const auto take = [&](Node& node) -> Expected<void> {
-        FOURFOLD_TRY(node.stock, take_stock(*node.agent, bundle, plan.reuse));
-        return {};
-    };
-    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
-        FOURFOLD_CHECK(take(node));
-        return check_room(node.stock, node.facts.disk_free_gib, node.name);
-    }));
-    PieceSource pieces;
-    const Chain chain = common_files(nodes, bundle);
-    uint64_t by_chain = 0;
-    if (chain.nodes.size() > 1
-        && (plan.upload == "chain" || (plan.upload == "auto" && plan.reachable && chain.bytes >= kWorthAChain))) {
-        FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-            if (&node != chain.nodes.front())
-                return {};
-            if (const auto linked = link_up(chain); !linked) {
-                mailbox.post([&observer, text = linked.error().line()] {
-                    observer.on_state(RunState::staging, "no chain from host to host (" + text + "): sends to each");
-                });
-                return {};
-            }
-            FOURFOLD_TRY(by_chain,
-                send_files(*node.agent, bundle, chain.files, {pieces, true}, phase,
-                    reporter(mailbox, observer, "chain of " + std::to_string(chain.nodes.size()) + " hosts")));
-            return {};
-        }));
-        FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) { return take(node); }));
-    }
-    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-        FOURFOLD_TRY(
-            node.staged, stage(*node.agent, bundle, node.stock, pieces, phase, reporter(mailbox, observer, node.name)));
-        return {};
-    }));
-    if (!chain.nodes.empty())
-        chain.nodes.front()->staged.sent_bytes += by_chain;
-    return {};
+    return Staging(nodes, bundle, plan, mailbox, observer, stop).run();
 }
 
 } // namespace fourfold

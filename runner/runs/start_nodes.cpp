@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/start_nodes.h"
 
+#include "core/base/random_token.h"
+#include "runner/net/proof.h"
 #include "runner/preflight/probe.h"
 #include "runner/runs/stage_nodes.h"
 
@@ -36,6 +38,7 @@ void add_settings(RunSpec& spec, const Target& target)
     spec.interface = target.interface;
     spec.look_first = target.kind == TargetKind::slurm && target.preflight;
     spec.mixed_gpus = target.mixed_gpus;
+    spec.group_writable = target.group_writable_folders;
     spec.hcas = target.hcas;
     spec.numa = target.numa == NumaBinding::gpu ? "gpu" : target.numa == NumaBinding::spread ? "spread" : "none";
 }
@@ -152,7 +155,8 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
         FOURFOLD_CHECK(look_before(nodes, plan, mailbox, observer, stop));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the hosts lack"));
     FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle,
-        {plan.target.reuse_files, plan.target.upload, plan.target.preflight && plan.target.kind == TargetKind::ssh},
+        {plan.target.reuse_files, plan.target.upload, plan.target.preflight && plan.target.kind == TargetKind::ssh,
+            plan.target.reconnect_s},
         mailbox, observer, stop));
     uint64_t sent = 0, reused = 0;
     Json hosts = Json::array();
@@ -185,13 +189,14 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     }
     const std::string address = nodes.front().data_address();
     const int port = nodes.front().prepared.port;
+    const std::string token = random_token(kTokenBytes);
     const Json secrets = secrets_of(plan.target);
     std::mutex mutex;
     std::optional<Problem> first;
     // From here on ranks may run: a stop request is carried out by following the run, not by giving up on it.
     (void)on_all_nodes(nodes, mailbox, {}, [&](Node& node, std::stop_token) -> Expected<void> {
         node.started = true;
-        if (const auto started = node.agent->start(run, node.index, address, port, secrets); !started) {
+        if (const auto started = node.agent->start(run, node.index, address, port, token, secrets); !started) {
             const std::lock_guard lock(mutex);
             // A link that broke says nothing about the ranks: following the run will tell.
             if (!first && started.error().code != ProblemCode::network)

@@ -55,10 +55,12 @@ struct Target {
     TargetKind kind = TargetKind::local;
     std::vector<TargetHost> hosts; // one for local; none for Slurm
     std::string base_folder; // run directories on the nodes; empty = ~/.local/share/fourfold
+    std::vector<std::string> group_writable_folders; // on the way there, that their group may write; absolute
     std::string backend; // "gloo", "nccl"; empty = nccl where GPUs are, else gloo
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
     double link_s = 5; // a link that nothing comes through for so long is made anew; nodes send heartbeats each second
+    double reconnect_s = 300; // how long a host is tried again when a cut keeps it away while files are sent
     double stop_grace_s = 2; // from asking the ranks to stop to killing them
     bool reuse_files = true; // a file of the node under the same path counts when its content is the same
 
@@ -72,6 +74,7 @@ struct Target {
     bool mixed_gpus = false; // GPU models may differ between the ranks
     bool preflight = true; // probe the nodes before each run
     std::string upload = "auto"; // "parallel", "chain" (from node to node), or by size
+    double events_gib = 2; // of a run's events that are stored on this computer; 0 = all of them
     double prelude_timeout_s = 60;
     double stall_s = 60; // a run is stalled without a step for max(stall_s, stall_steps * median step); 0 = never
     double stall_steps = 10;

@@ -247,6 +247,7 @@ void read_timeouts(Fields& fields, Target& target)
     Fields inner(*json, fields.where(), "timeouts.");
     inner.number("connect_s", target.connect_timeout_s, 0.1, 600);
     inner.number("link_s", target.link_s, 2, 600);
+    inner.number("reconnect_s", target.reconnect_s, 0, kWeek);
     inner.number("stop_grace_s", target.stop_grace_s, 0, 600);
     inner.number("prelude_s", target.prelude_timeout_s, 1, 3600);
     inner.number("first_step_s", target.first_step_s, 1, kWeek);
@@ -341,6 +342,13 @@ void read_node_settings(Fields& fields, Target& target)
     if (!target.base_folder.empty() && !is_safe_path(target.base_folder, true))
         fields.complain("base_folder " + in_quotes(target.base_folder) + " cannot be used",
             "begin it with / or ~/ and use letters, digits, '/', '_', '.' and '-' only");
+    fields.texts("group_writable_folders", target.group_writable_folders);
+    for (std::string& folder : target.group_writable_folders) {
+        folder.erase(folder.find_last_not_of('/') + 1);
+        if (folder.empty() || !is_safe_path(folder, false))
+            fields.complain("group_writable_folders: " + in_quotes(folder) + " cannot be used",
+                "an absolute path as in the message that asks for it, like \"/project/lab\"");
+    }
     fields.choice("backend", target.backend, {"", "gloo", "nccl"});
     fields.texts("prelude", target.prelude);
     for (const std::string& line : target.prelude) {
@@ -365,6 +373,7 @@ void read_node_settings(Fields& fields, Target& target)
     fields.flag("preflight", target.preflight);
     fields.flag("reuse_files", target.reuse_files);
     fields.choice("upload", target.upload, {"auto", "parallel", "chain"});
+    fields.number("events_gib", target.events_gib, 0, 1e6);
 }
 
 Json to_json(const SshPlace& place)
@@ -454,7 +463,8 @@ Json to_json(const Target& target)
     for (const auto& [key, value] : target.environment)
         environment[key] = value;
     Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", std::string(name(target.kind))},
-        {"hosts", std::move(hosts)}, {"base_folder", target.base_folder}, {"backend", target.backend},
+        {"hosts", std::move(hosts)}, {"base_folder", target.base_folder},
+        {"group_writable_folders", target.group_writable_folders}, {"backend", target.backend},
         {"prelude", target.prelude}};
     if (target.container)
         out["container"] = {{"image", target.container->image}, {"binds", target.container->binds}};
@@ -465,12 +475,12 @@ Json to_json(const Target& target)
                 : target.numa == NumaBinding::spread ? "spread"
                                                      : "none"},
         {"host_order", target.host_order}, {"mixed_gpus", target.mixed_gpus}, {"preflight", target.preflight},
-        {"reuse_files", target.reuse_files}, {"upload", target.upload},
+        {"reuse_files", target.reuse_files}, {"upload", target.upload}, {"events_gib", target.events_gib},
         {"timeouts",
-            {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"stop_grace_s", target.stop_grace_s},
-                {"prelude_s", target.prelude_timeout_s}, {"first_step_s", target.first_step_s},
-                {"stall_s", target.stall_s}, {"stall_steps", target.stall_steps}, {"hang_s", target.hang_s},
-                {"collective_s", target.collective_s}, {"lease_s", target.lease_s}}}});
+            {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"reconnect_s", target.reconnect_s},
+                {"stop_grace_s", target.stop_grace_s}, {"prelude_s", target.prelude_timeout_s},
+                {"first_step_s", target.first_step_s}, {"stall_s", target.stall_s}, {"stall_steps", target.stall_steps},
+                {"hang_s", target.hang_s}, {"collective_s", target.collective_s}, {"lease_s", target.lease_s}}}});
     if (target.slurm)
         out["slurm"] = to_json(*target.slurm);
     return out;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/slurm/start_job.h"
 
+#include "core/base/random_token.h"
+#include "runner/net/proof.h"
+#include "runner/runs/reconnect.h"
 #include "runner/runs/stage_nodes.h"
 #include "runner/slurm/script.h"
 
@@ -20,7 +23,8 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
     }));
     FOURFOLD_CHECK(enter(RunState::staging, "bringing the files that the cluster's file system lacks"));
     // Files of the login host's own disk are not there on the nodes: nothing is used in place.
-    FOURFOLD_CHECK(stage_nodes(nodes, plan.bundle, {false, "parallel", false}, mailbox, observer, stop));
+    FOURFOLD_CHECK(
+        stage_nodes(nodes, plan.bundle, {false, "parallel", false, plan.target.reconnect_s}, mailbox, observer, stop));
     std::string job;
     FOURFOLD_CHECK(
         enter(RunState::launching, "sent " + std::to_string(nodes.front().staged.sent_bytes) + " bytes; submitting"));
@@ -28,30 +32,50 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
         std::vector<RunSpec> specs;
         for (std::size_t k = 0; k < plan.ranks.size(); ++k)
             specs.push_back(spec_of_node(node, plan, run, static_cast<int>(k), "Slurm node " + std::to_string(k)));
-        FOURFOLD_TRY(
-            job, node.agent->submit(specs, slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
+        FOURFOLD_TRY(job,
+            node.agent->submit(
+                specs, random_token(kTokenBytes), slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
         return {};
     }));
     return enter(RunState::launching, "Slurm job " + job + " is submitted");
 }
+
+namespace {
+
+constexpr std::chrono::milliseconds kLook = 1s;
+
+Expected<AgentClient::Attempts> attempts_on(Node& login, const std::string& run, const std::stop_token& stop)
+{
+    if (!login.agent)
+        FOURFOLD_CHECK(login.connect(stop));
+    auto found = login.agent->attempts(run);
+    if (!found)
+        login.agent.reset();
+    return found;
+}
+
+} // namespace
 
 Expected<std::optional<int>> next_attempt(
     Node& login, const std::string& run, int last, RunObserver& observer, std::stop_token stop)
 {
     std::string said;
     int over = 0;
-    for (auto wait = 1s; !stop.stop_requested(); std::this_thread::sleep_for(wait)) {
-        if (!login.agent) {
-            if (const auto connected = login.connect(stop); !connected) {
-                observer.on_state(RunState::launching, connected.error().line());
-                continue;
-            }
-        }
-        const auto found = login.agent->attempts(run);
+    Reconnect tries;
+    std::chrono::milliseconds wait = kLook;
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(wait)) {
+        const auto found = attempts_on(login, run, stop);
         if (!found) {
-            login.agent.reset();
+            const auto again = tries.wait_after(found.error());
+            if (!again)
+                return found.error();
+            if (tries.is_news(found.error()))
+                observer.on_state(RunState::launching, found.error().line());
+            wait = std::min(*again, kLook);
             continue;
         }
+        tries.reached();
+        wait = kLook;
         if (found->last > last)
             return std::optional<int>(last + 1);
         const std::string text = "waits for its next attempt: "

@@ -3,6 +3,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "runner/protocol/distrust.h"
 #include "runner/ssh/ssh_transport.h"
 
 #include <algorithm>
@@ -15,38 +16,67 @@ using namespace std::chrono_literals;
 namespace {
 
 // Read by the user's login shell, whichever it is: one line in single quotes without any character that a shell could
-// find a meaning in there (quote, backslash, exclamation mark). Base folder, hash and size come on standard input, the
-// shell's `read` takes them byte by byte and leaves the rest. The empty line at the beginning ends what the shell may
-// have printed without one; on standard error a mark does, as the command's own words there begin with none.
+// find a meaning in there (quote, backslash, exclamation mark). Base folder, hash, folders that their group may write,
+// and size come on standard input; the shell's `read` takes them byte by byte and leaves the rest. The empty line at
+// the beginning ends what the shell may have printed without one; on standard error a mark does, as the command's own
+// words there begin with none.
+//
+// Nothing is read, made or run where anybody but the user and root could put something else (the rule of
+// runner/agent/trusted_path.h): from / on, one name at a time, the folder that the shell stands in is looked at, then
+// the next name in it, which is entered, followed (a link) or made. What was looked at stays as it is, since whoever
+// could change it has been found to be the user or root. The agent is opened once; that descriptor is looked at,
+// hashed and run, and a file that is none is never opened.
 constexpr std::string_view kRemoteCommand
     = "exec /bin/sh -c '"
-      "umask 077; echo; { echo; echo FOURFOLD begins; } >&2; IFS= read -r base; IFS= read -r want; "
+      "umask 077; set -f; echo; { echo; echo FOURFOLD begins; } >&2; "
+      "IFS= read -r base; IFS= read -r want; IFS= read -r groups; "
       "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
       "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
-      "dir=\"$base/agent/$want\"; file=\"$dir/fourfold-agent\"; "
-      "sum() { if command -v sha256sum >/dev/null 2>&1; then sha256sum <\"$1\"; "
-      "else openssl dgst -sha256 -r <\"$1\"; fi; }; "
-      "case \"$(sum \"$file\" 2>/dev/null)\" in \"$want\"*) echo FOURFOLD have;; "
-      "*) mkdir -p \"$dir\" || { echo FOURFOLD error folder; exit 1; }; "
+      "no() { echo \"FOURFOLD error $*\"; exit 1; }; "
+      "look() { set -- $(ls -ldn \"$@\" 2>/dev/null); mode=\"$1\"; owner=\"$3\"; }; "
+      // The last "." is there to look at the last folder too.
+      "me=\"$(id -u)\"; links=0; IFS=/; set -- $base agent $want .; IFS=\" \"; cd /; "
+      "while [ $# -gt 0 ]; do "
+      "name=\"./$1\"; case \"$PWD\" in /) at=\"/$1\";; *) at=\"$PWD/$1\";; esac; shift; "
+      "look .; case \"$owner\" in 0|\"$me\") ;; \"\") no look \"$PWD\";; *) no owner \"$PWD\";; esac; "
+      "case \"$mode\" in ?????-??-*|?????????[tT]*) ;; "
+      "?????w??-*) case \":$groups:\" in *\":$PWD:\"*) ;; *) no group \"$PWD\";; esac;; "
+      "*) no others \"$PWD\";; esac; "
+      "look \"$name\"; case \"$owner\" in \"\") mkdir \"$name\"; look \"$name\";; esac; "
+      "case \"$owner\" in 0|\"$me\") ;; \"\") no folder \"$at\";; *) no owner \"$at\";; esac; "
+      "case \"$mode\" in d*) cd -P \"$name\" || no folder \"$at\";; "
+      "l*) links=$((links + 1)); [ $links -lt 40 ] || no folder \"$at\"; "
+      "to=\"$(readlink \"$name\")\"; case \"$to\" in /*) cd /;; esac; IFS=/; set -- $to \"$@\"; IFS=\" \";; "
+      "*) no kind \"$at\";; esac; done; "
+      // In a sticky folder another user could make the file that is written below.
+      "case \"$mode\" in ?????-??-*) ;; *) no others \"$PWD\";; esac; "
+      "sum() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else openssl dgst -sha256 -r; fi; }; "
+      "right() { look -L /proc/self/fd/3; case \"$owner:$mode\" in 0:-????-??-*|\"$me\":-????-??-*) "
+      "case \"$(sum </proc/self/fd/3 2>/dev/null)\" in \"$want\"*) return 0;; esac;; esac; return 1; }; "
+      "begin() { /proc/self/fd/3 version >/dev/null || no exec; "
+      "echo FOURFOLD ready; exec /proc/self/fd/3 session; }; "
+      "file=./fourfold-agent; look \"$file\"; "
+      "case \"$mode\" in -*) { if right; then echo FOURFOLD have; begin; fi; } 3<\"$file\";; esac; "
       "echo FOURFOLD need; IFS= read -r size; part=\"$file.$(uname -n).$$\"; "
-      "head -c \"$size\" >\"$part\" || { rm -f \"$part\"; echo FOURFOLD error write; exit 1; }; "
-      "case \"$(sum \"$part\" 2>/dev/null)\" in \"$want\"*) ;; "
-      "*) rm -f \"$part\"; echo FOURFOLD error hash; exit 1;; esac; "
-      "chmod 500 \"$part\" && mv -f \"$part\" \"$file\" || { echo FOURFOLD error write; exit 1; };; esac; "
-      "\"$file\" version >/dev/null || { echo FOURFOLD error exec; exit 1; }; "
-      "echo FOURFOLD ready; exec \"$file\" session'";
+      "head -c \"$size\" >\"$part\" && chmod 500 \"$part\" || { rm -f \"$part\"; no write; }; "
+      "{ right || { rm -f \"$part\"; no hash; }; mv -f \"$part\" \"$file\" || no write; begin; } 3<\"$part\"; no "
+      "write'";
 
 constexpr std::string_view kMark = "\nFOURFOLD begins";
 constexpr std::size_t kMostNoise = 64u << 10, kMostLastWords = 500;
 constexpr auto kPatience = 60s;
 constexpr auto kPatienceForMark = 1s; // written before the words that were waited for, it may come after them
 
-Problem script_problem(const std::string& word)
+// `said` is a word and, where it is about one, a place.
+Problem script_problem(const std::string& said)
 {
     static const std::map<std::string, std::pair<const char*, const char*>> kTexts{
         {"folder",
             {"the base folder cannot be made on the host",
                 "set the target's base_folder to a folder that you may write"}},
+        {"look",
+            {"the base folder cannot be looked at on the host",
+                "set the target's base_folder to a place that you may read"}},
         {"write",
             {"the agent cannot be written on the host (no room?)",
                 "make room or set the target's base_folder to another disk"}},
@@ -55,10 +85,14 @@ Problem script_problem(const std::string& word)
             {"the agent cannot be executed on the host (a noexec file system, or another processor)",
                 "set the target's base_folder to a file system that allows programs"}},
     };
+    const std::string word = said.substr(0, said.find(' '));
+    const std::string place = printable(said.substr(std::min(word.size() + 1, said.size())), kMostLastWords);
+    if (word == "owner" || word == "group" || word == "others" || word == "kind")
+        return distrust(word, place);
     const auto text = kTexts.find(word);
     if (text == kTexts.end())
         return {ProblemCode::network, "the host answered the first contact with something unknown", {}, {}};
-    return {ProblemCode::io, text->second.first, text->second.second, {}};
+    return {ProblemCode::io, text->second.first + (place.empty() ? "" : ": " + place), text->second.second, {}};
 }
 
 Problem without_mark(Problem problem)
@@ -175,11 +209,14 @@ std::string_view remote_command()
     return kRemoteCommand;
 }
 
-Expected<ShellNoise> bootstrap(SshStream& stream, const std::string& base_folder, const std::filesystem::path& agent,
-    const std::string& agent_sha256, std::stop_token stop, const std::function<void(double)>& progress)
+Expected<ShellNoise> bootstrap(SshStream& stream, const AgentPlace& place, const std::filesystem::path& agent,
+    std::stop_token stop, const std::function<void(double)>& progress)
 {
     Listener listener(stream, std::move(stop));
-    FOURFOLD_CHECK(stream.write_all(base_folder + "\n" + agent_sha256 + "\n"));
+    std::string groups;
+    for (const std::string& folder : place.group_writable)
+        groups += ":" + folder;
+    FOURFOLD_CHECK(stream.write_all(place.base_folder + "\n" + place.sha256 + "\n" + groups + "\n"));
     FOURFOLD_TRY(std::string word, listener.word());
     if (word == "need") {
         const auto sent = send_agent(stream, agent, progress);

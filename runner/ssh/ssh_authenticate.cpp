@@ -2,6 +2,7 @@
 #include "runner/ssh/ssh_authenticate.h"
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
 
@@ -19,15 +20,10 @@ namespace {
 constexpr int kMostRounds = 8; // of keyboard-interactive
 constexpr std::size_t kLongestPrompt = 500;
 
-// What a host sends is shown to a person: no control characters, not endless.
+// What a host sends is shown to a person.
 std::string harmless(const char* text)
 {
-    std::string out = text ? text : "";
-    for (char& c : out) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-            c = ' ';
-    }
-    return out.substr(0, kLongestPrompt);
+    return printable(text ? text : "", kLongestPrompt);
 }
 
 std::string login_name(ssh_session session)

@@ -97,8 +97,8 @@ Expected<void> check_host_key(
     const SshKey key(raw);
     const std::string shown = type_of(raw) + " " + fingerprint_of(raw);
     HostKeyVerdict verdict = look_up_host_key(endpoint.known_hosts, endpoint.host, endpoint.port, raw);
-    const auto refuse = [&](std::string message, std::string hint) -> Problem {
-        return {ProblemCode::refused, std::move(message), std::move(hint), name};
+    const auto contradict = [&](std::string message, std::string hint) -> Problem {
+        return {ProblemCode::conflict, std::move(message), std::move(hint), name};
     };
     // One question at a time: hosts that connect together through one jump host ask about its key once.
     static std::mutex asking;
@@ -110,21 +110,22 @@ Expected<void> check_host_key(
     case HostKeyState::known:
         return {};
     case HostKeyState::changed:
-        return refuse(
+        return contradict(
             "the host key has changed: it shows " + shown + ", known is " + verdict.type + " " + verdict.fingerprint,
-            "somebody may be listening in; only if you know that the host was set up anew, remove " + place);
+            "someone may be listening in; only if you know that the host was set up anew, remove " + place);
     case HostKeyState::other_type:
-        return refuse(
+        return contradict(
             "the host shows a key of another type: " + shown + ", known is " + verdict.type + " " + verdict.fingerprint,
             "ask who runs the host; only if the new key is right, remove " + place);
     case HostKeyState::revoked:
-        return refuse("the host shows a revoked key: " + shown, "do not use this host; the entry is " + place);
+        return contradict("the host shows a revoked key: " + shown, "do not use this host; the entry is " + place);
     case HostKeyState::unknown:
         break;
     }
     if (!prompts.trust_host_key || !prompts.trust_host_key({name, type_of(raw), fingerprint_of(raw)}))
-        return refuse("the host key is not known: " + shown,
-            "compare it with the host's own; then run once with --accept-new-hosts, or add it to ~/.ssh/known_hosts");
+        return Problem{ProblemCode::refused, "the host key is not known: " + shown,
+            "compare it with the host's own; then run once with --accept-new-hosts, or add it to ~/.ssh/known_hosts",
+            name};
     return remember_host_key(own_known_hosts(), session);
 }
 

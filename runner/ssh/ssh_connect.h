@@ -29,7 +29,8 @@ struct ConnectOptions {
 // How a Problem begins when the other end did not get as far as a key.
 inline constexpr const char* kNoHandshake = "no SSH connection: ";
 
-// Fails with network (unreachable, cut), refused (host key, authentication), bad_input (~/.ssh/config) or cancelled.
+// Fails with network (unreachable, cut), conflict (a host key that is not the
+// known one), refused (unknown host key, authentication), not_found (key file), bad_input (~/.ssh/config) or cancelled.
 Expected<SshLine> ssh_connect_to(const ConnectOptions& options, std::stop_token stop);
 
 // The jump hosts in what libssh makes of a ProxyJump option, the first one reached first; nothing for another command.

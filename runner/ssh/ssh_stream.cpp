@@ -3,15 +3,21 @@
 
 #include <libssh/server.h> // ssh_send_keepalive
 
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace fourfold {
 
 namespace {
 constexpr std::size_t kFirstErrors = 64u << 10, kLastErrors = 500;
+constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::seconds kStalled{20}; // a host that takes nothing for so long is given up
 constexpr std::chrono::seconds kKeepalive{15}; // routers forget connections that nothing passes over
 } // namespace
 
@@ -86,7 +92,7 @@ Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
     if (got > 0)
         return std::string(block.data(), static_cast<std::size_t>(got));
     if (got == SSH_ERROR)
-        return broken(std::string("the connection broke: ") + ssh_get_error(session_.get()));
+        return broken("the connection broke: " + reason());
     if (ssh_channel_is_eof(channel_) || ssh_channel_is_closed(channel_))
         return broken("the remote command ended");
     if (!ssh_is_connected(session_.get()))
@@ -100,15 +106,67 @@ Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
     return std::string{};
 }
 
-Expected<void> SshStream::write_all(std::string_view bytes)
+std::string SshStream::reason() const
 {
-    while (!bytes.empty()) {
+    const std::string said = ssh_get_error(session_.get());
+    if (!said.empty())
+        return said;
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(ssh_get_fd(session_.get()), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0)
+        return std::strerror(error);
+    return ssh_channel_is_closed(channel_) || ssh_channel_is_eof(channel_) ? "the host closed the channel"
+                                                                           : "the host closed the connection";
+}
+
+Expected<bool> SshStream::write_some(std::string_view& bytes)
+{
+    if (!bytes.empty()) {
         const auto part = static_cast<uint32_t>(std::min<std::size_t>(bytes.size(), 256u << 10));
         const int written = ssh_channel_write(channel_, bytes.data(), part);
+        if (written < 0 && written != SSH_AGAIN)
+            return broken("sending failed: " + reason());
+        bytes_written_ += static_cast<uint64_t>(std::max(written, 0));
+        bytes.remove_prefix(static_cast<std::size_t>(std::max(written, 0)));
+        // No window: the host says when there is room again.
+        pollfd waiting{ssh_get_fd(session_.get()), POLLIN, 0};
         if (written <= 0)
-            return broken(std::string("sending failed: ") + ssh_get_error(session_.get()));
-        bytes_written_ += static_cast<uint64_t>(written);
-        bytes.remove_prefix(static_cast<std::size_t>(written));
+            poll(&waiting, 1, kPause.count());
+    }
+    const int flushed = ssh_blocking_flush(session_.get(), kPause.count());
+    if (flushed == SSH_ERROR || !ssh_is_connected(session_.get()) || ssh_channel_is_closed(channel_))
+        return broken("sending failed: " + reason());
+    return flushed == SSH_OK;
+}
+
+Expected<void> SshStream::write_all(std::string_view bytes)
+{
+    // libssh itself would wait for room without end.
+    struct NonBlocking {
+        explicit NonBlocking(ssh_session session)
+            : session(session)
+        {
+            ssh_set_blocking(session, 0);
+        }
+        NonBlocking(const NonBlocking&) = delete;
+        NonBlocking& operator=(const NonBlocking&) = delete;
+        ~NonBlocking() { ssh_set_blocking(session, 1); }
+        ssh_session session;
+    } const mode(session_.get());
+    auto moved = std::chrono::steady_clock::now();
+    int queued = -1;
+    for (bool flushed = false; !bytes.empty() || !flushed;) {
+        const std::size_t before = bytes.size();
+        FOURFOLD_TRY(flushed, write_some(bytes));
+        // On a slow line what the kernel holds gets less all the time.
+        int left = -1;
+        ioctl(ssh_get_fd(session_.get()), SIOCOUTQ, &left);
+        const auto now = std::chrono::steady_clock::now();
+        if (bytes.size() != before || left != queued)
+            moved = now;
+        queued = left;
+        if (now - moved > kStalled)
+            return broken("sending failed: the host has taken nothing for " + std::to_string(kStalled.count()) + " s");
     }
     return {};
 }

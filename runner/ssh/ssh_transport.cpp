@@ -78,7 +78,9 @@ Expected<std::unique_ptr<ByteStream>> SshTransport::open(std::stop_token stop)
     const auto opened = [&]() -> Expected<void> {
         FOURFOLD_TRY(stream, open_command(std::move(line), options_.name));
         const auto progress = options_.progress ? options_.progress : [](double) {};
-        FOURFOLD_TRY(noise_, bootstrap(*stream, options_.base_folder, options_.agent, agent_sha256, stop, progress));
+        FOURFOLD_TRY(noise_,
+            bootstrap(*stream, {options_.base_folder, options_.group_writable, agent_sha256}, options_.agent, stop,
+                progress));
         return {};
     }();
     if (!opened) {

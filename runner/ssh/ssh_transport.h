@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fourfold {
 
@@ -18,6 +19,7 @@ struct SshOptions {
     std::string name; // for messages
     TargetHost host;
     std::string base_folder;
+    std::vector<std::string> group_writable; // folders on the way there that their group may write
     double connect_timeout_s = 10;
     std::filesystem::path agent; // the program to bring there
     SshPrompts prompts;

@@ -3,6 +3,7 @@
 
 #include "core/predict/prediction.h"
 #include "runner/runs/attempts.h"
+#include "runner/runs/run_state.h"
 
 namespace fourfold {
 
@@ -128,23 +129,25 @@ Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& obs
                 table.cells[row][column] = *known;
         }
     }
+    // A run that could not be followed to its end: another one beside it would measure neither.
+    bool goes_on = false;
     for (std::size_t column = 0; column < request.gpus.size(); ++column) {
         for (std::size_t row = 0; row < request.layouts.size(); ++row) {
             const SweepCell cell{request.layouts[row], request.gpus[column]};
             auto& place = table.cells[row][column];
             if (place && place->final())
                 continue;
-            if (stop.stop_requested()) {
-                table.stopped = true;
+            table.stopped = table.stopped || stop.stop_requested();
+            if (table.stopped || goes_on)
                 continue;
-            }
             done(table, cell.name());
             CellObserver noting(observer, [&](const std::string& run) {
                 (void)record.set(cell.key(), {"running", run, {}, {}, {}});
             });
             place = run_cell(request, cell, place, noting, stop);
             FOURFOLD_CHECK(record.set(cell.key(), *place));
-            table.stopped = table.stopped || stop.stop_requested();
+            table.stopped = stop.stop_requested();
+            goes_on = !is_terminal(run_state(place->status));
         }
     }
     done(table, {});

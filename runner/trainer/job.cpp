@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/job.h"
 
+#include "runner/net/proof.h"
+
+#include <algorithm>
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 
@@ -12,6 +16,18 @@ std::string variable(const char* name)
 {
     const char* value = std::getenv(name);
     return value ? value : "";
+}
+
+// What is read once is not there for a child, nor for who looks at this process's environment later.
+std::string take_secret(const char* name)
+{
+    char* const value = std::getenv(name);
+    if (!value)
+        return {};
+    std::string text = value;
+    std::fill_n(value, text.size(), '0');
+    unsetenv(name);
+    return text;
 }
 
 Expected<int> number(const char* name, int fallback, int low, int high)
@@ -51,9 +67,14 @@ Expected<Job> job_from_environment(std::filesystem::path plan_file, std::filesys
         return Problem{ProblemCode::bad_input, "expected gloo, nccl or nothing, got \"" + job.backend + "\"", "",
             "environment variable FOURFOLD_BACKEND"};
     job.run_id = variable("FOURFOLD_RUN");
+    job.token = take_secret("FOURFOLD_TOKEN");
+    FOURFOLD_TRY(job.listener, number("FOURFOLD_LISTENER", -1, 0, INT_MAX));
     if (job.world_size > 1 && job.master_port == 0)
         return Problem{ProblemCode::bad_input, "not set, and the job has " + std::to_string(job.world_size) + " ranks",
             "give the port of rank 0", "environment variable MASTER_PORT"};
+    if (job.world_size > 1 && !is_token(job.token))
+        return Problem{ProblemCode::bad_input, "expected 64 hexadecimal digits, the same for every rank of the job",
+            "the agent makes one for every run; by hand: openssl rand -hex 32", "environment variable FOURFOLD_TOKEN"};
     return job;
 }
 

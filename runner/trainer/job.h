@@ -18,13 +18,16 @@ struct Job {
     std::string address = "127.0.0.1"; // numeric address of this node on the data plane
     std::string backend; // "gloo", "nccl", empty = nccl where every rank has a GPU of its own, else gloo
     std::string run_id;
+    std::string token; // by which its ranks know each other (runner/net/proof.h); empty only where world_size is 1
+    int listener = -1; // of rank 0: the descriptor of the socket that listens on master_port, where the agent opened it
     double timeout_s = 120; // of a rendezvous and of each collective
     std::filesystem::path plan_file;
     std::filesystem::path run_folder;
 };
 
-// Reads RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, FOURFOLD_ADDRESS, FOURFOLD_BACKEND, FOURFOLD_RUN and
-// FOURFOLD_TIMEOUT_S. Without RANK and WORLD_SIZE it is a job of one rank. Errors name the variable.
+// Reads RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, FOURFOLD_ADDRESS, FOURFOLD_BACKEND, FOURFOLD_RUN,
+// FOURFOLD_TIMEOUT_S, FOURFOLD_LISTENER and FOURFOLD_TOKEN, which it wipes from the environment. Without RANK and
+// WORLD_SIZE it is a job of one rank. Errors name the variable.
 Expected<Job> job_from_environment(std::filesystem::path plan_file, std::filesystem::path run_folder);
 
 } // namespace fourfold::trainer

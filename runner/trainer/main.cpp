@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
+#include "core/base/standard_streams.h"
 #include "runner/trainer/comm/flight_recorder.h"
 #include "runner/trainer/metrics/stack_dump.h"
 #include "runner/trainer/train.h"
@@ -64,9 +65,10 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
+    open_standard_streams();
     if (argc == 2 && (std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h")) {
         std::fputs(kUsage, stdout);
-        return 0;
+        return status_after_output(0, "fourfold-trainer");
     }
     std::signal(SIGTERM, on_terminate);
     std::signal(SIGPIPE, SIG_IGN);

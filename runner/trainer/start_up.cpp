@@ -127,10 +127,13 @@ Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rend
         {"has_gpu", gpu_count() > job.local_rank}};
     own.update(cpu_facts());
     FOURFOLD_CHECK(rendezvous.publish("host/" + std::to_string(job.rank), own.dump()));
+    std::vector<std::string> keys;
+    for (int rank = 0; rank < job.world_size; ++rank)
+        keys.push_back("host/" + std::to_string(rank));
+    FOURFOLD_TRY(const auto texts, rendezvous.read(keys));
     std::vector<Json> hosts;
     for (int rank = 0; rank < job.world_size; ++rank) {
-        FOURFOLD_TRY(const std::string text, rendezvous.read("host/" + std::to_string(rank)));
-        FOURFOLD_TRY(Json facts, parse_json(text, "host facts of rank " + std::to_string(rank)));
+        FOURFOLD_TRY(Json facts, parse_json(texts[std::size_t(rank)], "host facts of rank " + std::to_string(rank)));
         hosts.push_back(std::move(facts));
     }
     return hosts;

@@ -213,6 +213,37 @@ TEST_F(Predict, BatchAnswersLineForLine)
     }
 }
 
+// What no computer can keep is an answer or a named limit of its own line.
+TEST_F(Predict, BatchGoesOnWhateverALineAsksFor)
+{
+    const std::string good = plan_text();
+    const auto pipeline = [](int stages) {
+        return plan_text(
+            (R"({"model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "vocab_size": 256,
+            "num_hidden_layers": 1024, "num_attention_heads": 4, "max_position_embeddings": 128}, "gpus": )"
+                + std::to_string(stages) + R"(, "layout": {"tp": 1, "dp": 1, "pp": )" + std::to_string(stages)
+                + R"(}, "training": {"seq_len": 128, "global_batch": 1000000}})")
+                .c_str());
+    };
+    const std::string input
+        = good + "\n" + pipeline(1024) + "\n" + pipeline(1 << 20) + "\n" + std::string(17 << 20, '[') + "\n" + good;
+    const Output output = fourfold({"predict", "--batch", file("plans.jsonl", input), "--json"});
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(output.err, "");
+    const auto lines = lines_of(output.out);
+    ASSERT_EQ(lines.size(), 5u);
+    const Json large = Json::parse(lines[1]);
+    EXPECT_TRUE(large["feasible"].get<bool>()) << large["reasons"];
+    expect_contract(large);
+    EXPECT_THAT(large["warnings"].dump(), HasSubstr("no timeline: the schedule has"));
+    EXPECT_THAT(Json::parse(lines[2])["error"].get<std::string>(), HasSubstr("plans.jsonl:3: layout.virtual_stages"));
+    EXPECT_THAT(Json::parse(lines[3])["error"].get<std::string>(),
+        HasSubstr("plans.jsonl:4: the line is longer than 16777216 bytes"));
+    EXPECT_EQ(lines[4], lines[0]);
+    expect_problem(fourfold({"timeline", file("p.json", pipeline(1024)), "--output", "t.svg"}), 2,
+        "no timeline: the schedule has 8388608 passes, the limit is 2097152");
+}
+
 TEST_F(Predict, BatchOfNothingIsNothing)
 {
     const Output output = fourfold({"predict", "--batch", "/dev/stdin", "--json"});

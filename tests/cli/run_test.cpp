@@ -82,6 +82,23 @@ TEST_F(Run, JsonIsEveryEventAndTheResult)
         EXPECT_EQ(Json::parse(again[i]), lines[i]);
 }
 
+// The run is stored and ends well; that nobody could be told of it is an exit status of its own.
+TEST_F(Run, WithoutAnyStandardStream)
+{
+    for (const char* streams : {"<&- >&- 2>&-", "</dev/null >/dev/full 2>/dev/full"}) {
+        use_program("/bin/sh");
+        const Output output = fourfold({"-c", std::string("exec \"$0\" run \"$1\" ") + streams,
+            (folder() / "bin/fourfold").string(), tiny_plan({{"FAKE_STEPS", "12"}})});
+        EXPECT_EQ(output.status, 1) << streams;
+        use_program(folder() / "bin/fourfold");
+        const Json runs = history();
+        ASSERT_FALSE(runs.empty());
+        EXPECT_EQ(runs[0]["state"], "ok") << streams;
+        EXPECT_EQ(runs[0]["steps"], 12) << streams;
+    }
+    EXPECT_EQ(history().size(), 2u);
+}
+
 TEST_F(Run, StepsOfTheCommandLineWin)
 {
     const Output output = fourfold({"run", tiny_plan(), "--steps", "3", "--dry-run", "--json"});

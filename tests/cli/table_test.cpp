@@ -40,6 +40,37 @@ TEST(Table, Csv)
         "[short],,12,,true\r\n");
 }
 
+TEST(Table, CsvHasNoFormulas)
+{
+    const std::pair<const char*, const char*> fields[] = {
+        {"=1+1", "'=1+1"},
+        {"+1+1", "'+1+1"},
+        {"-2+cmd|' /C calc'!A0", "'-2+cmd|' /C calc'!A0"},
+        {"@SUM(1)", "'@SUM(1)"},
+        {"\t=1", "\"'\t=1\""},
+        {"\r=1", "\"'\n=1\""},
+        {"=\"a\",1", "\"'=\"\"a\"\",1\""},
+        {"a;=1", "\"a;=1\""}, // some spreadsheets divide here
+        {"'=1", "''=1"},
+        {"-A1", "'-A1"},
+        {"-1e5*A1", "'-1e5*A1"},
+        {"-3.5", "-3.5"},
+        {"+4.9 %", "+4.9 %"},
+        {"-1,234.5 tokens/s", "\"-1,234.5 tokens/s\""},
+        {"-1e-05", "-1e-05"},
+        {"-", "-"},
+        {"a=b", "a=b"},
+        {"'tis", "'tis"},
+        {"a\x1b[31m\xc2\x9b", "a\\u001b[31m\\u009b"},
+    };
+    for (const auto& [field, expected] : fields)
+        EXPECT_EQ(csv_field(field), expected);
+    Table table;
+    table.columns = {{"error", "Error", 1, 100, " %"}};
+    table.rows = {{-0.035}};
+    EXPECT_EQ(table.write(TableFormat::csv), "error\r\n-0.035\r\n");
+}
+
 TEST(Table, Markdown)
 {
     EXPECT_EQ(sample().write(TableFormat::markdown),

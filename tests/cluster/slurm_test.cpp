@@ -60,7 +60,20 @@ protected:
 
 TEST_F(Slurm, FourNodesThenNothingIsSentAgain)
 {
-    const RunResult result = run(asked({{"FAKE_STEPS", "50"}}));
+    std::string token;
+    std::vector<std::string> shown;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 20)
+            return;
+        token = token_of(observer.id);
+        shown = places_of(token, home.path());
+    };
+    const RunResult result = run(asked({{"FAKE_STEPS", "50"}, {"FAKE_STEP_MS", "20"}}));
+    const auto secret = home.path() / "shared/runs" / result.id / "slurm/token";
+    ASSERT_EQ(token.size(), 64u) << "the ranks have one";
+    EXPECT_EQ(shown, std::vector<std::string>{secret.string()});
+    EXPECT_EQ(std::filesystem::status(secret).permissions(),
+        std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     ASSERT_EQ(result.state, RunState::ok) << (result.problem ? result.problem->line() : "");
     expect_whole(observer.events, "ok");
     EXPECT_EQ(steps_of(observer.events).size(), 50u);

@@ -43,7 +43,7 @@ TEST(Annotations, TagsAreSortedAndEachOnce)
     EXPECT_THAT(must(store.show("A")).summary.tags, ElementsAre("größer", "paper", "slow"));
     must(store.set_tags("A", {}));
     EXPECT_THAT(must(store.show("A")).summary.tags, IsEmpty());
-    for (const std::string bad : {"", " x", "x ", "a,b", "a\nb"})
+    for (const std::string bad : {"", " x", "x ", "a,b", "a\nb", "a\xc2\x9b", "a\xe2\x80\xae", "a\xff"})
         EXPECT_EQ(store.set_tags("A", {bad}).error().code, ProblemCode::bad_input) << bad;
     EXPECT_EQ(store.set_tags("A", {std::string(65, 'x')}).error().code, ProblemCode::bad_input);
     EXPECT_EQ(store.set_tags("nobody", {"x"}).error().code, ProblemCode::not_found);
@@ -80,6 +80,25 @@ TEST(Annotations, ATraceIsDueUntilItsTermIsSet)
     EXPECT_FALSE(must(store.show("B")).summary.most_off.has_value());
     EXPECT_THAT(must(store.most_off_due()), IsEmpty());
     EXPECT_EQ(store.set_most_off("nobody", std::nullopt).error().code, ProblemCode::not_found);
+}
+
+// Control characters that older versions stored are shown as what they are, and never stored again.
+TEST(Annotations, OfAnOldHistoryAreShownClean)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    SQLite::Database raw(folder / "history.db");
+    raw.exec("UPDATE runs SET tags = '[\"paper\\u009b\"]', note = 'a' || char(10) || char(27) || '[1m', name = 'n' || "
+             "char(0x202e), problem = char(0x9b) WHERE id = 'A'");
+    const RunSummary run = must(store.show("A")).summary;
+    EXPECT_THAT(run.tags, ElementsAre("paper\\u009b"));
+    EXPECT_EQ(run.note, "a\n\\u001b[1m");
+    EXPECT_EQ(run.name, "n\\u202e");
+    EXPECT_EQ(run.problem, "\\u009b");
+    must(store.set_tags("A", run.tags));
+    must(store.set_note("A", "b\x1b"));
+    EXPECT_EQ(
+        raw.execAndGet("SELECT tags || note FROM runs WHERE id = 'A'").getString(), "[\"paper\\\\u009b\"]b\\u001b");
 }
 
 TEST(Annotations, TravelWithAnExportedRun)

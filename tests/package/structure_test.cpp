@@ -30,7 +30,7 @@ bool is_data(const std::string& file)
 
 TEST(Structure, TopLevelHoldsOnlyWhatTheDesignNames)
 {
-    const std::set<std::string> allowed{"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json", "app", "core",
+    const std::set<std::string> allowed{"CMakeLists.txt", "README.md", "SECURITY.md", "LICENSE", "CMakePresets.json", "app", "core",
         "runner", "resources", "presets", "tests", "packaging", ".ci", ".clang-format", ".clang-tidy", ".editorconfig",
         ".gitignore"};
     std::set<std::string> found;

@@ -3,7 +3,7 @@
 // is all that NCCL goes by.
 #include "runner/trainer/pipeline_parallel/message_plan.h"
 
-#include "core/schedule/schedules.h"
+#include "core/schedule/rank_actions.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ protected:
         std::vector<std::vector<Action>> lists;
         const Pipeline& p = GetParam();
         for (int rank = 0; rank < p.pp; ++rank)
-            lists.push_back(traits_of(p.schedule).generator(rank, p.pp, p.virtual_stages, p.micro_batches));
+            lists.push_back(RankActions({p.schedule, p.pp, p.virtual_stages, p.micro_batches}, rank).list());
         return lists;
     }();
 };

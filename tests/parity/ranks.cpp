@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/ranks.h"
 
+#include "core/base/random_token.h"
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -22,27 +24,6 @@ extern char** environ;
 namespace fourfold::testing {
 
 namespace {
-// Below the range that the system takes ports of outgoing connections from (Linux: from 32768): between this check and
-// the moment in which rank 0 listens, the connections of a job beside it could take any of those.
-int free_port()
-{
-    constexpr int kFirst = 12000, kPorts = 20000, kSpread = 37;
-    static int tried = 0;
-    for (int i = 0; i < kPorts; ++i) {
-        const int port = kFirst + (::getpid() * kSpread + tried++) % kPorts;
-        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        address.sin_port = htons(std::uint16_t(port));
-        const bool is_free = ::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-        ::close(descriptor);
-        if (is_free)
-            return port;
-    }
-    throw std::runtime_error("no free port on loopback");
-}
-
 pid_t spawn(const std::vector<std::string>& command, std::map<std::string, std::string> environment,
     const std::filesystem::path& log)
 {
@@ -80,6 +61,27 @@ int status_of(int raw)
 }
 } // namespace
 
+// Below the range that the system takes ports of outgoing connections from (Linux: from 32768): between this check and
+// the moment in which rank 0 listens, the connections of a job beside it could take any of those.
+int free_port()
+{
+    constexpr int kFirst = 12000, kPorts = 20000, kSpread = 37;
+    static int tried = 0;
+    for (int i = 0; i < kPorts; ++i) {
+        const int port = kFirst + (::getpid() * kSpread + tried++) % kPorts;
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(std::uint16_t(port));
+        const bool is_free = ::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        ::close(descriptor);
+        if (is_free)
+            return port;
+    }
+    throw std::runtime_error("no free port on loopback");
+}
+
 TemporaryFolder::TemporaryFolder()
 {
     std::string name = (std::filesystem::temp_directory_path() / "fourfold-trainer-XXXXXX").string();
@@ -99,11 +101,12 @@ Ranks::Ranks(int count, const std::vector<std::string>& command, const std::file
     : folder_(folder)
     , statuses_(std::size_t(count), -1)
 {
-    const std::string port = std::to_string(free_port());
+    const std::string port = std::to_string(free_port()), token = random_token(32);
     for (int rank = 0; rank < count; ++rank) {
         std::map<std::string, std::string> own{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)},
             {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port},
-            {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_BACKEND", ""}, {"OMP_NUM_THREADS", "1"}};
+            {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_TOKEN", token}, {"FOURFOLD_BACKEND", ""},
+            {"OMP_NUM_THREADS", "1"}};
         for (const auto& [name, value] : environment)
             own[name] = value;
         pids_.push_back(spawn(command, own, folder_ / ("rank" + std::to_string(rank) + ".log")));

@@ -30,8 +30,8 @@ private:
 // Exit status of a rank, or 128 + signal, or -1 when it had to be killed after the time-out.
 class Ranks {
 public:
-    // Starts `count` processes with RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and FOURFOLD_ADDRESS set,
-    // one thread each; output goes to `folder`/rank<r>.log.
+    // Starts `count` processes with RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, FOURFOLD_ADDRESS and
+    // FOURFOLD_TOKEN set, one thread each; output goes to `folder`/rank<r>.log.
     Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,
         const std::map<std::string, std::string>& environment = {});
     // Kills what still runs, by its id.
@@ -41,6 +41,7 @@ public:
 
     std::vector<int> wait(std::chrono::seconds limit);
     void signal(int rank, int number);
+    [[nodiscard]] pid_t pid(int rank) const { return pids_.at(std::size_t(rank)); }
     [[nodiscard]] std::string log(int rank) const;
     // The events of the rank so far, in order.
     [[nodiscard]] std::vector<Json> events(int rank) const;
@@ -52,6 +53,9 @@ private:
     std::vector<pid_t> pids_; // -1: gone
     std::vector<int> statuses_;
 };
+
+// A port of loopback on which nobody listens.
+int free_port();
 
 std::filesystem::path trainer_program(); // fourfold-trainer
 std::filesystem::path cuda_trainer_program();

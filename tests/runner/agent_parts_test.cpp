@@ -8,6 +8,7 @@
 #include "runner/agent/store.h"
 #include "runner/protocol/message.h"
 
+#include "core/base/random_token.h"
 #include "core/base/sha256.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,7 @@ class AgentParts : public testing::Test {
 protected:
     AgentParts()
     {
+        umask(022); // what others may write is not used
         std::string pattern = testing::TempDir() + "agent.XXXXXX";
         folder = std::filesystem::canonical(mkdtemp(pattern.data()));
         spec.run = "RUN";
@@ -285,12 +287,13 @@ protected:
             spec.nodes = 2;
             spec.host = "n" + std::to_string(node + 1);
             spec.address = "127.0.0." + std::to_string(node + 1);
-            auto started = JobReach::start(folder, spec);
+            auto started = JobReach::start(folder, spec, token);
             ASSERT_TRUE(started) << started.error().line();
             nodes.push_back(*std::move(started));
         }
     }
     std::vector<JobReach> nodes;
+    const std::string token = random_token(32);
 };
 
 TEST_F(JobReachTest, GoesOnWhenAllHaveLooked)

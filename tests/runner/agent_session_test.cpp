@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sessions with a real agent on this computer: every request, asked well and asked badly.
+#include "core/base/random_token.h"
 #include "core/base/sha256.h"
 #include "runner/local/local_transport.h"
+#include "runner/net/socket.h"
 #include "runner/protocol/agent_client.h"
+#include "runner/protocol/chunk.h"
 #include "runner/protocol/message.h"
 #include "tests/runner/support.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -93,7 +99,7 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
         ASSERT_FALSE(busy);
         EXPECT_EQ(busy.error().code, ProblemCode::refused) << busy.error().line();
     }
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
     ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     const auto [lines, status] = follow(client);
     EXPECT_EQ(status, "ok");
@@ -124,7 +130,7 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     AgentClient client = connect();
     const auto prepared = client.prepare(spec("RUN1"));
     ASSERT_TRUE(prepared) << prepared.error().line();
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
     ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "ok");
     std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
@@ -138,6 +144,74 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_TRUE(log->starts_with("rank 0 of 1"));
+}
+
+// From the moment in which the client hears of the port until rank 0 has it, somebody else tries to take it.
+TEST_F(AgentSession, ThePortOfTheRanksIsNeverFree)
+{
+    AgentClient client = connect();
+    RunSpec own = spec("RUN1");
+    own.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_STEP_MS", "20"}};
+    const auto prepared = client.prepare(own);
+    ASSERT_TRUE(prepared) << prepared.error().line();
+    std::atomic<int> tries = 0, taken = 0;
+    std::jthread squatter([&](const std::stop_token& stop) {
+        std::vector<FileDescriptor> kept;
+        while (!stop.stop_requested()) {
+            for (const char* address : {"127.0.0.1", "0.0.0.0"}) {
+                sockaddr_storage at{};
+                const socklen_t size = socket_address(address, prepared->port, at);
+                FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+                const int on = 1;
+                setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+                ++tries;
+                if (bind(fd.get(), reinterpret_cast<sockaddr*>(&at), size) == 0) {
+                    ++taken;
+                    kept.push_back(std::move(fd));
+                }
+            }
+        }
+    });
+    EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "it is listened on already";
+    EXPECT_TRUE(wait_until([&] { return tries > 100; }));
+    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
+    EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "rank 0 has it";
+    const int before = tries;
+    EXPECT_TRUE(wait_until([&] { return tries > before + 100; }));
+    squatter.request_stop();
+    squatter.join();
+    EXPECT_EQ(taken, 0) << "of " << tries;
+    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    EXPECT_TRUE(wait_until([&] { return !connect_to("127.0.0.1", prepared->port, 5); })) << "closed with rank 0";
+}
+
+TEST_F(AgentSession, WhatIsOpenForOtherNodesIsClosedWhenItHasServed)
+{
+    AgentClient client = connect();
+    const auto probe = client.listen("127.0.0.1", random_token(32));
+    ASSERT_TRUE(probe) << probe.error().line();
+    EXPECT_TRUE(connect_to("127.0.0.1", *probe, 5));
+    ASSERT_TRUE(client.unlisten());
+    EXPECT_FALSE(connect_to("127.0.0.1", *probe, 5));
+    const auto again = client.listen("127.0.0.1", random_token(32));
+    const auto relay = client.relay("127.0.0.1", random_token(32), nullptr);
+    ASSERT_TRUE(again && relay);
+    EXPECT_TRUE(connect_to("127.0.0.1", *relay, 5));
+    ASSERT_TRUE(client.prepare(spec("RUN1")));
+    EXPECT_FALSE(connect_to("127.0.0.1", *again, 5));
+    EXPECT_FALSE(connect_to("127.0.0.1", *relay, 5));
+}
+
+TEST_F(AgentSession, ARunWithoutATokenIsNotStarted)
+{
+    AgentClient client = connect();
+    const auto prepared = client.prepare(spec("RUN1"));
+    ASSERT_TRUE(prepared);
+    for (const char* token : {"", "00000000000000000000000000000000"}) {
+        const auto started = client.start("RUN1", 0, "127.0.0.1", prepared->port, token);
+        ASSERT_FALSE(started);
+        EXPECT_EQ(started.error().code, ProblemCode::bad_input) << started.error().line();
+    }
 }
 
 TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesALostRun)
@@ -171,14 +245,14 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     const uint64_t before = client.bytes_written();
     uint64_t sent = 0, had = 0;
     const auto result = client.put(
-        file, hash, content.size(), pieces, false, {}, [&](uint64_t bytes, bool now) { (now ? sent : had) += bytes; });
+        file, hash, content.size(), pieces, {}, {}, [&](uint64_t bytes, bool now) { (now ? sent : had) += bytes; });
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ(*result, PutResult::stored);
     EXPECT_EQ(had, 3u << 20);
     EXPECT_EQ(sent, 2u << 20);
     EXPECT_LT(client.bytes_written() - before, 2200000u) << "only what was missing may travel";
     EXPECT_EQ(*sha256_file(home.path() / "node/store" / hash), hash);
-    EXPECT_EQ(*client.put(file, hash, content.size(), pieces, false, {}, [](uint64_t, bool) {}), PutResult::present);
+    EXPECT_EQ(*client.put(file, hash, content.size(), pieces, {}, {}, [](uint64_t, bool) {}), PutResult::present);
     const auto have = client.have({{hash, content.size(), {}, {}}, {sha256_hex("x"), 1, {}, {}}});
     ASSERT_TRUE(have);
     EXPECT_EQ(have->found.size(), 1u);
@@ -187,9 +261,163 @@ TEST_F(AgentSession, FilesAreContinuedWhereTheNodeHasThem)
     std::ofstream(home.path() / "small") << "small file";
     const std::string small = sha256_hex("small file");
     std::ofstream(home.path() / "node/store" / (small + ".part")) << "SMALL";
-    EXPECT_FALSE(client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t, bool) {}));
-    EXPECT_EQ(
-        *client.put(home.path() / "small", small, 10, pieces, false, {}, [](uint64_t, bool) {}), PutResult::stored);
+    EXPECT_FALSE(client.put(home.path() / "small", small, 10, pieces, {}, {}, [](uint64_t, bool) {}));
+    EXPECT_EQ(*client.put(home.path() / "small", small, 10, pieces, {}, {}, [](uint64_t, bool) {}), PutResult::stored);
+}
+
+// A sender that the test moves piece by piece.
+class SlowSender {
+public:
+    SlowSender(const std::filesystem::path& base, const std::string& content)
+        : stream_(*LocalTransport(agent_program()).open({}))
+        , content_(content)
+    {
+        ask({{"do", "hello"}, {"protocol", kProtocolVersion}, {"base", base.string()}});
+    }
+    Json begin() { return ask({{"do", "put"}, {"sha256", sha256_hex(content_)}, {"size", content_.size()}}); }
+    void send(std::size_t begin, std::size_t end)
+    {
+        for (; begin < end; begin += kChunkBytes)
+            EXPECT_TRUE(stream_->write_all(
+                encode_frame(FrameKind::data, compress_chunk(content_.substr(begin, kChunkBytes), 1))));
+    }
+    Json end() { return ask({{"do", "put-end"}}); }
+
+private:
+    Json ask(const Json& request)
+    {
+        EXPECT_TRUE(stream_->write_all(encode_frame(FrameKind::json, to_wire(request))));
+        for (int i = 0; i < 100; ++i) {
+            const auto frame = parser_.next();
+            if (frame && *frame)
+                return Json::parse((*frame)->payload);
+            const auto bytes = stream_->read_some(std::chrono::milliseconds(300));
+            if (!bytes)
+                break;
+            parser_.feed(*bytes);
+        }
+        ADD_FAILURE() << "no answer to " << to_wire(request);
+        return {};
+    }
+    std::unique_ptr<ByteStream> stream_;
+    FrameParser parser_;
+    const std::string& content_;
+};
+
+// A second session that needs a file which a first one is sending.
+class TwoSenders : public AgentSession {
+protected:
+    void SetUp() override
+    {
+        std::mt19937 random(1);
+        for (char& c : content)
+            c = static_cast<char>(random());
+        std::ofstream(file, std::ios::binary) << content;
+    }
+    PutResult put(AgentClient& client, PutWay way = {})
+    {
+        const auto result = client.put(file, hash(), content.size(), pieces, way, {},
+            [this](uint64_t bytes, bool now) { sent += now ? bytes : 0; });
+        EXPECT_TRUE(result) << result.error().line();
+        return result ? *result : PutResult{};
+    }
+    // As soon as it is no longer busy.
+    bool put_when_free(AgentClient& client)
+    {
+        return wait_until([&] { return put(client) == PutResult::stored; });
+    }
+    // Nobody has the lock on what has arrived.
+    [[nodiscard]] bool let_go() const
+    {
+        const int fd = open((home.path() / "node/store" / (hash() + ".part")).c_str(), O_RDONLY | O_CLOEXEC);
+        const bool free = flock(fd, LOCK_SH | LOCK_NB) == 0;
+        close(fd);
+        return free;
+    }
+    [[nodiscard]] std::string hash() const { return sha256_hex(content); }
+    [[nodiscard]] std::string stored() const
+    {
+        const auto found = sha256_file(home.path() / "node/store" / hash());
+        return found ? *found : "(none)";
+    }
+    std::string content = std::string(kChunkBytes * 4, '\0');
+    std::filesystem::path file = home.path() / "big";
+    uint64_t sent = 0;
+};
+
+TEST_F(TwoSenders, ASilentOneIsNotWaitedForAndFindsTheFileWhenItWakesUp)
+{
+    SlowSender first(home.path() / "node", content);
+    EXPECT_EQ(text_field(first.begin(), "state"), "send");
+    first.send(0, kChunkBytes);
+    AgentClient second = connect();
+    PutResult busy;
+    ASSERT_TRUE(wait_until([&] {
+        busy = put(second);
+        return busy.there == kChunkBytes;
+    }));
+    EXPECT_EQ(busy, PutResult::busy);
+    EXPECT_TRUE(busy.sender.starts_with("process ")) << busy.sender;
+    ASSERT_TRUE(put_when_free(second));
+    EXPECT_EQ(sent, 3 * kChunkBytes) << "what the first one had sent is kept";
+    EXPECT_EQ(stored(), hash());
+    first.send(kChunkBytes, content.size());
+    EXPECT_EQ(text_field(first.end(), "state"), "stored");
+    EXPECT_EQ(stored(), hash());
+    EXPECT_FALSE(std::filesystem::exists(home.path() / "node/store" / (hash() + ".part")));
+}
+
+// It wakes up while the other one is in the middle: its pieces count for nothing, its own command waits its turn.
+TEST_F(TwoSenders, ASilentOneThatWakesUpDoesNotDisturb)
+{
+    SlowSender first(home.path() / "node", content), second(home.path() / "node", content);
+    EXPECT_EQ(text_field(first.begin(), "state"), "send");
+    first.send(0, kChunkBytes);
+    Json answer;
+    ASSERT_TRUE(wait_until([&] {
+        answer = second.begin();
+        return text_field(answer, "state") == "send";
+    }));
+    EXPECT_EQ(integer_field(answer, "offset"), static_cast<int64_t>(kChunkBytes));
+    second.send(kChunkBytes, 2 * kChunkBytes);
+    first.send(kChunkBytes, content.size());
+    EXPECT_EQ(text_field(first.end(), "state"), "busy");
+    second.send(2 * kChunkBytes, content.size());
+    EXPECT_EQ(text_field(second.end(), "state"), "stored");
+    EXPECT_EQ(stored(), hash());
+}
+
+// Nobody wanted the file meanwhile.
+TEST_F(TwoSenders, ASilentOneGoesOnWhereItWas)
+{
+    SlowSender first(home.path() / "node", content);
+    EXPECT_EQ(text_field(first.begin(), "state"), "send");
+    first.send(0, kChunkBytes);
+    EXPECT_TRUE(wait_until([&] { return let_go(); })) << "the lock is still held";
+    first.send(kChunkBytes, content.size());
+    EXPECT_EQ(text_field(first.end(), "state"), "stored");
+    EXPECT_EQ(stored(), hash());
+}
+
+// One that holds the file and never lets go of it, as a hung agent: a copy is made beside it, and both are right.
+TEST_F(TwoSenders, OneThatHoldsTheFileForEver)
+{
+    SlowSender first(home.path() / "node", content);
+    EXPECT_EQ(text_field(first.begin(), "state"), "send");
+    first.send(0, kChunkBytes);
+    const auto part = home.path() / "node/store" / (hash() + ".part");
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::file_size(part) == kChunkBytes; }));
+    AgentClient second = connect();
+    EXPECT_EQ(put(second, {false, true}), PutResult::stored);
+    EXPECT_EQ(sent, 3 * kChunkBytes);
+    EXPECT_EQ(stored(), hash());
+    first.send(kChunkBytes, content.size());
+    EXPECT_EQ(text_field(first.end(), "state"), "stored");
+    EXPECT_EQ(stored(), hash());
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(home.path() / "node/store"))
+        files += entry.path().filename().string().starts_with(hash()) ? 1 : 0;
+    EXPECT_EQ(files, 1) << "nothing is left beside it";
 }
 
 // An agent of another version says so in its first answer, and so does ours to another client.

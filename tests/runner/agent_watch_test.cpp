@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -269,6 +270,7 @@ TEST(LoadChecks, TheNodesOwnNccl)
 {
     const std::filesystem::path home = std::filesystem::path(testing::TempDir()) / ("nccl" + std::to_string(getpid()));
     const auto folder = home / ".local/lib/python3.9/site-packages/nvidia/nccl/lib";
+    umask(022); // what others may write is not loaded
     std::filesystem::create_directories(folder);
     const std::string before = std::getenv("HOME") ? std::getenv("HOME") : "";
     setenv("HOME", home.c_str(), 1);

@@ -4,15 +4,13 @@
 #include "core/base/random_token.h"
 #include "core/base/sha256.h"
 #include "runner/local/local_transport.h"
+#include "runner/net/proof.h"
 #include "runner/protocol/agent_client.h"
 #include "runner/protocol/chunk.h"
 #include "runner/protocol/message.h"
 #include "tests/runner/support.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <random>
@@ -57,7 +55,7 @@ protected:
     Expected<PutResult> put(AgentClient& client, bool chain)
     {
         return client.put(
-            file, hash, content.size(), pieces, chain, {}, [this](uint64_t bytes, bool) { sent += bytes; });
+            file, hash, content.size(), pieces, {chain}, {}, [this](uint64_t bytes, bool) { sent += bytes; });
     }
     [[nodiscard]] std::string stored(const std::string& name) const
     {
@@ -135,32 +133,26 @@ TEST_F(UploadChain, ABrokenChainHarmsNobodyBeforeTheBreak)
 class Stranger {
 public:
     Stranger(int port, const std::string& token)
-        : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
     {
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(static_cast<uint16_t>(port));
-        inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+        auto fd = connect_to("127.0.0.1", port, 5);
+        EXPECT_TRUE(fd) << fd.error().line();
+        fd_ = *std::move(fd);
         const timeval limit{5, 0};
-        setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-        EXPECT_EQ(send(fd_, token.data(), token.size(), MSG_NOSIGNAL), ssize_t(token.size()));
+        setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        (void)prove(fd_.get(), token, kForFiles, seconds_from_now(5));
     }
-    Stranger(const Stranger&) = delete;
-    Stranger& operator=(const Stranger&) = delete;
-    ~Stranger() { close(fd_); }
     std::string ask(const Json& request)
     {
         const std::string frame = encode_frame(FrameKind::json, to_wire(request));
-        (void)!send(fd_, frame.data(), frame.size(), MSG_NOSIGNAL);
+        (void)!send(fd_.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
         std::string block(65536, '\0');
-        const ssize_t got = recv(fd_, block.data(), block.size(), 0);
+        const ssize_t got = recv(fd_.get(), block.data(), block.size(), 0);
         block.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
         return block;
     }
 
 private:
-    int fd_;
+    FileDescriptor fd_;
 };
 
 TEST_F(UploadChain, OnlyWhoKnowsTheWordSendsFilesAndNothingElse)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Targets, the bundle, SSH's rules and the constant remote command, without any connection.
-#include "runner/bundle/shared_libraries.h"
+#include "runner/bundle/trainer_libraries.h"
 #include "runner/runs/node.h"
+#include "runner/runs/reconnect.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/run_state.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_transport.h"
 #include "tests/runner/sshd.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -36,6 +40,41 @@ TEST(Bundles, LibrariesOfAProgram)
     EXPECT_GE(*needed, 2);
     EXPECT_FALSE(shared_libraries(FOURFOLD_SOURCE_DIR "/LICENSE"));
     EXPECT_EQ(shared_libraries("/no/such/file").error().code, ProblemCode::not_found);
+}
+
+// Where a package was built is any folder on another computer.
+TEST(Bundles, TheBuildersLibTorchCountsWhereNobodyElseCanPutOne)
+{
+    umask(022);
+    std::string pattern = (std::filesystem::temp_directory_path() / "builder.XXXXXX").string();
+    const std::filesystem::path top = std::filesystem::canonical(mkdtemp(pattern.data()));
+    const auto torch = top / "build/torch", library = torch / "lib/libtorch_cpu.so";
+    std::filesystem::create_directories(torch / "lib");
+    std::ofstream(library) << "x";
+    chmod(top.c_str(), 0755);
+    EXPECT_EQ(builders_libtorch(torch), torch);
+    std::filesystem::create_directory_symlink(torch, top / "link");
+    EXPECT_EQ(builders_libtorch(top / "link"), torch);
+    for (const auto& open : {torch / "lib", torch, top / "build", top}) {
+        for (const mode_t mode : {0777, 0775, 01777}) {
+            chmod(open.c_str(), mode);
+            const bool sticky_above = mode == 01777 && open == top;
+            EXPECT_EQ(builders_libtorch(torch).has_value(), sticky_above) << open << ' ' << std::oct << mode;
+        }
+        chmod(open.c_str(), 0755);
+    }
+    // Root's own file, reached by anybody's link, says nothing of what lies beside it.
+    std::filesystem::remove(library);
+    std::filesystem::create_symlink("/bin/sh", library);
+    EXPECT_FALSE(builders_libtorch(torch));
+    std::filesystem::remove(library);
+    EXPECT_FALSE(builders_libtorch(torch));
+    if (geteuid() == 0) {
+        std::ofstream(library) << "x";
+        ASSERT_EQ(chown((torch / "lib").c_str(), 64123, 64123), 0);
+        EXPECT_FALSE(builders_libtorch(torch));
+    }
+    std::filesystem::remove_all(top);
 }
 
 TEST(Bundles, TheAgentIsFullyStatic)
@@ -184,6 +223,44 @@ TEST(RunStates, NamesGoBothWays)
         EXPECT_EQ(is_terminal(state), i >= static_cast<int>(RunState::ok));
     }
     EXPECT_EQ(run_state("completed?"), RunState::fail) << "an unknown end is no success";
+}
+
+TEST(Reconnect, WaitsLongerEachTimeAndFromTheBeginningOnceReached)
+{
+    using namespace std::chrono_literals;
+    Reconnect attempts;
+    const Problem cut{ProblemCode::network, "cut", {}, "host"};
+    for (const auto wait : {300ms, 600ms, 1200ms, 2400ms, 4800ms, 9600ms, 10000ms, 10000ms})
+        EXPECT_EQ(attempts.wait_after(cut), wait);
+    EXPECT_TRUE(attempts.is_news(cut));
+    EXPECT_FALSE(attempts.is_news(cut));
+    EXPECT_TRUE(attempts.is_news({ProblemCode::network, "another", {}, "host"}));
+    attempts.reached();
+    EXPECT_EQ(attempts.wait_after(cut), 300ms);
+    EXPECT_TRUE(attempts.is_news(cut));
+}
+
+TEST(Reconnect, WhatDoesNotPassIsNotTriedAgain)
+{
+    for (const ProblemCode code : {ProblemCode::conflict, ProblemCode::bad_input, ProblemCode::not_found,
+             ProblemCode::unsupported, ProblemCode::cancelled})
+        EXPECT_FALSE(Reconnect().wait_after({code, "no", {}, {}})) << static_cast<int>(code);
+    for (const ProblemCode code : {ProblemCode::network, ProblemCode::refused, ProblemCode::io, ProblemCode::failed})
+        EXPECT_TRUE(Reconnect().wait_after({code, "later", {}, {}})) << static_cast<int>(code);
+}
+
+TEST(Reconnect, GivesUpAfterItsLimit)
+{
+    for (const ProblemCode code : {ProblemCode::network, ProblemCode::refused}) {
+        const Problem problem{code, "no", {}, {}};
+        EXPECT_FALSE(Reconnect(0).wait_after(problem)) << "not at all";
+        Reconnect attempts(0.1);
+        EXPECT_TRUE(attempts.wait_after(problem));
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        EXPECT_FALSE(attempts.wait_after(problem));
+        attempts.reached();
+        EXPECT_TRUE(attempts.wait_after(problem));
+    }
 }
 
 // A worker that is done may find the box full of what it posted before: everything is still taken, and nobody waits

@@ -29,7 +29,7 @@ TEST(Contact, AProblemIsAFindingWithItsEvidence)
     EXPECT_EQ(key.evidence, "~/.ssh/k");
     const Finding rude = contact_finding("h", {ProblemCode::network, "the host says: a\x1b[31m\nb\xff", {}, {}});
     EXPECT_EQ(rude.check, "connection");
-    EXPECT_EQ(rude.evidence, "a [31m b?");
+    EXPECT_EQ(rude.evidence, "a\\u001b[31m b?");
 }
 
 TEST(Contact, NoiseIsShownByteForByte)
@@ -174,9 +174,15 @@ TEST_F(HostContact, ABaseFolderThatCannotBeMade)
     Target target = ssh_target(home, {&host});
     std::ofstream(home.path() / "a-file") << "x";
     target.base_folder = (home.path() / "a-file/below").string();
+    const Finding file = obstacle(target);
+    EXPECT_EQ(file.check, "base folder");
+    EXPECT_EQ(file.evidence, (home.path() / "a-file").string() + " is not a folder");
+    expect_says(file.cure, {"base_folder"});
+
+    target.base_folder = "/proc/no-such/below"; // where root cannot make one either
     const Finding finding = obstacle(target);
     EXPECT_EQ(finding.check, "base folder");
-    expect_says(finding.evidence, {"mkdir", "a-file"}); // the system's own words
+    expect_says(finding.evidence, {"/proc/no-such", "mkdir"}); // the system's own words
     expect_says(finding.cure, {"base_folder"});
 }
 
@@ -259,8 +265,7 @@ TEST_F(NoisyHost, PrintsToBothAndItsBaseFolderCannotBeMade)
     start("echo hello; echo >&2 greetings\n");
     EXPECT_EQ(shells().size(), 2u);
     Target target = ssh_target(home, {noisy.get()});
-    std::ofstream(home.path() / "a-file") << "x";
-    target.base_folder = (home.path() / "a-file/below").string();
+    target.base_folder = "/proc/no-such/below";
     const Finding finding = obstacle(target);
     EXPECT_EQ(finding.check, "base folder");
     expect_says(finding.evidence, {"mkdir"});

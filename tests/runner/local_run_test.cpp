@@ -57,6 +57,28 @@ protected:
     }
 };
 
+// While it runs and afterwards: in no command line, event, log or stored file.
+TEST_F(LocalRun, TheTokenOfTheRanksIsNowhereToBeRead)
+{
+    std::string token;
+    std::vector<std::string> shown;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 5)
+            return;
+        token = token_of(observer.id);
+        shown = places_of(token, home.path());
+    };
+    const RunResult result = run(2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}});
+    EXPECT_EQ(result.state, RunState::ok);
+    ASSERT_EQ(token.size(), 64u) << "the ranks have one";
+    EXPECT_EQ(shown, std::vector<std::string>());
+    EXPECT_EQ(places_of(token, home.path()), std::vector<std::string>());
+    const std::string first = std::exchange(token, "");
+    run(2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}});
+    EXPECT_EQ(token.size(), 64u);
+    EXPECT_NE(token, first) << "each run has its own";
+}
+
 TEST_F(LocalRun, EndsWellAndIsStored)
 {
     const RunResult result = run(4, {{"FAKE_STEPS", "20"}, {"FAKE_NOTE", "héllo $(date) 'x'"}});
@@ -202,6 +224,46 @@ TEST_F(LocalRun, ClientKilledThenAttached)
     ASSERT_TRUE(second) << second.error().line();
     EXPECT_EQ(second->state, RunState::ok);
     EXPECT_TRUE(again.events.empty());
+}
+
+// A node must not fill the client's disk: beyond the target's events_gib the run goes on, and its events can be
+// fetched.
+TEST_F(LocalRun, EventsBeyondTheLimitStayOnTheNodeUntilTheyAreFetched)
+{
+    RunRequest asked = request(home, 1, {{"FAKE_STEPS", "200"}});
+    asked.target.events_gib = 20e3 / (1 << 30);
+    const auto result = launch(asked, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    const auto told = [&] {
+        return std::count_if(observer.texts.begin(), observer.texts.end(),
+            [](const std::string& text) { return text.find("--all-events") != std::string::npos; });
+    };
+    EXPECT_GE(told(), 1);
+    EXPECT_EQ(steps_of(observer.events).size(), 200u) << "it is seen to go on";
+    const auto file = result->folder / "events.jsonl";
+    EXPECT_LE(std::filesystem::file_size(file), 20'000u);
+    const auto problem = [&] {
+        const auto store = HistoryStore::open(HistoryStore::default_file(), StoreMode::read_only);
+        const auto run = store ? store->show(result->id) : Expected<RunDetail>(store.error());
+        return run ? run->summary.state + " " + run->summary.problem : run.error().line();
+    };
+    EXPECT_EQ(problem().find("ok more events than the target's events_gib"), 0u) << problem();
+    Recording later;
+    const auto same = attach(result->id, later, {});
+    ASSERT_TRUE(same) << same.error().line();
+    EXPECT_TRUE(later.events.empty()) << "it has ended";
+    const auto all = attach(result->id, later, {}, {}, true);
+    ASSERT_TRUE(all) << all.error().line();
+    EXPECT_EQ(all->state, RunState::ok);
+    expect_whole(read_events(file), "ok");
+    expect_same_as_node(*result);
+    EXPECT_EQ(problem(), "ok ");
+    // What the nodes have no more changes nothing of what is known.
+    std::filesystem::remove_all(home.path() / "data/fourfold/node/runs");
+    const auto again = attach(result->id, later, {}, {}, true);
+    ASSERT_TRUE(again) << again.error().line();
+    EXPECT_EQ(again->state, RunState::ok);
 }
 
 TEST_F(LocalRun, AttachDetachesOnRequestAndLeavesTheRun)

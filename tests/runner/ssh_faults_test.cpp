@@ -55,8 +55,9 @@ protected:
     {
         int count = 0;
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-            const auto words = read_text_file(entry.path() / "cmdline");
-            count += words && words->starts_with((home.path() / "node/agent").string()) ? 1 : 0;
+            std::error_code gone;
+            const auto program = std::filesystem::read_symlink(entry.path() / "exe", gone);
+            count += program.string().starts_with((home.path() / "node/agent").string()) ? 1 : 0;
         }
         return count;
     }
@@ -248,6 +249,74 @@ TEST_F(SshFaults, AClientThatSleepsLongerThanItsLease)
     EXPECT_NE(detail->summary.problem.find("nobody has followed the run"), std::string::npos)
         << detail->summary.problem;
     expect_whole(read_events(home.path() / "data/fourfold/runs" / id / "events.jsonl"), "cancelled");
+}
+
+// The host shows another key when the connection is made anew: nothing is sent to it any more, and that is said and an
+// end; the run goes on there, and is followed again by who trusts the key.
+TEST_F(SshFaults, AHostKeyThatChangesWhileARunIsFollowed)
+{
+    Sshd host(home, "host");
+    host.start();
+    std::stop_source stop;
+    const std::jthread watchdog([&stop](const std::stop_token& over) {
+        for (int i = 0; i < 600 && !over.stop_requested(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        stop.request_stop();
+    });
+    const std::string before = host.fingerprint();
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 20) {
+            host.make_host_key();
+            host.stop();
+            host.start();
+        }
+    };
+    const auto result
+        = launch(asked(host, {{"FAKE_STEPS", "400"}, {"FAKE_STEP_MS", "20"}}), observer, stop.get_token());
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::running);
+    ASSERT_TRUE(result->problem);
+    const std::string line = result->problem->line();
+    for (const std::string& text : {std::string("the host key has changed"), before, host.fingerprint(),
+             std::string("the run goes on, and `fourfold attach` catches up with it")})
+        EXPECT_NE(line.find(text), std::string::npos) << line;
+    EXPECT_EQ(processes_of(result->id), 2) << "the ranks go on";
+    const auto refused = attach(result->id, observer, stop.get_token());
+    ASSERT_TRUE(refused) << refused.error().line();
+    EXPECT_EQ(refused->state, RunState::running);
+    EXPECT_EQ(observer.questions.size(), 1u) << "a changed key is never asked about";
+    ASSERT_TRUE(std::filesystem::remove(home.path() / "config/fourfold/known_hosts"));
+    observer.each_event = {};
+    const auto trusted = attach(result->id, observer, stop.get_token());
+    ASSERT_TRUE(trusted) << trusted.error().line();
+    EXPECT_EQ(trusted->state, RunState::ok) << (trusted->problem ? trusted->problem->line() : "");
+    expect_whole(read_events(trusted->folder / "events.jsonl"), "ok");
+    EXPECT_FALSE(stop.stop_requested()) << "it took a minute";
+}
+
+// A host that refuses logins for a moment, as while it starts.
+TEST_F(SshFaults, AHostThatRefusesForAMomentIsTriedAgain)
+{
+    Sshd host(home, "host");
+    host.start();
+    const auto keys = home.path() / "host/authorized_keys";
+    std::jthread forgives;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 20)
+            return;
+        std::filesystem::rename(keys, keys.string() + ".away");
+        host.cut_connections();
+        forgives = std::jthread([this, keys] {
+            EXPECT_TRUE(wait_until([&] {
+                return in_server_log("Failed publickey") + in_server_log("Connection closed by authenticating") > 0;
+            }));
+            std::filesystem::rename(keys.string() + ".away", keys);
+        });
+    };
+    const auto result = launch(asked(host, {{"FAKE_STEPS", "200"}, {"FAKE_STEP_MS", "20"}}), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    expect_whole(read_events(result->folder / "events.jsonl"), "ok");
 }
 
 // A second computer, which has never heard of the run, finds it on its host, follows it beside the first, and both have

@@ -57,19 +57,6 @@ bool answers(const std::string& address, int port)
     return good;
 }
 
-// StrictModes of sshd looks at every folder above the key file.
-bool strict_modes_possible(std::filesystem::path folder)
-{
-    for (;; folder = folder.parent_path()) {
-        struct stat info { };
-        if (stat(folder.c_str(), &info) != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0
-            || (info.st_uid != 0 && info.st_uid != geteuid()))
-            return false;
-        if (folder == folder.root_path())
-            return true;
-    }
-}
-
 std::vector<pid_t> children_of(pid_t parent)
 {
     std::vector<pid_t> out;
@@ -162,7 +149,7 @@ void Sshd::start()
            << (folder_ / "authorized_keys").string()
            << "\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n"
               "PermitRootLogin prohibit-password\nStrictModes "
-           << (strict_modes_possible(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
+           << (is_safe_place(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
     config << place_.lines;
     // Logins have a home of their own, as start-up files of whoever runs the tests may print as well.
     const auto users = folder_ / "users";
@@ -174,7 +161,7 @@ void Sshd::start()
             place_.shell_file, users / ".bashrc", std::filesystem::copy_options::overwrite_existing);
         config << " BASH_ENV=" << place_.shell_file;
     }
-    config << "\n";
+    config << (place_.variable.empty() ? "" : " ") << place_.variable << "\n";
     config.close();
     std::vector<std::string> words;
     if (!place_.netns.empty())
@@ -215,6 +202,16 @@ void Sshd::start()
 
 int Sshd::cut_connections()
 {
+    return signal_connections(SIGKILL);
+}
+
+void Sshd::freeze_connections()
+{
+    signal_connections(SIGSTOP);
+}
+
+int Sshd::signal_connections(int number)
+{
     int count = 0;
     for (const pid_t child : children_of(pid_)) {
         // Of each connection the processes below the monitor too; what has detached from them is not theirs any more.
@@ -222,9 +219,9 @@ int Sshd::cut_connections()
             std::string name;
             std::ifstream("/proc/" + std::to_string(grandchild) + "/comm") >> name;
             if (name == "sshd")
-                kill(grandchild, SIGKILL);
+                kill(grandchild, number);
         }
-        kill(child, SIGKILL);
+        kill(child, number);
         ++count;
     }
     return count;

@@ -30,6 +30,7 @@ struct SshdPlace {
     // of their own, and stop() ends all of it as a loss of power does. Needs root.
     std::string boot_id_file = {};
     bool own_disk = false; // the base folder of ssh_target() is a folder of this server alone, see disk(); needs root
+    std::string variable = {}; // a further one of logins: "PATH=/tools"
 };
 
 class Sshd {
@@ -44,6 +45,8 @@ public:
     void make_host_key(); // a new one
     // Ends the server's side of every open connection at once; returns how many there were.
     int cut_connections();
+    // Stops it: the connections stay, and take and say nothing any more.
+    void freeze_connections();
 
     [[nodiscard]] TargetHost host() const;
     [[nodiscard]] std::filesystem::path disk() const; // the base folder as this process sees it
@@ -51,6 +54,8 @@ public:
     [[nodiscard]] int port() const { return place_.port; }
 
 private:
+    int signal_connections(int number);
+
     const Home& home_;
     std::string name_;
     SshdPlace place_;

@@ -153,6 +153,99 @@ TEST_F(Supervision, ThePreludesEnvironmentReachesTheRanks)
     EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();
 }
 
+// Whether a process whose command line holds `text` runs; waits a while for it to end.
+bool goes_on(const std::string& text)
+{
+    using Clock = std::chrono::steady_clock;
+    for (const auto until = Clock::now() + std::chrono::seconds(30);; usleep(20000)) {
+        bool found = false;
+        std::error_code error;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+            const auto command = read_text_file(entry.path() / "cmdline");
+            found = found || (command && command->find(text) != std::string::npos);
+        }
+        if (!found || Clock::now() > until)
+            return found;
+    }
+}
+
+// `ssh-agent` and the like may serve the ranks. Whatever holds the output or the environment of the prelude open, and
+// whatever left its group, its session or its environment, the prelude has ended when its shell has.
+TEST_F(Supervision, WhatAPreludeLeavesRunningLastsAsLongAsTheRun)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "10"}, {"FAKE_STEP_MS", "50"}});
+    const std::string log = (home.path() / "ticks").string();
+    asked.target.prelude = {"sleep 3601.25 &", "setsid nohup sleep 3602.25 >/dev/null 2>&1 &",
+        "env -i setsid sleep 3603.25 & export FAKE_NOTE=after",
+        "(while sleep 0.05; do echo tick; echo tick >> " + log + "; done) &", "export SSH_AUTH_SOCK=/of/the/prelude"};
+    asked.target.prelude_timeout_s = 60;
+    const auto ticks = [&] {
+        const auto text = read_text_file(log);
+        return text ? std::count(text->begin(), text->end(), '\n') : 0;
+    };
+    std::ptrdiff_t first = -1, last = -1;
+    observer.each_event = [&](const Json& event) {
+        if (text_field(event, "event") == "step")
+            (first < 0 ? first : last) = ticks();
+    };
+    const auto result = run(asked);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    EXPECT_NE(log_of(0).find("after"), std::string::npos) << log_of(0);
+    EXPECT_GT(last, first) << "it ran, and could print, beside the ranks";
+    const auto said = std::find_if(observer.events.begin(), observer.events.end(), [](const Json& event) {
+        return text_field(event, "message").find("the prelude left running: ") != std::string::npos;
+    });
+    ASSERT_NE(said, observer.events.end());
+    EXPECT_NE(text_field(*said, "message").find("sleep (pid "), std::string::npos) << said->dump();
+    for (const char* command : {"3601.25", "3602.25", "3603.25"})
+        EXPECT_FALSE(goes_on(command)) << command;
+    EXPECT_FALSE(goes_on(result->id + "/prelude.sh"));
+
+    // Nor does it outlast a run that never starts.
+    asked.target.prelude = {"env -i setsid sleep 3604.25 &", "export PATH=/nowhere"};
+    asked.target.container = Container{"/images/train.sif", {}};
+    const auto refused = launch(asked, observer, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().line().find("apptainer"), std::string::npos) << refused.error().line();
+    EXPECT_FALSE(goes_on("3604.25"));
+}
+
+TEST_F(Supervision, NothingOfAFailedPreludeRunsOn)
+{
+    RunRequest asked = request(home, 1, {});
+    asked.target.prelude = {"env -i setsid sleep 3605.25 &", "false"};
+    const auto failed = launch(asked, observer, {});
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().line().find("line 2 ended with status 1"), std::string::npos) << failed.error().line();
+    asked.target.prelude = {"setsid sleep 3606.25 & sleep 3607.25"};
+    asked.target.prelude_timeout_s = 1;
+    const auto late = launch(asked, observer, {});
+    ASSERT_FALSE(late);
+    EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();
+    for (const char* command : {"3605.25", "3606.25", "3607.25"})
+        EXPECT_FALSE(goes_on(command)) << command;
+}
+
+TEST_F(Supervision, APreludeThatPrintsWithoutEndFillsNoDisk)
+{
+    RunRequest asked = request(home, 1, {});
+    asked.target.prelude = {"echo the first words", "timeout 3 yes; echo the last words >&2", "false"};
+    const auto failed = launch(asked, observer, {});
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().line().find("the last words | line 3 ended"), std::string::npos) << failed.error().line();
+    int logs = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(home.path() / "data")) {
+        if (!entry.path().filename().string().starts_with("prelude.log"))
+            continue;
+        ++logs;
+        const auto text = read_text_file(entry.path(), 8u << 20);
+        ASSERT_TRUE(text) << text.error().line();
+        EXPECT_TRUE(text->starts_with("the first words\n"));
+    }
+    EXPECT_EQ(logs, 1);
+}
+
 // A stand-in for apptainer notes what it is given and runs the command.
 TEST_F(Supervision, RanksRunInAContainer)
 {

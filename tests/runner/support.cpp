@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,10 +28,23 @@ const std::vector<std::string> kVariables{
     "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK"};
 }
 
+bool is_safe_place(std::filesystem::path folder)
+{
+    for (;; folder = folder.parent_path()) {
+        struct stat info { };
+        if (stat(folder.c_str(), &info) != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0
+            || (info.st_uid != 0 && info.st_uid != geteuid()))
+            return false;
+        if (folder == folder.root_path())
+            return true;
+    }
+}
+
 Home::Home()
 {
-    std::string pattern = FOURFOLD_BIN_DIR "/../tests/home.XXXXXX";
     std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
+    const auto tests = std::filesystem::canonical(FOURFOLD_BIN_DIR "/../tests");
+    std::string pattern = (is_safe_place(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";
     path_ = std::filesystem::canonical(mkdtemp(pattern.data()));
     for (const std::string& name : kVariables) {
         if (const char* value = std::getenv(name.c_str()))
@@ -197,18 +211,60 @@ std::vector<Json> read_events(const std::filesystem::path& file)
     return out;
 }
 
-int processes_of(const std::string& run)
+namespace {
+
+std::string contents(const std::filesystem::path& file)
 {
-    int count = 0;
+    std::stringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+// Of every process whose environment holds this text.
+std::vector<std::string> environments_with(const std::string& text)
+{
+    std::vector<std::string> out;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        std::ifstream in(entry.path() / "environ", std::ios::binary);
-        std::stringstream text;
-        text << in.rdbuf();
-        if (!run.empty() && text.str().find("FOURFOLD_RUN=" + run) != std::string::npos)
-            ++count;
+        std::string all = contents(entry.path() / "environ");
+        if (all.find(text) != std::string::npos)
+            out.push_back(std::move(all));
     }
-    return count;
+    return out;
+}
+
+} // namespace
+
+int processes_of(const std::string& run)
+{
+    return run.empty() ? 0 : int(environments_with("FOURFOLD_RUN=" + run).size());
+}
+
+std::string token_of(const std::string& run)
+{
+    const std::string name = "FOURFOLD_TOKEN=";
+    for (const std::string& all : environments_with("FOURFOLD_RUN=" + run)) {
+        if (const std::size_t at = all.find(name); at != std::string::npos)
+            return all.substr(at + name.size(), all.find('\0', at) - at - name.size());
+    }
+    return {};
+}
+
+std::vector<std::string> places_of(const std::string& secret, const std::filesystem::path& folder)
+{
+    std::vector<std::string> out;
+    std::error_code error;
+    const auto look = [&](const std::filesystem::path& file) {
+        if (contents(file).find(secret) != std::string::npos)
+            out.push_back(file.string());
+    };
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error))
+        look(entry.path() / "cmdline");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+        if (entry.is_regular_file(error))
+            look(entry.path());
+    }
+    return out;
 }
 
 bool wait_until(const std::function<bool()>& done, double seconds)

@@ -17,8 +17,12 @@
 
 namespace fourfold::test {
 
-// A folder of its own below the build folder (not /tmp: sshd's StrictModes refuses folders that others may write),
-// removed at the end; HOME and the XDG folders point into it.
+// Whether every folder from / to this one can be written by root and this user only, as sshd's StrictModes demands of
+// key files.
+bool is_safe_place(std::filesystem::path folder);
+
+// A folder of its own below the build folder, or in /tmp where the checkout is no safe place, removed at the end; HOME
+// and the XDG folders point into it.
 class Home {
 public:
     Home();
@@ -97,6 +101,10 @@ void expect_whole(const std::vector<Json>& events, const std::string& status);
 std::vector<Json> read_events(const std::filesystem::path& file);
 // Processes whose environment carries FOURFOLD_RUN=<run>.
 int processes_of(const std::string& run);
+// The token by which the ranks of a run know each other, from the environment of a rank that runs; else empty.
+std::string token_of(const std::string& run);
+// Where a secret can be read: the command line of any process ("/proc/...") and files below `folder`.
+std::vector<std::string> places_of(const std::string& secret, const std::filesystem::path& folder);
 // Waits until `done` or `seconds` have passed; says whether it became true.
 bool wait_until(const std::function<bool()>& done, double seconds = 30);
 

@@ -335,6 +335,7 @@ void SearchPage::start()
     m_selected = static_cast<std::size_t>(-1);
     m_progress->setValue(0);
     m_state->setText(tr("Searching\u2026"));
+    m_clock.start();
     // What is the same in every row takes no room.
     m_table->setColumnHidden(ResultsModel::gpus, request.space.gpus.size() == 1);
     m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
@@ -345,7 +346,7 @@ void SearchPage::start()
 void SearchPage::showProgress(double share, const SearchCounts& counts)
 {
     m_progress->setValue(static_cast<int>(share * 1000));
-    m_state->setText(searchProgressText(counts));
+    m_state->setText(searchProgressText(counts, seconds_left(share, double(m_clock.elapsed()) / 1000)));
 }
 
 void SearchPage::showOutcome(const SearchResult& result)

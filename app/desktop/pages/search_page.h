@@ -7,6 +7,7 @@
 #include "app/models/search_service.h"
 
 #include <QVariantMap>
+#include <QElapsedTimer>
 #include <QWidget>
 
 class QCheckBox;
@@ -66,6 +67,7 @@ private:
 
     PlanTabs& m_plans;
     SearchService m_service;
+    QElapsedTimer m_clock; // since the search began
     CureFinder m_cures;
     ResultsModel m_results;
     QComboBox* m_objective;

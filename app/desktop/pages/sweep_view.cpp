@@ -92,7 +92,7 @@ QWidget* SweepView::makeControls()
 {
     m_table->addItem(tr("Layouts around the open plan"), QString());
     for (const std::filesystem::path& table : published_tables())
-        m_table->addItem(fromUtf8(table.stem().string()), fromUtf8(table.string()));
+        m_table->addItem(fromUtf8(table.stem().string()), exactText(table.string()));
     m_table->insertSeparator(m_table->count());
     m_table->addItem(tr("CSV file\u2026"), kOtherFile);
     for (const GridValue value : {GridValue::tps_per_gpu, GridValue::tflops_per_gpu, GridValue::mfu,
@@ -172,10 +172,10 @@ bool SweepView::useTable(const std::filesystem::path& csv)
         showProblem(this, tr("The table cannot be shown"), table.error());
         return false;
     }
-    if (const int known = m_table->findData(fromUtf8(csv.string())); known >= 0) {
+    if (const int known = m_table->findData(exactText(csv.string())); known >= 0) {
         m_table->setCurrentIndex(known);
     } else {
-        m_table->insertItem(1, fromUtf8(csv.stem().string()), fromUtf8(csv.string()));
+        m_table->insertItem(1, fromUtf8(csv.stem().string()), exactText(csv.string()));
         m_table->setCurrentIndex(1);
     }
     m_tableRead = *std::move(table);

@@ -409,7 +409,7 @@ void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Them
 }
 
 // Numbered as in the table: equal names would become one category. They are cut to the room under a bar, in the middle;
-// where that leaves nothing to read the number stands alone.
+// where that leaves nothing to read the number stands alone. The axis takes them for HTML.
 void ComparisonChart::nameCategories()
 {
     const int bars = std::max<int>(1, static_cast<int>(m_categories.size()));
@@ -421,7 +421,7 @@ void ComparisonChart::nameCategories()
         const QString whole = QStringLiteral("%1 %2").arg(number, name);
         const QString shown = elidedLine(font, whole, room, Qt::ElideMiddle);
         const bool isReadable = shown == whole || shown.size() >= number.size() + kLeastLetters;
-        names << (isReadable ? shown : number);
+        names << (isReadable ? shown.toHtmlEscaped() : number);
     }
     if (names != m_names->categories())
         m_names->setCategories(names);

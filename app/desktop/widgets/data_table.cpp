@@ -3,6 +3,7 @@
 
 #include "app/desktop/widgets/table_header.h"
 #include "app/desktop/zoom.h"
+#include "app/models/text.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -100,13 +101,13 @@ QString DataTable::selectionAsText() const
     QStringList lines, cells;
     const int columns = model()->columnCount();
     for (int column = 0; column < columns; ++column)
-        cells << model()->headerData(column, Qt::Horizontal).toString().replace(QLatin1Char('\n'), QLatin1Char(' '));
+        cells << spreadsheetCell(model()->headerData(column, Qt::Horizontal).toString());
     lines << cells.join(QLatin1Char('\t'));
     const int count = rows.isEmpty() ? model()->rowCount() : static_cast<int>(rows.size());
     for (int i = 0; i < count; ++i) {
         cells.clear();
         for (int column = 0; column < columns; ++column)
-            cells << model()->index(rows.isEmpty() ? i : rows[i].row(), column).data().toString();
+            cells << spreadsheetCell(model()->index(rows.isEmpty() ? i : rows[i].row(), column).data().toString());
         lines << cells.join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

@@ -17,6 +17,7 @@ FailureView::FailureView(QWidget* parent)
     , m_log(new QPlainTextEdit)
 {
     m_facts->setWordWrap(true);
+    m_facts->setTextFormat(Qt::RichText); // what it shows is escaped
     m_facts->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_facts->setObjectName(QStringLiteral("failureFacts"));
     m_log->setReadOnly(true);

@@ -19,7 +19,8 @@ Constant constant_named(const std::string& name)
     return Constant::zero;
 }
 
-// Memory is at its peak once the pipeline is full: what follows repeats. Unless the schedule fills up to its last micro-batch.
+// Memory is at its peak once the pipeline is full: what follows repeats. Unless the schedule fills up to its last
+// micro-batch.
 int micro_batches_to_reach_the_peak(const ResolvedPlan& plan)
 {
     const int all = micro_batches_to_simulate(plan);
@@ -56,6 +57,8 @@ Expected<PricedRow> PricedRow::make(const FitRow& row, const Stack& base)
             calibration->constants.begin(), calibration->constants.end());
     const ResolvedPlan& plan = priced.row_.plan;
     FOURFOLD_TRY(priced.schedule_, plan_schedule(plan, micro_batches_to_simulate(plan)));
+    if (!priced.schedule_.listed())
+        return too_long_to_list(priced.schedule_.shape, row.label);
     priced.order_.emplace(priced.schedule_.actions, plan.layout.virtual_stages);
     FOURFOLD_TRY(priced.short_schedule_, plan_schedule(plan, micro_batches_to_reach_the_peak(plan)));
     priced.program_ = priced.build();
@@ -146,7 +149,7 @@ double PricedRow::step_time_s(const std::vector<double>& values)
     if (pressure > 0 && device_gib_ <= 0)
         device_gib_ = memory(values).device_gib;
     context_->pressure = pressure > 0 ? pressure * memory_pressure(device_gib_, capacity_gib()) : 0;
-    const double seconds = step_time(row_.plan, program_, schedule_.actions, *context_, &*order_).exposed.total();
+    const double seconds = step_time(row_.plan, program_, schedule_, *context_, &*order_).exposed.total();
     return std::isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
@@ -155,7 +158,7 @@ PricedRow::Memory PricedRow::memory(const std::vector<double>& values)
     set_stack(values);
     program_ = build();
     built_with_.clear(); // for step_time_s, which may try other constants
-    const MemoryAnswer answer = memory_answer(row_.plan, program_, short_schedule_.actions);
+    const MemoryAnswer answer = memory_answer(row_.plan, program_, short_schedule_);
     return {answer.published_gib, answer.device_gib};
 }
 

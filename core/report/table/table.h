@@ -49,8 +49,11 @@ struct Table {
 std::string shown(const Cell& cell, const Column& column);
 std::string shown_number(double value, int decimals);
 
+// What a spreadsheet takes for text: an apostrophe stands before what it would run as a formula ("=1+1", "@x", and what
+// begins with a sign but is no number). The CSV reader (core/calibration/csv.h) takes it away again.
+std::string spreadsheet_text(const std::string& text);
 // Escapes for one cell.
-std::string csv_field(const std::string& text);
+std::string csv_field(const std::string& field);
 std::string markdown_text(const std::string& text);
 std::string latex_text(const std::string& text);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/table/writers.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -27,13 +29,36 @@ bool is_numeric(const Table& table, std::size_t column)
     return numbers;
 }
 
-// Line breaks and other control characters would break every one of the line-based formats.
-std::string one_line(std::string text)
+// Line breaks would break every one of the line-based formats.
+std::string one_line(const std::string& text)
 {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-            c = ' ';
-    return text;
+    return printable(text, kUncut);
+}
+
+// "-3.5", "+4.9 %", "-1,234.5 s": nothing in it computes.
+bool is_number(std::string_view text)
+{
+    const auto skip = [&](auto allowed) {
+        const auto end = std::find_if_not(text.begin(), text.end(), allowed);
+        const bool any = end != text.begin();
+        text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+        return any;
+    };
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+    if (!skip([&](char c) { return digit(c) || c == '.' || c == ','; }))
+        return false;
+    if (text.starts_with('e')) {
+        text.remove_prefix(text.starts_with("e-") || text.starts_with("e+") ? 2 : 1);
+        if (!skip(digit))
+            return false;
+    }
+    if (text.starts_with(' ')) {
+        text.remove_prefix(1);
+        skip([&](char c) { return letter(c) || c == '%' || c == '/' || c == ' ' || (c & 0x80) != 0; });
+    }
+    return text.empty();
 }
 
 // The shortest digits that read back as the same value. Figures of a usual size stay without an exponent, which some
@@ -80,9 +105,20 @@ std::size_t display_width(const std::string& text)
         std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
-std::string csv_field(const std::string& text)
+std::string spreadsheet_text(const std::string& text)
 {
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
+    const std::size_t begin = text.find_first_not_of('\'');
+    if (begin == std::string::npos || std::string_view("=@+-\t\r\n").find(text[begin]) == std::string_view::npos)
+        return text;
+    const bool harmless = begin == 0 && (text == "-" || text == "+" || is_number(text));
+    return harmless ? text : "'" + text;
+}
+
+std::string csv_field(const std::string& field)
+{
+    const std::string text = spreadsheet_text(printable_lines(field));
+    // Some spreadsheets divide at semicolons and tabs as well.
+    if (text.find_first_of(",;\t\"\r\n") == std::string::npos)
         return text;
     std::string out = "\"";
     for (const char c : text)

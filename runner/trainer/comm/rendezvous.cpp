@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/rendezvous.h"
 
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include "runner/trainer/comm/c10d_store.h"
+#include "runner/trainer/comm/store_server.h"
 
-#include <algorithm>
-#include <chrono>
+#include <fcntl.h>
+
 #include <map>
-#include <thread>
 
 namespace fourfold::trainer {
 
 namespace {
-using Clock = std::chrono::steady_clock;
-
 std::chrono::milliseconds millis(double seconds)
 {
     return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-// LibTorch's messages carry a backtrace after the first line.
-std::string first_line(const std::exception& error)
-{
-    const std::string text = error.what();
-    return text.substr(0, text.find('\n'));
 }
 std::string present(int rank)
 {
@@ -31,15 +23,41 @@ std::string done(int rank)
 {
     return "done/" + std::to_string(rank);
 }
+std::vector<std::string> of_all(const Job& job, std::string (*key)(int))
+{
+    std::vector<std::string> keys;
+    for (int rank = 0; rank < job.world_size; ++rank)
+        keys.push_back(key(rank));
+    return keys;
+}
+
+// The socket that the agent has kept for rank 0 since it told the others the port. Without one, as where a container
+// has closed it, rank 0 takes the port itself.
+Expected<FileDescriptor> listener_of(const Job& job)
+{
+    if (is_listening(job.listener, job.master_port)) {
+        fcntl(job.listener, F_SETFD, FD_CLOEXEC);
+        return FileDescriptor(job.listener);
+    }
+    FOURFOLD_TRY(Listener own, listen_on(job.master_address, job.master_port));
+    return std::move(own.socket);
+}
 } // namespace
 
 struct Rendezvous::State {
     Job job;
-    c10::intrusive_ptr<c10d::Store> store; // null: job of one rank
+    std::unique_ptr<StoreServer> server; // on rank 0
+    std::shared_ptr<StoreClient> client; // null: job of one rank
+    std::shared_ptr<c10d::Store> store;
     std::map<std::string, std::string> alone; // what a job of one rank published
 
     [[nodiscard]] std::string where() const { return job.master_address + ":" + std::to_string(job.master_port); }
 };
+
+StorePlace store_of(const Job& job)
+{
+    return {job.master_address, job.master_port, job.token};
+}
 
 Rendezvous::Rendezvous(std::unique_ptr<State> state)
     : state_(std::move(state))
@@ -58,137 +76,81 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
     state->job = job;
     if (job.world_size == 1)
         return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
-    try {
-        c10d::TCPStoreOptions options;
-        options.port = static_cast<std::uint16_t>(job.master_port);
-        options.isServer = job.rank == 0;
-        options.numWorkers = static_cast<std::size_t>(job.world_size);
-        options.waitWorkers = false;
-        options.timeout = millis(job.timeout_s);
-        state->store = c10::make_intrusive<c10d::TCPStore>(job.master_address, options);
-        state->store->set(present(job.rank), std::vector<uint8_t>{1});
-    } catch (const std::exception& error) {
-        return Problem{ProblemCode::network,
-            (job.rank == 0 ? "rank 0 cannot serve the meeting point: " : "cannot reach rank 0: ") + first_line(error),
-            "check MASTER_ADDR, MASTER_PORT and the firewall", state->where()};
+    const auto problem = [&](const char* what, const Problem& why) {
+        return Problem{ProblemCode::network, what + why.message, "check MASTER_ADDR, MASTER_PORT and the firewall",
+            state->where()};
+    };
+    if (job.rank == 0) {
+        auto listener = listener_of(job);
+        auto server = listener ? StoreServer::start(*std::move(listener), job.token)
+                               : Expected<std::unique_ptr<StoreServer>>(listener.error());
+        if (!server)
+            return problem("rank 0 cannot serve the meeting point: ", server.error());
+        state->server = *std::move(server);
     }
+    auto client = StoreClient::connect(store_of(job), millis(job.timeout_s));
+    const auto here = client ? (*client)->set(present(job.rank), "") : Expected<void>(client.error());
+    if (!here)
+        return problem("cannot reach rank 0: ", here.error());
+    state->client = *std::move(client);
+    state->store = make_c10d_store(state->client, millis(job.timeout_s));
     return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
 }
 
 Expected<void> Rendezvous::meet()
 {
-    if (!state_->store)
+    if (!state_->client)
         return {};
     const Job& job = state_->job;
-    const auto deadline = Clock::now() + millis(job.timeout_s);
-    // Polling instead of one blocking wait: at the end it is known who is missing.
-    std::vector<int> missing;
-    for (int rank = 0; rank < job.world_size; ++rank)
-        missing.push_back(rank);
-    auto pause = std::chrono::milliseconds(2);
-    try {
-        while (true) {
-            std::erase_if(missing, [&](int rank) { return state_->store->check({present(rank)}); });
-            if (missing.empty())
-                break;
-            if (Clock::now() > deadline) {
-                std::string ranks;
-                for (const int rank : missing)
-                    ranks += " " + std::to_string(rank);
-                return Problem{ProblemCode::network,
-                    std::to_string(missing.size()) + " of " + std::to_string(job.world_size)
-                        + " ranks did not come within " + std::to_string(static_cast<int>(job.timeout_s)) + " s: rank"
-                        + ranks,
-                    "see their logs", state_->where()};
-            }
-            std::this_thread::sleep_for(pause);
-            pause = std::min(pause * 2, std::chrono::milliseconds(100));
-        }
-    } catch (const std::exception& error) {
-        return Problem{ProblemCode::network, "lost rank 0 while waiting for the others: " + first_line(error), "",
+    const auto missing = state_->client->missing(of_all(job, present), millis(job.timeout_s));
+    if (!missing)
+        return Problem{ProblemCode::network, "lost rank 0 while waiting for the others: " + missing.error().message, "",
             state_->where()};
-    }
-    return {};
+    if (missing->empty())
+        return {};
+    std::string ranks;
+    for (const std::size_t rank : *missing)
+        ranks += " " + std::to_string(rank);
+    return Problem{ProblemCode::network,
+        std::to_string(missing->size()) + " of " + std::to_string(job.world_size) + " ranks did not come within "
+            + std::to_string(static_cast<int>(job.timeout_s)) + " s: rank" + ranks,
+        "see their logs", state_->where()};
 }
 
 Expected<void> Rendezvous::publish(const std::string& key, const std::string& value)
 {
-    if (!state_->store) {
+    if (!state_->client) {
         state_->alone[key] = value;
         return {};
     }
-    try {
-        state_->store->set(key, std::vector<uint8_t>(value.begin(), value.end()));
-        return {};
-    } catch (const std::exception& error) {
-        return Problem{ProblemCode::network, "lost rank 0: " + first_line(error), "", ""};
-    }
+    if (const auto set = state_->client->set(key, value); !set)
+        return Problem{ProblemCode::network, "lost rank 0: " + set.error().message, "", ""};
+    return {};
 }
 
-Expected<std::string> Rendezvous::read(const std::string& key)
+Expected<std::vector<std::string>> Rendezvous::read(const std::vector<std::string>& keys)
 {
-    if (!state_->store)
-        return state_->alone[key];
-    try {
-        const auto value = state_->store->get(key);
-        return std::string(value.begin(), value.end());
-    } catch (const std::exception& error) {
-        return Problem{ProblemCode::network, "no \"" + key + "\" from its rank: " + first_line(error), "", ""};
+    if (state_->client) {
+        auto values = state_->client->get(keys, millis(state_->job.timeout_s));
+        if (!values)
+            values.error().code = ProblemCode::network;
+        return values;
     }
+    std::vector<std::string> values;
+    for (const std::string& key : keys)
+        values.push_back(state_->alone[key]);
+    return values;
 }
 
 void Rendezvous::leave()
 {
-    if (!state_->store)
+    if (!state_->client)
         return;
     constexpr auto kGrace = std::chrono::seconds(10);
-    try {
-        state_->store->set(done(state_->job.rank), std::vector<uint8_t>{1});
-        if (state_->job.rank != 0)
-            return;
-        std::vector<std::string> keys;
-        for (int rank = 0; rank < state_->job.world_size; ++rank)
-            keys.push_back(done(rank));
-        state_->store->wait(keys, kGrace);
-    } catch (const std::exception&) {
-        // The training is over: a peer that left without a word harms nobody any more.
-    }
-}
-
-struct MeetingPoint::State {
-    c10::intrusive_ptr<c10d::Store> store;
-};
-
-MeetingPoint::MeetingPoint(const Job& job, std::chrono::milliseconds patience)
-    : state_(std::make_unique<State>())
-{
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<std::uint16_t>(job.master_port);
-    options.waitWorkers = false;
-    options.timeout = patience;
-    state_->store = c10::make_intrusive<c10d::TCPStore>(job.master_address, options);
-}
-MeetingPoint::~MeetingPoint() = default;
-
-void MeetingPoint::set(const std::string& key, const std::string& value)
-{
-    state_->store->set(key, std::vector<uint8_t>(value.begin(), value.end()));
-}
-
-bool MeetingPoint::has(const std::string& key)
-{
-    return state_->store->check({key});
-}
-
-std::string MeetingPoint::get(const std::string& key)
-{
-    const std::vector<uint8_t> value = state_->store->get(key);
-    return {value.begin(), value.end()};
-}
-
-std::int64_t MeetingPoint::add(const std::string& key, std::int64_t count)
-{
-    return state_->store->add(key, count);
+    // The training is over: a peer that left without a word harms nobody any more.
+    (void)state_->client->set(done(state_->job.rank), "");
+    if (state_->job.rank == 0)
+        (void)state_->client->missing(of_all(state_->job, done), kGrace);
 }
 
 } // namespace fourfold::trainer

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the ranks of a job find each other: a key-value store that rank 0 serves.
+// Where the ranks of a job find each other: a key-value store that rank 0 serves, for those who know the job's token.
 #pragma once
 
 #include "core/base/expected.h"
+#include "runner/trainer/comm/store_client.h"
 #include "runner/trainer/job.h"
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace c10d {
 class Store;
@@ -26,9 +26,9 @@ public:
     Rendezvous(const Rendezvous&) = delete;
     Rendezvous& operator=(const Rendezvous&) = delete;
 
-    // Makes `value` known to all ranks; read waits for it.
+    // Makes `value` known to all ranks; read waits for every key.
     Expected<void> publish(const std::string& key, const std::string& value);
-    Expected<std::string> read(const std::string& key);
+    Expected<std::vector<std::string>> read(const std::vector<std::string>& keys);
     // Rank 0 serves the store and so leaves last: waits (shortly) until the others said that they are done.
     void leave();
 
@@ -41,23 +41,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// A connection of its own to the store of a job of several ranks, for a thread that must not wait for an operation of
-// the job. Its calls throw std::exception when rank 0 is gone.
-class MeetingPoint {
-public:
-    MeetingPoint(const Job& job, std::chrono::milliseconds patience); // of each call
-    ~MeetingPoint();
-    MeetingPoint(const MeetingPoint&) = delete;
-    MeetingPoint& operator=(const MeetingPoint&) = delete;
-
-    void set(const std::string& key, const std::string& value);
-    [[nodiscard]] bool has(const std::string& key);
-    [[nodiscard]] std::string get(const std::string& key); // waits for it
-    std::int64_t add(const std::string& key, std::int64_t count); // returns the sum
-
-private:
-    struct State;
-    std::unique_ptr<State> state_;
-};
+// Where that store is. Precondition: a job of several ranks.
+StorePlace store_of(const Job& job);
 
 } // namespace fourfold::trainer

@@ -10,8 +10,6 @@
 namespace fourfold::trainer {
 
 namespace {
-using Clock = std::chrono::steady_clock;
-
 constexpr char kClaims[] = "failures", kTold[] = "failure";
 constexpr auto kPatience = std::chrono::seconds(10); // with the meeting point, on a busy computer
 
@@ -28,7 +26,7 @@ std::string sign_of(int rank)
 struct Watch::State {
     Job job;
     std::function<void(const std::string&)> on_failure;
-    std::unique_ptr<MeetingPoint> store;
+    std::shared_ptr<StoreClient> store;
     std::mutex mutex;
     std::condition_variable wake;
     bool stop = false;
@@ -40,32 +38,36 @@ struct Watch::State {
         std::unique_lock lock(mutex);
         while (!stop) {
             lock.unlock();
-            bool failed = false;
-            std::string text;
-            try {
-                store->set(sign_of(job.rank), std::to_string(++count));
-                failed = store->has(kTold);
-                if (failed)
-                    text = store->get(kTold);
-            } catch (const std::exception&) {
-                failed = true; // rank 0 is gone
-            }
+            const auto beat = store->set(sign_of(job.rank), std::to_string(++count));
+            const auto told = beat ? look(kTold) : Expected<std::optional<std::string>>(beat.error());
             lock.lock();
-            if (failed && !stop) {
+            if ((!told || *told) && !stop) { // without an answer rank 0 is gone
                 lock.unlock();
-                on_failure(text);
+                on_failure(told ? **told : "");
                 return;
             }
             wake.wait_for(lock, seconds(kBeatSeconds), [this] { return stop; });
         }
     }
 
-    // Each rank's sign of life; empty where it never gave one.
-    std::vector<std::string> signs()
+    // What is there under a key, if anything is.
+    [[nodiscard]] Expected<std::optional<std::string>> look(const std::string& key) const
     {
-        std::vector<std::string> all;
-        for (int rank = 0; rank < job.world_size; ++rank)
-            all.push_back(store->has(sign_of(rank)) ? store->get(sign_of(rank)) : "");
+        auto value = store->get(key, std::chrono::milliseconds(0));
+        if (!value && value.error().code == ProblemCode::not_found)
+            return std::optional<std::string>();
+        FOURFOLD_TRY(std::string text, std::move(value));
+        return std::optional(std::move(text));
+    }
+
+    // Each rank's sign of life; nothing where it never gave one.
+    [[nodiscard]] Expected<std::vector<std::optional<std::string>>> signs() const
+    {
+        std::vector<std::optional<std::string>> all;
+        for (int rank = 0; rank < job.world_size; ++rank) {
+            FOURFOLD_TRY(auto sign, look(sign_of(rank)));
+            all.push_back(std::move(sign));
+        }
         return all;
     }
 };
@@ -81,11 +83,10 @@ std::shared_ptr<Watch> Watch::join(const Job& job)
         return nullptr;
     auto state = std::make_unique<State>();
     state->job = job;
-    try {
-        state->store = std::make_unique<MeetingPoint>(job, kPatience);
-    } catch (const std::exception&) {
+    auto store = StoreClient::connect(store_of(job), kPatience);
+    if (!store)
         return nullptr; // what needs rank 0 says so itself
-    }
+    state->store = *std::move(store);
     return std::shared_ptr<Watch>(new Watch(std::move(state)));
 }
 
@@ -108,35 +109,27 @@ Watch::~Watch()
 
 std::optional<bool> Watch::claim()
 {
-    try {
-        return state_->store->add(kClaims, 1) == 1;
-    } catch (const std::exception&) {
-        return std::nullopt;
-    }
+    const auto claims = state_->store->add(kClaims, 1);
+    return claims ? std::optional(*claims == 1) : std::nullopt;
 }
 
 void Watch::tell(const std::string& line)
 {
-    try {
-        state_->store->set(kTold, line);
-        if (state_->job.rank == 0) // it serves what the others have yet to read
-            std::this_thread::sleep_for(seconds(2 * kBeatSeconds));
-    } catch (const std::exception&) {
-        // Then the others notice that the meeting point is gone.
-    }
+    // Where this fails the others notice that the meeting point is gone.
+    if (state_->store->set(kTold, line) && state_->job.rank == 0) // it serves what the others have yet to read
+        std::this_thread::sleep_for(seconds(2 * kBeatSeconds));
 }
 
 std::optional<std::string> Watch::told(double limit)
 {
-    const auto deadline = Clock::now() + seconds(limit);
-    try {
-        while (Clock::now() < deadline) {
-            if (state_->store->has(kTold))
-                return state_->store->get(kTold);
-            std::this_thread::sleep_for(seconds(kBeatSeconds / 5));
-        }
-    } catch (const std::exception&) {
-        return std::nullopt;
+    const auto deadline = std::chrono::steady_clock::now() + seconds(limit);
+    while (std::chrono::steady_clock::now() < deadline) {
+        const auto line = state_->look(kTold);
+        if (!line)
+            return std::nullopt;
+        if (*line)
+            return **line;
+        std::this_thread::sleep_for(seconds(kBeatSeconds / 5)); // the signs of life go on meanwhile
     }
     return "";
 }
@@ -144,16 +137,16 @@ std::optional<std::string> Watch::told(double limit)
 std::vector<int> Watch::silent()
 {
     std::vector<int> ranks;
-    try {
-        const auto before = state_->signs();
-        std::this_thread::sleep_for(seconds(kSilenceSeconds));
-        const auto after = state_->signs();
-        for (int rank = 0; rank < state_->job.world_size; ++rank)
-            if (rank != state_->job.rank && before[std::size_t(rank)] == after[std::size_t(rank)])
-                ranks.push_back(rank);
-    } catch (const std::exception&) {
-        ranks = {0};
-    }
+    const auto before = state_->signs();
+    if (!before)
+        return {0};
+    std::this_thread::sleep_for(seconds(kSilenceSeconds));
+    const auto after = state_->signs();
+    if (!after)
+        return {0};
+    for (int rank = 0; rank < state_->job.world_size; ++rank)
+        if (rank != state_->job.rank && (*before)[std::size_t(rank)] == (*after)[std::size_t(rank)])
+            ranks.push_back(rank);
     return ranks;
 }
 

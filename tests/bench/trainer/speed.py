@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import secrets
 import socket
 import statistics
 import struct
@@ -54,11 +55,13 @@ def launch(command, folder, extra):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    token = secrets.token_hex(32)
     processes = []
     for rank in range(RANKS):
         environment = os.environ | extra | {
             "RANK": str(rank), "WORLD_SIZE": str(RANKS), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(port), "FOURFOLD_ADDRESS": "127.0.0.1", "OMP_NUM_THREADS": "1",
+            "MASTER_PORT": str(port), "FOURFOLD_TOKEN": token, "FOURFOLD_ADDRESS": "127.0.0.1",
+            "OMP_NUM_THREADS": "1",
             "GLOO_SOCKET_IFNAME": "lo"}
         log = open(os.path.join(folder, f"log{rank}"), "w+")
         processes.append((subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT), log))

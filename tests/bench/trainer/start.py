@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import secrets
 import socket
 import struct
 import subprocess
@@ -43,12 +44,14 @@ def main():
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
+        token = secrets.token_hex(32)
         load, begin, processes = os.getloadavg()[0], time.time(), []
         try:
             for rank in range(RANKS):
                 environment = os.environ | {
                     "RANK": str(rank), "WORLD_SIZE": str(RANKS), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1",
-                    "MASTER_PORT": str(port), "FOURFOLD_ADDRESS": "127.0.0.1", "OMP_NUM_THREADS": "1",
+                    "MASTER_PORT": str(port), "FOURFOLD_TOKEN": token, "FOURFOLD_ADDRESS": "127.0.0.1",
+                    "OMP_NUM_THREADS": "1",
                     "FOURFOLD_BACKEND": "gloo"}
                 processes.append(subprocess.Popen(
                     [arguments.trainer, "--plan", plan_file, "--run-dir", folder], env=environment,

@@ -29,6 +29,37 @@ TEST(Text, Printable)
     EXPECT_EQ(in_quotes("x"), "\"x\"");
 }
 
+TEST(Text, PrintableLeavesNothingThatATerminalObeys)
+{
+    EXPECT_EQ(printable("a\n\tb\r\nc\rd"), "a  b c d") << "one line";
+    EXPECT_EQ(printable(std::string_view("\0\x1b[2J\x7f", 6)), "\\u0000\\u001b[2J\\u007f");
+    // U+0080 and U+009F, but not U+00A0; U+061C; U+200E and U+200F; U+2028 to U+202E; U+2066 to U+2069.
+    EXPECT_EQ(printable("\xc2\x80\xc2\x9f\xc2\xa0"), "\\u0080\\u009f\xc2\xa0");
+    EXPECT_EQ(printable("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f"), "\\u061c\\u200e\\u200f");
+    EXPECT_EQ(printable("\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf"), "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf");
+    EXPECT_EQ(printable("\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xb0"), "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xb0");
+    EXPECT_EQ(printable("\xf0\x9f\x98\x80 \xe2\x82\xac", kUncut), "\xf0\x9f\x98\x80 \xe2\x82\xac")
+        << "other text stays";
+    EXPECT_EQ(printable("ab\x1b", 7), "ab...") << "never cuts an escape";
+    EXPECT_EQ(printable_lines("a\n\tb\r\nc\rd\x1b"), "a\n\tb\r\nc\nd\\u001b");
+}
+
+TEST(Text, PrintableStreamTakesPiecesThatEndAnywhere)
+{
+    const std::string text = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xc2\x9b"
+                             "31m \xe2\x80\xae\r\n\r\xe2\x82 \xff \xf0\x9f\x98";
+    const std::string whole = printable_lines(text);
+    EXPECT_EQ(whole, "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \\u009b31m \\u202e\r\n\n?? ? ???");
+    for (std::size_t size = 1; size < text.size(); ++size) {
+        PrintableStream stream;
+        std::string out;
+        for (std::size_t at = 0; at < text.size(); at += size)
+            stream.feed(std::string_view(text).substr(at, size), out);
+        stream.finish(out);
+        EXPECT_EQ(out, whole) << "in pieces of " << size << " bytes";
+    }
+}
+
 TEST(Text, EditDistance)
 {
     EXPECT_EQ(edit_distance("", ""), 0u);
@@ -52,7 +83,7 @@ TEST(Text, NearestWords)
 TEST(Problem, IsOneLine)
 {
     const Problem problem{ProblemCode::bad_input, "found\n\"x\"", "use\ty\x1b", "file"};
-    EXPECT_EQ(problem.line(), "file: found \"x\" (use y\\x1b)");
+    EXPECT_EQ(problem.line(), "file: found \"x\" (use y\\u001b)");
     EXPECT_EQ(Problem{}.line(), "");
 }
 

@@ -3,6 +3,7 @@
 #include "core/calibration/csv.h"
 #include "core/calibration/measured_table.h"
 #include "core/model/flops.h"
+#include "core/report/table/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -226,6 +227,16 @@ TEST(Csv, QuotesLineBreaksAndBom)
     EXPECT_EQ((*records)[1].line, 2);
     EXPECT_EQ((*records)[2].line, 5);
     EXPECT_THAT((*records)[2].fields, ElementsAre("", ""));
+}
+
+TEST(Csv, WhatWasKeptFromASpreadsheetReadsAsItWas)
+{
+    for (const std::string field :
+        {"=1+1", "-2+cmd|' /C calc'!A0", "@x", "'=1", "-3.5", "+4.9 %", "-", "'tis", "a;b"}) {
+        const auto records = read_csv("a\n" + csv_field(field) + "\n", "x.csv");
+        ASSERT_TRUE(records);
+        EXPECT_THAT((*records)[1].fields, ElementsAre(field));
+    }
 }
 
 TEST(PublishedTables, AllRowsOfTheShippedTablesAreRead)

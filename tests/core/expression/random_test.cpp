@@ -82,6 +82,56 @@ TEST(ExpressionRandom, EqualsANaiveReading)
     EXPECT_LT(holds, 2700);
 }
 
+// What is certain over ranges is so for the values within them.
+TEST(ExpressionRandom, RangesHoldWhatTheirValuesGive)
+{
+    Generator generator(23);
+    const std::vector<double> values = example_values();
+    int certain = 0;
+    for (int i = 0; i < 5000; ++i) {
+        const auto [text, expected] = generator.truth(3);
+        const auto expression = parse_expression(text, ValueKind::truth, example_fields(), "random");
+        ASSERT_TRUE(expression) << text;
+        std::vector<ValueRange> points, ranges;
+        for (const double value : values) {
+            constexpr double kInfinity = std::numeric_limits<double>::infinity();
+            const double low = std::isnan(value) ? kInfinity : value, high = std::isnan(value) ? -kInfinity : value;
+            points.push_back({low, high, std::isnan(value)});
+            const double right = generator.pick(5) == 0 ? kInfinity : generator.pick(4);
+            ranges.push_back({low - generator.pick(4), high + right, generator.pick(3) == 0 || std::isnan(value)});
+        }
+        for (const auto& known : {points, ranges}) {
+            const Expression::Outlook outlook = expression->outlook(known);
+            ASSERT_TRUE(expected ? outlook.may_hold : !outlook.must_hold) << text;
+            ASSERT_EQ(outlook.may_hold, outlook.least_miss == 0) << text;
+            ASSERT_LE(outlook.least_miss, expression->miss(values)) << text;
+            certain += outlook.must_hold || !outlook.may_hold ? 1 : 0;
+        }
+        const Expression::Outlook exact = expression->outlook(points);
+        ASSERT_TRUE(expected ? exact.may_hold : !exact.must_hold) << text;
+    }
+    EXPECT_GT(certain, 3000);
+}
+
+TEST(ExpressionRandom, RangesTellWhatCannotHold)
+{
+    const std::vector<ValueRange> ranges{
+        {1, 8}, {1, 64}, {96, 96}, {1, 4}, {30, 60}, {0, 0, true}, {0, 2}, {0, 3}, {1, 1}};
+    const auto outlook = [&](const std::string& text) {
+        return parse_expression(text, ValueKind::truth, example_fields(), "ranges")->outlook(ranges);
+    };
+    EXPECT_EQ(outlook("tp > 16").least_miss, 8);
+    EXPECT_EQ(outlook("memory_gib < 10 and dp > 1").least_miss, 20);
+    EXPECT_EQ(outlook("memory_gib < 10 or tp > 10").least_miss, 2);
+    EXPECT_FALSE(outlook("dp % 4 == 5").may_hold);
+    EXPECT_FALSE(outlook("heads / tp < 12").may_hold);
+    EXPECT_FALSE(outlook("not heads == 96").may_hold);
+    EXPECT_TRUE(outlook("heads == 96 and tp <= 8").must_hold);
+    EXPECT_FALSE(outlook("unknown_s >= 0").must_hold) << "it may not be known";
+    EXPECT_TRUE(outlook("unknown_s >= 0").may_hold);
+    EXPECT_TRUE(outlook("tp == 3 and recompute == full").may_hold);
+}
+
 TEST(ExpressionRandom, MutatedTextsParseOrFailWithAPosition)
 {
     Generator generator(11);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What predict() answers where a plan breaks a rule, does not fit, or is huge. It never fails.
+#include "core/predict/explain.h"
 #include "core/predict/fit.h"
 #include "core/predict/prediction.h"
+#include "core/search/evaluator.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gmock/gmock.h>
@@ -172,6 +174,73 @@ TEST(Answers, HugeBatchesExtendTheSteadyState)
     EXPECT_NEAR(*large.step_time_s / 10'000'000, per_micro_batch, per_micro_batch * 0.02);
     EXPECT_EQ(large.time_by_part.total(), *large.step_time_s);
     EXPECT_EQ(*large.memory_gib, *small.memory_gib);
+}
+
+// A model of a thousand thin layers, one a stage.
+Json long_pipeline(int stages, int virtual_stages, const char* schedule, int micro_batches)
+{
+    const Json model{{"model_type", "llama"}, {"hidden_size", 64}, {"intermediate_size", 128},
+        {"num_hidden_layers", stages * virtual_stages}, {"num_attention_heads", 4}, {"vocab_size", 256},
+        {"max_position_embeddings", 128}};
+    return {{"model", model}, {"cluster", "dgx-h100"}, {"gpus", stages}, {"stack", "generic"},
+        {"layout", {{"pp", stages}, {"virtual_stages", virtual_stages}}},
+        {"training", {{"seq_len", 128}, {"schedule", schedule}, {"micro_batches", micro_batches}}}};
+}
+
+// Where the passes of a pipeline are too many to keep, the answer is that of the formula, only the timeline is missing.
+TEST(Answers, PipelinesTooLongForATimelineAreAnswered)
+{
+    for (const char* schedule : {"1f1b", "gpipe"}) {
+        const ResolvedPlan plan = resolved(long_pipeline(600, 1, schedule, 2400));
+        const Prediction p = predict(plan);
+        ASSERT_TRUE(p.step_time_s) << schedule;
+        EXPECT_TRUE(p.timeline.spans.empty());
+        EXPECT_THAT(p.warnings, testing::Contains(HasSubstr("no timeline: the schedule has 2880000 passes")));
+        const SearchSpace space = default_space(plan, {plan.gpus});
+        LayoutEvaluator evaluator(plan, space);
+        Candidate same;
+        same.pp = 600;
+        same.micro_batch = std::int16_t(plan.training.micro_batch);
+        same.sharding = plan.training.sharding;
+        same.recompute = plan.training.recompute;
+        same.schedule = plan.training.schedule;
+        evaluator.set(same);
+        const LayoutFigures figures = evaluator.evaluate().figures;
+        EXPECT_EQ(evaluator.ways().formula, 1);
+        EXPECT_NEAR(*p.step_time_s, figures.step_time_s, 1e-9 * figures.step_time_s);
+        EXPECT_NEAR(*p.memory_gib, figures.memory_gib, 1e-9 * figures.memory_gib);
+        EXPECT_EQ(p.memory_by_stage.size(), 600U);
+    }
+    for (const auto& [schedule, virtual_stages] :
+        {std::pair("interleaved", 2), std::pair("zb-h1", 1), std::pair("zb-v", 2)}) {
+        const Prediction p = predict(resolved(long_pipeline(512, virtual_stages, schedule, 2048)));
+        ASSERT_TRUE(p.step_time_s) << schedule;
+        EXPECT_TRUE(p.timeline.spans.empty());
+        // Equal stages but the first and the last: hardly longer than the work of the busiest.
+        EXPECT_GT(p.bubble_fraction, 0.05) << schedule;
+        EXPECT_LT(p.bubble_fraction, 0.5) << schedule;
+        EXPECT_FALSE(explain(p, "memory_gib")->children.empty());
+    }
+}
+
+TEST(Answers, GPipeHoldsEveryMicroBatchHoweverMany)
+{
+    const auto activations = [&](int micro_batches) {
+        const Prediction p = predict(resolved(
+            llama(16, {{"tp", 2}, {"pp", 4}, {"dp", 2}}, {{"micro_batches", micro_batches}, {"schedule", "gpipe"}})));
+        EXPECT_NEAR(explain(p, "memory_gib")->value.value(), *p.memory_gib, 1e-9 * *p.memory_gib);
+        return p.memory_by_stage[0].activations;
+    };
+    EXPECT_NEAR(activations(600'000) / activations(300'000), 2, 0.01);
+}
+
+TEST(Answers, MoreChunksThanAreSimulatedAreRefusedByName)
+{
+    const auto plan = plan_from_json(long_pipeline(8193, 1, "1f1b", 4), "plan");
+    ASSERT_TRUE(plan);
+    const auto answer = resolve(*plan, Presets());
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().line(), HasSubstr("more than 8192 model chunks"));
 }
 
 TEST(Answers, WarnsWhereFewWereMeasured)

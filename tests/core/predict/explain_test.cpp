@@ -143,7 +143,8 @@ private:
     void skip()
     {
         while (at_ < text_.size() && (text_[at_] == ' ' || std::isalpha(static_cast<unsigned char>(text_[at_])) != 0)) {
-            while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+            while (
+                at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
                 ++at_;
             while (at_ < text_.size() && text_[at_] == ' ')
                 ++at_;

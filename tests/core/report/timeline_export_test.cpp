@@ -100,6 +100,30 @@ TEST(ChromeTrace, OneTrackAStageInMicroseconds)
     EXPECT_THAT(trace.dump(), HasSubstr("three stages"));
 }
 
+// A node's word: numbers that no pipeline has are refused before anything is made of them.
+TEST(ChromeTrace, AbsurdNumbersAreNamed)
+{
+    const Json good = chrome_trace(pipeline(2, 3), "t");
+    const auto event
+        = std::size_t(std::find_if(good["traceEvents"].begin(), good["traceEvents"].end(), [](const Json& e) {
+              return e["ph"] == "X";
+          }) - good["traceEvents"].begin());
+    struct Bad {
+        const char *key, *value, *part;
+    };
+    for (const Bad& bad : {Bad{"tid", "2147483647", "stage"}, Bad{"tid", "-1", "stage"}, Bad{"tid", "1e300", "stage"},
+             Bad{"tid", "18446744073709551615", "stage"}, Bad{"cat", "\"sleep\"", "kind of span"},
+             Bad{"args", R"({"micro_batch": 1099511627776, "chunk": 0})", "micro_batch"},
+             Bad{"args", R"({"micro_batch": 0, "chunk": -3})", "chunk"}}) {
+        Json trace = good;
+        trace["traceEvents"][event][bad.key] = Json::parse(bad.value);
+        const auto timeline = timeline_from_chrome_trace(trace, "trace");
+        ASSERT_FALSE(timeline) << bad.key << " " << bad.value;
+        EXPECT_THAT(timeline.error().line(), HasSubstr(bad.part));
+        EXPECT_THAT(timeline.error().line(), HasSubstr("traceEvents[" + std::to_string(event) + "]"));
+    }
+}
+
 TEST(ChromeTrace, ReadsBackWhatItWrote)
 {
     Timeline timeline = pipeline(2, 3);

@@ -38,6 +38,34 @@ TEST(Enumerate, AnOrderCountsOnlyWhereItChangesAGroup)
     EXPECT_EQ(mesh_units(space).size(), 2U) << "TP and DP have two";
 }
 
+// A space of any size is walked in parts that memory does not notice.
+TEST(Enumerate, PartsAreTheWhole)
+{
+    SearchSpace space = small_request().space;
+    space.gpus = gpu_counts(small_request().plan.cluster, 16384);
+    ASSERT_TRUE(set_axis(space, "order=all", "test"));
+    space.tp = space.cp = space.pp = {1, 2, 4, 8, 16};
+    const std::vector<MeshUnit> whole = mesh_units(space);
+    std::vector<MeshUnit> part;
+    std::size_t at = 0, parts = 0;
+    double done = 0;
+    for (MeshParts walk(space); walk.next(part); ++parts) {
+        EXPECT_LT(part.size(), 40'000U);
+        EXPECT_EQ(walk.done(0), done);
+        done = walk.done(1);
+        EXPECT_EQ(walk.is_last(), done == 1);
+        for (const MeshUnit& unit : part) {
+            ASSERT_LT(at, whole.size());
+            const MeshUnit& same = whole[at++];
+            ASSERT_TRUE(unit.tp == same.tp && unit.cp == same.cp && unit.pp == same.pp && unit.dp == same.dp
+                && unit.order == same.order);
+        }
+    }
+    EXPECT_EQ(at, whole.size());
+    EXPECT_EQ(done, 1);
+    EXPECT_GT(parts, 3U);
+}
+
 TEST(Enumerate, RoundedBatches)
 {
     EXPECT_EQ(rounded_batch(2048, 3, 0), 2048);
@@ -68,9 +96,9 @@ TEST(Enumerate, AxesAreReadOrRefusedWithWhatWasExpected)
         const char* part;
     };
     const Bad cases[] = {{"tp", "an axis and its values"}, {"tp=", "an axis and its values"}, {"tp=0", "above 0"},
-        {"tp=two", "above 0"}, {"tp=1,,2", "above 0"}, {"tpp=2", "did you mean tp"},
-        {"recompute=sometimes", "expected one of none, selective, full"}, {"order=tp-cp", "four dimensions"},
-        {"sharding=optimiser", "did you mean optimizer"}};
+        {"tp=two", "above 0"}, {"tp=1,,2", "above 0"}, {"gpus=1000000000", "at most 1048576"},
+        {"tpp=2", "did you mean tp"}, {"recompute=sometimes", "expected one of none, selective, full"},
+        {"order=tp-cp", "four dimensions"}, {"sharding=optimiser", "did you mean optimizer"}};
     for (const Bad& bad : cases) {
         const auto result = set_axis(space, bad.text, "--axis");
         ASSERT_FALSE(result) << bad.text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/prediction.h"
 #include "core/search/enumerate.h"
+#include "core/search/search_cost.h"
 #include "tests/core/search/search_plans.h"
 
 #include <gmock/gmock.h>
@@ -160,6 +161,59 @@ TEST(Search, BoundsChangeNothingButHowManyAreTimed)
     ASSERT_EQ(bounded.pareto.size(), every.pareto.size());
     for (std::size_t i = 0; i < every.pareto.size(); ++i)
         EXPECT_EQ(bounded.pareto[i].candidate, every.pareto[i].candidate) << i;
+}
+
+// What a constraint on figures rules out by a bound of the step time is told as if it had been timed.
+TEST(Search, ConstraintsAreToldAlikeWhateverIsTimed)
+{
+    SearchRequest request = small_request();
+    request.space.pp = {2, 4, 8};
+    request.space.virtual_stages = {1, 2, 4};
+    const std::vector<std::vector<std::string>> cases{{"memory_gib < 30"}, {"tps_per_gpu > 1e7"}, {"step_time_s < 0"},
+        {"mfu > 0.2", "memory_gib < 60"}, {"tps_per_gpu > 1e7", "tokens_per_second > 1e9"},
+        {"days < 100 or memory_gib < 20"}, {"not (tps_per_gpu < 5000)", "tp * memory_gib < 100"}, {"goodput > 0.5"},
+        {"cost < 1"}, {"tps_per_gpu % 7 < 3"}};
+    for (const std::vector<std::string>& texts : cases) {
+        SCOPED_TRACE(texts.front());
+        request.constraints.clear();
+        for (const std::string& text : texts)
+            request.constraints.push_back(constraint(text));
+        request.every = true;
+        const SearchResult every = search(request);
+        request.every = false;
+        for (const int threads : {1, 3}) {
+            request.threads = threads;
+            const SearchResult spared = search(request);
+            EXPECT_EQ(spared.counts, every.counts);
+            ASSERT_EQ(spared.best.size(), every.best.size());
+            for (std::size_t i = 0; i < every.best.size(); ++i)
+                EXPECT_EQ(spared.best[i].candidate, every.best[i].candidate) << i;
+            for (std::size_t i = 0; i < every.constraints.size(); ++i) {
+                EXPECT_EQ(spared.constraints[i].judged, every.constraints[i].judged);
+                EXPECT_EQ(spared.constraints[i].held, every.constraints[i].held);
+                EXPECT_EQ(spared.constraints[i].nearest_miss, every.constraints[i].nearest_miss);
+                EXPECT_EQ(spared.constraints[i].nearest, every.constraints[i].nearest);
+            }
+            EXPECT_EQ(spared.rejections.size(), every.rejections.size());
+        }
+    }
+}
+
+TEST(Search, CostIsToldBeforeAndWhileItRuns)
+{
+    const SearchRequest request = small_request();
+    const SearchCost cost = search_cost(request);
+    EXPECT_EQ(cost.layouts, double(search(request).counts.enumerated)) << "small enough to be searched whole";
+    EXPECT_GT(cost.seconds, 0);
+    SearchRequest large = request;
+    large.space.gpus = gpu_counts(request.plan.cluster, 4096);
+    const double layouts = double(search(large).counts.enumerated);
+    EXPECT_NEAR(search_cost(large).layouts, layouts, 0.5 * layouts);
+
+    EXPECT_EQ(seconds_left(0.25, 30), 90);
+    EXPECT_EQ(seconds_left(1, 30), 0);
+    EXPECT_FALSE(seconds_left(0, 30));
+    EXPECT_FALSE(seconds_left(0.5, 0.01)) << "too early to tell";
 }
 
 TEST(Search, ResultsMeetTheConstraintsAndAreSorted)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace fourfold {
+
+void open_standard_streams()
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+            continue;
+        // The lowest free number is taken, which is `fd`. Not closed for children, as theirs would be free again. The
+        // root folder stands in where there is no /dev.
+        if (open("/dev/null", O_RDONLY) < 0 && open("/", O_RDONLY | O_DIRECTORY) < 0)
+            _exit(1);
+    }
+}
+
+int status_after_output(int status, const char* program)
+{
+    const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (written || status != 0)
+        return status;
+    std::fprintf(
+        stderr, "%s: standard output: cannot write the answer (is the disk full or the reader gone?)\n", program);
+    return 1;
+}
+
+} // namespace fourfold

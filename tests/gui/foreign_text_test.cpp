@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Text of plans, nodes and stored runs in the window: markup and control characters in it are shown, never obeyed, and
+// a spreadsheet runs none of what is copied.
+#include "app/desktop/card_export.h"
+#include "app/desktop/dialogs.h"
+#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/history_page.h"
+#include "app/desktop/report_export.h"
+#include "app/desktop/widgets/banner.h"
+#include "app/desktop/widgets/comparison_chart.h"
+#include "app/desktop/widgets/data_table.h"
+#include "app/models/answer.h"
+#include "app/models/table_model.h"
+#include "core/history/store.h"
+#include "tests/gui/support.h"
+
+#include <QAbstractButton>
+#include <QAbstractItemView>
+#include <QAction>
+#include <QBarCategoryAxis>
+#include <QChartView>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QStatusBar>
+#include <QTabBar>
+#include <QTextBrowser>
+#include <QToolTip>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+using test::kPatience;
+
+namespace {
+const char* const kMarkup = "<b>evil</b><img src='/etc/passwd'>";
+// As JSON: colours, a title, C1, text that runs backwards, a line end of Unicode.
+const char* const kEscapes = R"(\u001b[31m\u001b]0;title\u0007\u009b31m\u202e\u061c\u200f\u2066\u2028\u007f)";
+
+QByteArray evilText()
+{
+    return QByteArray(kMarkup) + kEscapes;
+}
+
+QByteArray evilPlan()
+{
+    return QByteArray(R"({
+  "fourfold_plan": 1, "name": "EVIL plan", "cluster": "tsubame4", "gpus": 16, "stack": "megatron-lm",
+  "model": { "name": "EVIL model", "model_type": "llama", "hidden_size": 2048, "intermediate_size": 4096,
+             "num_hidden_layers": 8, "num_attention_heads": 16, "vocab_size": 32000, "max_position_embeddings": 4096 },
+  "layout": { "tp": 2, "cp": 1, "pp": 1, "dp": 8 },
+  "training": { "seq_len": 4096, "micro_batch": 1, "global_batch": 64 }
+})")
+        .replace("EVIL", evilText());
+}
+
+bool isObeyed(QChar c)
+{
+    const ushort code = c.unicode();
+    return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0) || code == 0x61c
+        || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+// What a person reads of a widget, and what is read to them.
+QStringList textsOf(const QWidget* widget)
+{
+    QStringList texts{widget->windowTitle(), widget->toolTip(), widget->statusTip(), widget->whatsThis(),
+        widget->accessibleName(), widget->accessibleDescription()};
+    for (const QAction* action : widget->actions())
+        texts << action->text() << action->toolTip() << action->statusTip();
+    if (const auto* label = qobject_cast<const QLabel*>(widget))
+        texts << label->text();
+    if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
+        texts << button->text();
+    if (const auto* line = qobject_cast<const QLineEdit*>(widget))
+        texts << line->text() << line->placeholderText();
+    if (const auto* text = qobject_cast<const QPlainTextEdit*>(widget))
+        texts << text->toPlainText();
+    if (const auto* status = qobject_cast<const QStatusBar*>(widget))
+        texts << status->currentMessage();
+    if (const auto* tabs = qobject_cast<const QTabBar*>(widget)) {
+        for (int i = 0; i < tabs->count(); ++i)
+            texts << tabs->tabText(i) << tabs->tabToolTip(i);
+    }
+    if (const auto* box = qobject_cast<const QComboBox*>(widget)) {
+        for (int i = 0; i < box->count(); ++i)
+            texts << box->itemText(i);
+    }
+    const auto* view = qobject_cast<const QAbstractItemView*>(widget);
+    if (view && view->model()) {
+        const QAbstractItemModel& model = *view->model();
+        for (int column = 0; column < model.columnCount(); ++column) {
+            texts << model.headerData(column, Qt::Horizontal).toString();
+            for (int row = 0; row < model.rowCount(); ++row)
+                texts << model.index(row, column).data().toString()
+                      << model.index(row, column).data(Qt::ToolTipRole).toString();
+        }
+    }
+    return texts;
+}
+
+struct Fixture : test::WindowFixture {
+    // What is wrong with all that the program shows; counts the texts that hold `evil`.
+    QString faults()
+    {
+        QStringList wrong;
+        evil = 0;
+        for (const QWidget* widget : QApplication::allWidgets()) {
+            const QString who = QStringLiteral("%1 %2: ").arg(
+                QString::fromLatin1(widget->metaObject()->className()), widget->objectName());
+            for (const QString& text : textsOf(widget)) {
+                evil += text.contains(QStringLiteral("evil")) ? 1 : 0;
+                if (std::any_of(text.begin(), text.end(), isObeyed))
+                    wrong << who + QStringLiteral("control characters in ") + text;
+            }
+            const auto* label = qobject_cast<const QLabel*>(widget);
+            if (!label)
+                continue;
+            label->ensurePolished();
+            if (label->textFormat() == Qt::AutoText)
+                wrong << who + QStringLiteral("obeys markup: ") + label->text();
+            else if (label->textFormat() != Qt::PlainText && label->text().contains(QStringLiteral("<img")))
+                wrong << who + QStringLiteral("holds foreign markup: ") + label->text();
+        }
+        return wrong.join(QLatin1Char('\n'));
+    }
+    int evil = 0;
+};
+
+void storeEvilRun(const std::filesystem::path& file)
+{
+    QFile::remove(QString::fromStdString(file.string()));
+    Expected<HistoryStore> store = HistoryStore::open(file);
+    QVERIFY2(store, store ? "" : store.error().line().c_str());
+    const std::string evil = Json::parse("\"" + evilText().toStdString() + "\"").get<std::string>();
+    NewRun run;
+    run.id = "01EVIL";
+    run.name = run.target = run.stack = evil;
+    run.plan_hash = "aa";
+    run.layout_hash = "bb";
+    run.plan = Json::parse(evilPlan().toStdString());
+    run.plan["cluster"] = {{"name", evil}};
+    run.prediction = {{"feasible", true}, {"tps_per_gpu", 110.0}, {"step_time_s", 2.0}, {"memory_gib", 1.5}};
+    run.hosts = {evil};
+    run.environment = {{"EVIL", evil}};
+    QVERIFY(store->create_run(run));
+    const auto line = [](int seq, Json event) {
+        event["seq"] = seq;
+        event["time"] = "2026-01-01T00:00:00.000Z";
+        return event.dump();
+    };
+    QVERIFY(store->append_events("01EVIL", "events",
+        {line(0, {{"event", "start"}, {"software", {{evil, evil}}}, {"hardware", {{"gpu", evil}}}}),
+            line(1, {{"event", "step"}, {"step", 1}, {"tps_per_gpu", 100}, {"step_time_s", 2.0}, {"loss", 3.0}}),
+            line(2,
+                {{"event", "error"}, {"rank", 0}, {"message", evil}, {"host", evil}, {"log", Json::array({evil})},
+                    {"coordinates", {{evil, 0}}}, {"last_collective", evil}}),
+            line(3, {{"event", "end"}, {"status", "fail"}, {"message", evil}})}));
+    QVERIFY(store->set_note("01EVIL", evil));
+}
+} // namespace
+
+class ForeignTextTest : public QObject {
+    Q_OBJECT
+private slots:
+    void ofAPlanIsShownAsItIs()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("evil.plan.json"), evilPlan()));
+        QVERIFY(w.answered());
+        for (const MainWindow::Page page : {MainWindow::Page::plan, MainWindow::Page::search, MainWindow::Page::compare,
+                 MainWindow::Page::runs, MainWindow::Page::history}) {
+            w.window.showPage(page);
+            QCoreApplication::processEvents();
+            const QString wrong = w.faults();
+            QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+            QVERIFY(w.evil > 0);
+        }
+    }
+
+    void ofAStoredRunIsShownAsItIs()
+    {
+        storeEvilRun(Fixture::historyFile());
+        Fixture w;
+        w.window.showPage(MainWindow::Page::history);
+        auto* table = w.child<QTableView>("history");
+        QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 1, kPatience);
+        table->selectRow(0);
+        auto* note = w.child<QPlainTextEdit>("runNote");
+        QTRY_VERIFY_WITH_TIMEOUT(!note->toPlainText().isEmpty(), kPatience);
+        QString wrong = w.faults();
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+        QVERIFY(w.evil > 10);
+        w.window.showPage(MainWindow::Page::compare);
+        w.window.comparePage().addRun(QStringLiteral("01EVIL"));
+        QCoreApplication::processEvents();
+        wrong = w.faults();
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+        QFile::remove(QString::fromStdString(Fixture::historyFile().string()));
+    }
+
+    void ofAMessageIsShownAsItIs()
+    {
+        Fixture w;
+        const QString evil = QString::fromUtf8(kMarkup);
+        w.window.banner().say(Tone::warning, evil);
+        int boxes = 0;
+        test::DialogWatch watch([&](QMessageBox& box) {
+            ++boxes;
+            for (const QLabel* label : box.findChildren<QLabel*>()) {
+                if (label->text().contains(QStringLiteral("evil")))
+                    QCOMPARE(label->textFormat(), Qt::PlainText);
+            }
+        });
+        showProblem(&w.window, evil, {ProblemCode::failed, kMarkup, kMarkup, kMarkup});
+        askToSave(&w.window, evil);
+        QCOMPARE(boxes, 2);
+        const QString wrong = w.faults();
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+        QVERIFY(w.evil > 0);
+    }
+
+    // Qt takes a tool tip for HTML when it looks like it.
+    void ofAToolTipIsShownAsItIs()
+    {
+        Fixture w;
+        QToolTip::showText(w.window.mapToGlobal(QPoint(50, 50)), QString::fromUtf8(kMarkup), &w.window);
+        int tips = 0;
+        for (const QWidget* widget : QApplication::topLevelWidgets()) {
+            const auto* label = qobject_cast<const QLabel*>(widget);
+            if (!label || !label->text().contains(QStringLiteral("evil")))
+                continue;
+            ++tips;
+            QCOMPARE(label->textFormat(), Qt::PlainText);
+        }
+        QCOMPARE(tips, 1);
+        QToolTip::hideText();
+    }
+
+    // The axes of Qt Charts set their labels as HTML.
+    void ofAChartIsShownAsItIs()
+    {
+        ComparisonChart chart(QStringLiteral("Chart"), {});
+        chart.resize(900, 400);
+        chart.showBars({QStringLiteral("<i>a</i>"), QStringLiteral("b & c")},
+            {{QStringLiteral("Predicted"), &Theme::forward, Card::Fill::solid, {100, 200}}}, false,
+            QStringLiteral("s"));
+        chart.show();
+        const auto* view = chart.findChild<QChartView*>();
+        QVERIFY(view);
+        const auto axes = view->chart()->axes(Qt::Horizontal);
+        QCOMPARE(axes.size(), 1);
+        auto* names = qobject_cast<QBarCategoryAxis*>(axes.front());
+        QVERIFY(names);
+        QCOMPARE(names->categories(),
+            (QStringList{QStringLiteral("1 &lt;i&gt;a&lt;/i&gt;"), QStringLiteral("2 b &amp; c")}));
+    }
+
+    void isNoFormulaOnTheClipboard()
+    {
+        Table table;
+        table.columns = {{"name", "=name"}, {"error", "Error", 1, 100, " %"}, {"note", "Note"}};
+        table.rows = {{"=cmd|' /C calc'!A0", -0.035, "two\tcells\nand lines"}, {"@x", Cell(), "-2+3|x"}};
+        const QString expected = QStringLiteral(
+            "'=name\tError\tNote\n'=cmd|' /C calc'!A0\t-3.5 %\ttwo cells and lines\n'@x\t-\t'-2+3|x\n");
+        copyTable(table);
+        QCOMPARE(QApplication::clipboard()->text(), expected);
+        const QString html = QApplication::clipboard()->mimeData()->html();
+        QVERIFY2(html.contains(QStringLiteral("<td>&#39;=cmd")) || html.contains(QStringLiteral("<td>'=cmd")),
+            qPrintable(html));
+        TableModel model(table);
+        DataTable view;
+        view.setModel(&model);
+        QCOMPARE(view.selectionAsText(), expected);
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return test::runTests<ForeignTextTest>(argc, argv);
+}
+
+#include "foreign_text_test.moc"

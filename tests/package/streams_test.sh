@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Standard streams that are closed, full or broken, for each program that is built. Arguments: the programs.
+set -euo pipefail
+scratch=$(mktemp -d)
+running=
+cleanup() {
+    [[ -z $running ]] || kill -9 "$running" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+trap cleanup EXIT
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+export HOME=$scratch/home XDG_RUNTIME_DIR=$scratch XDG_DATA_HOME=$scratch/data XDG_CONFIG_HOME=$scratch/config
+export XDG_CACHE_HOME=$scratch/cache QT_QPA_PLATFORM=offscreen
+mkdir -p "$HOME"
+
+# What asks each for a short answer on standard output.
+answer_of() {
+    case ${1##*/} in
+        fourfold-agent) echo version ;;
+        *) echo --help ;;
+    esac
+}
+expect_one() { # status, file of standard error, what it was
+    ((${1} == 1)) || fail "$3: exit status $1, expected 1"
+    grep -q 'standard output: cannot write the answer' "$2" || fail "$3: $(cat "$2")"
+}
+# A pipe that nobody reads any more.
+mkfifo "$scratch/pipe"
+exec {both}<>"$scratch/pipe"
+exec {broken}>"$scratch/pipe" {both}>&-
+
+for program; do
+    argument=$(answer_of "$program")
+    status=0
+    "$program" "$argument" >"$scratch/out" </dev/null || fail "$program $argument: exit status $?"
+    [[ -s $scratch/out ]] || fail "$program $argument printed nothing"
+    "$program" "$argument" </dev/null >/dev/full 2>"$scratch/err" || status=$?
+    expect_one "$status" "$scratch/err" "$program $argument >/dev/full"
+    status=0
+    "$program" "$argument" </dev/null 1>&"$broken" 2>"$scratch/err" || status=$?
+    expect_one "$status" "$scratch/err" "$program $argument into a broken pipe"
+    status=0
+    "$program" "$argument" </dev/null >&- 2>"$scratch/err" || status=$?
+    expect_one "$status" "$scratch/err" "$program $argument >&-"
+    status=0
+    "$program" "$argument" <&- >&- 2>&- || status=$?
+    ((status == 1)) || fail "$program $argument <&- >&- 2>&-: exit status $status, expected 1"
+done
+
+# While a program works, no file, pipe or socket of its own has the number of a standard stream that was closed.
+expect_null_at() { # program, its process, the descriptors
+    local program=$1 pid=$2 fd seen
+    shift 2
+    for _ in {1..300}; do
+        seen=
+        for fd; do
+            seen+="$(readlink "/proc/$pid/fd/$fd" || echo closed) "
+        done
+        [[ -z ${seen//\/dev\/null /} ]] && return
+        kill -0 "$pid" 2>/dev/null || fail "$program has ended"
+        sleep 0.1
+    done
+    fail "$program: the descriptors $* are $seen"
+}
+mkfifo "$scratch/held" # nobody writes into it: who opens or reads it waits
+for program; do
+    closed=(0 1 2)
+    case ${program##*/} in
+        fourfold-agent)
+            closed=(1 2)
+            exec {held}<>"$scratch/held"
+            "$program" session <"$scratch/held" >&- 2>&- {held}>&- &
+            ;;
+        fourfold-trainer) "$program" --plan "$scratch/held" --run-dir "$scratch" <&- >&- 2>&- & ;;
+        fourfold-desktop) "$program" <&- >&- 2>&- & ;;
+        *) continue ;; # answers and ends
+    esac
+    running=$!
+    expect_null_at "$program" "$running" "${closed[@]}"
+    kill -9 "$running"
+    wait "$running" 2>/dev/null || true
+    running=
+done
+echo "ok: $# programs"
