@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/fields.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include <algorithm>
 

@@ -58,9 +58,8 @@ std::string headline_text(const ResolvedPlan& plan)
         out << ", ep " << layout.ep << ", etp " << layout.etp;
     if (layout.virtual_stages > 1)
         out << ", " << layout.virtual_stages << " virtual stages";
-    out << "; schedule " << (training.schedule == Schedule::csv ? training.schedule_csv : to_text(training.schedule))
-        << ", sharding " << to_text(training.sharding) << ", recompute " << to_text(training.recompute) << ", "
-        << to_text(training.precision) << "\n";
+    out << "; schedule " << schedule_name(training) << ", sharding " << to_text(training.sharding) << ", recompute "
+        << to_text(training.recompute) << ", " << to_text(training.precision) << "\n";
     out << "  batch    " << shown_number(training.global_batch, 0) << " sequences of "
         << shown_number(training.seq_len, 0) << " tokens = " << shown_number(plan.tokens_per_step(), 0)
         << " tokens a step; micro-batch " << training.micro_batch << ", " << training.micro_batches

@@ -2,7 +2,7 @@
 #include "app/models/choices.h"
 
 #include "app/models/text.h"
-#include "core/plan/training.h"
+#include "core/layout/training.h"
 
 #include <QCoreApplication>
 
@@ -14,12 +14,7 @@ struct Words {
     const char* label;
     const char* word = nullptr; // where the label is longer than one
 };
-constexpr Words kWords[]{{"gpipe", QT_TRANSLATE_NOOP("Choices", "GPipe")},
-    {"1f1b", QT_TRANSLATE_NOOP("Choices", "1F1B")},
-    {"interleaved", QT_TRANSLATE_NOOP("Choices", "Interleaved 1F1B"), "Interleaved"},
-    {"zb-h1", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-H1"), "ZB-H1"},
-    {"zb-v", QT_TRANSLATE_NOOP("Choices", "Zero bubble ZB-V"), "ZB-V"},
-    {"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)"), "ZeRO-1"},
+constexpr Words kWords[]{{"optimizer", QT_TRANSLATE_NOOP("Choices", "Optimizer (ZeRO-1)"), "ZeRO-1"},
     {"gradients", QT_TRANSLATE_NOOP("Choices", "Gradients (ZeRO-2)"), "ZeRO-2"},
     {"parameters", QT_TRANSLATE_NOOP("Choices", "Parameters (FSDP, ZeRO-3)"), "FSDP"},
     {"hybrid", QT_TRANSLATE_NOOP("Choices", "Hybrid (HSDP)"), "HSDP"},
@@ -57,6 +52,10 @@ QString choiceLabel(const std::string& path, const std::string& spelling)
         if (spelling == words.spelling)
             return QCoreApplication::translate("Choices", words.label);
     }
+    for (const ScheduleTraits& traits : schedules()) {
+        if (spelling == traits.name)
+            return fromUtf8(traits.label);
+    }
     return fromUtf8(spelling);
 }
 
@@ -67,6 +66,10 @@ QString shortChoiceLabel(const std::string& path, const std::string& spelling)
     for (const Words& words : kWords) {
         if (spelling == words.spelling && words.word)
             return QCoreApplication::translate("Choices", words.word);
+    }
+    for (const ScheduleTraits& traits : schedules()) {
+        if (spelling == traits.name)
+            return fromUtf8(traits.short_label);
     }
     return choiceLabel(path, spelling);
 }

@@ -2,6 +2,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <numeric>
 #include <tuple>
@@ -182,6 +183,17 @@ std::string lower_case(std::string_view text)
             c = char(c - 'A' + 'a');
     }
     return lower;
+}
+
+std::string text_of(const char* format, ...)
+{
+    char buffer[320];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    return length < 0 ? std::string()
+                      : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view separator)

@@ -39,6 +39,8 @@ private:
 std::string in_quotes(std::string_view text);
 // A to Z as a to z, every other byte as it is.
 std::string lower_case(std::string_view text);
+// printf into a string, cut to 319 bytes.
+std::string text_of(const char* format, ...) __attribute__((format(printf, 1, 2)));
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
 // Levenshtein distance in bytes.

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <iterator>
 #include <thread>
 
@@ -158,17 +156,6 @@ void CostContext::set_shard_groups(const ResolvedPlan& plan)
 void CostContext::set_ranks(GroupKind group, const std::vector<int>& ranks, const ResolvedPlan& plan)
 {
     set_place(group, span_of(ranks, cluster.gpus_per_node), ranks, plan);
-}
-
-std::string text_of(const char* format, ...)
-{
-    char buffer[320];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
-    va_end(arguments);
-    return length < 0 ? std::string()
-                      : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
 }
 
 } // namespace fourfold

@@ -2,6 +2,7 @@
 // What every price needs: the hardware, the fitted constants and how each group of ranks lies on the nodes.
 #pragma once
 
+#include "core/base/text.h"
 #include "core/program/operation.h"
 
 #include <array>
@@ -54,8 +55,5 @@ struct Price {
     double seconds = 0;
     std::string formula;
 };
-
-// printf into a string.
-std::string text_of(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 } // namespace fourfold

@@ -4,8 +4,8 @@
 
 #include "core/base/json.h"
 #include "core/hardware/torus.h"
-#include "core/plan/layout.h"
-#include "core/plan/training.h"
+#include "core/layout/layout.h"
+#include "core/layout/training.h"
 
 #include <map>
 #include <optional>

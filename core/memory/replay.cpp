@@ -33,7 +33,7 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 }
 
 struct ChunkBytes {
-    int chunk = 0;
+    HeldMicroBatches held;
     Bytes kept{}, kept_for_weights{}, forward{}, loss{}, backward{};
 };
 
@@ -50,25 +50,27 @@ std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
 {
     std::vector<ChunkBytes> chunks;
     for (const ChunkProgram& chunk : stage.chunks)
-        chunks.push_back({chunk.chunk, of_lifetime(chunk.allocations, Lifetime::micro_batch),
+        chunks.push_back({{chunk.chunk}, of_lifetime(chunk.allocations, Lifetime::micro_batch),
             of_lifetime(chunk.allocations, Lifetime::weight_gradient),
             of_lifetime(chunk.allocations, Lifetime::forward), of_lifetime(chunk.allocations, Lifetime::loss),
             of_lifetime(chunk.allocations, Lifetime::backward)});
     return chunks;
 }
 
-// Goes through the actions: `during(index, instant, alive, extra)` while each runs, `after(alive, in_flight)` when it
-// has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a forward while it runs. A
-// backward begins with the loss where the chunk has the head.
+// Goes through the actions: `during(index, instant, alive, extra, chunks)` while each runs, `after(index, alive,
+// in_flight, chunks)` when it has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a
+// forward while it runs. A backward begins with the loss where the chunk has the head.
 template <typename During, typename After>
 void walk(const StageProgram& stage, const std::vector<Action>& actions, int also_held, During&& during, After&& after)
 {
-    const std::vector<ChunkBytes> chunks = chunk_bytes(stage);
+    std::vector<ChunkBytes> chunks = chunk_bytes(stage);
     const Bytes nothing{};
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
-    const auto hold = [&](double times) {
-        for (const ChunkBytes& chunk : chunks)
+    const auto hold = [&](int times) {
+        for (ChunkBytes& chunk : chunks) {
             add(alive, chunk.kept, times);
+            chunk.held.whole += times;
+        }
     };
     if (also_held > 0)
         hold(also_held);
@@ -76,38 +78,43 @@ void walk(const StageProgram& stage, const std::vector<Action>& actions, int als
     for (std::size_t index = 0; index < actions.size(); ++index) {
         const Action& action = actions[index];
         const auto found = std::find_if(
-            chunks.begin(), chunks.end(), [&](const ChunkBytes& chunk) { return chunk.chunk == action.chunk; });
+            chunks.begin(), chunks.end(), [&](const ChunkBytes& chunk) { return chunk.held.chunk == action.chunk; });
         if (found == chunks.end())
             continue;
-        const ChunkBytes& chunk = *found;
+        ChunkBytes& chunk = *found;
         switch (action.kind) {
         case ActionKind::forward:
             add(alive, chunk.kept, 1);
+            ++chunk.held.whole;
             ++in_flight;
-            during(index, Instant::forward, alive, chunk.forward);
+            during(index, Instant::forward, alive, chunk.forward, chunks);
             break;
         case ActionKind::backward:
         case ActionKind::input_gradient:
             if (sum(chunk.loss) > 0)
-                during(index, Instant::loss, alive, chunk.loss);
-            during(index, Instant::backward, alive, chunk.backward);
+                during(index, Instant::loss, alive, chunk.loss, chunks);
+            during(index, Instant::backward, alive, chunk.backward, chunks);
             add(alive, chunk.kept, -1);
-            if (action.kind == ActionKind::input_gradient)
+            --chunk.held.whole;
+            if (action.kind == ActionKind::input_gradient) {
                 add(alive, chunk.kept_for_weights, 1);
-            else
+                ++chunk.held.waiting;
+            } else {
                 --in_flight;
+            }
             break;
         case ActionKind::weight_gradient:
-            during(index, Instant::backward, alive, nothing);
+            during(index, Instant::backward, alive, nothing, chunks);
             add(alive, chunk.kept_for_weights, -1);
+            --chunk.held.waiting;
             --in_flight;
             break;
         }
-        after(index, alive, in_flight);
+        after(index, alive, in_flight, chunks);
     }
     if (also_held > 0)
         hold(-also_held);
-    during(actions.size(), Instant::update, alive, of_lifetime(stage.allocations, Lifetime::update));
+    during(actions.size(), Instant::update, alive, of_lifetime(stage.allocations, Lifetime::update), chunks);
 }
 
 } // namespace
@@ -116,21 +123,24 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 {
     MemoryPeak peak;
     double peak_total = -1;
-    const auto look = [&](Instant instant, const Bytes& alive, const Bytes& extra) {
+    const auto look = [&](std::size_t index, Instant instant, const Bytes& alive, const Bytes& extra,
+                          const std::vector<ChunkBytes>& chunks) {
         const double total = sum(alive) + sum(extra);
         if (total <= peak_total)
             return;
         peak_total = total;
         peak.instant = instant;
+        peak.chunk = index < actions.size() ? actions[index].chunk : -1;
         peak.bytes = alive;
         add(peak.bytes, extra, 1);
+        peak.held.clear();
+        for (const ChunkBytes& chunk : chunks)
+            peak.held.push_back(chunk.held);
     };
-    walk(
-        stage, actions, also_held,
-        [&](std::size_t, Instant instant, const Bytes& alive, const Bytes& extra) { look(instant, alive, extra); },
-        [&](std::size_t, const Bytes& alive, int count) {
+    walk(stage, actions, also_held, look,
+        [&](std::size_t index, const Bytes& alive, int count, const std::vector<ChunkBytes>& chunks) {
             peak.in_flight = std::max(peak.in_flight, count);
-            look(Instant::between, alive, {});
+            look(index, Instant::between, alive, {}, chunks);
         });
     return peak;
 }
@@ -141,7 +151,7 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
     instants.reserve(actions.size() + 1);
     walk(
         stage, actions, 0,
-        [&](std::size_t index, Instant kind, const Bytes& alive, const Bytes& extra) {
+        [&](std::size_t index, Instant kind, const Bytes& alive, const Bytes& extra, const auto&) {
             MemoryInstant instant;
             instant.action = index < actions.size() ? static_cast<int>(index) : -1;
             instant.kind = kind;
@@ -154,7 +164,7 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
             else if (sum(instant.during) > sum(instants.back().during)) // the loss and its backward are one pass
                 instants.back() = instant;
         },
-        [&](std::size_t, const Bytes& alive, int) { instants.back().after = alive; });
+        [&](std::size_t, const Bytes& alive, int, const auto&) { instants.back().after = alive; });
     return instants;
 }
 

@@ -16,8 +16,15 @@ inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activat
 // When a stage holds what it holds. `between`: after a pass, when its workspace is gone.
 enum class Instant { forward, loss, backward, between, update };
 
+// Micro-batches of a chunk that hold memory: whole, and between their input gradient and their weight gradient.
+struct HeldMicroBatches {
+    int chunk = 0, whole = 0, waiting = 0;
+};
+
 struct MemoryPeak {
     Instant instant = Instant::between; // of the peak
+    int chunk = -1; // that runs then; -1: the update
+    std::vector<HeldMicroBatches> held; // then, by chunk of the stage
     std::array<double, kMemoryKinds> bytes{}; // by MemoryKind, at the stage's peak
     int in_flight = 0; // most micro-batches (of any chunk) whose backward is not complete, at once
     [[nodiscard]] double total() const;

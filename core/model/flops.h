@@ -2,8 +2,8 @@
 // Model FLOPs: the conventions behind "MFU" and "TFLOP/s per GPU".
 #pragma once
 
+#include "core/layout/training.h"
 #include "core/model/model_shape.h"
-#include "core/plan/training.h"
 
 namespace fourfold {
 

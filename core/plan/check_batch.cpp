@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules of the pipeline, the batch, and the other training settings.
+#include "core/base/text.h"
 #include "core/plan/check_rules.h"
-#include "core/plan/chunk_placement.h"
 #include "core/plan/fields.h"
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <numeric>
@@ -15,8 +16,8 @@ namespace {
 // What the global batch must be a multiple of.
 int64_t batch_unit(const ResolvedPlan& plan)
 {
-    const bool interleaved = plan.training.schedule == Schedule::interleaved && plan.layout.pp > 1;
-    return int64_t(plan.training.micro_batch) * plan.layout.dp * (interleaved ? plan.layout.pp : 1);
+    return int64_t(plan.training.micro_batch) * plan.layout.dp
+        * micro_batch_rounds(plan.training.schedule, plan.layout.pp);
 }
 
 struct Neighbours {
@@ -80,38 +81,29 @@ void check_virtual_stages(const ResolvedPlan& plan, Reasons& reasons)
                 stages + " needs pipeline parallelism, pp is 1", 1);
         return;
     }
-    const bool two_fit = 2 * int64_t(layout.pp) <= plan.model.layers;
-    switch (schedule) {
-    case Schedule::csv:
-        break; // the file itself says which chunks it uses
-    case Schedule::interleaved:
-        if (layout.virtual_stages == 1 && two_fit)
-            reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages",
-                "schedule interleaved needs at least 2 virtual_stages", 2);
-        else if (layout.virtual_stages == 1)
-            reasons.add("schedule_needs_virtual_stages", "training.schedule",
-                "schedule interleaved needs at least 2 virtual_stages, which " + number(plan.model.layers)
-                    + " layers on " + number(layout.pp) + " stages do not allow",
-                "1f1b");
-        break;
-    case Schedule::zb_v:
-        if (layout.virtual_stages != 2 && two_fit)
-            reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages",
-                "schedule zb-v needs exactly 2 virtual_stages", 2);
-        else if (layout.virtual_stages != 2)
-            reasons.add("schedule_needs_virtual_stages", "training.schedule",
-                "schedule zb-v needs exactly 2 virtual_stages, which " + number(plan.model.layers) + " layers on "
-                    + number(layout.pp) + " stages do not allow",
-                layout.virtual_stages > 1 ? "interleaved" : "1f1b");
-        break;
-    case Schedule::gpipe:
-    case Schedule::one_f_one_b:
-    case Schedule::zb_h1:
-        if (layout.virtual_stages > 1)
-            reasons.add("virtual_stages_without_schedule", "training.schedule",
-                stages + " needs schedule interleaved or zb-v, found " + to_text(schedule), "interleaved");
-        break;
+    if (takes_chunks(schedule, layout.virtual_stages))
+        return;
+    const ScheduleTraits& traits = traits_of(schedule);
+    if (traits.most_chunks == 1) {
+        std::vector<std::string> others;
+        for (const ScheduleTraits& other : schedules()) {
+            if (other.generator != nullptr && other.most_chunks > 1)
+                others.emplace_back(other.name);
+        }
+        reasons.add("virtual_stages_without_schedule", "training.schedule",
+            stages + " needs schedule " + joined(others, " or ") + ", found " + traits.name,
+            to_text(schedule_taking(schedule, layout.virtual_stages)));
+        return;
     }
+    const std::string needs = std::string("schedule ") + traits.name + " needs "
+        + (traits.most_chunks == traits.least_chunks ? "exactly " : "at least ") + number(traits.least_chunks)
+        + " virtual_stages";
+    if (int64_t(traits.least_chunks) * layout.pp <= plan.model.layers)
+        reasons.add("schedule_needs_virtual_stages", "layout.virtual_stages", needs, traits.least_chunks);
+    else
+        reasons.add("schedule_needs_virtual_stages", "training.schedule",
+            needs + ", which " + number(plan.model.layers) + " layers on " + number(layout.pp) + " stages do not allow",
+            to_text(schedule_taking(schedule, layout.virtual_stages)));
 }
 
 bool ramp_up_starts(const Training& training, int64_t unit)
@@ -173,10 +165,10 @@ BatchRule broken_batch_rule(const ResolvedPlan& plan)
     if (training.global_batch / per_step != training.micro_batches)
         return BatchRule::batch_contradiction;
     const int pp = plan.layout.pp;
-    if (training.schedule == Schedule::interleaved && pp > 1 && training.micro_batches % pp != 0)
+    if (training.micro_batches % micro_batch_rounds(training.schedule, pp) != 0)
         return BatchRule::micro_batches_not_divisible;
-    // nanotron's warm-up takes pp - 1 - rank micro-batches without asking how many there are.
-    if (training.micro_batches < pp - 1 && plan.stack.id == "nanotron")
+    // A warm-up that takes pp - 1 - rank micro-batches without asking how many there are.
+    if (training.micro_batches < pp - 1 && plan.stack.pipeline_rules.fill_warm_up)
         return BatchRule::too_few_micro_batches;
     if (training.ramp_up) {
         const int64_t unit = batch_unit(plan);
@@ -239,13 +231,13 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
         break;
     case BatchRule::micro_batches_not_divisible:
         add("training.global_batch",
-            "schedule interleaved needs pp " + number(layout.pp) + " to divide the " + number(training.micro_batches)
-                + " micro-batches (global_batch nearest: " + around.text() + ")",
+            "schedule " + to_text(training.schedule) + " needs pp " + number(layout.pp) + " to divide the "
+                + number(training.micro_batches) + " micro-batches (global_batch nearest: " + around.text() + ")",
             around.nearest(training.global_batch));
         break;
     case BatchRule::too_few_micro_batches:
         add("training.global_batch",
-            "nanotron crashes with fewer than pp - 1 = " + number(layout.pp - 1) + " micro-batches, found "
+            plan.stack.id + " crashes with fewer than pp - 1 = " + number(layout.pp - 1) + " micro-batches, found "
                 + number(training.micro_batches),
             per_step * (layout.pp - 1));
         break;
@@ -288,9 +280,9 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
     // DeepSpeed refuses to partition gradients or parameters under its pipeline engine.
     const bool beyond_optimizer = training.sharding == Sharding::gradients || training.sharding == Sharding::parameters
         || training.sharding == Sharding::hybrid;
-    if (plan.stack.id == "megatron-deepspeed" && layout.pp > 1 && beyond_optimizer)
+    if (plan.stack.pipeline_rules.shard_only_optimizer && layout.pp > 1 && beyond_optimizer)
         reasons.add("sharding_with_pipeline", "training.sharding",
-            "megatron-deepspeed shards only the optimizer when pp is above 1, found sharding "
+            plan.stack.id + " shards only the optimizer when pp is above 1, found sharding "
                 + to_text(training.sharding),
             "optimizer");
 }

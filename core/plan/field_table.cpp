@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/layout/run_settings.h"
+#include "core/layout/training.h"
 #include "core/plan/fields.h"
-#include "core/plan/run_settings.h"
-#include "core/plan/training.h"
 
 #include <map>
 

@@ -6,10 +6,10 @@
 
 #include "core/base/json.h"
 #include "core/hardware/cluster.h"
+#include "core/layout/layout.h"
+#include "core/layout/run_settings.h"
+#include "core/layout/training.h"
 #include "core/model/model_shape.h"
-#include "core/plan/layout.h"
-#include "core/plan/run_settings.h"
-#include "core/plan/training.h"
 #include "core/stack/stack.h"
 
 #include <string>

@@ -61,8 +61,8 @@ void read_schedule(const Json& written, const Json& json, const Layout& layout, 
     training.schedule = *from_text<Schedule>(text, "");
     // Virtual stages need a schedule that knows them; a stack's default may not.
     const bool chosen = !member(written, "schedule").is_null();
-    if (!chosen && layout.virtual_stages > 1 && training.schedule != Schedule::zb_v)
-        training.schedule = Schedule::interleaved;
+    if (!chosen && layout.virtual_stages > 1)
+        training.schedule = schedule_taking(training.schedule, layout.virtual_stages);
 }
 
 Expected<void> read_ramp_up(const Json& json, const std::string& where, Training& training)

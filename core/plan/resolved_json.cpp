@@ -66,7 +66,7 @@ Json to_json(const Training& training)
     if (training.ramp_up)
         out["ramp_up"] = {{"start", training.ramp_up->start}, {"increment", training.ramp_up->increment},
             {"samples", training.ramp_up->samples}};
-    out["schedule"] = training.schedule == Schedule::csv ? training.schedule_csv : to_text(training.schedule);
+    out["schedule"] = schedule_name(training);
     out["sharding"] = to_text(training.sharding);
     out["recompute"] = to_text(training.recompute);
     if (training.recompute_layers)

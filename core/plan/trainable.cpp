@@ -60,9 +60,8 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
 {
     const Training& training = plan.training;
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
-    limits.refuse_if(training.schedule != Schedule::gpipe && training.schedule != Schedule::one_f_one_b
-            && training.schedule != Schedule::interleaved,
-        "schedule", "training.schedule", "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
+    limits.refuse_if(!traits_of(training.schedule).trainer_runs, "schedule", "training.schedule",
+        "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
     limits.refuse_if(plan.layout.cp > 1 && training.cp_method == CpMethod::ulysses, "cp_method", "training.cp_method",
         "the context-parallel method " + quoted(to_text(training.cp_method)), quoted("ring"));
     limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",

@@ -89,12 +89,14 @@ Explanation bubble(const Prediction& prediction)
     }
     node.value = prediction.bubble_fraction;
     const int pp = plan.layout.pp, chunks = plan.layout.virtual_stages, micro = plan.training.micro_batches;
-    node.formula = pp == 1
-        ? "one stage: nothing to wait for"
-        : text_of("simulated with the stages' own times; equal stages would wait (p - 1) / (v m + p - 1) = %.3f "
-                  "(p = %d stages, v = %d chunks, m = %d micro-batches)",
-            double(pp - 1) / (double(chunks) * micro + pp - 1), pp, chunks, micro);
-    node.children = {input("stages", pp, "", "plan"), input("chunks a stage", chunks, "", "plan"),
+    // Forwards, input and weight gradients that take equally long, where the form depends on it.
+    const bool whole = !traits_of(plan.training.schedule).splits_backward;
+    const auto equal = closed_form_idle_share(plan.training.schedule, pp, chunks, micro, {1, 2, 1});
+    node.formula = pp == 1 ? "one stage: nothing to wait for" : "simulated with the stages' own times";
+    if (pp > 1 && equal)
+        node.formula += text_of("; equal stages would wait %s%.3f (p = %d stages, v = %d chunks, m = %d micro-batches)",
+            whole ? "(p - 1) / (v m + p - 1) = " : "", *equal, pp, chunks, micro);
+    node.children = {input("stages", pp, "", "plan"), input("chunks per stage", chunks, "", "plan"),
         input("micro-batches", micro, "", "plan"),
         input("idle seconds of the busiest stage", prediction.time_by_part[Part::bubble], "s", "event simulation")};
     return node;

@@ -1,120 +1,154 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
 #include "core/memory/replay.h"
-#include "core/predict/allocation_formula.h"
+#include "core/plan/plan_schedule.h"
 #include "core/predict/explain_parts.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/program/allocations.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace fourfold {
 namespace {
 
+// 6.64e9 as "6.64 B", 7.1e6 as "7.1 M".
+std::string count(double number)
+{
+    if (number >= 1e9)
+        return text_of("%.4g B", number / 1e9);
+    return number >= 1e5 ? text_of("%.4g M", number / 1e6) : text_of("%.6g", number);
+}
+
+// Of the GPU of a stage with these chunks, before data parallel ranks share them out.
+Explanation parameters_node(const ResolvedPlan& plan, const RankShape& rank, const std::vector<ChunkShape>& chunks)
+{
+    const ModelShape& model = plan.model;
+    Explanation node;
+    node.label = "parameters of this GPU";
+    node.unit = "parameters";
+    node.value = 0;
+    node.source = "shape of the model, after TP, PP and EP";
+    const auto add = [&](const std::string& text, double number) {
+        node.formula += (node.formula.empty() ? "" : " + ") + text;
+        *node.value += number;
+    };
+    int layers[2] = {0, 0}; // dense, with experts
+    bool embedding = false, head = false;
+    for (const ChunkShape& chunk : chunks) {
+        const int dense = dense_layers(model, chunk.first_layer, chunk.layers);
+        layers[0] += dense;
+        layers[1] += chunk.layers - dense;
+        embedding = embedding || chunk.embedding;
+        head = head || chunk.head;
+    }
+    for (const bool moe : {false, true}) {
+        if (layers[moe] == 0)
+            continue;
+        const double attention = attention_parameters(model, rank);
+        const double norms = norm_and_bias_parameters(model, rank, moe);
+        const double experts = expert_parameters(model, rank), shared = shared_expert_parameters(model, rank);
+        const double mlp = moe ? experts + shared : mlp_parameters(rank);
+        const std::string inside
+            = moe ? "experts " + count(experts) + " + shared experts and router " + count(shared) : "MLP " + count(mlp);
+        add(text_of("%d %s * (attention %s + %s + norms and biases %s)", layers[moe],
+                layers[moe] == 1 ? "layer" : "layers", count(attention).c_str(), inside.c_str(), count(norms).c_str()),
+            layers[moe] * (attention + mlp + norms));
+    }
+    if (embedding)
+        add("embedding " + count(embedding_parameters(model, rank)), embedding_parameters(model, rank));
+    const double tied = model.tied_embeddings && plan.layout.pp == 1 ? rank.vocab * rank.hidden / rank.tp : 0;
+    const double of_head = head_parameters(model, rank) - tied;
+    if (head)
+        add(std::string(tied > 0 ? "final norm (the head is the embedding) " : "head ") + count(of_head), of_head);
+    return node;
+}
+
+// The explained allocations of one stage, in the order of its StageProgram.
+class StageSizes {
+public:
+    using List = std::vector<AllocationOf<Formula>>;
+    // `stage`: of build_program(plan, stage_of_chunk).
+    StageSizes(const ResolvedPlan& plan, const StageProgram& stage, const std::vector<int>& stage_of_chunk)
+        : rank_(rank_shape(plan))
+    {
+        StageParameters parameters;
+        std::vector<ChunkShape> own;
+        for (const ChunkShape& shape : chunk_shapes(plan, stage_of_chunk)) {
+            if (stage_of_chunk[std::size_t(shape.chunk)] != stage.stage)
+                continue;
+            own.push_back(shape);
+            add_chunk_parameters(parameters, plan, rank_, shape);
+            chunks_[shape.chunk] = chunk_allocations<Formula>(plan, rank_, shape);
+        }
+        of_stage_ = state_allocations<Formula>(plan, rank_, parameters);
+        parameters_ = parameters_node(plan, rank_, own);
+    }
+    [[nodiscard]] const Explanation& parameters() const { return parameters_; }
+    [[nodiscard]] const List& of_stage() const { return of_stage_; }
+    [[nodiscard]] const List& of_chunk(int chunk) const { return chunks_.at(chunk); }
+
+private:
+    RankShape rank_;
+    Explanation parameters_;
+    List of_stage_;
+    std::map<int, List> chunks_;
+};
+
 // An allocation with how many of it are alive at the peak.
 struct Alive {
-    const Allocation* allocation = nullptr;
+    const AllocationOf<Formula>* allocation = nullptr;
     int chunk = -1; // -1: of the stage
     int count = 1;
 };
 
-double bytes_of(const std::vector<Allocation>& allocations, Lifetime lifetime)
-{
-    double bytes = 0;
-    for (const Allocation& allocation : allocations)
-        bytes += allocation.lifetime == lifetime ? allocation.bytes : 0;
-    return bytes;
-}
-
-// What is alive in a chunk, and for the chunk in use the workspace of the running pass.
-struct ChunkState {
-    const ChunkProgram* chunk = nullptr;
-    double kept = 0, operands = 0; // bytes of one micro-batch
-    int micro_batches = 0, waiting = 0; // alive: whole, and until their weight gradient
-};
-
-struct Snapshot {
-    std::vector<ChunkState> chunks;
-    const ChunkProgram* running = nullptr; // null: the optimizer's update
-    Lifetime pass = Lifetime::update;
-    double bytes = -1;
-};
-
-// The same walk as core/memory/replay.h, which adds kinds up and forgets names.
-Snapshot peak_of(const StageProgram& stage, const std::vector<Action>& actions, int also_held)
-{
-    Snapshot now, peak;
-    for (const ChunkProgram& chunk : stage.chunks)
-        now.chunks.push_back({&chunk, bytes_of(chunk.allocations, Lifetime::micro_batch),
-            bytes_of(chunk.allocations, Lifetime::weight_gradient), also_held});
-    const auto look = [&](const ChunkProgram* running, Lifetime pass) {
-        now.running = running;
-        now.pass = pass;
-        now.bytes = bytes_of(running != nullptr ? running->allocations : stage.allocations, pass);
-        for (const ChunkState& chunk : now.chunks)
-            now.bytes += chunk.kept * chunk.micro_batches + chunk.operands * chunk.waiting;
-        if (now.bytes > peak.bytes)
-            peak = now;
-    };
-    for (const Action& action : actions) {
-        const auto at = std::find_if(now.chunks.begin(), now.chunks.end(),
-            [&](const ChunkState& state) { return state.chunk->chunk == action.chunk; });
-        if (at == now.chunks.end())
-            continue;
-        switch (action.kind) {
-        case ActionKind::forward:
-            ++at->micro_batches;
-            look(at->chunk, Lifetime::forward);
-            break;
-        case ActionKind::backward:
-        case ActionKind::input_gradient:
-            look(at->chunk, Lifetime::loss);
-            look(at->chunk, Lifetime::backward);
-            --at->micro_batches;
-            at->waiting += action.kind == ActionKind::input_gradient;
-            look(at->chunk, Lifetime::update);
-            break;
-        case ActionKind::weight_gradient:
-            --at->waiting;
-            break;
-        }
-    }
-    for (ChunkState& chunk : now.chunks)
-        chunk.micro_batches -= also_held;
-    look(nullptr, Lifetime::update);
-    return peak;
-}
-
-std::vector<Alive> alive_at(const Snapshot& peak, const StageProgram& stage)
+std::vector<Alive> alive_at(const MemoryPeak& peak, const StageSizes& sizes)
 {
     std::vector<Alive> list;
-    const auto add = [&](const std::vector<Allocation>& allocations, Lifetime lifetime, int chunk, int count) {
-        for (const Allocation& allocation : allocations) {
+    const auto add = [&](const StageSizes::List& allocations, Lifetime lifetime, int chunk, int count) {
+        for (const AllocationOf<Formula>& allocation : allocations) {
             if (allocation.lifetime == lifetime && count > 0)
                 list.push_back({&allocation, chunk, count});
         }
     };
-    add(stage.allocations, Lifetime::step, -1, 1);
-    for (const ChunkState& state : peak.chunks) {
-        add(state.chunk->allocations, Lifetime::micro_batch, state.chunk->chunk, state.micro_batches);
-        add(state.chunk->allocations, Lifetime::weight_gradient, state.chunk->chunk, state.waiting);
+    add(sizes.of_stage(), Lifetime::step, -1, 1);
+    for (const HeldMicroBatches& held : peak.held) {
+        add(sizes.of_chunk(held.chunk), Lifetime::micro_batch, held.chunk, held.whole);
+        add(sizes.of_chunk(held.chunk), Lifetime::weight_gradient, held.chunk, held.waiting);
     }
-    if (peak.running != nullptr)
-        add(peak.running->allocations, peak.pass, peak.running->chunk, 1);
-    else
-        add(stage.allocations, Lifetime::update, -1, 1);
+    switch (peak.instant) {
+    case Instant::forward:
+        add(sizes.of_chunk(peak.chunk), Lifetime::forward, peak.chunk, 1);
+        break;
+    case Instant::loss:
+        add(sizes.of_chunk(peak.chunk), Lifetime::loss, peak.chunk, 1);
+        break;
+    case Instant::backward:
+        add(sizes.of_chunk(peak.chunk), Lifetime::backward, peak.chunk, 1);
+        break;
+    case Instant::between:
+        break;
+    case Instant::update:
+        add(sizes.of_stage(), Lifetime::update, -1, 1);
+        break;
+    }
     return list;
 }
 
-const char* word(const Snapshot& peak)
+const char* word(Instant instant)
 {
-    if (peak.running == nullptr)
-        return "the optimizer's update";
-    if (peak.pass == Lifetime::loss)
+    switch (instant) {
+    case Instant::forward:
+        return "a forward";
+    case Instant::loss:
         return "the loss";
-    return peak.pass == Lifetime::forward ? "a forward" : "a backward";
+    case Instant::update:
+        return "the optimizer's update";
+    default:
+        return "a backward";
+    }
 }
 
 Explanation gib_node(std::string label, double gib)
@@ -126,27 +160,28 @@ Explanation gib_node(std::string label, double gib)
     return node;
 }
 
-// What was noted of the allocation, and where its formula comes from.
-std::string source_of(const Allocation& allocation, const std::string& formula_source)
+Explanation named_node(const Formula::Named& named)
 {
-    std::string source(allocation.note);
-    if (!source.empty() && !formula_source.empty())
-        source += "; ";
-    return source + formula_source;
+    Explanation node = gib_node(named.label, named.value / kGib);
+    node.formula = named.text;
+    for (const Formula::Named& inner : named.named)
+        node.children.push_back(named_node(inner));
+    return node;
 }
 
-Explanation allocation_node(const Alive& alive, const AllocationFormulas& formulas, bool chunks)
+Explanation allocation_node(const Alive& alive, bool chunks)
 {
-    const Allocation& allocation = *alive.allocation;
-    Explanation node = gib_node(std::string(allocation.name), allocation.bytes * alive.count / kGib);
+    const AllocationOf<Formula>& allocation = *alive.allocation;
+    Explanation node = gib_node(std::string(allocation.name), allocation.bytes.value() * alive.count / kGib);
     if (chunks && alive.chunk >= 0)
         node.label += " of chunk " + std::to_string(alive.chunk);
-    AllocationFormula formula = formulas.of(allocation, alive.chunk);
-    node.formula = std::move(formula.text);
+    node.formula = allocation.bytes.text();
     if (allocation.lifetime == Lifetime::micro_batch || allocation.lifetime == Lifetime::weight_gradient)
-        node.formula += text_of(" = %.4g GiB a micro-batch * %d in flight", allocation.bytes / kGib, alive.count);
-    node.source = source_of(allocation, formula.source);
-    node.children = std::move(formula.inputs);
+        node.formula
+            += text_of(" = %.4g GiB per micro-batch * %d in flight", allocation.bytes.value() / kGib, alive.count);
+    node.source = std::string(allocation.note);
+    for (const Formula::Named& named : allocation.bytes.named())
+        node.children.push_back(named_node(named));
     return node;
 }
 
@@ -163,8 +198,8 @@ Explanation beyond_allocated(const ResolvedPlan& plan, double gib, double alloca
     return node;
 }
 
-Explanation kind_node(const char* label, MemoryKind kind, double gib, const std::vector<Alive>& alive,
-    const AllocationFormulas& formulas, const ResolvedPlan& plan)
+Explanation kind_node(
+    const char* label, MemoryKind kind, double gib, const std::vector<Alive>& alive, const ResolvedPlan& plan)
 {
     Explanation node = gib_node(label, gib);
     node.sum = true;
@@ -172,12 +207,12 @@ Explanation kind_node(const char* label, MemoryKind kind, double gib, const std:
     const bool chunks = plan.layout.virtual_stages > 1;
     double sum = 0, allocated = 0;
     for (const Alive& one : alive) {
-        const double part = one.allocation->bytes * one.count / kGib;
+        const double part = one.allocation->bytes.value() * one.count / kGib;
         allocated += part;
         if (one.allocation->kind != kind)
             continue;
         sum += part;
-        node.children.push_back(allocation_node(one, formulas, chunks));
+        node.children.push_back(allocation_node(one, chunks));
     }
     const double rest = gib - sum;
     if (std::abs(rest) > 1e-9 * std::max(gib, sum))
@@ -186,20 +221,23 @@ Explanation kind_node(const char* label, MemoryKind kind, double gib, const std:
 }
 
 Explanation stage_node(const ResolvedPlan& plan, const StageMemory& memory, const StageProgram& stage,
-    const std::vector<Action>& actions, int also_held)
+    const PlanSchedule& schedule, int also_held)
 {
-    const AllocationFormulas formulas(plan, stage);
-    const Snapshot peak = peak_of(stage, actions, also_held);
-    const std::vector<Alive> alive = alive_at(peak, stage);
+    const StageSizes sizes(plan, stage, schedule.stage_of_chunk);
+    std::vector<Action> room;
+    const MemoryPeak peak = replay_memory(stage, schedule.actions_of(std::size_t(stage.stage), room), also_held);
+    const std::vector<Alive> alive = alive_at(peak, sizes);
     Explanation node = gib_node("stage " + std::to_string(memory.stage), memory.total());
     node.sum = true;
     int in_flight = 0;
-    for (const ChunkState& chunk : peak.chunks)
-        in_flight += chunk.micro_batches;
-    node.formula = text_of("peak during %s, %d micro-batches in flight", word(peak), in_flight);
+    for (const HeldMicroBatches& held : peak.held)
+        in_flight += held.whole;
+    node.formula = text_of("peak during %s, %d micro-batches in flight", word(peak.instant), in_flight);
     node.source = "allocations replayed along the schedule";
     const auto add = [&](const char* label, MemoryKind kind, double gib) {
-        node.children.push_back(kind_node(label, kind, gib, alive, formulas, plan));
+        node.children.push_back(kind_node(label, kind, gib, alive, plan));
+        if (kind == MemoryKind::weights && !node.children.back().children.empty())
+            node.children.back().children.front().children.push_back(sizes.parameters());
     };
     add("weights", MemoryKind::weights, memory.weights);
     add("gradients", MemoryKind::gradients, memory.gradients);
@@ -220,10 +258,8 @@ std::vector<Explanation> stage_nodes(const Prediction& prediction)
         return nodes;
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
     const int also_held = micro_batches_held_beyond(plan, *schedule);
-    std::vector<Action> room;
     for (std::size_t i = 0; i < program.size() && i < prediction.memory_by_stage.size(); ++i)
-        nodes.push_back(
-            stage_node(plan, prediction.memory_by_stage[i], program[i], schedule->actions_of(i, room), also_held));
+        nodes.push_back(stage_node(plan, prediction.memory_by_stage[i], program[i], *schedule, also_held));
     return nodes;
 }
 

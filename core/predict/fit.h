@@ -2,8 +2,8 @@
 // Does it fit? Memory per stage in the stack's own convention, and the verdict.
 #pragma once
 
+#include "core/plan/plan_schedule.h"
 #include "core/predict/prediction.h"
-#include "core/schedule/plan_schedule.h"
 
 namespace fourfold {
 

@@ -2,8 +2,8 @@
 #include "core/predict/memory_curve.h"
 
 #include "core/memory/replay.h"
+#include "core/plan/plan_schedule.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "core/cost/context.h"
 #include "core/plan/stage_layers.h"
-#include "core/schedule/closed_form.h"
+#include "core/schedule/schedules.h"
 
 namespace fourfold {
 
@@ -22,9 +22,10 @@ std::vector<std::string> pipeline_advice(const ResolvedPlan& plan, double bubble
                     "%d layers, unless first and last stage are set apart: write layout.stage_layers",
                 plan.stack.id.c_str(), chunks, plan.model.layers));
     if (training.micro_batches < layout.pp) {
-        const bool stops = plan.stack.id == "torchtitan" && training.schedule == Schedule::one_f_one_b;
+        const bool stops
+            = plan.stack.pipeline_rules.fill_1f1b && traits_of(training.schedule).ends == EndsFormula::one_f_one_b;
         advice.push_back(text_of("%d micro-batches never fill a pipeline of %d stages%s", training.micro_batches,
-            layout.pp, stops ? ", and torchtitan's 1F1B stops with an error" : ""));
+            layout.pp, stops ? (", and " + plan.stack.id + "'s 1F1B stops with an error").c_str() : ""));
     }
     const int advised = kAdvisedMicroBatchesPerStage * layout.pp;
     if (bubble_fraction > kLargeBubble && training.micro_batches < advised)

@@ -10,6 +10,10 @@
 
 namespace fourfold {
 
+// The rule of thumb k ~ 3 p (Kempner Institute, CS 2281, lecture 8): with three micro-batches per stage a plain
+// pipeline idles about p / (p + 3 p) = 1/4 of the time.
+inline constexpr int kAdvisedMicroBatchesPerStage = 3;
+
 // A pipeline that idles more than this gets the advice of three micro-batches a stage (core/schedule/closed_form.h).
 inline constexpr double kLargeBubble = 0.25;
 

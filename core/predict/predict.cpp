@@ -2,13 +2,13 @@
 #include "core/cost/prices.h"
 #include "core/cost/runtime_switches.h"
 #include "core/model/flops.h"
+#include "core/plan/plan_schedule.h"
 #include "core/predict/fit.h"
 #include "core/predict/interval.h"
 #include "core/predict/pipeline_advice.h"
 #include "core/predict/prediction.h"
 #include "core/predict/shape_rules.h"
 #include "core/predict/step_time.h"
-#include "core/schedule/plan_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +139,7 @@ ScheduleShape simulated_shape(const ResolvedPlan& plan)
 
 int micro_batches_held_beyond(const ResolvedPlan& plan, const PlanSchedule& schedule)
 {
-    const bool all = schedule.shape.schedule == Schedule::gpipe && plan.layout.pp > 1;
+    const bool all = traits_of(schedule.shape.schedule).in_flight == InFlight::all && plan.layout.pp > 1;
     return all ? std::max(0, plan.training.micro_batches - schedule.shape.micro_batches) : 0;
 }
 
@@ -166,7 +166,7 @@ Prediction predict(const ResolvedPlan& plan)
     if (!schedule) {
         // What keeps a schedule from being generated is a broken rule of check() as well; files have rules of their
         // own.
-        if (plan.training.schedule == Schedule::csv || structure_holds)
+        if (!plan.training.schedule_csv.empty() || structure_holds)
             prediction.reasons.push_back(broken_schedule(plan, schedule.error()));
         add_confidence(prediction);
         return prediction;

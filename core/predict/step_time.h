@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/cost/passes.h"
+#include "core/plan/plan_schedule.h"
 #include "core/predict/prediction.h"
-#include "core/schedule/plan_schedule.h"
 
 namespace fourfold {
 

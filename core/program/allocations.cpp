@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/program/weight_gradient_memory.h"
+
 #include <algorithm>
 
 namespace fourfold {
 namespace {
 
-void add(std::vector<Allocation>& list, MemoryKind kind, Lifetime lifetime, double bytes, const char* name,
-    const char* note = "")
+constexpr const char* kZero = "Rajbhandari et al., arXiv:1910.02054: what data parallel ranks share out";
+constexpr const char* kActivations
+    = "Korthikanti et al., arXiv:2205.05198, table 2, with grouped queries, gated MLP and fused attention";
+
+template <typename Number>
+void add(std::vector<AllocationOf<Number>>& list, MemoryKind kind, Lifetime lifetime, const Number& bytes,
+    const char* name, const char* note = "")
 {
-    if (bytes > 0)
+    if (value_of(bytes) > 0)
         list.push_back({kind, lifetime, bytes, name, note});
+}
+
+template <typename Number>
+Number constant(const RankShape& rank, Constant constant)
+{
+    return input<Number>(info(constant).name, rank.constants[constant]);
 }
 
 bool has_score_matrix(const Training& training)
@@ -18,128 +31,198 @@ bool has_score_matrix(const Training& training)
     return training.attention == AttentionKernel::unfused || training.attention == AttentionKernel::fused_softmax;
 }
 
+// Scores, their softmax and the dropout mask: Korthikanti et al., equation 1.
+template <typename Number>
+Number score_bytes(const RankShape& rank)
+{
+    const Number length = input<Number>("seq_len", rank.seq_len);
+    return (2 * input<Number>("bytes", rank.element_bytes) + 1) * input<Number>("sequences", rank.sequences)
+        * input<Number>("heads", rank.heads) * length * length / input<Number>("CP", rank.cp);
+}
+
+// What passes from layer to layer.
+template <typename Number>
+Number layer_input_bytes(const RankShape& rank)
+{
+    return input<Number>("tokens", rank.tokens) * input<Number>("hidden", rank.hidden)
+        * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
+}
+
 } // namespace
 
-double layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
+template <typename Number>
+Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
-    const Constants& constants = rank.constants;
-    const double attention = (rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local;
+    const Number tp = input<Number>("TP", rank.tp), whole = input<Number>("hidden", rank.hidden);
+    const Number element = input<Number>("bytes", rank.element_bytes);
+    const Number attention
+        = (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
+        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
     const double mlp_tensors = plan.model.gated() ? 3 : 2; // gate, up and product; or input and output of GELU
-    double mlp = mlp_tensors * rank.ffn / rank.tp;
-    double routed = 0;
+    Number mlp = mlp_tensors * input<Number>("MLP", rank.ffn) / tp;
+    Number routed = 0.0;
     if (moe) {
-        const double rows = rank.expert_rows * rank.local_experts / rank.tokens;
-        mlp = mlp_tensors * (rows * rank.expert_ffn / rank.expert_tp + rank.shared_ffn / rank.tp);
-        routed = 2 * rank.routed_tokens * rank.hidden * rank.element_bytes; // permuted inputs and expert outputs
+        const Number rows = input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens);
+        mlp = mlp_tensors
+            * (rows * input<Number>("expert", rank.expert_ffn) / input<Number>("ETP", rank.expert_tp)
+                + input<Number>("shared expert", rank.shared_ffn) / tp);
+        // Permuted inputs and expert outputs.
+        routed = 2 * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
     }
-    double hidden = constants[Constant::activation_hidden_factor] * rank.hidden / rank.sequence_split;
+    Number hidden
+        = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
-        hidden += constants[Constant::activation_gathered_factor] * rank.hidden;
-    double bytes = rank.tokens * rank.element_bytes * (hidden + attention + mlp) + routed;
+        hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
+    Number bytes = input<Number>("tokens", rank.tokens) * element * (hidden + attention + mlp) + routed;
     if (!plan.training.compile)
-        bytes *= constants[Constant::eager_activation_factor];
+        bytes *= constant<Number>(rank, Constant::eager_activation_factor);
     if (plan.training.async_tp && rank.tp > 1)
-        bytes *= 1 - constants[Constant::async_tp_memory_saving];
+        bytes *= 1 - constant<Number>(rank, Constant::async_tp_memory_saving);
     if (has_score_matrix(plan.training))
-        bytes += (2 * rank.element_bytes + 1) * rank.sequences * rank.heads * rank.seq_len * rank.seq_len / rank.cp;
+        bytes += score_bytes<Number>(rank);
     return bytes;
 }
 
-std::vector<Allocation> state_allocations(
+template <typename Number>
+std::vector<AllocationOf<Number>> state_allocations(
     const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
-    const Constants& constants = rank.constants;
     const Sharded split = sharded(plan);
     const bool fsdp = fully_sharded(plan.training);
     const bool mixed = plan.training.precision != Precision::fp32;
     // Fully sharded weights are the fp32 masters themselves; else masters belong to the optimizer's states.
     const double weight_bytes = fsdp && mixed ? 4 : rank.element_bytes;
     const double state_bytes = 2 * rank.state_bytes + (mixed && !fsdp ? 4 : 0);
-    const auto size = [&](double bytes, double dense_split, double expert_split) {
-        return bytes * (parameters.dense / dense_split + parameters.experts / expert_split);
+    const char* dense = parameters.experts > 0 ? "dense parameters" : "parameters";
+    const auto size = [&](double bytes, double dense_split, double expert_split) -> Number {
+        return input<Number>("bytes", bytes)
+            * (input<Number>(dense, parameters.dense) / input<Number>("shards", dense_split)
+                + input<Number>("parameters of experts", parameters.experts) / input<Number>("shards", expert_split));
     };
-    std::vector<Allocation> list;
-    add(list, MemoryKind::weights, Lifetime::step,
-        size(weight_bytes, split.weights, split.expert_weights) * constants[Constant::weight_memory_scale], "weights");
-    add(list, MemoryKind::gradients, Lifetime::step,
-        size(rank.gradient_bytes, split.gradients, split.expert_gradients) * constants[Constant::gradient_memory_scale],
-        "gradients");
+    const auto total
+        = [&](const Number& bytes) -> Number { return input<Number>("parameters", parameters.total()) * bytes; };
+    const Number element = input<Number>("bytes", rank.element_bytes);
+    std::vector<AllocationOf<Number>> list;
+    add<Number>(list, MemoryKind::weights, Lifetime::step,
+        size(weight_bytes, split.weights, split.expert_weights) * constant<Number>(rank, Constant::weight_memory_scale),
+        "weights", fsdp && mixed ? "fp32 masters" : "after TP, PP and EP");
+    add<Number>(list, MemoryKind::gradients, Lifetime::step,
+        size(rank.gradient_bytes, split.gradients, split.expert_gradients)
+            * constant<Number>(rank, Constant::gradient_memory_scale),
+        "gradients", split.gradients > 1 ? kZero : "");
     if (plan.training.offload != Offload::optimizer) {
-        add(list, MemoryKind::optimizer, Lifetime::step,
-            size(state_bytes, split.states, split.expert_states) * constants[Constant::optimizer_memory_scale],
+        add<Number>(list, MemoryKind::optimizer, Lifetime::step,
+            size(state_bytes, split.states, split.expert_states)
+                * constant<Number>(rank, Constant::optimizer_memory_scale),
             "optimizer states", mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
     }
     const bool unfused = plan.training.optimizer == Optimizer::adam || plan.training.optimizer == Optimizer::adamw;
     if (unfused && plan.training.offload != Offload::optimizer)
-        add(list, MemoryKind::optimizer, Lifetime::step,
-            constants[Constant::unfused_optimizer_copies] * 4 * parameters.largest_tensor / split.states,
+        add<Number>(list, MemoryKind::optimizer, Lifetime::step,
+            constant<Number>(rank, Constant::unfused_optimizer_copies) * 4
+                * input<Number>("elements", parameters.largest_tensor) / input<Number>("shards", split.states),
             "optimizer temporaries",
             "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
             "cache");
     if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
-            add(list, MemoryKind::weights, Lifetime::step, parameters.total() * rank.element_bytes, "gathered weights",
+            add<Number>(list, MemoryKind::weights, Lifetime::step, total(element), "gathered weights",
                 "kept from the first forward to the last backward under pipeline parallelism");
-            add(list, MemoryKind::gradients, Lifetime::step,
-                parameters.total() * constants[Constant::pipeline_gradient_bytes], "unsharded gradients",
+            add<Number>(list, MemoryKind::gradients, Lifetime::step,
+                total(constant<Number>(rank, Constant::pipeline_gradient_bytes)), "unsharded gradients",
                 "kept until the last micro-batch");
         } else {
-            const double units = constants[Constant::fsdp_unit_buffers];
-            add(list, MemoryKind::weights, Lifetime::step, units * parameters.largest_unit * rank.element_bytes,
-                "gathered units", "the unit in use and the prefetched one");
-            add(list, MemoryKind::gradients, Lifetime::step, units * parameters.largest_unit * rank.element_bytes,
-                "unit gradients", "before their reduce-scatter");
+            const Number unit = constant<Number>(rank, Constant::fsdp_unit_buffers)
+                * input<Number>("parameters of the largest unit", parameters.largest_unit) * element;
+            add<Number>(list, MemoryKind::weights, Lifetime::step, unit, "gathered units",
+                "the unit in use and the prefetched one");
+            add<Number>(
+                list, MemoryKind::gradients, Lifetime::step, unit, "unit gradients", "before their reduce-scatter");
         }
     }
-    add(list, MemoryKind::other, Lifetime::step, constants[Constant::framework_memory_gib] * kGib,
+    add<Number>(list, MemoryKind::other, Lifetime::step,
+        constant<Number>(rank, Constant::framework_memory_gib) * input<Number>("bytes per GiB", kGib),
         "library workspaces");
     return list;
 }
 
-std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankShape& rank, int dense_layers,
-    int moe_layers, double recompute_layers, bool embedding, bool head)
+namespace {
+
+template <typename Number>
+void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
+    int dense_layers, int moe_layers, double recompute_layers)
 {
-    const Constants& constants = rank.constants;
     const Training& training = plan.training;
-    std::vector<Allocation> list;
     const double layers = dense_layers + moe_layers;
-    if (layers > 0) {
-        const double whole = dense_layers * layer_activation_bytes(plan, rank, false)
-            + moe_layers * layer_activation_bytes(plan, rank, true);
-        const double layer = whole / layers;
-        const double input = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split;
-        const double again = std::min(recompute_layers, layers);
-        double kept = whole;
-        if (training.recompute == Recompute::full) {
-            kept = (layers - again) * layer + again * input;
-            add(list, MemoryKind::activations, Lifetime::backward, layer, "recomputed layer",
-                "one layer's activations, rebuilt from its input");
-        } else if (training.recompute == Recompute::selective) {
-            double share = constants[Constant::selective_memory_share];
-            double freed = layer * (1 - share);
-            if (has_score_matrix(training))
-                freed = std::max(freed,
-                    (2 * rank.element_bytes + 1) * rank.sequences * rank.heads * rank.seq_len * rank.seq_len / rank.cp);
-            kept = whole - again * freed;
-            add(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
-        }
-        if (training.offload == Offload::activations)
-            kept = std::min(kept, 2 * layer); // the layer in use and the one in transfer
-        add(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations");
+    const auto one = [&](bool moe) -> Number {
+        return part(moe ? "one layer with experts" : "one layer", layer_activation_bytes<Number>(plan, rank, moe));
+    };
+    Number whole = 0.0;
+    if (dense_layers > 0)
+        whole += double(dense_layers) * one(false);
+    if (moe_layers > 0)
+        whole += double(moe_layers) * one(true);
+    Number layer = whole / layers;
+    // Where all layers are alike their mean is one of them.
+    if constexpr (std::is_same_v<Number, Formula>) {
+        if (dense_layers == 0 || moe_layers == 0)
+            layer = one(dense_layers == 0).with_value(layer.value());
     }
-    if (embedding)
-        add(list, MemoryKind::activations, Lifetime::micro_batch,
-            rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split, "embedding output");
-    if (head) {
-        const double logits
-            = rank.tokens * rank.vocab / rank.tp * constants[Constant::logits_memory_bytes] * rank.element_bytes / 2;
-        add(list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
+    const double again = std::min(recompute_layers, layers);
+    Number kept = whole;
+    const char* note = kActivations;
+    if (training.recompute == Recompute::full) {
+        kept = (layers - again) * layer + again * part("input of a layer", layer_input_bytes<Number>(rank));
+        add<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "recomputed layer",
+            "one layer's activations, rebuilt from its input");
+    } else if (training.recompute == Recompute::selective) {
+        Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
+        if (has_score_matrix(training))
+            freed = larger(freed, score_bytes<Number>(rank));
+        kept = whole - again * part("recomputed part of a layer", freed);
+        add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
+    }
+    if (training.offload == Offload::activations && 2 * value_of(layer) < value_of(kept)) {
+        kept = 2 * layer;
+        note = "the layer in use and the one in transfer to the host";
+    }
+    add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
+}
+
+} // namespace
+
+template <typename Number>
+std::vector<AllocationOf<Number>> chunk_allocations(
+    const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape)
+{
+    std::vector<AllocationOf<Number>> list;
+    const int dense = dense_layers(plan.model, shape.first_layer, shape.layers), moe = shape.layers - dense;
+    if (shape.layers > 0)
+        add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
+    if (shape.embedding)
+        add<Number>(
+            list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
+    if (shape.head) {
+        const Number logits = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab)
+            / input<Number>("TP", rank.tp) * constant<Number>(rank, Constant::logits_memory_bytes)
+            * input<Number>("bytes", rank.element_bytes) / 2;
+        add<Number>(
+            list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
         // Freed before the layers' backward; what is reserved stays.
         if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
-            add(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
+            add<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
                 "the allocator keeps their blocks for the layers' backward");
     }
+    add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);
     return list;
 }
+
+template double layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
+template Formula layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
+template std::vector<Allocation> state_allocations(const ResolvedPlan&, const RankShape&, const StageParameters&);
+template std::vector<AllocationOf<Formula>> state_allocations(
+    const ResolvedPlan&, const RankShape&, const StageParameters&);
+template std::vector<Allocation> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
+template std::vector<AllocationOf<Formula>> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
 
 } // namespace fourfold

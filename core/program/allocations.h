@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What occupies a GPU's memory, and for how long.
+// What occupies a GPU's memory, and for how long. Number: double, or Formula where the sizes are explained.
 #pragma once
 
+#include "core/program/build.h"
+#include "core/program/formula.h"
 #include "core/program/operation.h"
 #include "core/program/rank_shape.h"
 #include "core/program/sharding_operations.h"
@@ -9,15 +11,19 @@
 namespace fourfold {
 
 // Lifetime::step: weights, gradients, optimizer states, buffers of fully sharded units, library workspaces.
-std::vector<Allocation> state_allocations(
+template <typename Number = double>
+std::vector<AllocationOf<Number>> state_allocations(
     const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 
-// One micro-batch of a chunk with `dense` and `moe` layers: kept activations, recomputation workspace, logits.
-std::vector<Allocation> chunk_allocations(const ResolvedPlan& plan, const RankShape& rank, int dense_layers,
-    int moe_layers, double recompute_layers, bool embedding, bool head);
+// One micro-batch of a chunk: kept activations, recomputation workspace, logits, and the operands of weight gradients
+// (core/program/weight_gradient_memory.h).
+template <typename Number = double>
+std::vector<AllocationOf<Number>> chunk_allocations(
+    const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape);
 
 // Bytes of activations that one layer keeps without recomputation (Korthikanti et al., arXiv:2205.05198, table 2, with
 // GQA, gated MLP and fused attention: 2 M (4 h / sp + (2 q + 2 kv + 3 f) / tp)).
-double layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe);
+template <typename Number = double>
+Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe);
 
 } // namespace fourfold

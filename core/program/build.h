@@ -14,6 +14,9 @@ struct ChunkShape {
     double recompute_layers = 0; // of `layers`
 };
 
+// The chunks of the whole model, in its order; the recomputed layers of a stage are its first ones.
+std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk);
+
 // What one micro-batch does and holds on one chunk, whatever the job around it: its layers, embedding and head. To this
 // build_chunk adds what the job costs every pass, whatever the micro-batch: add_job_overheads
 // (core/program/layer_operations.h) and add_micro_batch_sharding (core/program/sharding_operations.h).

@@ -97,12 +97,15 @@ enum class Lifetime {
     backward, // while a backward runs (recomputed activations)
     update, // while the optimizer runs
 };
-struct Allocation {
+// Number: double, or Formula where the size is explained (core/program/formula.h).
+template <typename Number>
+struct AllocationOf {
     MemoryKind kind = MemoryKind::other;
     Lifetime lifetime = Lifetime::step;
-    double bytes = 0;
+    Number bytes = 0.0;
     std::string_view name, note; // literals
 };
+using Allocation = AllocationOf<double>;
 
 // One chunk of the model on one pipeline rank; the index counts along the model.
 struct ChunkProgram {
@@ -121,7 +124,7 @@ struct StageProgram {
 };
 
 // The whole job: one StageProgram a pipeline rank. `plan` must pass check(). `stage_of_chunk` places the chunks; left
-// out, it follows from the schedule's name (core/plan/chunk_placement.h).
+// out, it follows from the schedule's name (core/schedule/schedules.h).
 std::vector<StageProgram> build_program(const ResolvedPlan& plan);
 std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/chunk_placement.h"
 #include "core/program/build.h"
+#include "core/schedule/schedules.h"
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
 #include "core/program/operation.h"
 #include "core/program/sharding_operations.h"
-#include "core/program/weight_gradient_memory.h"
 
 #include <algorithm>
 
@@ -93,10 +92,7 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank);
     add_launch_floors(list, plan, chunk.layers, shape.recompute_layers);
-    chunk.allocations
-        = chunk_allocations(plan, rank, counts.dense, counts.moe, shape.recompute_layers, chunk.embedding, chunk.head);
-    const auto operands = weight_gradient_allocations(plan, rank, counts.dense, counts.moe, chunk.head);
-    chunk.allocations.insert(chunk.allocations.end(), operands.begin(), operands.end());
+    chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;
 }
 
@@ -123,33 +119,41 @@ int dense_layers(const ModelShape& model, int first, int layers)
     return count_layers(model, first, layers).dense;
 }
 
+std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
+{
+    // `recompute_layers` counts layers of a stage: its chunks use them up in order.
+    std::vector<double> left(
+        static_cast<std::size_t>(plan.layout.pp), plan.training.recompute_layers.value_or(plan.model.layers));
+    std::vector<ChunkShape> shapes;
+    ChunkShape shape;
+    for (std::size_t index = 0; index < stage_of_chunk.size(); ++index) {
+        double& stage_left = left[static_cast<std::size_t>(stage_of_chunk[index])];
+        shape.chunk = int(index);
+        shape.first_layer += shape.layers;
+        shape.layers = plan.layout.stage_layers[index];
+        shape.embedding = index == 0;
+        shape.head = index + 1 == stage_of_chunk.size();
+        shape.recompute_layers = std::min<double>(stage_left, shape.layers);
+        stage_left -= shape.recompute_layers;
+        shapes.push_back(shape);
+    }
+    return shapes;
+}
+
 std::vector<StageProgram> build_program(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
 {
-    const Layout& layout = plan.layout;
     const RankShape rank = rank_shape(plan);
-    const int chunks = layout.pp * layout.virtual_stages;
-    std::vector<StageProgram> stages(static_cast<std::size_t>(layout.pp));
+    std::vector<StageProgram> stages(static_cast<std::size_t>(plan.layout.pp));
     std::vector<StageParameters> parameters(stages.size());
-    // `recompute_layers` counts layers of a stage: its chunks use them up in order.
-    std::vector<double> recompute_left(stages.size(), plan.training.recompute_layers.value_or(plan.model.layers));
-
-    ChunkShape shape;
-    for (int index = 0; index < chunks; ++index) {
-        const auto stage_index = static_cast<std::size_t>(stage_of_chunk[static_cast<std::size_t>(index)]);
-        StageProgram& stage = stages[stage_index];
-        stage.stage = int(stage_index);
-        shape.chunk = index;
-        shape.first_layer += shape.layers;
-        shape.layers = layout.stage_layers[static_cast<std::size_t>(index)];
-        shape.embedding = index == 0;
-        shape.head = index == chunks - 1;
-        shape.recompute_layers = std::min<double>(recompute_left[stage_index], shape.layers);
-        recompute_left[stage_index] -= shape.recompute_layers;
-        add_chunk_parameters(parameters[stage_index], plan, rank, shape);
-        stage.chunks.push_back(build_chunk(plan, rank, shape));
+    for (const ChunkShape& shape : chunk_shapes(plan, stage_of_chunk)) {
+        const auto stage = static_cast<std::size_t>(stage_of_chunk[static_cast<std::size_t>(shape.chunk)]);
+        add_chunk_parameters(parameters[stage], plan, rank, shape);
+        stages[stage].chunks.push_back(build_chunk(plan, rank, shape));
     }
-    for (std::size_t i = 0; i < stages.size(); ++i)
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        stages[i].stage = int(i);
         finish_stage(stages[i], plan, rank, parameters[i]);
+    }
     return stages;
 }
 

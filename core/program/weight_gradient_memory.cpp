@@ -2,50 +2,66 @@
 #include "core/program/weight_gradient_memory.h"
 
 namespace fourfold {
-namespace {
 
-bool may_part_the_backward(Schedule schedule)
+template <typename Number>
+Number layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
-    return schedule == Schedule::zb_h1 || schedule == Schedule::zb_v || schedule == Schedule::csv;
-}
-
-} // namespace
-
-double layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
-{
-    const double hidden = rank.hidden / rank.sequence_split; // inputs of the first and gradients of the second product
+    const Number tokens = input<Number>("tokens", rank.tokens), tp = input<Number>("TP", rank.tp);
+    // Inputs of the first and gradients of the second product.
+    const Number hidden = input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
     const double up_products = plan.model.gated() ? 2 : 1;
-    const double attention
-        = 2 * hidden + (rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local; // q k v gradients
-    const auto mlp = [&](double width) { return (1 + up_products) * width; };
-    double elements = rank.tokens * attention;
+    // Gradients of queries, keys and values.
+    const Number attention = 2 * hidden
+        + (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
+        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
+    const auto mlp = [&](const Number& width) -> Number { return (1 + up_products) * width; };
+    Number elements = tokens * attention;
+    const Number shared = input<Number>("shared expert", rank.shared_ffn);
     if (moe) {
-        const double rows = rank.expert_rows * rank.local_experts;
-        elements += rows * (2 * rank.hidden + mlp(rank.expert_ffn / rank.expert_tp));
+        const Number rows
+            = input<Number>("rows per expert", rank.expert_rows) * input<Number>("experts", rank.local_experts);
+        elements += rows
+            * (2 * input<Number>("hidden", rank.hidden)
+                + mlp(input<Number>("expert", rank.expert_ffn) / input<Number>("ETP", rank.expert_tp)));
         if (rank.shared_ffn > 0)
-            elements += rank.tokens * (2 * hidden + mlp(rank.shared_ffn / rank.tp));
+            elements += tokens * (2 * hidden + mlp(shared / tp));
     } else {
-        elements += rank.tokens * (2 * hidden + mlp(rank.ffn / rank.tp));
+        elements += tokens * (2 * hidden + mlp(input<Number>("MLP", rank.ffn) / tp));
     }
-    return elements * rank.element_bytes;
+    return elements * input<Number>("bytes", rank.element_bytes);
 }
 
-std::vector<Allocation> weight_gradient_allocations(
-    const ResolvedPlan& plan, const RankShape& rank, int dense_layers, int moe_layers, bool head)
+template <typename Number>
+void add_weight_gradient_allocations(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan,
+    const RankShape& rank, int dense_layers, int moe_layers, bool head)
 {
-    std::vector<Allocation> list;
-    if (!may_part_the_backward(plan.training.schedule) || plan.layout.pp == 1)
-        return list;
-    const double layers = dense_layers * layer_weight_operand_bytes(plan, rank, false)
-        + moe_layers * layer_weight_operand_bytes(plan, rank, true);
-    if (layers > 0)
+    if (!traits_of(plan.training.schedule).splits_backward || plan.layout.pp == 1)
+        return;
+    Number layers = 0.0;
+    if (dense_layers > 0)
+        layers += double(dense_layers)
+            * part("operands of one layer", layer_weight_operand_bytes<Number>(plan, rank, false));
+    if (moe_layers > 0)
+        layers += double(moe_layers)
+            * part("operands of one layer with experts", layer_weight_operand_bytes<Number>(plan, rank, true));
+    if (value_of(layers) > 0)
         list.push_back({MemoryKind::activations, Lifetime::weight_gradient, layers, "operands of weight gradients",
-            "inputs and output gradients of every product, until the weight gradient has run"});
-    if (head)
+            "inputs and output gradients of every product, until the weight gradient has run: Qi et al., "
+            "arXiv:2401.10241"});
+    if (head) {
+        const Number width = input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split)
+            + input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp);
         list.push_back({MemoryKind::activations, Lifetime::weight_gradient,
-            rank.tokens * (rank.hidden / rank.sequence_split + rank.vocab / rank.tp) * rank.element_bytes,
+            input<Number>("tokens", rank.tokens) * width * input<Number>("bytes", rank.element_bytes),
             "operands of the head's weight gradient", "its input and the gradient of the logits"});
-    return list;
+    }
 }
+
+template double layer_weight_operand_bytes(const ResolvedPlan&, const RankShape&, bool);
+template Formula layer_weight_operand_bytes(const ResolvedPlan&, const RankShape&, bool);
+template void add_weight_gradient_allocations(
+    std::vector<Allocation>&, const ResolvedPlan&, const RankShape&, int, int, bool);
+template void add_weight_gradient_allocations(
+    std::vector<AllocationOf<Formula>>&, const ResolvedPlan&, const RankShape&, int, int, bool);
 
 } // namespace fourfold

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pipeline schedules as action lists. The planner simulates them; the trainer executes the very same lists.
+// What a pipeline rank does, one action after the other. The planner simulates these lists; the trainer executes them.
 #pragma once
 
-#include "core/plan/plan.h"
-
-#include <string>
 #include <vector>
 
 namespace fourfold {
@@ -16,22 +13,16 @@ enum class ActionKind { forward, backward, weight_gradient, input_gradient };
 struct Action {
     ActionKind kind = ActionKind::forward;
     int micro_batch = 0;
-    int chunk = 0; // model chunk [0, pp * virtual_stages); its stage: core/plan/chunk_placement.h
+    int chunk = 0; // model chunk [0, pp * virtual_stages); its stage: core/schedule/schedules.h
     bool operator==(const Action&) const = default;
 };
 
-// A generated schedule.
-struct ScheduleShape {
-    Schedule schedule = Schedule::one_f_one_b;
-    int pp = 1, virtual_stages = 1, micro_batches = 1;
+// Seconds of one chunk and one micro-batch.
+struct ChunkTimes {
+    double forward_s = 0, backward_s = 0; // the whole backward
+    double weight_gradient_s = 0; // the part of backward_s that a schedule may move
 };
-
-// Does the schedule take these? Fails with `unsupported` for Schedule::csv, whose lists are in a file: see
-// core/schedule/plan_schedule.h.
-Expected<void> check_schedule(const ScheduleShape& shape);
-
-// One list per pipeline rank, in execution order: core/schedule/rank_actions.h. Fails as check_schedule().
-Expected<std::vector<std::vector<Action>>> make_schedule(
-    Schedule schedule, int pp, int virtual_stages, int micro_batches);
+// What an action of a chunk takes.
+double duration_of(ActionKind kind, const ChunkTimes& times);
 
 } // namespace fourfold

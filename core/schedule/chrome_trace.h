@@ -3,6 +3,7 @@
 // Perfetto: what `fourfold timeline` writes for a prediction and the trainer for a measured step.
 #pragma once
 
+#include "core/base/json.h"
 #include "core/schedule/timeline.h"
 
 namespace fourfold {

@@ -15,7 +15,7 @@ bool has_pipeline_formula(Schedule schedule, int stages, int virtual_stages)
 {
     if (stages < 1 || virtual_stages != 1)
         return false;
-    return stages == 1 || schedule == Schedule::gpipe || schedule == Schedule::one_f_one_b;
+    return stages == 1 || traits_of(schedule).ends != EndsFormula::none;
 }
 
 void PipelineEnds::add_point(int stage, bool first, double forward, double backward, int stages_since)
@@ -126,8 +126,9 @@ std::span<const double> PipelineEnds::operator()(
         ends_.push_back(micro_batches * (runs.front().forward_s + runs.front().backward_s));
         return ends_;
     }
-    find_points(runs, stages, schedule == Schedule::gpipe ? 0 : stages - micro_batches, hop_s);
-    if (schedule == Schedule::gpipe)
+    const bool flow_shops = traits_of(schedule).ends == EndsFormula::flow_shops;
+    find_points(runs, stages, flow_shops ? 0 : stages - micro_batches, hop_s);
+    if (flow_shops)
         find_gpipe_ends(micro_batches);
     else
         find_1f1b_ends(stages, micro_batches);

@@ -3,7 +3,7 @@
 // graph, found without walking the graph. Exact where it answers; tests hold it to the simulation.
 #pragma once
 
-#include "core/plan/training.h"
+#include "core/schedule/schedules.h"
 
 #include <span>
 #include <vector>

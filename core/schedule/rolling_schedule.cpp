@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/rolling_schedule.h"
 
-#include "core/plan/chunk_placement.h"
 #include "core/schedule/rank_actions.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/schedule/schedule_order.h"
+#include "core/schedule/schedules.h"
 
 namespace fourfold {
 

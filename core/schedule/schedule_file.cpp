@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/schedule_file.h"
 
+#include "core/base/json.h"
 #include "core/schedule/schedule_cells.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Pipeline schedules in the CSV of torch.distributed.pipelining: one row a rank, one action a cell.
 #pragma once
 
-#include "core/schedule/actions.h"
+#include "core/schedule/schedules.h"
 
 #include <filesystem>
 #include <string_view>

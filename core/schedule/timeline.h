@@ -36,12 +36,6 @@ struct Timeline {
 };
 
 // Durations that the simulation needs, in seconds.
-struct ChunkTimes {
-    double forward_s = 0, backward_s = 0; // one micro-batch; the whole backward
-    double weight_gradient_s = 0; // the part of backward_s that a schedule may move
-};
-// What an action of a chunk takes.
-double duration_of(ActionKind kind, const ChunkTimes& times);
 struct ScheduleTimes {
     std::vector<ChunkTimes> chunks; // pp * virtual_stages
     double send_receive_s = 0; // one activation or gradient hop between neighbouring stages

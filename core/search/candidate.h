@@ -16,7 +16,7 @@ struct Candidate {
     std::int16_t virtual_stages = 1, micro_batch = 1;
     Sharding sharding = Sharding::none;
     Recompute recompute = Recompute::none;
-    Schedule schedule = Schedule::one_f_one_b;
+    Schedule schedule = kPlainSchedule;
     std::uint8_t order = 0; // index into SearchSpace::orders
 
     [[nodiscard]] int gpus() const { return tp * cp * pp * dp; }

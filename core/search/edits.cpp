@@ -47,8 +47,8 @@ void settle(const ResolvedPlan& before, ResolvedPlan& plan)
     Training& training = plan.training;
     if (layout.pp == 1) {
         layout.virtual_stages = 1;
-        if (training.schedule != Schedule::gpipe)
-            training.schedule = Schedule::one_f_one_b;
+        if (!takes_chunks(training.schedule, 1) || traits_of(training.schedule).splits_backward)
+            training.schedule = schedule_taking(training.schedule, 1);
     }
     const int chunks = layout.pp * layout.virtual_stages;
     if (chunks != before.layout.pp * before.layout.virtual_stages)
@@ -183,17 +183,22 @@ void add_schedule(EditList& list)
 {
     if (list.plan().layout.pp == 1)
         return;
-    for (const Schedule schedule : {Schedule::one_f_one_b, Schedule::zb_h1, Schedule::zb_v}) {
+    const auto add = [&](const ScheduleTraits& traits, int virtual_stages) {
         list.add("schedule", EditClass::execution, [&](ResolvedPlan& plan) {
-            plan.training.schedule = schedule;
-            plan.layout.virtual_stages = schedule == Schedule::zb_v ? 2 : 1;
-        });
-    }
-    for (const int virtual_stages : {2, 3, 4, 5, 6, 8}) {
-        list.add("schedule", EditClass::execution, [&](ResolvedPlan& plan) {
-            plan.training.schedule = Schedule::interleaved;
+            plan.training.schedule = traits.schedule;
             plan.layout.virtual_stages = virtual_stages;
         });
+    };
+    for (const ScheduleTraits& traits : schedules()) {
+        if (traits.advised && traits.least_chunks == traits.most_chunks)
+            add(traits, traits.least_chunks);
+    }
+    for (const ScheduleTraits& traits : schedules()) {
+        for (const int virtual_stages : {2, 3, 4, 5, 6, 8}) {
+            if (traits.advised && traits.least_chunks < traits.most_chunks
+                && takes_chunks(traits.schedule, virtual_stages))
+                add(traits, virtual_stages);
+        }
     }
 }
 

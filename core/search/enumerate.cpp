@@ -10,23 +10,6 @@
 namespace fourfold {
 namespace {
 
-bool takes(Schedule schedule, int virtual_stages)
-{
-    switch (schedule) {
-    case Schedule::interleaved:
-        return virtual_stages >= 2;
-    case Schedule::zb_v:
-        return virtual_stages == 2;
-    case Schedule::gpipe:
-    case Schedule::one_f_one_b:
-    case Schedule::zb_h1:
-        return virtual_stages == 1;
-    case Schedule::csv:
-        return true;
-    }
-    return false;
-}
-
 // The order without the dimensions of one rank: what tells meshes apart.
 std::vector<Dimension> essential_order(const std::array<Dimension, 4>& order, const MeshUnit& unit)
 {
@@ -114,8 +97,8 @@ void for_each_candidate(const SearchSpace& space, const ResolvedPlan& plan, cons
             if (micro_batch > std::numeric_limits<std::int16_t>::max())
                 continue;
             candidate.micro_batch = std::int16_t(micro_batch);
-            const bool rounds = candidate.schedule == Schedule::interleaved && unit.pp > 1;
-            const std::int64_t batch_unit = std::int64_t(micro_batch) * unit.dp * (rounds ? unit.pp : 1);
+            const std::int64_t batch_unit
+                = std::int64_t(micro_batch) * unit.dp * micro_batch_rounds(candidate.schedule, unit.pp);
             candidate.global_batch = rounded_batch(plan.training.global_batch, batch_unit, space.batch_tolerance);
             if (candidate.global_batch > 0)
                 each_recompute();
@@ -124,14 +107,14 @@ void for_each_candidate(const SearchSpace& space, const ResolvedPlan& plan, cons
     const auto each_schedule = [&] {
         if (unit.pp == 1) {
             candidate.virtual_stages = 1;
-            candidate.schedule = Schedule::one_f_one_b;
+            candidate.schedule = kPlainSchedule;
             each_batch();
             return;
         }
         for (const Schedule schedule : space.schedule) {
             candidate.schedule = schedule;
             for (const int virtual_stages : space.virtual_stages) {
-                if (!takes(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max()
+                if (!takes_chunks(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max()
                     || std::int64_t(unit.pp) * virtual_stages > kMaxChunks)
                     continue;
                 candidate.virtual_stages = std::int16_t(virtual_stages);

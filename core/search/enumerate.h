@@ -36,8 +36,8 @@ private:
 
 // Calls `visit` for every candidate of a unit. Combinations that are the same layout come once: without a pipeline
 // there is one schedule and one virtual stage, without ranks to share with there is one sharding, a schedule takes the
-// virtual stages that it can (one for gpipe, 1f1b and zb-h1, two for zb-v, at least two for interleaved), and an order
-// counts only where it changes a group. Batches beyond the space's tolerance are left out.
+// virtual stages that it can (core/schedule/schedules.h), and an order counts only where it changes a group. Batches
+// beyond the space's tolerance are left out.
 void for_each_candidate(const SearchSpace& space, const ResolvedPlan& plan, const MeshUnit& unit,
     const std::function<void(const Candidate&)>& visit);
 

@@ -2,9 +2,9 @@
 #include "core/search/evaluator.h"
 
 #include "core/memory/replay.h"
-#include "core/plan/chunk_placement.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,16 +17,13 @@ bool same_degrees(const Candidate& a, const Candidate& b)
     return a.tp == b.tp && a.cp == b.cp && a.pp == b.pp && a.dp == b.dp && a.ep == b.ep;
 }
 
-// Schedules that part the backward place chunks and keep activations in ways of their own.
-bool parts_the_backward(Schedule schedule)
+// Whatever is the same for two schedules is a column of the table: those that place chunks and split the backward alike
+// cut a model into the same stages.
+bool same_stages(Schedule a, Schedule b)
 {
-    return schedule != Schedule::gpipe && schedule != Schedule::one_f_one_b && schedule != Schedule::interleaved;
-}
-
-// Schedules of one placement part a model into the same stages.
-Schedule placement_of(Schedule schedule)
-{
-    return parts_the_backward(schedule) ? schedule : Schedule::one_f_one_b;
+    const ScheduleTraits &one = traits_of(a), &other = traits_of(b);
+    return one.order == other.order && one.splits_backward == other.splits_backward
+        && (one.in_flight == InFlight::replayed) == (other.in_flight == InFlight::replayed);
 }
 
 std::size_t at(int i)
@@ -37,9 +34,11 @@ std::size_t at(int i)
 // Most actions whose order is kept: about 30 bytes each.
 constexpr std::size_t kKnownSteps = 100000;
 
+// Does the last micro-batch leave through the chunks that it came through, in one backward each?
 bool leaves_as_it_came(Schedule schedule)
 {
-    return schedule == Schedule::one_f_one_b || schedule == Schedule::interleaved;
+    const ScheduleTraits& traits = traits_of(schedule);
+    return !traits.splits_backward && traits.order == ChunkOrder::loop;
 }
 
 } // namespace
@@ -101,7 +100,7 @@ const ResolvedPlan& LayoutEvaluator::set(const Candidate& candidate)
         for (KnownStages& known : known_stages_)
             known.stages.move();
     }
-    if (!stages || placement_of(before) != placement_of(candidate.schedule))
+    if (!stages || !same_stages(before, candidate.schedule))
         stages_ = nullptr;
     placed_ = candidate;
     return plan_;
@@ -118,7 +117,7 @@ bool LayoutEvaluator::composes() const
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
     const CostContext& context = terms_.context();
-    return !training.recompute_layers && training.schedule != Schedule::csv && context.peak_flops > 0
+    return !training.recompute_layers && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0
         && context.memory_bytes_s > 0
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }
@@ -129,15 +128,14 @@ void LayoutEvaluator::find_stages()
         return;
     terms_.set_layout(plan_);
     const Training& training = plan_.training;
-    const Schedule placement = placement_of(training.schedule);
     const auto known = std::find_if(known_stages_.begin(), known_stages_.end(), [&](const KnownStages& stages) {
         return stages.sharding == training.sharding && stages.virtual_stages == plan_.layout.virtual_stages
-            && stages.placement == placement;
+            && same_stages(stages.schedule, training.schedule);
     });
     if (known != known_stages_.end()) {
         stages_ = &known->stages;
     } else {
-        known_stages_.push_back({training.sharding, plan_.layout.virtual_stages, placement, {}});
+        known_stages_.push_back({training.sharding, plan_.layout.virtual_stages, training.schedule, {}});
         stages_ = &known_stages_.back().stages;
         stages_->find(plan_, terms_);
     }
@@ -198,9 +196,9 @@ double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
 double LayoutEvaluator::peak_of(std::size_t run, int stage)
 {
     const int pp = plan_.layout.pp;
-    const Schedule schedule = plan_.training.schedule;
     const auto kinds = stages_->chunks_of(run);
-    if (pp > 1 && (schedule == Schedule::zb_h1 || schedule == Schedule::zb_v))
+    const InFlight rule = traits_of(plan_.training.schedule).in_flight;
+    if (pp > 1 && rule == InFlight::replayed)
         return replayed_peak(run, stage);
     if (kinds.size() > 1) {
         rank_bytes_.clear();
@@ -209,7 +207,7 @@ double LayoutEvaluator::peak_of(std::size_t run, int stage)
         return interleaved_peak(rank_bytes_, stage, pp, simulated_);
     }
     const ChunkBytes& chunk = bytes_[at(kinds.front())];
-    const bool all = pp > 1 && schedule == Schedule::gpipe;
+    const bool all = pp > 1 && rule == InFlight::all;
     const int in_flight = all ? plan_.training.micro_batches : std::min(simulated_, pp - stage);
     return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
 }

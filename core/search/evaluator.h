@@ -59,7 +59,7 @@ private:
     // The action lists of a pipeline and an order to time them in. Layouts that are sharded, placed or recomputed
     // in other ways share them.
     struct Actions {
-        Schedule schedule = Schedule::one_f_one_b;
+        Schedule schedule = kPlainSchedule;
         int stages = 0, virtual_stages = 0, micro_batches = 0;
         std::vector<std::vector<Action>> lists;
         ScheduleOrder order;
@@ -96,7 +96,7 @@ private:
     struct KnownStages {
         Sharding sharding = Sharding::none;
         int virtual_stages = 1;
-        Schedule placement = Schedule::one_f_one_b;
+        Schedule schedule = kPlainSchedule;
         LayoutStages stages;
     };
     std::vector<KnownStages> known_stages_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/layout_stages.h"
 
-#include "core/plan/chunk_placement.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ void LayoutStages::find_runs(const ResolvedPlan& plan)
     const Schedule schedule = plan.training.schedule;
     const int chunks = int(kind_of_chunk_.size());
     // Stages of these schedules do not hold less the later they stand.
-    const bool alone = schedule == Schedule::zb_h1 || schedule == Schedule::zb_v;
+    const bool alone = traits_of(schedule).in_flight == InFlight::replayed;
     virtual_stages_ = static_cast<std::size_t>(layout.virtual_stages);
     runs_.clear();
     run_chunks_.clear();

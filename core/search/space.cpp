@@ -137,7 +137,10 @@ SearchSpace default_space(const ResolvedPlan& plan, std::vector<int> gpus)
     space.micro_batch = {1, 2, 4, 8, 16};
     space.sharding = {Sharding::none, Sharding::optimizer, Sharding::parameters};
     space.recompute = {Recompute::none, Recompute::selective, Recompute::full};
-    space.schedule = {Schedule::one_f_one_b, Schedule::interleaved};
+    for (const ScheduleTraits& traits : schedules()) {
+        if (traits.common)
+            space.schedule.push_back(traits.schedule);
+    }
     space.orders = {plan.layout.order};
     return space;
 }

@@ -120,13 +120,11 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
         shard_ = shard;
     }
     const Layout& layout = plan.layout;
-    const Schedule schedule = plan.training.schedule;
     const auto packed = [&](GroupKind group) { return std::int32_t(context_.span(group).key()); };
     const bool experts = plan.model.experts.has_value(), pipeline = layout.pp > 1;
-    const bool whole_backward
-        = schedule == Schedule::gpipe || schedule == Schedule::one_f_one_b || schedule == Schedule::interleaved;
     const Key key{layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
-        experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0, pipeline && !whole_backward ? 1 : 0};
+        experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0,
+        pipeline && traits_of(plan.training.schedule).splits_backward ? 1 : 0};
     cut_ = &cuts_[key];
 }
 

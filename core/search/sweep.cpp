@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kValues{"tps_per_gpu", "tflops_per_gpu", "mfu", "memory_gib", "step_time_s"};
 
-Schedule schedule_for(Schedule base, int pp, int virtual_stages)
-{
-    if (pp == 1)
-        return Schedule::one_f_one_b;
-    if (virtual_stages > 1)
-        return base == Schedule::zb_v || base == Schedule::csv ? base : Schedule::interleaved;
-    return base == Schedule::interleaved || base == Schedule::zb_v ? Schedule::one_f_one_b : base;
-}
-
 GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
 {
     GridCell cell;
@@ -140,7 +131,8 @@ Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& 
     candidate.micro_batch = std::int16_t(layout.micro_batch);
     candidate.sharding = base.training.sharding;
     candidate.recompute = base.training.recompute;
-    candidate.schedule = schedule_for(base.training.schedule, layout.pp, layout.virtual_stages);
+    candidate.schedule
+        = layout.pp == 1 ? kPlainSchedule : schedule_taking(base.training.schedule, layout.virtual_stages);
     ResolvedPlan plan = base;
     place(candidate, space, base, plan);
     return plan;

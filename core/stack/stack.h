@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/plan/layout.h"
-#include "core/plan/training.h"
+#include "core/layout/layout.h"
+#include "core/layout/training.h"
 #include "core/stack/domain.h"
 #include "core/stack/fit_set.h"
 
@@ -22,6 +22,14 @@ enum class MemoryConvention { peak_allocated, peak_reserved, device };
 // How the stack spreads layers over pipeline stages when a plan does not say: core/plan/stage_layers.h.
 enum class StageSplit { even, equal, middle, cost };
 
+// What the stack refuses or breaks on when pp is above 1.
+struct PipelineRules {
+    bool fill_warm_up = false; // crashes with fewer than pp - 1 micro-batches
+    bool fill_1f1b = false; // its 1F1B stops with fewer than pp micro-batches
+    bool shard_only_optimizer = false; // refuses to shard gradients or parameters
+    bool operator==(const PipelineRules&) const = default;
+};
+
 // The shipped preset that a user's calibrated one was made from.
 struct PresetBase {
     std::string id, sha256; // of its file at that time
@@ -33,6 +41,7 @@ struct Stack {
     MemoryConvention memory_convention = MemoryConvention::peak_reserved;
     int memory_stage = -1; // the stage whose memory is published; -1 = the largest
     StageSplit stage_split = StageSplit::even;
+    PipelineRules pipeline_rules;
     int vocab_multiple = 128; // vocabulary is padded to this times tp
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
     Json training_defaults; // values for the keys of `training` that a plan leaves out

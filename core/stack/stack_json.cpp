@@ -59,6 +59,31 @@ Expected<StageSplit> read_stage_split(const Fields& fields, StageSplit fallback)
     return fields.wrong("stage_split", "\"even\", \"equal\", \"middle\" or \"cost\"");
 }
 
+constexpr std::pair<const char*, bool PipelineRules::*> kPipelineRules[]{{"fill_warm_up", &PipelineRules::fill_warm_up},
+    {"fill_1f1b", &PipelineRules::fill_1f1b}, {"shard_only_optimizer", &PipelineRules::shard_only_optimizer}};
+
+Expected<PipelineRules> read_pipeline_rules(const Fields& fields)
+{
+    PipelineRules rules;
+    if (!fields.has("pipeline_rules"))
+        return rules;
+    FOURFOLD_TRY(const Fields json, fields.object("pipeline_rules"));
+    for (const auto& [key, member] : kPipelineRules) {
+        FOURFOLD_TRY(rules.*member, json.boolean_or(key, false));
+    }
+    return rules;
+}
+
+Json to_json(const PipelineRules& rules)
+{
+    Json json = Json::object();
+    for (const auto& [key, member] : kPipelineRules) {
+        if (rules.*member)
+            json[key] = true;
+    }
+    return json;
+}
+
 Expected<void> read_order(const Fields& fields, std::array<Dimension, 4>& order)
 {
     const std::string expected = "a list of \"tp\", \"cp\", \"pp\" and \"dp\", each once, innermost first";
@@ -119,6 +144,7 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(stack.memory_convention, read_convention(fields, stack.memory_convention));
     FOURFOLD_TRY(stack.memory_stage, fields.small_integer_or("memory_stage", stack.memory_stage, -1, kMostStages));
     FOURFOLD_TRY(stack.stage_split, read_stage_split(fields, stack.stage_split));
+    FOURFOLD_TRY(stack.pipeline_rules, read_pipeline_rules(fields));
     FOURFOLD_TRY(
         stack.vocab_multiple, fields.small_integer_or("vocab_multiple", stack.vocab_multiple, 1, kMostVocabMultiple));
     FOURFOLD_CHECK(read_order(fields, stack.order));
@@ -160,6 +186,8 @@ Json to_json(const Stack& stack)
     Json json = {{"id", stack.id}, {"name", stack.name}, {"memory_convention", to_text(stack.memory_convention)},
         {"memory_stage", stack.memory_stage}, {"stage_split", to_text(stack.stage_split)},
         {"vocab_multiple", stack.vocab_multiple}};
+    if (stack.pipeline_rules != PipelineRules{})
+        json["pipeline_rules"] = to_json(stack.pipeline_rules);
     json["order"] = Json::array();
     for (const Dimension dimension : stack.order)
         json["order"].push_back(std::string(name(dimension)));

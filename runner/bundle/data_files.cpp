@@ -10,7 +10,7 @@ Expected<void> for_each_file(
         FOURFOLD_CHECK(change("run.data." + std::to_string(i) + ".path", plan.run.data[i].path));
     for (std::size_t i = 0; i < plan.run.eval.data.size(); ++i)
         FOURFOLD_CHECK(change("run.eval.data." + std::to_string(i) + ".path", plan.run.eval.data[i].path));
-    if (plan.training.schedule == Schedule::csv)
+    if (!plan.training.schedule_csv.empty())
         FOURFOLD_CHECK(change("training.schedule", plan.training.schedule_csv));
     return {};
 }

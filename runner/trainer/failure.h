@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/plan/layout.h"
+#include "core/layout/layout.h"
 #include "runner/trainer/comm/flight_recorder.h"
 #include "runner/trainer/comm/watch.h"
 #include "runner/trainer/job.h"

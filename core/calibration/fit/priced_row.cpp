@@ -19,11 +19,12 @@ Constant constant_named(const std::string& name)
     return Constant::zero;
 }
 
-// Memory is at its peak once the pipeline is full: what follows repeats. GPipe fills up to its last micro-batch.
+// Memory is at its peak once the pipeline is full: what follows repeats. Unless the schedule fills up to its last
+// micro-batch.
 int micro_batches_to_reach_the_peak(const ResolvedPlan& plan)
 {
     const int all = micro_batches_to_simulate(plan);
-    if (plan.training.schedule == Schedule::gpipe || plan.training.schedule == Schedule::csv)
+    if (traits_of(plan.training.schedule).in_flight == InFlight::all)
         return all;
     return std::min(all, 4 * plan.layout.pp);
 }

@@ -5,7 +5,7 @@
 
 #include "core/calibration/fit/fit.h"
 #include "core/cost/context.h"
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 #include "core/schedule/schedule_order.h"
 #include "core/stack/constants.h"
 

@@ -2,7 +2,7 @@
 // The 4D grid of ranks and its groups. Which rank stands where is the planner's Layout, nothing else.
 #pragma once
 
-#include "core/plan/layout.h"
+#include "core/layout/layout.h"
 #include "runner/trainer/comm/communicator.h"
 
 #include <functional>

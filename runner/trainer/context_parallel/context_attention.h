@@ -2,7 +2,7 @@
 // Causal attention over a sequence that context-parallel ranks share, each holding its part by slice.h.
 #pragma once
 
-#include "core/plan/training.h"
+#include "core/layout/training.h"
 #include "runner/trainer/comm/communicator.h"
 
 namespace fourfold::trainer {

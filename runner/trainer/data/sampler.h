@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/expected.h"
-#include "core/plan/run_settings.h"
+#include "core/layout/run_settings.h"
 #include "runner/trainer/data/token_file.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/expected.h"
-#include "core/plan/run_settings.h"
+#include "core/layout/run_settings.h"
 
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,7 @@
 //   the parts of the own rank are added up; a pipeline of stage 3 does it once a step.
 #pragma once
 
-#include "core/plan/training.h"
+#include "core/layout/training.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 

@@ -5,7 +5,7 @@
 // already compute.
 #pragma once
 
-#include "core/plan/training.h"
+#include "core/layout/training.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/shard.h"
 
-#include "core/plan/chunk_placement.h"
+#include "core/schedule/schedules.h"
 #include "runner/trainer/model/weight_names.h"
 
 #include <algorithm>

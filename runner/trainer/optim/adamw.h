@@ -2,7 +2,7 @@
 // AdamW (Loshchilov, Hutter 2019, arXiv:1711.05101, algorithm 2) on flat buffers, and the gradient norm.
 #pragma once
 
-#include "core/plan/run_settings.h"
+#include "core/layout/run_settings.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 

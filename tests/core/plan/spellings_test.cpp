@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/run_settings.h"
-#include "core/plan/training.h"
+#include "core/layout/run_settings.h"
+#include "core/layout/training.h"
 
 #include <gtest/gtest.h>
 

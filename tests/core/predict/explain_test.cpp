@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Explanations: every level adds up, and the trees say what the prediction says.
-#include "core/predict/allocation_formula.h"
 #include "core/predict/explain.h"
-#include "core/program/build.h"
+#include "core/program/allocations.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <set>
 #include <string_view>
 
@@ -90,30 +90,115 @@ TEST(Explain, MemoryCountsMicroBatchesInFlight)
     EXPECT_THAT(kept->formula, testing::HasSubstr("in flight"));
 }
 
-// The words of a formula are a second way to the same bytes: they may not drift from the sizes that are used.
-TEST(Explain, EveryAllocationHasAFormulaThatComesToItsBytes)
+// Reads the arithmetic of a formula's text and passes over its words: "bytes 2 * (hidden 4096 / TP 4)" is 2048. A size
+// has its unit behind it, "one layer 12.3 MB".
+class Reader {
+public:
+    explicit Reader(std::string_view text)
+        : text_(text)
+    {
+    }
+    double sum()
+    {
+        double value = product();
+        for (skip(); at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-'); skip()) {
+            const char sign = text_[at_++];
+            value += sign == '+' ? product() : -product();
+        }
+        return value;
+    }
+    [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
+
+private:
+    double product()
+    {
+        double value = number();
+        for (skip(); at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/'); skip()) {
+            const bool times = text_[at_++] == '*';
+            const double factor = number();
+            value = times ? value * factor : value / factor;
+        }
+        return value;
+    }
+    double number()
+    {
+        skip();
+        if (at_ < text_.size() && text_[at_] == '(') {
+            ++at_;
+            const double value = sum();
+            skip();
+            EXPECT_EQ(text_.substr(at_, 1), ")") << text_;
+            ++at_;
+            return value;
+        }
+        const std::string rest(text_.substr(at_));
+        char* end = nullptr;
+        const double value = std::strtod(rest.c_str(), &end);
+        EXPECT_NE(end, rest.c_str()) << rest << " in " << text_;
+        at_ += std::size_t(end - rest.c_str());
+        const std::string_view unit = text_.substr(at_, 3);
+        return value * (unit == " MB" ? 1e6 : unit == " GB" ? 1e9 : 1);
+    }
+    // Blanks and the words of labels and units; some labels have digits in them, but none begins with one.
+    void skip()
+    {
+        while (at_ < text_.size() && (text_[at_] == ' ' || std::isalpha(static_cast<unsigned char>(text_[at_])) != 0)) {
+            while (
+                at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+                ++at_;
+            while (at_ < text_.size() && text_[at_] == ' ')
+                ++at_;
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+void expect_text_comes_to(double value, const std::string& text)
+{
+    Reader reader(text);
+    EXPECT_NEAR(reader.sum() / value, 1, 3e-3) << text; // texts have four digits
+    EXPECT_TRUE(reader.at_end()) << text;
+}
+
+void expect_text_comes_to(const Formula::Named& named)
+{
+    expect_text_comes_to(named.value, named.text);
+    for (const Formula::Named& inner : named.named)
+        expect_text_comes_to(inner);
+}
+
+// A size and its explanation are one template; what the text says is what it comes to.
+TEST(Explain, EveryAllocationReadsAsItsBytes)
 {
     std::set<std::string_view> seen;
+    const auto same = [&](const std::vector<Allocation>& sizes, const std::vector<AllocationOf<Formula>>& explained) {
+        ASSERT_EQ(sizes.size(), explained.size());
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            seen.insert(sizes[i].name);
+            EXPECT_EQ(sizes[i].name, explained[i].name);
+            EXPECT_EQ(sizes[i].lifetime, explained[i].lifetime);
+            EXPECT_EQ(sizes[i].bytes, explained[i].bytes.value()) << sizes[i].name;
+            expect_text_comes_to(sizes[i].bytes, explained[i].bytes.text());
+            for (const Formula::Named& named : explained[i].bytes.named())
+                expect_text_comes_to(named);
+        }
+    };
     const auto check = [&](const ResolvedPlan& plan) {
         SCOPED_TRACE(to_json(plan, PresetStyle::ids).dump());
-        for (const StageProgram& stage : build_program(plan)) {
-            const AllocationFormulas formulas(plan, stage);
-            const auto same = [&](const Allocation& allocation, int chunk) {
-                seen.insert(allocation.name);
-                const AllocationFormula formula = formulas.of(allocation, chunk);
-                EXPECT_NEAR(formula.bytes / allocation.bytes, 1, 1e-12) << allocation.name << ": " << formula.text;
-                EXPECT_FALSE(formula.text.empty()) << allocation.name;
-            };
-            for (const Allocation& allocation : stage.allocations) {
-                same(allocation, -1);
-                if (allocation.name == "weights") {
-                    EXPECT_NEAR(*formulas.of(allocation, -1).inputs.at(0).value / stage.parameters, 1, 1e-12);
-                }
-            }
+        const RankShape rank = rank_shape(plan);
+        const std::vector<int> homes
+            = chunk_placement(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages);
+        const std::vector<ChunkShape> shapes = chunk_shapes(plan, homes);
+        for (const StageProgram& stage : build_program(plan, homes)) {
+            StageParameters parameters;
             for (const ChunkProgram& chunk : stage.chunks) {
-                for (const Allocation& allocation : chunk.allocations)
-                    same(allocation, chunk.chunk);
+                const ChunkShape& shape = shapes[std::size_t(chunk.chunk)];
+                add_chunk_parameters(parameters, plan, rank, shape);
+                same(chunk.allocations, chunk_allocations<Formula>(plan, rank, shape));
             }
+            same(stage.allocations, state_allocations<Formula>(plan, rank, parameters));
         }
     };
     for (const ResolvedPlan& plan : random_valid_plans(400, 11))
@@ -137,20 +222,20 @@ TEST(Explain, EveryAllocationHasAFormulaThatComesToItsBytes)
     EXPECT_GE(seen.size(), 15u) << "of the names in core/program";
 }
 
-// What a product's text says is what it comes to: evaluated here as text.
-TEST(Explain, AFormulaReadsAsItsValue)
+TEST(Explain, WeightsOpenIntoTheParametersOfTheGpu)
 {
-    const ResolvedPlan plan = example("llama-3.1-8b-tsubame4-16");
-    const std::vector<StageProgram> program = build_program(plan);
-    const StageProgram& stage = program.front();
-    const AllocationFormulas formulas(plan, stage);
-    for (const Allocation& allocation : stage.allocations) {
-        if (allocation.name != "weights")
-            continue;
-        double bytes = 0, parameters = 0;
-        const std::string text = formulas.of(allocation, -1).text;
-        ASSERT_EQ(std::sscanf(text.c_str(), "%lf bytes * %lf B parameters", &bytes, &parameters), 2) << text;
-        EXPECT_NEAR(bytes * parameters * 1e9 / allocation.bytes, 1, 1e-3) << text;
+    for (const char* id : {"llama-3.1-8b-tsubame4-16", "bloom-200b-jean-zay-320"}) {
+        const Prediction p = predict(example(id));
+        const Explanation* weights = nullptr;
+        const Explanation tree = *explain(p, "memory_gib");
+        ASSERT_NE(weights = child(tree, "weights"), nullptr);
+        ASSERT_NE(weights = child(*weights, "weights"), nullptr);
+        const Explanation* parameters = child(*weights, "parameters of this GPU");
+        ASSERT_NE(parameters, nullptr);
+        double largest = 0;
+        for (const StageProgram& stage : build_program(p.plan))
+            largest = std::max(largest, stage.parameters);
+        EXPECT_NEAR(*parameters->value / largest, 1, 1e-12) << id;
     }
 }
 

@@ -2,7 +2,7 @@
 #include "core/base/json.h"
 #include "core/report/timeline_export.h"
 #include "core/report/timeline_painter.h"
-#include "core/schedule/actions.h"
+#include "core/schedule/schedules.h"
 
 #include <cairo.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/closed_form.h"
+#include "core/predict/pipeline_advice.h"
+#include "core/schedule/schedules.h"
 
 #include "tests/core/schedule/schedule_cases.h"
 

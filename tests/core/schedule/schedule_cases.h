@@ -2,7 +2,7 @@
 // The pipelines on which schedules and their simulation are tested.
 #pragma once
 
-#include "core/schedule/actions.h"
+#include "core/schedule/schedules.h"
 #include "core/schedule/timeline.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/schedule_file.h"
 
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 #include "tests/core/schedule/schedule_cases.h"
 
 #include <gmock/gmock.h>

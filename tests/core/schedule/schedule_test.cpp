@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/chunk_placement.h"
+#include "core/schedule/schedules.h"
 #include "tests/core/schedule/schedule_cases.h"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 const Json kFull = Json::parse(R"({
         "id": "some-stack", "name": "Some stack", "source": "fitted to a table", "date": "2026-11-21",
-        "memory_convention": "peak_allocated", "memory_stage": 0, "stage_split": "cost", "vocab_multiple": 64,
+        "memory_convention": "peak_allocated", "memory_stage": 0, "stage_split": "cost", "pipeline_rules": {"fill_warm_up": true}, "vocab_multiple": 64,
         "order": ["tp", "cp", "dp", "pp"],
         "training_defaults": {"sharding": "optimizer", "fsdp": {"layers_per_unit": 2}},
         "constants": {"source": "8 rows", "gemm_efficiency": 0.8, "host_ms": {"value": 11.6, "source": "row 3"}},
@@ -28,6 +28,7 @@ TEST(Stack, ReadsEveryKey)
     EXPECT_EQ(stack->memory_stage, 0);
     EXPECT_EQ(stack->vocab_multiple, 64);
     EXPECT_EQ(stack->stage_split, StageSplit::cost);
+    EXPECT_EQ(stack->pipeline_rules, (PipelineRules{.fill_warm_up = true}));
     EXPECT_EQ(stack->order, (std::array{Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp}));
     EXPECT_EQ(stack->training_defaults["sharding"], "optimizer");
     EXPECT_EQ(stack->constants, (std::map<std::string, double>{{"gemm_efficiency", 0.8}, {"host_ms", 11.6}}));
@@ -85,6 +86,7 @@ TEST(Stack, NamesTheWrongField)
         {"/memory_convention", "rss", "s.json: memory_convention", "\"peak_reserved\""},
         {"/memory_stage", -2, "s.json: memory_stage", "from -1"},
         {"/stage_split", "uneven", "s.json: stage_split", "\"even\""},
+        {"/pipeline_rules/fill_1f1b", "yes", "s.json: pipeline_rules: fill_1f1b", "true or false"},
         {"/vocab_multiple", 0, "s.json: vocab_multiple", "found 0"},
         {"/order", "tp", "s.json: order", "innermost first"},
         {"/order", {"tp", "cp", "dp"}, "s.json: order", "each once"},

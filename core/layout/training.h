@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/schedule/schedules.h"
 
 #include <optional>
 #include <string>
@@ -10,7 +11,6 @@
 
 namespace fourfold {
 
-enum class Schedule { gpipe, one_f_one_b, interleaved, zb_h1, zb_v, csv };
 enum class Sharding { none, optimizer, gradients, parameters, hybrid };
 enum class Recompute { none, selective, full };
 enum class Precision { fp32, fp16, bf16, fp8 };
@@ -42,8 +42,8 @@ struct Training {
     int global_batch = 1; // sequences per step over the whole job
     int micro_batches = 1; // per step and pipeline: global_batch / (micro_batch * dp)
     std::optional<RampUp> ramp_up;
-    Schedule schedule = Schedule::one_f_one_b;
-    std::string schedule_csv; // file name when schedule == csv
+    Schedule schedule = kPlainSchedule;
+    std::string schedule_csv; // name of the schedule file; empty without one
     Sharding sharding = Sharding::none;
     Recompute recompute = Recompute::none;
     std::optional<int> recompute_layers; // layers per stage that recompute; empty = all
@@ -62,8 +62,10 @@ struct Training {
     FlopConvention flop_convention = FlopConvention::palm;
 };
 
-// Spelling in plan files, e.g. to_text(Schedule::one_f_one_b) == "1f1b"; from_text fails with the list of spellings.
-std::string to_text(Schedule);
+std::string schedule_name(const Training& training); // as written in a plan: the schedule, or its file
+
+// Spelling in plan files, e.g. to_text(Sharding::parameters) == "parameters"; from_text fails with the list of
+// spellings.
 std::string to_text(Sharding);
 std::string to_text(Recompute);
 std::string to_text(Precision);

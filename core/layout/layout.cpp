@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/layout.h"
+#include "core/layout/layout.h"
 
 #include <algorithm>
 

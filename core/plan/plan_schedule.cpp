@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/schedule/plan_schedule.h"
+#include "core/plan/plan_schedule.h"
 
 #include "core/base/text.h"
-#include "core/plan/chunk_placement.h"
 #include "core/plan/named_file.h"
 #include "core/schedule/rank_actions.h"
 #include "core/schedule/schedule_file.h"
+#include "core/schedule/schedules.h"
 
 namespace fourfold {
 namespace {
@@ -57,7 +57,7 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
 {
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
-    if (training.schedule != Schedule::csv) {
+    if (training.schedule_csv.empty()) {
         PlanSchedule schedule{{}, chunk_placement(training.schedule, layout.pp, layout.virtual_stages),
             {training.schedule, layout.pp, layout.virtual_stages, micro_batches}};
         FOURFOLD_CHECK(check_schedule(schedule.shape));
@@ -77,7 +77,7 @@ Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches
     }
     FOURFOLD_CHECK(check_against_plan(*file, plan));
     return PlanSchedule{std::move(file->actions), std::move(file->stage_of_chunk),
-        {Schedule::csv, layout.pp, layout.virtual_stages, file->micro_batches}};
+        {training.schedule, layout.pp, layout.virtual_stages, file->micro_batches}};
 }
 
 const std::vector<Action>& PlanSchedule::actions_of(std::size_t stage, std::vector<Action>& room) const
@@ -103,13 +103,13 @@ std::size_t passes_of(const ScheduleShape& shape)
 
 Reason broken_schedule(const ResolvedPlan& plan, const Problem& problem)
 {
-    return {plan.training.schedule == Schedule::csv ? "schedule_file" : "schedule", problem.where,
+    return {plan.training.schedule_csv.empty() ? "schedule" : "schedule_file", problem.where,
         problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint, ""};
 }
 
 std::optional<Reason> broken_schedule_file(const ResolvedPlan& plan)
 {
-    if (plan.training.schedule != Schedule::csv)
+    if (plan.training.schedule_csv.empty())
         return std::nullopt;
     const auto schedule = plan_schedule(plan, plan.training.micro_batches);
     return schedule ? std::nullopt : std::optional(broken_schedule(plan, schedule.error()));

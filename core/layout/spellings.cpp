@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one place that knows how the values of an enum are written in a plan file.
 #include "core/base/text.h"
-#include "core/plan/run_settings.h"
-#include "core/plan/training.h"
+#include "core/layout/run_settings.h"
+#include "core/layout/training.h"
 
 #include <utility>
 
@@ -18,9 +18,15 @@ const Table<Enum>& table();
 template <>
 const Table<Schedule>& table<Schedule>()
 {
-    // A schedule file is written by its name, not by a word: Schedule::csv has no spelling of its own.
-    static const Table<Schedule> kTable{{Schedule::gpipe, "gpipe"}, {Schedule::one_f_one_b, "1f1b"},
-        {Schedule::interleaved, "interleaved"}, {Schedule::zb_h1, "zb-h1"}, {Schedule::zb_v, "zb-v"}};
+    // A schedule file is written by its own name, not by a word.
+    static const auto kTable = [] {
+        Table<Schedule> table;
+        for (const ScheduleTraits& traits : schedules()) {
+            if (traits.generator != nullptr)
+                table.emplace_back(traits.schedule, traits.name);
+        }
+        return table;
+    }();
     return kTable;
 }
 template <>
@@ -96,7 +102,7 @@ std::string spelling(Enum value)
         if (known == value)
             return text;
     }
-    return "csv"; // Schedule::csv only: every other enum is complete
+    return ""; // every table is complete
 }
 } // namespace
 
@@ -130,7 +136,6 @@ Expected<Enum> from_text(const std::string& text, const std::string& where)
     template std::vector<std::string> spellings<Enum>();                                                               \
     template Expected<Enum> from_text<Enum>(const std::string&, const std::string&);
 
-FOURFOLD_SPELLED(Schedule)
 FOURFOLD_SPELLED(Sharding)
 FOURFOLD_SPELLED(Recompute)
 FOURFOLD_SPELLED(Precision)
@@ -141,6 +146,13 @@ FOURFOLD_SPELLED(Offload)
 FOURFOLD_SPELLED(FlopConvention)
 FOURFOLD_SPELLED(LrSchedule)
 #undef FOURFOLD_SPELLED
+template std::vector<std::string> spellings<Schedule>();
+template Expected<Schedule> from_text<Schedule>(const std::string&, const std::string&);
+
+std::string schedule_name(const Training& training)
+{
+    return training.schedule_csv.empty() ? to_text(training.schedule) : training.schedule_csv;
+}
 
 double bytes_per_element(Precision precision)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/plan/run_settings.h"
+#include "core/layout/run_settings.h"
 
 #include <algorithm>
 #include <cmath>
