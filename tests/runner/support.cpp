@@ -197,18 +197,33 @@ std::vector<Json> read_events(const std::filesystem::path& file)
     return out;
 }
 
-int processes_of(const std::string& run)
+namespace {
+// Processes whose environment has all of these entries.
+std::vector<pid_t> processes_with(const std::vector<std::string>& entries)
 {
-    int count = 0;
+    std::vector<pid_t> found;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
         std::ifstream in(entry.path() / "environ", std::ios::binary);
         std::stringstream text;
-        text << in.rdbuf();
-        if (!run.empty() && text.str().find("FOURFOLD_RUN=" + run) != std::string::npos)
-            ++count;
+        text << '\0' << in.rdbuf() << '\0';
+        if (std::all_of(entries.begin(), entries.end(),
+                [&](const std::string& wanted) { return text.str().find('\0' + wanted + '\0') != std::string::npos; }))
+            found.push_back(std::atoi(entry.path().filename().c_str()));
     }
-    return count;
+    return found;
+}
+} // namespace
+
+int processes_of(const std::string& run)
+{
+    return run.empty() ? 0 : static_cast<int>(processes_with({"FOURFOLD_RUN=" + run}).size());
+}
+
+pid_t rank_process(const std::string& run, int rank)
+{
+    const auto found = processes_with({"FOURFOLD_RUN=" + run, "RANK=" + std::to_string(rank)});
+    return found.empty() ? 0 : found.front();
 }
 
 bool wait_until(const std::function<bool()>& done, double seconds)

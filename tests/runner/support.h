@@ -97,6 +97,8 @@ void expect_whole(const std::vector<Json>& events, const std::string& status);
 std::vector<Json> read_events(const std::filesystem::path& file);
 // Processes whose environment carries FOURFOLD_RUN=<run>.
 int processes_of(const std::string& run);
+// The process of a rank on this computer; 0 where there is none.
+pid_t rank_process(const std::string& run, int rank);
 // Waits until `done` or `seconds` have passed; says whether it became true.
 bool wait_until(const std::function<bool()>& done, double seconds = 30);
 

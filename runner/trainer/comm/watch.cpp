@@ -23,6 +23,10 @@ std::string sign_of(int rank)
 {
     return "sign/" + std::to_string(rank);
 }
+std::string heard_by(int rank)
+{
+    return "heard/" + std::to_string(rank);
+}
 } // namespace
 
 struct Watch::State {
@@ -44,9 +48,10 @@ struct Watch::State {
             std::string text;
             try {
                 store->set(sign_of(job.rank), std::to_string(++count));
-                failed = store->has(kTold);
-                if (failed)
-                    text = store->get(kTold);
+                if (const auto told = hear()) {
+                    failed = true;
+                    text = *told;
+                }
             } catch (const std::exception&) {
                 failed = true; // rank 0 is gone
             }
@@ -58,6 +63,16 @@ struct Watch::State {
             }
             wake.wait_for(lock, seconds(kBeatSeconds), [this] { return stop; });
         }
+    }
+
+    // What the first rank told, if it has.
+    std::optional<std::string> hear()
+    {
+        if (!store->has(kTold))
+            return std::nullopt;
+        const std::string text = store->get(kTold);
+        store->set(heard_by(job.rank), "1");
+        return text;
     }
 
     // Each rank's sign of life; empty where it never gave one.
@@ -119,10 +134,23 @@ void Watch::tell(const std::string& line)
 {
     try {
         state_->store->set(kTold, line);
-        if (state_->job.rank == 0) // it serves what the others have yet to read
-            std::this_thread::sleep_for(seconds(2 * kBeatSeconds));
     } catch (const std::exception&) {
         // Then the others notice that the meeting point is gone.
+    }
+    outlast_the_others();
+}
+
+void Watch::outlast_the_others()
+{
+    if (state_->job.rank != 0)
+        return;
+    const auto deadline = Clock::now() + seconds(kHearingSeconds);
+    try {
+        for (int rank = 1; rank < state_->job.world_size; ++rank)
+            while (!state_->store->has(heard_by(rank)) && Clock::now() < deadline)
+                std::this_thread::sleep_for(seconds(kBeatSeconds / 10));
+    } catch (const std::exception&) {
+        // It serves the meeting point itself: nothing to outlast.
     }
 }
 
@@ -131,8 +159,8 @@ std::optional<std::string> Watch::told(double limit)
     const auto deadline = Clock::now() + seconds(limit);
     try {
         while (Clock::now() < deadline) {
-            if (state_->store->has(kTold))
-                return state_->store->get(kTold);
+            if (const auto text = state_->hear())
+                return text;
             std::this_thread::sleep_for(seconds(kBeatSeconds / 5));
         }
     } catch (const std::exception&) {
