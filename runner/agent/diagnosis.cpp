@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 namespace fourfold {
@@ -69,33 +70,67 @@ std::filesystem::path stack_file(const std::filesystem::path& folder, int rank)
     return folder / ("rank" + std::to_string(rank) + ".stack");
 }
 
+Expected<FileDescriptor> open_page(const std::filesystem::path& folder, int rank)
+{
+    return open_file(progress_file(folder, rank), O_RDONLY | O_NONBLOCK);
+}
+
+// The page as bytes; the writer may be in the middle of a change.
+struct PageCopy {
+    uint64_t magic, version, number, group_number, inside;
+    double since_s;
+    char operation[200], group[200];
+    uint64_t failure_origin;
+    char failure_kind[16], failure_message[1024];
+};
+static_assert(sizeof(PageCopy) == sizeof(ProgressPage));
+
+std::optional<PageCopy> copy_of(const FileDescriptor& file)
+{
+    PageCopy copy{};
+    if (pread(file.get(), &copy, sizeof copy, 0) != ssize_t(sizeof copy) || copy.magic != ProgressPage::kMagic)
+        return {};
+    return copy;
+}
+
+template <std::size_t N>
+std::string text_of(const char (&text)[N])
+{
+    return {text, strnlen(text, N)};
+}
+
 } // namespace
+
+std::filesystem::path progress_file(const std::filesystem::path& folder, int rank)
+{
+    return folder / ("rank" + std::to_string(rank) + ".progress");
+}
 
 std::optional<RankProgress> read_progress(const std::filesystem::path& folder, int rank)
 {
-    const auto file = open_file(folder / ("rank" + std::to_string(rank) + ".progress"), O_RDONLY | O_NONBLOCK);
+    const auto file = open_page(folder, rank);
     if (!file)
         return {};
-    // A copy of the page as bytes; the writer may be in the middle of a change.
-    struct Copy {
-        uint64_t magic, version, number, group_number, inside;
-        double since_s;
-        char operation[200], group[200];
-    };
-    static_assert(sizeof(Copy) == sizeof(ProgressPage));
     for (int attempt = 0; attempt < 5; ++attempt) {
-        Copy first{}, second{};
-        if (pread(file->get(), &first, sizeof first, 0) != ssize_t(sizeof first)
-            || pread(file->get(), &second, sizeof second, 0) != ssize_t(sizeof second)
-            || first.magic != ProgressPage::kMagic)
+        const auto first = copy_of(*file), second = copy_of(*file);
+        if (!first || !second)
             return {};
-        if (first.version != second.version || first.version % 2 != 0)
+        if (first->version != second->version || first->version % 2 != 0)
             continue;
-        first.operation[sizeof first.operation - 1] = first.group[sizeof first.group - 1] = '\0';
-        return RankProgress{
-            first.number, first.group_number, first.inside != 0, first.since_s, first.operation, first.group};
+        return RankProgress{first->number, first->group_number, first->inside != 0, first->since_s,
+            text_of(first->operation), text_of(first->group)};
     }
     return {};
+}
+
+std::optional<RankFailure> read_failure(const std::filesystem::path& folder, int rank)
+{
+    const auto file = open_page(folder, rank);
+    const auto page = file ? copy_of(*file) : std::nullopt;
+    if (!page || page->failure_origin == 0 || page->failure_origin >= std::size(kFailureOrigins))
+        return {};
+    return RankFailure{
+        static_cast<FailureOrigin>(page->failure_origin), text_of(page->failure_kind), text_of(page->failure_message)};
 }
 
 std::string last_collective(const RankProgress& progress)

@@ -14,8 +14,11 @@
 
 namespace fourfold {
 
+std::filesystem::path progress_file(const std::filesystem::path& folder, int rank);
 // The progress page of a rank; nothing when it has none or is just writing it.
 std::optional<RankProgress> read_progress(const std::filesystem::path& folder, int rank);
+// What a rank put there about its failure; nothing when it did not.
+std::optional<RankFailure> read_failure(const std::filesystem::path& folder, int rank);
 
 // "all_reduce of 64 bytes in group dp (ranks 0 2) (operation 7, begun 12 ms before)", of a rank that ended just now.
 std::string last_collective(const RankProgress& progress);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/agent/event_log.h"
+#include "runner/protocol/progress_page.h"
 #include "runner/protocol/run_spec.h"
 
 #include <map>
@@ -17,6 +18,7 @@ namespace fourfold {
 struct RankError {
     std::string kind; // "oom", "fail", "hang", "bad_input"
     std::string message;
+    FailureOrigin origin = FailureOrigin::own;
     int64_t order = 0; // earlier failures have lower numbers
 };
 

@@ -4,7 +4,6 @@
 #include "runner/agent/diagnosis.h"
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
-#include "runner/protocol/told_rank.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +25,8 @@ namespace {
 
 constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
 constexpr double kGatherSeconds = 0.04; // failures this close together are judged together
-constexpr double kToldSeconds = 1; // for the node of the rank that failed first to say so
+// For the node where the failure began to say so through the client, where this one's ranks only miss a rank, or heard.
+constexpr double kLostSeconds = 3, kToldSeconds = 15;
 constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
@@ -70,6 +70,8 @@ Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
         const auto events = folder_.file("rank" + std::to_string(place.rank) + ".jsonl");
         (void)open_file(events, O_WRONLY | O_CREAT);
         written_.add(events);
+        std::error_code ignored;
+        std::filesystem::remove(progress_file(folder_.path(), place.rank), ignored); // an earlier attempt's
         auto log = RankLog::open(folder_.file("rank" + std::to_string(place.rank) + ".log"));
         auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
                        : Expected<pid_t>(log.error());
@@ -153,7 +155,7 @@ void RankSupervision::reap()
         if (!good && !stopping_) {
             if (failures_.empty())
                 first_failure_ = monotonic_seconds();
-            failures_.push_back({rank->second, wait_status, static_cast<int>(failures_.size())});
+            failures_.push_back({rank->second, wait_status});
         }
         running_.erase(rank);
     }
@@ -289,28 +291,15 @@ void RankSupervision::stop_for_full_disk()
     begin_stop(0);
 }
 
-// It left because a rank of another node had failed.
-bool RankSupervision::was_told(const Failure& failure)
-{
-    if (WIFSIGNALED(failure.wait_status) || merge_.error_of(failure.place.rank))
-        return false;
-    read_logs();
-    const Json lines = last_log_lines(folder_.file("rank" + std::to_string(failure.place.rank) + ".log"));
-    return std::any_of(lines.begin(), lines.end(), [](const Json& line) {
-        return line.is_string() && line.get<std::string>().find(kStoppedAsAnotherFailed) != std::string::npos;
-    });
-}
-
-// The culprit is a rank that a signal ended before one that reported an error before one that only exited: when a rank
-// dies, its peers fail in their collectives a moment later.
 void RankSupervision::judge_failures()
 {
     if (stopping_ || failures_.empty())
         return;
-    if (!running_.empty() && monotonic_seconds() - first_failure_ < kGatherSeconds)
+    const double waited = monotonic_seconds() - first_failure_;
+    if (!running_.empty() && waited < kGatherSeconds)
         return;
     // Slurm signals the ranks as well as their agents: then it is a stop, whoever was seen first.
-    const auto asked = [](const Failure& failure) {
+    const auto asked = [](const RankExit& failure) {
         return WIFSIGNALED(failure.wait_status) ? WTERMSIG(failure.wait_status) == SIGTERM
                                                 : WEXITSTATUS(failure.wait_status) == 128 + SIGTERM;
     };
@@ -319,44 +308,48 @@ void RankSupervision::judge_failures()
         return;
     }
     while (!log_.failed() && merge_.poll()) { }
-    if (monotonic_seconds() - first_failure_ < kToldSeconds
-        && std::all_of(
-            failures_.begin(), failures_.end(), [this](const Failure& failure) { return was_told(failure); }))
+    Culprit culprit = find_culprit(spec_.ranks, failures_, merge_, folder_.path());
+    const bool elsewhere = spec_.ranks.size() < static_cast<std::size_t>(spec_.world_size) || !running_.empty();
+    if (elsewhere
+        && waited < (culprit.evidence == Evidence::told      ? kToldSeconds
+                   : culprit.evidence == Evidence::lost_rank ? kLostSeconds
+                                                             : 0))
         return;
-    const auto weight = [this](const Failure& failure) {
-        const auto error = merge_.error_of(failure.place.rank);
-        const int group = WIFSIGNALED(failure.wait_status) && !error ? 0 : error ? 1 : 2;
-        return std::pair<int, int64_t>(group, error ? error->order : failure.order);
-    };
-    const Failure culprit = *std::min_element(
-        failures_.begin(), failures_.end(), [&](const Failure& a, const Failure& b) { return weight(a) < weight(b); });
-    const auto error = merge_.error_of(culprit.place.rank);
-    const std::string who = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates)
-        + ") on " + spec_.host;
-    std::string kind = error ? error->kind : "fail";
-    std::string what = error && !error->message.empty() ? error->message : describe_exit(culprit.wait_status);
-    if (!error && WIFSIGNALED(culprit.wait_status) && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
+    std::string& what = culprit.message;
+    if (what.empty())
+        what = describe_exit(culprit.wait_status);
+    if (culprit.evidence == Evidence::signal && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
         && kernel_oom_kills() > oom_kills_before_) {
-        kind = "oom";
+        culprit.kind = "oom";
         what += ": the node ran out of memory";
     }
     if (struct statvfs disk{}; statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
         what += ": the node's disk is full";
-    why_ = who + ": " + what;
+    if (culprit.evidence == Evidence::told)
+        why_ = "another rank failed: " + what;
+    else
+        why_ = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates) + ") on "
+            + spec_.host + ": " + what;
     culprit_ = culprit.place.rank;
-    status_ = kind == "oom" || kind == "hang" ? kind : "fail";
-    if (!error) {
-        read_logs();
-        const auto log = folder_.file("rank" + std::to_string(culprit.place.rank) + ".log");
-        // It cannot tell any more; its page of shared memory still does.
-        const auto progress = read_progress(folder_.path(), culprit.place.rank);
-        log_.append("error", culprit.place.rank,
-            {{"kind", kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates}, {"message", what},
-                {"last_collective",
-                    progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
-                {"log", last_log_lines(log)}});
-    }
+    status_ = culprit.kind == "oom" || culprit.kind == "hang" ? culprit.kind : "fail";
+    if (!culprit.has_event)
+        say(culprit);
     begin_stop(kGangGraceSeconds);
+}
+
+// The `error` event of a rank that cannot write it.
+void RankSupervision::say(const Culprit& culprit)
+{
+    read_logs();
+    // Its page of shared memory still tells.
+    const auto progress = read_progress(folder_.path(), culprit.place.rank);
+    Json keys = {{"kind", culprit.kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates},
+        {"message", culprit.message},
+        {"last_collective", progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
+        {"log", last_log_lines(folder_.file("rank" + std::to_string(culprit.place.rank) + ".log"))}};
+    if (culprit.evidence == Evidence::lost_rank || culprit.evidence == Evidence::told)
+        keys["origin"] = culprit.evidence == Evidence::told ? "told" : "lost_rank";
+    log_.append("error", culprit.place.rank, keys);
 }
 
 void RankSupervision::begin_stop(double grace_s)
@@ -421,6 +414,11 @@ void RankSupervision::finish()
     } else {
         while (merge_.poll()) { }
     }
+    for (const RankPlace& place : spec_.ranks) {
+        const auto failure = failure_of(place.rank, merge_, folder_.path());
+        if (failure && failure->origin == FailureOrigin::own && place.rank != culprit_ && !merge_.error_of(place.rank))
+            say({place, Evidence::own, failure->kind, failure->message});
+    }
     const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
     if (disk_failed_) {
         log_.append("error", spec_.ranks.front().rank,
@@ -437,7 +435,7 @@ void RankSupervision::finish()
 Json RankSupervision::foreign_error_keys() const
 {
     Json keys = Json::object();
-    for (const char* key : {"kind", "host", "coordinates", "message", "log"}) {
+    for (const char* key : {"kind", "host", "coordinates", "message", "origin", "log"}) {
         if (foreign_error_.contains(key))
             keys[key] = foreign_error_[key];
     }

@@ -2,8 +2,8 @@
 // The life of a node's ranks within their supervisor: started together, watched, stopped together, ended with a word.
 #pragma once
 
+#include "runner/agent/culprit.h"
 #include "runner/agent/event_log.h"
-#include "runner/agent/event_merge.h"
 #include "runner/agent/file_watch.h"
 #include "runner/agent/pid_namespace.h"
 #include "runner/agent/rank_log.h"
@@ -31,12 +31,6 @@ public:
     void run(int signal_fd);
 
 private:
-    struct Failure {
-        RankPlace place;
-        int wait_status = 0;
-        int order = 0;
-    };
-
     [[nodiscard]] bool finished() const;
     [[nodiscard]] std::vector<pid_t> leftovers() const;
     void report(const std::string& state);
@@ -50,7 +44,7 @@ private:
     void end_as_hung();
     void stop_for_full_disk();
     void judge_failures();
-    [[nodiscard]] bool was_told(const Failure& failure);
+    void say(const Culprit& culprit);
     void begin_stop(double grace_s);
     void press_on();
     void finish();
@@ -69,7 +63,7 @@ private:
     std::optional<PidNamespace> inside_; // of the ranks and all that they start
     std::map<pid_t, uint64_t> bytes_moved_;
     std::map<int, uint64_t> collectives_;
-    std::vector<Failure> failures_;
+    std::vector<RankExit> failures_; // in the order of their ends
     int64_t steps_seen_ = 0, events_seen_ = 0;
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
     double lease_changed_; // when somebody was last seen to follow the run

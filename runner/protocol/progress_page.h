@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // rank<r>.progress in the run folder: one page of memory that a rank shares with its agent, so that the agent knows the
-// rank's last collective even when the rank can no longer answer. Written before and after each operation.
+// rank's last collective even when the rank can no longer answer, and why it failed even when the disk is full.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,15 +26,34 @@ struct RankProgress {
     std::string group; // "tp ranks 0 1": equal on the ranks that take part in it
 };
 
-// The layout of the file. A reader takes what it copied when `version` was even and the same before and after.
+// Where the cause of a failure is that a rank reports: in itself, in a rank that it misses, in one that told it.
+enum class FailureOrigin : uint64_t { none, own, lost_rank, told };
+inline constexpr const char* kFailureOrigins[] = {"", "own", "lost_rank", "told"}; // as in `error` events
+
+inline FailureOrigin failure_origin(std::string_view text) // `own` where it does not say
+{
+    return text == "lost_rank" ? FailureOrigin::lost_rank : text == "told" ? FailureOrigin::told : FailureOrigin::own;
+}
+
+struct RankFailure {
+    FailureOrigin origin = FailureOrigin::none;
+    std::string kind; // as in `error` events
+    std::string message;
+};
+
+// The layout of the file. A reader takes what it copied when `version` was even and the same before and after; of the
+// failure, when its origin is set, which is done last and once.
 struct ProgressPage {
-    static constexpr uint64_t kMagic = 0x3165676170646634; // "4fdpage1"
+    static constexpr uint64_t kMagic = 0x3265676170646634; // "4fdpage2"
     uint64_t magic;
     std::atomic<uint64_t> version;
     uint64_t number, group_number, inside;
     double since_s;
     char operation[200];
     char group[200];
+    std::atomic<uint64_t> failure_origin;
+    char failure_kind[16];
+    char failure_message[1024];
 };
 static_assert(sizeof(ProgressPage) <= 4096 && std::atomic<uint64_t>::is_always_lock_free);
 
@@ -44,15 +64,17 @@ inline double progress_clock()
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Used by one thread at a time. Where the file cannot be made, writing does nothing: a run does not depend on it.
+// Begins with an empty page. begin() and end() are used by one thread at a time, fail() once by any. Where the file
+// cannot be made, writing does nothing: a run does not depend on it.
 class ProgressWriter {
 public:
     explicit ProgressWriter(const std::string& file)
     {
-        const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
             return;
-        if (::ftruncate(fd, 4096) == 0) {
+        // Real blocks: a page of a file with holes is a SIGBUS when the disk is full.
+        if (::posix_fallocate(fd, 0, 4096) == 0) {
             void* at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
             if (at != MAP_FAILED)
                 page_ = static_cast<ProgressPage*>(at);
@@ -91,9 +113,18 @@ public:
         page_->since_s = progress_clock();
         page_->version.store(version + 2, std::memory_order_release);
     }
+    void fail(const RankFailure& failure)
+    {
+        if (!page_)
+            return;
+        copy(page_->failure_kind, failure.kind);
+        copy(page_->failure_message, failure.message);
+        page_->failure_origin.store(static_cast<uint64_t>(failure.origin), std::memory_order_release);
+    }
 
 private:
-    static void copy(char (&to)[200], const std::string& from)
+    template <std::size_t N>
+    static void copy(char (&to)[N], const std::string& from)
     {
         const std::size_t size = from.size() < sizeof to ? from.size() : sizeof to - 1;
         std::memcpy(to, from.data(), size);

@@ -207,6 +207,26 @@ private:
         return errors_[node].empty() ? Json() : errors_[node].front();
     }
 
+    // Whether the ranks of a node only missed a rank that failed, or were told of one.
+    [[nodiscard]] static bool of_another(const Json& error)
+    {
+        return error.is_null() || !text_field(error, "origin", "own").starts_with("own");
+    }
+
+    // A node whose ranks only heard of a failure may have been the first to say so: then where a rank says that it
+    // began with itself.
+    [[nodiscard]] std::optional<Json> better_cause(const Json& error) const
+    {
+        if (!of_another(error))
+            return {};
+        for (const auto& errors : errors_) {
+            const auto own = std::find_if_not(errors.begin(), errors.end(), of_another);
+            if (own != errors.end())
+                return *own;
+        }
+        return {};
+    }
+
     FollowResult result()
     {
         FollowResult out;
@@ -239,7 +259,14 @@ private:
             Problem problem;
             problem.code = out.state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
             problem.message = text_field(ends_[at], "message", "ended with status " + first_bad_->status);
-            const Json error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
+            Json error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
+            if (const auto cause = better_cause(error); cause && out.state != RunState::cancelled) {
+                error = *cause;
+                problem.message = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
+                    + text_field(error, "host") + ": " + text_field(error, "message");
+                const std::string kind = text_field(error, "kind");
+                out.state = run_state(kind == "oom" || kind == "hang" ? kind : "fail");
+            }
             std::string last;
             const Json& log = array_field(error, "log");
             for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/failure.h"
 
-#include "runner/protocol/told_rank.h"
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/train.h"
 
@@ -41,41 +40,56 @@ bool first_of_node()
 
 void say_stopped(const std::string& told)
 {
-    std::fprintf(
-        stderr, "%s: %s%s%s\n", own_name().c_str(), kStoppedAsAnotherFailed, told.empty() ? "" : ": ", told.c_str());
-    if (identity().job.rank == 0 && identity().watch) // it serves what the others have yet to hear
-        std::this_thread::sleep_for(std::chrono::duration<double>(2 * Watch::kBeatSeconds));
+    if (identity().page)
+        identity().page->fail({FailureOrigin::told, "fail", told.empty() ? "another rank of its node says why" : told});
+    std::fprintf(stderr, "%s: stopped, as another rank failed%s%s\n", own_name().c_str(), told.empty() ? "" : ": ",
+        told.c_str());
+    if (identity().watch)
+        identity().watch->outlast_the_others();
 }
+
+enum class Part { tell, tell_of_rank_0, leave };
 
 // One rank of the job tells; where the meeting point is gone, one of each node. The others leave with a line.
-bool must_tell()
+Part choose_part(bool knows)
 {
     if (identity().job.world_size == 1)
-        return true;
-    const bool of_node = first_of_node();
+        return Part::tell;
+    const bool of_node = knows && first_of_node();
     const auto& watch = identity().watch;
-    const auto of_job = watch ? watch->claim() : std::nullopt;
-    if (of_job.value_or(of_node))
-        return true;
-    const auto told = of_job ? watch->told(kTellingSeconds) : std::nullopt;
-    if (told ? told->empty() : of_node)
-        return true; // who should have told cannot any more
-    say_stopped(told.value_or(""));
-    return false;
+    if (knows) {
+        const auto of_job = watch ? watch->claim() : std::nullopt;
+        if (of_job.value_or(false))
+            return Part::tell;
+    }
+    const auto told = watch ? watch->told(kTellingSeconds) : std::nullopt;
+    if (told && !told->empty()) {
+        say_stopped(*told);
+        return Part::leave;
+    }
+    if (told || of_node || (!knows && first_of_node())) // who should have told cannot any more
+        return !told && watch ? Part::tell_of_rank_0 : Part::tell;
+    say_stopped("");
+    return Part::leave;
 }
 
-void tell(const Problem& problem, const std::string& kind)
+// The cause first, where the agent reads it; then the others may hear and leave.
+void tell(const Problem& problem, const std::string& kind, FailureOrigin origin)
 {
+    if (identity().page)
+        identity().page->fail({origin, kind, problem.line()});
     const auto recorder = identity().recorder.load();
     const std::string last = recorder ? recorder->last() : "";
-    const std::string line = problem.line() + (last.empty() ? "" : "; last collective: " + last);
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s%s%s\n", problem.line().c_str(), last.empty() ? "" : "; last collective: ", last.c_str());
+    Json fields{{"kind", kind}, {"host", host_name()}, {"mesh", identity().coordinates}, {"message", problem.line()},
+        {"last_collective", last.empty() ? Json(nullptr) : Json(last)}};
+    if (origin != FailureOrigin::own)
+        fields["origin"] = kFailureOrigins[int(origin)];
     if (identity().events)
-        (void)identity().events->write("error",
-            {{"kind", kind}, {"host", host_name()}, {"mesh", identity().coordinates}, {"message", problem.line()},
-                {"last_collective", last.empty() ? Json(nullptr) : Json(last)}});
+        (void)identity().events->write("error", fields);
+    const std::string line = problem.line();
     if (identity().watch)
-        identity().watch->tell(problem.line());
+        identity().watch->tell(line.starts_with(own_name()) ? line : own_name() + ": " + line);
 }
 
 // Each rank's last collectives: one that only stopped may have been where the trouble was.
@@ -136,8 +150,10 @@ int report(const Problem& problem, const std::string& kind)
     while (!begin())
         ::pause(); // the watch's thread ends the process
     write_flight(problem.line());
-    if (must_tell())
-        tell(problem, kind);
+    const bool knows = problem.code != ProblemCode::cancelled;
+    const Part part = choose_part(knows);
+    if (part != Part::leave)
+        tell(problem, kind, part == Part::tell && knows ? FailureOrigin::own : FailureOrigin::lost_rank);
     return problem.exit_status();
 }
 
@@ -148,15 +164,19 @@ int report_exception(const std::string& what)
     const std::string kind = kind_of(what);
     Problem problem{ProblemCode::failed, first_line(what), "", own_name()};
     write_flight(problem.line());
-    if (!must_tell())
+    const Part part = choose_part(true);
+    if (part == Part::leave)
         return problem.exit_status();
+    FailureOrigin origin = part == Part::tell ? FailureOrigin::own : FailureOrigin::lost_rank;
     const auto recorder = identity().recorder.load();
     if (identity().watch && kind != "oom" && recorder && recorder->stuck_for(0)) {
-        if (const auto gone = identity().watch->silent(); !gone.empty())
+        if (const auto gone = identity().watch->silent(); !gone.empty()) {
+            origin = FailureOrigin::lost_rank;
             problem.message = "lost " + list_of(gone) + ", without a sign of life for "
                 + std::to_string(int(Watch::kSilenceSeconds)) + " s: " + problem.message;
+        }
     }
-    tell(problem, kind);
+    tell(problem, kind, origin);
     return problem.exit_status();
 }
 
@@ -176,7 +196,7 @@ void leave_after(const std::string& told)
                      "lost rank 0: its meeting point " + job.master_address + ":" + std::to_string(job.master_port)
                          + " does not answer any more",
                      "", own_name()},
-                "fail");
+                "fail", FailureOrigin::lost_rank);
         else
             say_stopped("");
     }

@@ -20,6 +20,7 @@ namespace fourfold::trainer {
 struct Identity {
     Job job;
     std::shared_ptr<EventWriter> events;
+    std::shared_ptr<ProgressWriter> page; // says why this rank failed even where no event can be written
     Json coordinates = nullptr;
     std::shared_ptr<Watch> watch; // null: a job of one rank, or no meeting point
     std::atomic<std::shared_ptr<FlightRecorder>> recorder; // set last
@@ -32,7 +33,9 @@ Json to_json(const Coordinates& at);
 std::string first_line(const std::string& text);
 // "oom", "hang" or "fail": what the user has to do differs.
 std::string kind_of(const std::string& what);
-// Tells it, unless another rank of the job told first; returns the problem's exit status.
+// Tells it, unless another rank of the job told first; returns the problem's exit status. One with the code `cancelled`
+// is another rank's, who tells it: this one waits for that. What connects this rank to the others must outlive the
+// call: where it closes, they fail as well.
 int report(const Problem& problem, const std::string& kind);
 // The same for an exception of LibTorch: a peer gone, a time-out, no memory. Names the ranks that are gone.
 int report_exception(const std::string& what);

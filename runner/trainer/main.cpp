@@ -2,7 +2,6 @@
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
-#include "runner/trainer/comm/flight_recorder.h"
 #include "runner/trainer/metrics/stack_dump.h"
 #include "runner/trainer/train.h"
 
@@ -72,14 +71,12 @@ int main(int argc, char** argv)
     }
     std::signal(SIGTERM, on_terminate);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of write()
     std::set_terminate(on_uncaught);
 
     auto job = read_arguments(argc, argv);
-    if (job) {
-        const std::string name = (job->run_folder / ("rank" + std::to_string(job->rank))).string();
-        trainer::install_stack_dump(name + ".stack");
-        trainer::FlightRecorder::share_progress(name + ".progress");
-    }
+    if (job)
+        trainer::install_stack_dump((job->run_folder / ("rank" + std::to_string(job->rank) + ".stack")).string());
     const int status = job ? trainer::train(*job) : (std::fprintf(stderr, "%s\n", job.error().line().c_str()), 2);
     // Without destructors: Gloo's would wait for peers that may be gone.
     std::fflush(nullptr);

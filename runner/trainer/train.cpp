@@ -218,8 +218,10 @@ private:
             return {};
         Json fields{{"step", step + 1}, {"loss", optional_number(evaluation->loss)}, {"tokens", evaluation->tokens},
             {"time_s", std::chrono::duration<double>(took).count()}};
-        if (last)
-            fields["unigram_entropy"] = optional_number(trainer_.unigram_entropy());
+        if (last) {
+            FOURFOLD_TRY(const auto entropy, trainer_.unigram_entropy());
+            fields["unigram_entropy"] = optional_number(entropy);
+        }
         std::printf("held-out loss %.4f\n", evaluation->loss);
         return events_.write("eval", fields);
     }
@@ -234,13 +236,21 @@ private:
     int unusable_ = 0;
 };
 
-Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, std::shared_ptr<Rendezvous>& rendezvous)
+// What connects this rank to the others. It lasts until the process ends: where it closes while a failure is not told
+// yet, the others fail as well, and one of them may be heard first.
+struct Connections {
+    std::shared_ptr<Rendezvous> rendezvous;
+    std::unique_ptr<Mesh> mesh;
+    std::unique_ptr<Trainer> trainer;
+};
+
+Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections& connections)
 {
     const int threads = use_threads(plan);
     at::globalContext().setDeterministicAlgorithms(plan.run.deterministic, /*warn_only=*/false);
 
-    // The meeting point must outlast this function: where it fails, the others hear so there.
-    FOURFOLD_TRY(rendezvous, Rendezvous::join(job));
+    FOURFOLD_TRY(connections.rendezvous, Rendezvous::join(job));
+    const auto& rendezvous = connections.rendezvous;
     identity().watch = Watch::join(job);
     if (identity().watch)
         identity().watch->start(leave_after);
@@ -248,15 +258,17 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, std::shared_
     FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
     FOURFOLD_TRY(const Device device, choose_device(job, hosts));
 
-    const Mesh mesh
-        = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
-              return make_c10d_transport(
-                  rendezvous->store(), {device.backend, name, rank, size, job.address, job.timeout_s});
-          });
+    connections.mesh = std::make_unique<
+        Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
+        return make_c10d_transport(rendezvous->store(), {device.backend, name, rank, size, job.address, job.timeout_s});
+    }));
+    const Mesh& mesh = *connections.mesh;
+    mesh.recorder->share(identity().page);
     identity().recorder = mesh.recorder;
 
     FOURFOLD_TRY(const int64_t padding, padding_token());
-    FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, {device.cuda, false, padding}));
+    FOURFOLD_TRY(connections.trainer, Trainer::create(plan, mesh, {device.cuda, false, padding}));
+    const auto& trainer = connections.trainer;
     if (!plan.run.checkpoint.load.empty())
         FOURFOLD_CHECK(trainer->load());
     if (job.rank == 0)
@@ -280,15 +292,18 @@ bool request_stop()
 
 int train(const Job& job)
 {
+    const std::string rank = "rank " + std::to_string(job.rank);
+    identity().job = job;
+    identity().page = std::make_shared<ProgressWriter>(
+        (job.run_folder / ("rank" + std::to_string(job.rank) + ".progress")).string());
     auto events = EventWriter::open(job.run_folder, job.rank);
     if (!events) {
+        identity().page->fail({FailureOrigin::own, "fail", events.error().line()});
         std::fprintf(stderr, "%s\n", events.error().line().c_str());
         return events.error().exit_status();
     }
-    identity().job = job;
     identity().events = *events;
-    const std::string rank = "rank " + std::to_string(job.rank);
-    std::shared_ptr<Rendezvous> rendezvous;
+    auto& connections = *new Connections;
     try {
         if (const auto usable = check_libtorch(); !usable)
             return report(usable.error(), "bad_input");
@@ -296,7 +311,7 @@ int train(const Job& job)
         if (!plan)
             return report(plan.error(), "bad_input");
         identity().coordinates = to_json(plan->layout.coordinates(job.rank));
-        const auto stopped = train_plan(job, *plan, rendezvous);
+        const auto stopped = train_plan(job, *plan, connections);
         if (stopped)
             return *stopped ? kStoppedStatus : 0;
         loop_runs = false; // a signal to stop ends the process at once

@@ -231,11 +231,12 @@ Expected<void> Trainer::load()
     return {};
 }
 
-std::optional<double> Trainer::unigram_entropy() const
+Expected<std::optional<double>> Trainer::unigram_entropy() const
 {
     if (!held_out_)
-        return std::nullopt;
-    return trainer::unigram_entropy(*data_, *held_out_, plan_.model.vocab);
+        return std::optional<double>();
+    FOURFOLD_TRY(const double nats, trainer::unigram_entropy(*data_, *held_out_, plan_.model.vocab));
+    return std::optional(nats);
 }
 
 } // namespace fourfold::trainer

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
 
     // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.
-    [[nodiscard]] std::optional<double> unigram_entropy() const;
+    [[nodiscard]] Expected<std::optional<double>> unigram_entropy() const;
     [[nodiscard]] int total_steps() const { return total_steps_; }
     [[nodiscard]] const Weights& weights() const { return *weights_; }
     [[nodiscard]] const GradientBuckets& gradients() const { return *gradients_; }

@@ -39,20 +39,26 @@ protected:
         source.dtype = dtype;
         return source;
     }
+    static int64_t token(const TokenFile& file, int64_t index)
+    {
+        int64_t out = -1;
+        EXPECT_TRUE(file.read(index, 1, &out));
+        return out;
+    }
     std::filesystem::path folder_;
 };
 
 TEST_F(Data, TypesAreReadLittleEndian)
 {
     const std::string bytes("\x01\x02\x03\x04\xff\xfe\xfd\xfc", 8);
-    EXPECT_EQ((**TokenFile::open(write("a.txt", bytes), "d"))[4], 0xff);
+    EXPECT_EQ(token(**TokenFile::open(write("a.txt", bytes), "d"), 4), 0xff);
     const auto words = *TokenFile::open(write("b.bin", bytes), "d");
     EXPECT_EQ(words->size(), 4);
-    EXPECT_EQ((*words)[0], 0x0201);
-    EXPECT_EQ((*words)[2], 0xfeff);
+    EXPECT_EQ(token(*words, 0), 0x0201);
+    EXPECT_EQ(token(*words, 2), 0xfeff);
     const auto longs = *TokenFile::open(write("c.bin", bytes, "uint32"), "d");
     EXPECT_EQ(longs->size(), 2);
-    EXPECT_EQ((*longs)[1], 0xfcfdfeff);
+    EXPECT_EQ(token(*longs, 1), 0xfcfdfeff);
 }
 
 TEST_F(Data, RangesCutTheFileWithoutOverlap)
@@ -62,8 +68,8 @@ TEST_F(Data, RangesCutTheFileWithoutOverlap)
     back.begin = 0.9;
     const auto a = *TokenFile::open(front, "d"), b = *TokenFile::open(back, "d");
     EXPECT_EQ(a->size() + b->size(), 10);
-    EXPECT_EQ((*a)[8], '8');
-    EXPECT_EQ((*b)[0], '9');
+    EXPECT_EQ(token(*a, 8), '8');
+    EXPECT_EQ(token(*b, 0), '9');
 }
 
 TEST_F(Data, BadFilesAreNamed)
@@ -83,6 +89,23 @@ TEST_F(Data, BadFilesAreNamed)
     backwards.begin = 0.5;
     backwards.end = 0.5;
     EXPECT_FALSE(TokenFile::open(backwards, "d"));
+}
+
+TEST_F(Data, AFileThatBecomesShorterIsNamed)
+{
+    const std::string text(100000, 'a');
+    const DataSource source = write("cut.txt", text);
+    const auto sampler = *Sampler::open({source}, "run.data", 1, 16, 256);
+    std::vector<int64_t> tokens(16), labels(16);
+    EXPECT_TRUE(sampler.sample(0, 0, {tokens.data(), labels.data()}));
+    std::filesystem::resize_file(source.path, 3);
+    const auto read = sampler.window(6000, {tokens.data(), labels.data()});
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().line(), HasSubstr("cut.txt"));
+    EXPECT_THAT(read.error().line(), HasSubstr("became shorter while it was read: it had 100000 bytes"));
+    const auto entropy = unigram_entropy(sampler, sampler, 256);
+    ASSERT_FALSE(entropy);
+    EXPECT_THAT(entropy.error().line(), HasSubstr("cut.txt"));
 }
 
 TEST_F(Data, SamplesDependOnSeedStepAndIndexAlone)
@@ -170,10 +193,10 @@ TEST_F(Data, UnigramEntropyOfAKnownText)
     // Training counts with one added each: a 3 + 1, b 1 + 1, of 4 + 4 (vocabulary of 4). Held out: half a, half b.
     const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
     const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, "d", 1, 1, 4);
-    EXPECT_NEAR(unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+    EXPECT_NEAR(*unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
     // Padding counts on neither side.
     const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, 3);
-    EXPECT_NEAR(unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+    EXPECT_NEAR(*unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
 }
 
 Shard shard_of(std::vector<int64_t> shape, int tp_dim, int64_t begin, int64_t length)

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,6 +151,13 @@ void Ranks::signal(int rank, int number)
 {
     if (pids_.at(std::size_t(rank)) > 0)
         ::kill(pids_[std::size_t(rank)], number);
+}
+
+void Ranks::limit_file_size(int rank, std::size_t bytes)
+{
+    const rlimit limit{bytes, bytes};
+    if (::prlimit(pids_.at(std::size_t(rank)), RLIMIT_FSIZE, &limit, nullptr) != 0)
+        throw std::runtime_error("cannot limit rank " + std::to_string(rank));
 }
 
 std::string Ranks::log(int rank) const

@@ -255,6 +255,35 @@ TEST_F(ProgressPages, AreReadWhileTheyAreWritten)
     EXPECT_FALSE(read_progress(folder, 2));
 }
 
+TEST_F(ProgressPages, KeepWhyARankFailed)
+{
+    const std::string file = (folder / "rank0.progress").string();
+    {
+        ProgressWriter writer(file);
+        EXPECT_FALSE(read_failure(folder, 0));
+        writer.fail({FailureOrigin::told, "fail", std::string(2000, 'm')});
+    }
+    const auto failure = read_failure(folder, 0);
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->origin, FailureOrigin::told);
+    EXPECT_EQ(failure->kind, "fail");
+    EXPECT_EQ(failure->message, std::string(1023, 'm'));
+    const ProgressWriter later(file);
+    EXPECT_FALSE(read_failure(folder, 0)) << "a page begins empty";
+    write("rank1.progress", std::string(4096, 'x'));
+    EXPECT_FALSE(read_failure(folder, 1));
+}
+
+// Its blocks are real from the beginning: a page with a hole is a SIGBUS when the disk is full.
+TEST_F(ProgressPages, HaveTheirRoomFromTheBeginning)
+{
+    const std::string file = (folder / "rank0.progress").string();
+    const ProgressWriter writer(file);
+    struct stat info { };
+    ASSERT_EQ(stat(file.c_str(), &info), 0);
+    EXPECT_GE(info.st_blocks * 512, 4096);
+}
+
 TEST(LoadChecks, WhatTheLoaderMisses)
 {
     EXPECT_EQ(loader_complaint("\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n\tlinux-vdso.so.1 (0x00007ffc)\n"), "");

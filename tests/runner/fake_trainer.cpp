@@ -5,10 +5,12 @@
 //   FAKE_RATE=n                   instead: n steps a second, by the clock
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
-//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | hang | pause (SIGSTOP)
-//   FAKE_TOLD_RANK=n              leaves in that step as one that was told, while FAKE_FAIL_RANK fails a moment later
-//   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
-//   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
+//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | full-disk | tell-and-hang | hang |
+//                                 pause (SIGSTOP)
+//   FAKE_TOLD_RANK=n              leaves in that step as one that was told, FAKE_TOLD_MS (300) before FAKE_FAIL_RANK
+//   fails FAKE_TOLD_TEXT                what it was told FAKE_LOST_RANK=n              reports in that step that it
+//   misses a rank, FAKE_TOLD_MS before FAKE_FAIL_RANK fails FAKE_CHILDREN=1               each rank leaves a helper, a
+//   setsid child and a double-forked daemon, deaf to SIGTERM FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
 //   FAKE_RUBBISH=1                lines that are no events, control characters, a line of 2 MiB
 //   FAKE_FILL_BYTES=n             writes n bytes into the run folder before the first step
 //   FAKE_PROGRESS=1               shares its last collective; ranks that do not fail wait in it for a rank that hangs
@@ -16,7 +18,6 @@
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
 #include "runner/protocol/progress_page.h"
-#include "runner/protocol/told_rank.h"
 #include "runner/trainer/metrics/stack_dump.h"
 
 #include <fcntl.h>
@@ -138,8 +139,12 @@ int main(int argc, char** argv)
     }
     if (const std::string secret = variable("FAKE_SECRET"); !secret.empty())
         std::cout << "secret of " << variable(secret.c_str()).size() << " bytes" << std::endl;
-    fourfold::ProgressWriter progress(
-        variable("FAKE_PROGRESS") == "1" ? folder + "/rank" + std::to_string(rank) + ".progress" : "");
+    const bool hears = rank == std::atoi(variable("FAKE_TOLD_RANK", "-1").c_str());
+    const bool misses = rank == std::atoi(variable("FAKE_LOST_RANK", "-1").c_str());
+    fourfold::ProgressWriter progress(variable("FAKE_PROGRESS") == "1" || hears || variable("FAKE_HOW") == "full-disk"
+                || variable("FAKE_HOW") == "tell-and-hang"
+            ? folder + "/rank" + std::to_string(rank) + ".progress"
+            : "");
     if (variable("FAKE_PROGRESS") == "1")
         fourfold::trainer::install_stack_dump(folder + "/rank" + std::to_string(rank) + ".stack");
     const int steps = std::atoi(variable("FAKE_STEPS", "5").c_str());
@@ -159,13 +164,19 @@ int main(int argc, char** argv)
             usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
-        if (rank == std::atoi(variable("FAKE_TOLD_RANK", "-1").c_str()) && step == fail_step) {
-            std::cout << "rank " << rank << ": " << fourfold::kStoppedAsAnotherFailed << std::endl;
+        if (hears && step == fail_step) {
+            progress.fail({fourfold::FailureOrigin::told, "fail", variable("FAKE_TOLD_TEXT", "another rank failed")});
+            std::cout << "rank " << rank << ": stopped, as another rank failed" << std::endl;
+            return 1;
+        }
+        if (misses && step == fail_step) {
+            say(head + R"("error","kind":"fail","origin":"lost_rank","message":"lost rank )" + std::to_string(fail_rank)
+                + "\"}");
             return 1;
         }
         if (rank == fail_rank && step == fail_step) {
-            if (!variable("FAKE_TOLD_RANK").empty())
-                usleep(300000);
+            if (!variable("FAKE_TOLD_RANK").empty() || !variable("FAKE_LOST_RANK").empty())
+                usleep(static_cast<useconds_t>(std::atoi(variable("FAKE_TOLD_MS", "300").c_str()) * 1000));
             std::cout << "something went wrong in step " << step << std::endl;
             if (how == "kill")
                 raise(SIGKILL);
@@ -176,6 +187,13 @@ int main(int argc, char** argv)
             if (how == "oom") {
                 say(head + "\"error\",\"kind\":\"oom\",\"message\":\"out of memory in layer 3\"}");
                 return 1;
+            }
+            if (how == "full-disk" || how == "tell-and-hang") { // no event can be written any more
+                progress.fail({fourfold::FailureOrigin::own, "fail", "cannot write it: No space left on device"});
+                if (how == "full-disk")
+                    return 1;
+                signal(SIGTERM, SIG_IGN);
+                sleep_for_ever();
             }
             if (how == "hang")
                 sleep_for_ever();

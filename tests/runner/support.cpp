@@ -233,6 +233,21 @@ std::vector<std::string> environments_with(const std::string& text)
     return out;
 }
 
+// Processes whose environment has all of these entries.
+std::vector<pid_t> processes_with(const std::vector<std::string>& entries)
+{
+    std::vector<pid_t> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+        std::ifstream in(entry.path() / "environ", std::ios::binary);
+        std::stringstream text;
+        text << '\0' << in.rdbuf() << '\0';
+        if (std::all_of(entries.begin(), entries.end(),
+                [&](const std::string& wanted) { return text.str().find('\0' + wanted + '\0') != std::string::npos; }))
+            found.push_back(std::atoi(entry.path().filename().c_str()));
+    }
+    return found;
+}
 } // namespace
 
 int processes_of(const std::string& run)
@@ -265,6 +280,12 @@ std::vector<std::string> places_of(const std::string& secret, const std::filesys
             look(entry.path());
     }
     return out;
+}
+
+pid_t rank_process(const std::string& run, int rank)
+{
+    const auto found = processes_with({"FOURFOLD_RUN=" + run, "RANK=" + std::to_string(rank)});
+    return found.empty() ? 0 : found.front();
 }
 
 bool wait_until(const std::function<bool()>& done, double seconds)

@@ -105,6 +105,8 @@ int processes_of(const std::string& run);
 std::string token_of(const std::string& run);
 // Where a secret can be read: the command line of any process ("/proc/...") and files below `folder`.
 std::vector<std::string> places_of(const std::string& secret, const std::filesystem::path& folder);
+// The process of a rank on this computer; 0 where there is none.
+pid_t rank_process(const std::string& run, int rank);
 // Waits until `done` or `seconds` have passed; says whether it became true.
 bool wait_until(const std::function<bool()>& done, double seconds = 30);
 

@@ -157,7 +157,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
         if (!own)
             return own.error();
         return Problem{
-            ProblemCode::io, "another rank could not write the checkpoint", "see its error", target.string()};
+            ProblemCode::cancelled, "another rank could not write the checkpoint", "see its error", target.string()};
     };
 
     std::error_code error;

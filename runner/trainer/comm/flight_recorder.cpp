@@ -8,27 +8,16 @@ namespace fourfold::trainer {
 namespace {
 constexpr std::size_t kKept = 64; // more than are ever in flight at once
 
-std::string& progress_file()
-{
-    static std::string file;
-    return file;
-}
-
 double seconds(std::chrono::steady_clock::duration duration)
 {
     return std::chrono::duration<double>(duration).count();
 }
 } // namespace
 
-void FlightRecorder::share_progress(const std::string& file)
+void FlightRecorder::share(std::shared_ptr<ProgressWriter> page)
 {
-    progress_file() = file;
-}
-
-FlightRecorder::FlightRecorder()
-{
-    if (!progress_file().empty())
-        shared_ = std::make_unique<ProgressWriter>(progress_file());
+    const std::scoped_lock lock(mutex_);
+    shared_ = std::move(page);
 }
 
 uint64_t FlightRecorder::begin(

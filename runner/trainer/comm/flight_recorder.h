@@ -18,9 +18,8 @@ namespace fourfold::trainer {
 // Thread-safe: on CUDA, gradient hooks issue collectives from autograd's own threads.
 class FlightRecorder {
 public:
-    // Recorders made from now on also keep the last operation in this file, which the agent reads (progress_page.h).
-    static void share_progress(const std::string& file);
-    FlightRecorder();
+    // From now on the last operation also stands in the page, which the agent reads.
+    void share(std::shared_ptr<ProgressWriter> page);
 
     struct Entry {
         uint64_t number = 0; // counts this rank's operations from 1
@@ -52,7 +51,7 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::unique_ptr<ProgressWriter> shared_;
+    std::shared_ptr<ProgressWriter> shared_;
     std::map<std::string, uint64_t> of_group_; // operations so far, for `shared_`
     uint64_t next_ = 1;
     std::deque<Entry> recent_;

@@ -10,6 +10,8 @@
 namespace fourfold::trainer {
 
 namespace {
+using Clock = std::chrono::steady_clock;
+
 constexpr char kClaims[] = "failures", kTold[] = "failure";
 constexpr auto kPatience = std::chrono::seconds(10); // with the meeting point, on a busy computer
 
@@ -20,6 +22,10 @@ std::chrono::duration<double> seconds(double count)
 std::string sign_of(int rank)
 {
     return "sign/" + std::to_string(rank);
+}
+std::string heard_by(int rank)
+{
+    return "heard/" + std::to_string(rank);
 }
 } // namespace
 
@@ -39,7 +45,7 @@ struct Watch::State {
         while (!stop) {
             lock.unlock();
             const auto beat = store->set(sign_of(job.rank), std::to_string(++count));
-            const auto told = beat ? look(kTold) : Expected<std::optional<std::string>>(beat.error());
+            const auto told = beat ? hear() : Expected<std::optional<std::string>>(beat.error());
             lock.lock();
             if ((!told || *told) && !stop) { // without an answer rank 0 is gone
                 lock.unlock();
@@ -48,6 +54,15 @@ struct Watch::State {
             }
             wake.wait_for(lock, seconds(kBeatSeconds), [this] { return stop; });
         }
+    }
+
+    // What the first rank told, if it has.
+    [[nodiscard]] Expected<std::optional<std::string>> hear()
+    {
+        auto told = look(kTold);
+        if (told && *told)
+            FOURFOLD_CHECK(store->set(heard_by(job.rank), "1"));
+        return told;
     }
 
     // What is there under a key, if anything is.
@@ -116,15 +131,27 @@ std::optional<bool> Watch::claim()
 void Watch::tell(const std::string& line)
 {
     // Where this fails the others notice that the meeting point is gone.
-    if (state_->store->set(kTold, line) && state_->job.rank == 0) // it serves what the others have yet to read
-        std::this_thread::sleep_for(seconds(2 * kBeatSeconds));
+    (void)state_->store->set(kTold, line);
+    outlast_the_others();
+}
+
+void Watch::outlast_the_others()
+{
+    if (state_->job.rank != 0)
+        return;
+    const auto deadline = Clock::now() + seconds(kHearingSeconds);
+    for (int rank = 1; rank < state_->job.world_size; ++rank) {
+        for (auto heard = state_->look(heard_by(rank)); heard && !*heard && Clock::now() < deadline;
+             heard = state_->look(heard_by(rank)))
+            std::this_thread::sleep_for(seconds(kBeatSeconds / 10));
+    }
 }
 
 std::optional<std::string> Watch::told(double limit)
 {
-    const auto deadline = std::chrono::steady_clock::now() + seconds(limit);
-    while (std::chrono::steady_clock::now() < deadline) {
-        const auto line = state_->look(kTold);
+    const auto deadline = Clock::now() + seconds(limit);
+    while (Clock::now() < deadline) {
+        const auto line = state_->hear();
         if (!line)
             return std::nullopt;
         if (*line)

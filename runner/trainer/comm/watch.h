@@ -17,6 +17,7 @@ class Watch {
 public:
     static constexpr double kBeatSeconds = 0.5; // between two signs of life
     static constexpr double kSilenceSeconds = 2; // without a sign: the rank is gone or stopped
+    static constexpr double kHearingSeconds = 5; // for a rank to hear that another one failed
 
     // Null where the meeting point cannot be reached, and in a job of one rank.
     static std::shared_ptr<Watch> join(const Job& job);
@@ -32,6 +33,8 @@ public:
     std::optional<bool> claim();
     // Of the first rank: tells the others, who then leave.
     void tell(const std::string& line);
+    // Of rank 0, which serves what the others have yet to hear: waits until they have, kHearingSeconds at most.
+    void outlast_the_others();
     // Of the others: waits until the first one has told; empty when it did not, nothing where the meeting point is
     // gone.
     std::optional<std::string> told(double seconds);

@@ -71,8 +71,10 @@ Expected<void> Sampler::window(int64_t index, Sequence out) const
 Expected<void> Sampler::copy(std::size_t source, int64_t begin, Sequence out) const
 {
     const TokenFile& file = *files_[source];
+    std::vector<int64_t> tokens(std::size_t(seq_len_ + 1));
+    FOURFOLD_CHECK(file.read(begin, seq_len_ + 1, tokens.data()));
     for (int64_t i = 0; i <= seq_len_; ++i) {
-        const int64_t token = file[begin + i];
+        const int64_t token = tokens[std::size_t(i)];
         if (i < seq_len_)
             out.tokens[i] = token;
         if (i > 0)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A file of tokens, mapped into memory: text (one token a byte) or little-endian 16- or 32-bit token ids.
+// A file of tokens: text (one token a byte) or little-endian 16- or 32-bit token ids.
 #pragma once
 
 #include "core/base/expected.h"
 #include "core/layout/run_settings.h"
+#include "runner/trainer/data/input_file.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,18 +14,18 @@ namespace fourfold::trainer {
 
 enum class TokenType { uint8, uint16, uint32 };
 
-// Immutable; the mapping lives as long as the object. Only the range [begin, end) of the source is visible.
+// Immutable. Only the range [begin, end) of the source is visible.
 class TokenFile {
 public:
     // Opens the file and checks that its size is a multiple of the token's and that the range is not empty.
     // Errors name the file. `where` is the plan's field, e.g. "run.data[0]".
     static Expected<std::shared_ptr<const TokenFile>> open(const DataSource& source, const std::string& where);
-    ~TokenFile();
     TokenFile(const TokenFile&) = delete;
     TokenFile& operator=(const TokenFile&) = delete;
 
     [[nodiscard]] int64_t size() const { return count_; } // tokens in the range
-    [[nodiscard]] int64_t operator[](int64_t index) const; // index in [0, size())
+    // Tokens [first, first + count) of the range, which must hold them.
+    Expected<void> read(int64_t first, int64_t count, int64_t* out) const;
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
@@ -32,8 +33,7 @@ private:
 
     std::string path_;
     TokenType type_ = TokenType::uint8;
-    const unsigned char* mapping_ = nullptr;
-    std::size_t mapped_bytes_ = 0;
+    std::shared_ptr<const InputFile> file_;
     int64_t first_ = 0, count_ = 0;
 };
 

@@ -7,10 +7,10 @@
 namespace fourfold::trainer {
 
 namespace {
-constexpr int64_t kMostTokens = 1 << 24;
+constexpr int64_t kMostTokens = 1 << 24, kPiece = 1 << 16; // tokens of a file, tokens read at once
 
 // Weighted share of each token over the sampler's sources.
-std::vector<double> shares(const Sampler& sampler, int64_t vocab, double add)
+Expected<std::vector<double>> shares(const Sampler& sampler, int64_t vocab, double add)
 {
     std::vector<double> mean(static_cast<std::size_t>(vocab), 0.0);
     for (std::size_t s = 0; s < sampler.files().size(); ++s) {
@@ -18,11 +18,16 @@ std::vector<double> shares(const Sampler& sampler, int64_t vocab, double add)
         const int64_t count = std::min(file.size(), kMostTokens);
         std::vector<double> counts(static_cast<std::size_t>(vocab), add);
         double total = add * double(vocab);
-        for (int64_t i = 0; i < count; ++i)
-            if (const int64_t token = file[i]; token < vocab && token != sampler.padding()) {
-                counts[static_cast<std::size_t>(token)] += 1;
-                total += 1;
-            }
+        std::vector<int64_t> tokens;
+        for (int64_t first = 0; first < count; first += kPiece) {
+            tokens.resize(std::size_t(std::min(kPiece, count - first)));
+            FOURFOLD_CHECK(file.read(first, int64_t(tokens.size()), tokens.data()));
+            for (const int64_t token : tokens)
+                if (token < vocab && token != sampler.padding()) {
+                    counts[static_cast<std::size_t>(token)] += 1;
+                    total += 1;
+                }
+        }
         for (std::size_t t = 0; t < counts.size(); ++t)
             mean[t] += sampler.weights()[s] * counts[t] / std::max(total, 1.0);
     }
@@ -30,10 +35,10 @@ std::vector<double> shares(const Sampler& sampler, int64_t vocab, double add)
 }
 } // namespace
 
-double unigram_entropy(const Sampler& training, const Sampler& held_out, int64_t vocab)
+Expected<double> unigram_entropy(const Sampler& training, const Sampler& held_out, int64_t vocab)
 {
-    const auto model = shares(training, vocab, 1);
-    const auto data = shares(held_out, vocab, 0);
+    FOURFOLD_TRY(const auto model, shares(training, vocab, 1));
+    FOURFOLD_TRY(const auto data, shares(held_out, vocab, 0));
     double nats = 0;
     for (std::size_t t = 0; t < data.size(); ++t)
         if (data[t] > 0)

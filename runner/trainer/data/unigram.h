@@ -9,6 +9,6 @@ namespace fourfold::trainer {
 // Cross-entropy in nats per token of the held-out tokens under the training data's unigram distribution (each of the
 // `vocab` counts plus one, so that an unseen token has a finite cost). Sources count by their weights. Of each source
 // at most the first 2^24 tokens are read.
-double unigram_entropy(const Sampler& training, const Sampler& held_out, int64_t vocab);
+Expected<double> unigram_entropy(const Sampler& training, const Sampler& held_out, int64_t vocab);
 
 } // namespace fourfold::trainer

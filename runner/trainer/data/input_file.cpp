@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/data/input_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fourfold::trainer {
+
+Expected<std::shared_ptr<const InputFile>> InputFile::open(
+    const std::filesystem::path& file, const std::string& where, const std::string& hint)
+{
+    std::shared_ptr<InputFile> input(new InputFile);
+    input->where_ = where.empty() ? file.string() : where;
+    // A FIFO without a writer would wait.
+    input->descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status { };
+    if (input->descriptor_ < 0 || ::fstat(input->descriptor_, &status) != 0)
+        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::bad_input,
+            std::string("cannot open it: ") + std::strerror(errno), hint, input->where_};
+    if (!S_ISREG(status.st_mode))
+        return Problem{ProblemCode::bad_input, "not a regular file", hint, input->where_};
+    input->size_ = status.st_size;
+    return std::shared_ptr<const InputFile>(std::move(input));
+}
+
+InputFile::~InputFile()
+{
+    if (descriptor_ >= 0)
+        ::close(descriptor_);
+}
+
+Expected<void> InputFile::read(int64_t offset, std::size_t bytes, void* out) const
+{
+    auto* next = static_cast<char*>(out);
+    while (bytes > 0) {
+        const ssize_t got = ::pread(descriptor_, next, bytes, offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return Problem{ProblemCode::io, std::string("cannot read it: ") + std::strerror(errno), "", where_};
+        if (got == 0)
+            return Problem{ProblemCode::io,
+                "it became shorter while it was read: it had " + std::to_string(size_) + " bytes, now it ends before "
+                    + std::to_string(offset + int64_t(bytes)),
+                "put the whole file back and go on from the last checkpoint", where_};
+        next += got;
+        offset += got;
+        bytes -= std::size_t(got);
+    }
+    return {};
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where a failure began is told, once, and all others say that they only heard of it: FOURFOLD_ROUNDS times each.
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/trained.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace fourfold::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class TrainerFirstCause : public ::testing::Test {
+protected:
+    void SetUp() override { tokens = write_tokens(folder.path()); }
+
+    // Every round: `spoil` makes it fail, then exactly one rank tells `what`, and it is `who` (-1: any).
+    void each_round(
+        const ResolvedPlan& plan, const std::function<void(Ranks&)>& spoil, int who, const std::string& what)
+    {
+        for (int round = 0; round < FOURFOLD_ROUNDS; ++round) {
+            const fs::path run = folder.path() / ("round" + std::to_string(round));
+            fs::create_directories(run);
+            Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, run), "--run-dir", run}, run);
+            spoil(ranks);
+            const auto statuses = ranks.wait(100s);
+            write_tokens(folder.path()); // as it was
+            std::vector<Json> errors;
+            for (int rank = 0; rank < plan.gpus; ++rank)
+                for (const Json& event : ranks.events(rank))
+                    if (event["event"] == "error")
+                        errors.push_back(event);
+            ASSERT_EQ(errors.size(), 1u) << "round " << round << "\n" << Json(errors).dump(1);
+            EXPECT_THAT(errors[0]["message"].get<std::string>(), HasSubstr(what)) << "round " << round;
+            if (who >= 0)
+                EXPECT_EQ(errors[0]["rank"], who) << "round " << round;
+            const std::string teller = "rank " + std::to_string(errors[0]["rank"].get<int>());
+            for (int rank = 0; rank < plan.gpus; ++rank)
+                if (rank != errors[0]["rank"] && statuses[std::size_t(rank)] < 128)
+                    EXPECT_THAT(ranks.log(rank), HasSubstr("stopped, as another rank failed: " + teller))
+                        << "round " << round;
+        }
+    }
+
+    TemporaryFolder folder;
+    fs::path tokens;
+};
+
+// Rank 1 alone cannot write its part of the checkpoint; rank 0 learns of it in a collective.
+TEST_F(TrainerFirstCause, AFullDiskOfOneRank)
+{
+    const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.checkpoint.every=2"});
+    each_round(
+        plan, [](Ranks& ranks) { ranks.limit_file_size(1, 8192); }, 1, "cannot write it: File too large");
+}
+
+TEST_F(TrainerFirstCause, AFullDiskOfRankZero)
+{
+    const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.checkpoint.every=2"});
+    each_round(
+        plan, [](Ranks& ranks) { ranks.limit_file_size(0, 12288); }, 0, "cannot write it: File too large");
+}
+
+// Two replicas read different samples: the first that comes to the token fails, and takes its connections along.
+TEST_F(TrainerFirstCause, ABadToken)
+{
+    auto plan = tiny_plan(tokens, {"gpus=4", "layout.dp=2", "layout.tp=2", "run.steps=1000000"});
+    std::fstream file(tokens, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(2 * 1800).put(77);
+    file.close();
+    each_round(
+        plan, [](Ranks&) {}, -1, "token 77 at position 1800 is outside the model's vocabulary of 61");
+}
+
+TEST_F(TrainerFirstCause, ATokenFileThatBecomesShorter)
+{
+    const auto plan = tiny_plan(tokens, {"gpus=2", "layout.dp=2", "run.steps=1000000"});
+    const auto size = fs::file_size(tokens);
+    each_round(
+        plan,
+        [&](Ranks& ranks) {
+            EXPECT_TRUE(ranks.wait_for_events(0, "step", 2, 100s)) << ranks.log(0);
+            fs::resize_file(tokens, 6);
+        },
+        -1, "it became shorter while it was read: it had " + std::to_string(size) + " bytes");
+}
+
+TEST_F(TrainerFirstCause, ATruncatedCheckpoint)
+{
+    const auto written = train(tiny_plan(tokens, {"run.steps=2", "run.checkpoint.every=2"}), folder.path() / "written");
+    ASSERT_EQ(written.problem, "");
+    const fs::path optimizer = fs::path(written.checkpoints.at(2)) / "optimizer-00001-of-00001.safetensors";
+    fs::resize_file(optimizer, fs::file_size(optimizer) / 2);
+    const auto plan
+        = tiny_plan(tokens, {"gpus=2", "layout.dp=2", "run.checkpoint.load=\"" + written.checkpoints.at(2) + "\""});
+    each_round(
+        plan, [](Ranks&) {}, -1, optimizer.string() + ": ");
+}
+
+TEST_F(TrainerFirstCause, AFinishedCheckpoint)
+{
+    const auto written = train(tiny_plan(tokens, {"run.steps=2", "run.checkpoint.every=2"}), folder.path() / "written");
+    const auto plan = tiny_plan(
+        tokens, {"gpus=2", "layout.dp=2", "run.steps=2", "run.checkpoint.load=\"" + written.checkpoints.at(2) + "\""});
+    each_round(
+        plan, [](Ranks&) {}, -1, "the checkpoint has finished 2 steps");
+}
+
+TEST_F(TrainerFirstCause, AKilledRank)
+{
+    const auto plan = tiny_plan(tokens, {"gpus=3", "layout.dp=3", "training.global_batch=6", "run.steps=1000000"});
+    each_round(
+        plan,
+        [](Ranks& ranks) {
+            EXPECT_TRUE(ranks.wait_for_events(0, "step", 2, 100s)) << ranks.log(0);
+            ranks.signal(2, SIGKILL);
+        },
+        -1, "lost rank 2, without a sign of life");
+}
+
+} // namespace
+} // namespace fourfold::testing
