@@ -1,18 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs packaging/run.sh and packaging/test.sh on a Debian 12 that holds nothing but its base system: debootstrap makes it
-# in a folder, the last commit of this checkout is cloned into it. Prints the wall time of each part.
+# Runs packaging/run.sh and packaging/test.sh as an ordinary user on a Debian that holds nothing but its base system:
+# debootstrap makes it in a folder, the last commit of this checkout is cloned into it. First there is no sudo: run.sh
+# has to say what an administrator types, which is then typed. Prints the wall time of each part.
 # Needs root, debootstrap and git. Mounts and processes live in namespaces of their own and end with this script.
 set -euo pipefail
 
-if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
-    echo "usage: packaging/check-clean-debian.sh [FOLDER]   FOLDER: new or empty, needs 12 GiB (default build/clean-debian)"
-    exit $(($# > 1 ? 2 : 0))
-fi
+usage() {
+    cat <<'TEXT'
+usage: packaging/check-clean-debian.sh [--suite S] [--ccache F] [FOLDER]
+  FOLDER       new or empty, or what debootstrap made of S; needs 14 GiB (default build/clean-debian)
+  --suite S    bookworm (Debian 12, the default) or trixie (Debian 13)
+  --ccache F   begin with a copy of this ccache, of the same compiler
+TEXT
+}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+folder=$root/build/clean-debian suite=bookworm ccache=
+while (($#)); do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --suite) suite=${2:?--suite needs a name}; shift ;;
+        --ccache) ccache=${2:?--ccache needs a folder}; shift ;;
+        -*) usage >&2; exit 2 ;;
+        *) folder=$1 ;;
+    esac
+    shift
+done
+folder=$(realpath -m "$folder")
 # FOURFOLD_DEBIAN_MIRROR: where debootstrap gets Debian from, when not from its own default.
-readonly root suite=bookworm mirror=${FOURFOLD_DEBIAN_MIRROR:-}
-folder=$(realpath -m "${1:-$root/build/clean-debian}")
+readonly root folder suite ccache mirror=${FOURFOLD_DEBIAN_MIRROR:-} user=ordinary inside=/srv/fourfold
 
 die() {
     echo "check-clean-debian.sh: $1" >&2
@@ -60,6 +76,21 @@ in_debian() {
     ' in-debian "$folder" "${environment[@]}" "$@" </dev/null
 }
 
+# as_user COMMAND...: the same as an ordinary user.
+as_user() {
+    in_debian runuser -u "$user" -- env HOME="/home/$user" USER="$user" ${FOURFOLD_JOBS:+FOURFOLD_JOBS="$FOURFOLD_JOBS"} "$@"
+}
+
+# Ends as it should: without the rights to install, with one line for an administrator, which is left in a file.
+says_what_to_install() { # FILE COMMAND...
+    local file=$1
+    shift
+    ! as_user "$@" >"$file.all" 2>&1 || return 1
+    cat "$file.all"
+    sed -n 's/^    \(apt-get install .*\)$/\1/p' "$file.all" >"$file"
+    [[ $(wc -l <"$file") == 1 ]]
+}
+
 timed() { # NAME COMMAND...
     local name=$1 started=$SECONDS status=0
     shift
@@ -83,19 +114,33 @@ report() {
 for program in debootstrap git unshare chroot; do
     command -v "$program" >/dev/null || die "$program is missing: apt-get install debootstrap git util-linux coreutils"
 done
-[[ ! -e $folder || -z $(ls -A "$folder") ]] || die "$folder is not empty; give a new folder or remove it first"
+made=false
+if [[ -f $folder/etc/debian_version && ! -e $folder$inside ]]; then
+    grep -qx "VERSION_CODENAME=$suite" "$folder/etc/os-release" || die "$folder holds another Debian than $suite"
+    made=true
+elif [[ -e $folder && -n $(ls -A "$folder") ]]; then
+    die "$folder is not empty; give a new folder or remove it first"
+fi
 
 times=()
 trap report EXIT
 mkdir -p "$folder"
-timed "debootstrap" debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror"}
+$made || timed "debootstrap" debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror"}
 copy_network_settings
 # No service is started inside.
 printf '#!/bin/sh\nexit 101\n' >"$folder/usr/sbin/policy-rc.d"
 chmod +x "$folder/usr/sbin/policy-rc.d"
-readonly inside=/srv/fourfold
 git clone --quiet "$root" "$folder$inside"
+in_debian useradd --create-home "$user"
+if [[ -n $ccache ]]; then
+    mkdir -p "$folder/home/$user/.cache"
+    cp -a "$ccache" "$folder/home/$user/.cache/ccache"
+fi
+in_debian chown -R "$user:$user" "$inside" "/home/$user"
 
-timed "run.sh from nothing" in_debian "$inside/packaging/run.sh" --yes --no-desktop
-timed "test.sh after it" in_debian "$inside/packaging/test.sh" --yes
-timed "test.sh again" in_debian "$inside/packaging/test.sh" --yes
+timed "run.sh without sudo" says_what_to_install "$folder/tmp/line" "$inside/packaging/run.sh" --yes --no-desktop
+timed "what it says, as root" in_debian sh -c "apt-get update && $(<"$folder/tmp/line")"
+timed "run.sh after that" as_user "$inside/packaging/run.sh" --no-desktop
+timed "sudo for the user" in_debian sh -c "apt-get install --yes sudo && echo '$user ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/$user"
+timed "test.sh with sudo" as_user "$inside/packaging/test.sh" --yes
+timed "test.sh as root" in_debian env ${FOURFOLD_JOBS:+FOURFOLD_JOBS="$FOURFOLD_JOBS"} "$inside/packaging/test.sh" --yes

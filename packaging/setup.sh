@@ -110,19 +110,39 @@ missing_packages() {
             sed -n 's/^installed //p' | LC_ALL=C sort -u)
 }
 
+# Prints the units that the packages named would start. Tests need their programs; nobody asked for a server on this
+# computer.
+services_of() {
+    local package
+    for package in "$@"; do
+        case $package in
+            openssh-server) echo ssh.service ssh.socket ;;
+            munge | slurmctld | slurmd) echo "$package.service" ;;
+        esac
+    done | paste -sd ' '
+}
+
 apt_install() {
-    local -a as_root=() keep_off=(env DEBIAN_FRONTEND=noninteractive)
+    local -a as_root=() keep_off=(env DEBIAN_FRONTEND=noninteractive) units
     ((EUID == 0)) || as_root=(sudo)
-    # A test needs the sshd program; nobody asked for a server on this computer.
-    if [[ " $* " == *" openssh-server "* ]]; then
+    read -ra units <<<"$(services_of "$@")"
+    if ((${#units[@]} > 0)); then
         if [[ -d /run/systemd/system ]]; then
-            "${as_root[@]}" systemctl mask ssh.service ssh.socket
+            "${as_root[@]}" systemctl mask "${units[@]}"
         else
             keep_off+=(RUNLEVEL=1)
         fi
     fi
     "${as_root[@]}" apt-get update
     "${as_root[@]}" "${keep_off[@]}" apt-get install --yes --no-install-recommends "$@"
+}
+
+# Prints what an administrator types, in one line, for the packages named.
+line_for_administrator() {
+    local units
+    units=$(services_of "$@")
+    [[ -z $units || ! -d /run/systemd/system ]] || printf 'systemctl mask %s && ' "$units"
+    printf 'apt-get install --yes --no-install-recommends %s\n' "$*"
 }
 
 # install_packages GROUP...
@@ -140,22 +160,24 @@ install_packages() {
     fi
     say "installing ${missing[*]}"
     if ((EUID != 0)); then
-        command -v sudo >/dev/null ||
-            give_up "sudo is missing; as root run: apt-get install --no-install-recommends ${missing[*]}"
+        local by_root
+        by_root="an administrator has to install what is missing, then run $setup_script again. As root:
+    $(line_for_administrator "${missing[@]}")"
+        command -v sudo >/dev/null || give_up "there is no sudo here: $by_root"
         if ! $setup_yes; then
-            [[ -t 0 ]] ||
-                give_up "needs a yes to use sudo; pass --yes or run: sudo apt-get install --no-install-recommends ${missing[*]}"
+            [[ -t 0 ]] || give_up "needs a yes to use sudo (--yes), or $by_root"
             local answer
             read -r -p "    Install these packages with sudo apt-get? [y/N] " answer
-            [[ $answer == [yY]* ]] ||
-                give_up "nothing was installed; install them yourself and run $setup_script again: ${missing[*]}"
+            [[ $answer == [yY]* ]] || give_up "nothing was installed: $by_root"
         fi
         # Asks for the password here, where the user can see it, rather than inside the log.
-        sudo -v
+        sudo -n apt-get --version >/dev/null 2>&1 || sudo -v || give_up "sudo does not let you install packages: $by_root"
     fi
     logged apt_install "${missing[@]}"
-    if [[ " ${missing[*]} " == *" openssh-server "* && -d /run/systemd/system ]]; then
-        say "openssh-server is installed for the tests, its service is kept off (systemctl unmask ssh.service turns it on)"
+    local units
+    units=$(services_of "${missing[@]}")
+    if [[ -n $units && -d /run/systemd/system ]]; then
+        say "installed for the tests and kept off: $units (systemctl unmask NAME turns one on)"
     fi
 }
 

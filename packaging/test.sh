@@ -23,8 +23,19 @@ for argument in "$@"; do
     esac
 done
 
-setup_total=5
-set_up all test
+setup_total=6
+groups=(test)
+[[ $label == quick ]] || groups+=(long)
+set_up all "${groups[@]}"
+
+step "Wheels" test-wheels "Check the network."
+wheels=$FOURFOLD_ROOT/packaging/test-wheels.txt
+if libtorch_complete "$setup_build/tests/wheels" "$wheels"; then
+    say "already here"
+else
+    say "downloading"
+    logged libtorch_get_alone "$setup_build/tests/wheels" "$wheels"
+fi
 
 step "Tests" "test-$label" "Read the output of the failed tests above (ctest --preset $setup_preset -R NAME runs one alone)."
 # Nothing of the user's is read or changed, and no window opens.

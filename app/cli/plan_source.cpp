@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/plan_source.h"
 
+#include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/fields.h"
 #include "core/plan/plan_schedule.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace fourfold::cli {
 
@@ -17,23 +20,40 @@ bool looks_like_file(const std::string& name)
     return name.find('/') != std::string::npos || name.ends_with(".json") || name == "-";
 }
 
-// Fields whose text may be the name of a file.
-bool may_name_a_file(std::string_view field)
+// Calls change(file name) for each file that the document names in the field or below it ("run.data" holds
+// run.data[].path). A schedule is a file where it is no word.
+void for_each_file_name(Json& document, const std::string& field, const std::function<void(Json&)>& change)
 {
-    return field == "training.schedule" || (field.starts_with("run.") && field.ends_with(".path"));
+    const auto touched = [&field](const std::string& path) { return path == field || path.starts_with(field + '.'); };
+    const auto visit = [&](const std::string& pointer, const std::string& path) {
+        const Json::json_pointer at(pointer);
+        if (touched(path) && document.contains(at) && document[at].is_string() && document[at] != "")
+            change(document[at]);
+    };
+    if (document.value(Json::json_pointer("/training/schedule"), Json()).dump().ends_with(".csv\""))
+        visit("/training/schedule", "training.schedule");
+    for (const auto& [pointer, path] :
+        {std::pair{"/run/data", "run.data."}, std::pair{"/run/eval/data", "run.eval.data."}}) {
+        const Json sources = document.value(Json::json_pointer(pointer), Json());
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            const std::string index = std::to_string(i);
+            visit(pointer + ("/" + index) + "/path", path + index + ".path");
+        }
+    }
 }
 
-// A plan's files lie beside it; one that is named on the command line lies where the user is.
-std::string seen_from_here(const std::string& assignment)
+// A plan's files lie beside it, or came with the program; one that is named on the command line lies where the user
+// is, or came with the program.
+void name_from_here(Json& name)
 {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string::npos || !may_name_a_file(std::string_view(assignment).substr(0, equals)))
-        return assignment;
-    const std::filesystem::path file = assignment.substr(equals + 1);
-    std::error_code error;
-    if (file.is_absolute() || !std::filesystem::is_regular_file(file, error))
-        return assignment;
-    return assignment.substr(0, equals + 1) + std::filesystem::absolute(file).lexically_normal().string();
+    const std::filesystem::path file = name.get<std::string>();
+    const auto exists_in = [&file](const std::filesystem::path& folder) {
+        std::error_code error;
+        return std::filesystem::is_regular_file(folder / file, error);
+    };
+    const auto shipped = resource_folders();
+    if (exists_in("") || std::none_of(shipped.begin(), shipped.end(), exists_in))
+        name = std::filesystem::absolute(file).lexically_normal().string();
 }
 
 } // namespace
@@ -51,7 +71,8 @@ void PlanOptions::add_to(CLI::App& command, bool required)
 Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments)
 {
     for (const std::string& assignment : assignments) {
-        FOURFOLD_TRY(plan, with_assignment(plan, seen_from_here(assignment)));
+        FOURFOLD_TRY(plan, with_assignment(plan, assignment));
+        for_each_file_name(plan.document, assignment.substr(0, assignment.find('=')), name_from_here);
     }
     return plan;
 }

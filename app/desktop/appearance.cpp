@@ -9,6 +9,8 @@
 #include <QToolTip>
 #include <QVariant>
 
+#include <clocale>
+
 namespace fourfold::ui {
 
 namespace {
@@ -38,6 +40,7 @@ ThemeChoice themeChoice(const QString& spelling)
 
 void prepareAppearance()
 {
+    std::setlocale(LC_NUMERIC, "C"); // QApplication has taken the user's, which may write 1,5
     const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
     qApp->setProperty(kSystemIsDark, dark);
     QApplication::setStyle(new AppStyle);

@@ -23,7 +23,7 @@ Expected<std::filesystem::path> named_file(const ResolvedPlan& plan, const std::
         looked.push_back(place.string());
     }
     return Problem{ProblemCode::not_found, "the file " + in_quotes(name) + " does not exist",
-        "looked at " + joined(looked, ", "), field};
+        file.is_relative() ? "looked at " + joined(looked, ", ") : "", field};
 }
 
 } // namespace fourfold

@@ -46,4 +46,13 @@ if(FOURFOLD_SANITIZE)
     add_compile_options(-Wno-maybe-uninitialized)
     add_compile_options(-fsanitize=${FOURFOLD_SANITIZE} -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${FOURFOLD_SANITIZE})
+    # Their options and suppressions, pulled into every program that is linked.
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/reports)
+    add_library(fourfold_sanitizer_options STATIC ${PROJECT_SOURCE_DIR}/tests/sanitizers/options.cpp)
+    target_compile_definitions(fourfold_sanitizer_options PRIVATE
+        FOURFOLD_SANITIZER_FOLDER="${PROJECT_BINARY_DIR}/reports")
+    link_libraries(fourfold_sanitizer_options)
+    foreach(symbol asan_default_options tsan_default_options)
+        add_link_options(LINKER:-u,__${symbol})
+    endforeach()
 endif()

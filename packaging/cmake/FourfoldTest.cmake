@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 include(GoogleTest)
 
-# fourfold_test(NAME SOURCES a.cpp ... LIBRARIES x ... [LABEL quick|long] [TIMEOUT seconds] [ENVIRONMENT A=b ...]
-#               [RUN_SERIAL])
-# One GoogleTest program; each of its cases is a CTest test of that label (default: quick).
+# How many times as long as usual a test may take.
+set(FOURFOLD_PATIENCE 1)
+if(FOURFOLD_SANITIZE)
+    set(FOURFOLD_PATIENCE 10)
+endif()
+
+# fourfold_test(NAME SOURCES a.cpp ... LIBRARIES x ... [LABEL quick|long] [LONG pattern ...] [TIMEOUT seconds]
+#               [ENVIRONMENT A=b ...] [RUN_SERIAL])
+# One GoogleTest program; each of its cases is a CTest test of that label (default: quick). LONG names the slow cases of
+# a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*".
 function(fourfold_test name)
-    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT" ${ARGN})
+    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
     if(NOT ARG_LABEL)
         set(ARG_LABEL quick)
     endif()
@@ -20,12 +27,18 @@ function(fourfold_test name)
         FOURFOLD_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}"
         FOURFOLD_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    set(properties LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${FOURFOLD_PATIENCE}")
+    set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_RUN_SERIAL)
         list(APPEND properties RUN_SERIAL TRUE)
     endif()
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-        PROPERTIES ${properties})
+    list(JOIN ARG_LONG ":" long)
+    set(discovery TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(${name} ${discovery} TEST_FILTER "-${long}" PROPERTIES LABELS ${ARG_LABEL} ${properties})
+    if(ARG_LONG)
+        gtest_discover_tests(${name} ${discovery} TEST_FILTER "${long}" TEST_LIST ${name}_LONG_TESTS
+            PROPERTIES LABELS long ${properties})
+    endif()
     if(ARG_ENVIRONMENT)
         # gtest_discover_tests tears a property value that is a list apart and keeps its first entry only: set the
         # variables after the discovery, which leaves the tests' names in ${name}_TESTS.

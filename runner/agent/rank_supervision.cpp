@@ -29,6 +29,7 @@ constexpr double kGatherSeconds = 0.04; // failures this close together are judg
 constexpr double kLostSeconds = 3, kToldSeconds = 15;
 constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
+constexpr double kMostBetweenLooks = 0.5; // seconds that count at most as one look at the lease
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
@@ -57,7 +58,7 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
     , environment_(std::move(environment))
     , merge_(spec_, folder.path(), log_)
     , watch_(spec.limits, monotonic_seconds())
-    , lease_changed_(monotonic_seconds())
+    , lease_looked_(monotonic_seconds())
     , oom_kills_before_(kernel_oom_kills())
 {
 }
@@ -205,15 +206,18 @@ void RankSupervision::look_at_lease()
         return;
     struct stat info { };
     const double now = monotonic_seconds();
+    // Where this process itself stood still (a suspended or overloaded computer), so did whoever follows the run.
+    unfollowed_s_ += std::min(now - lease_looked_, kMostBetweenLooks);
+    lease_looked_ = now;
     if (stat(folder_.file("lease").c_str(), &info) == 0) {
         // Only that it changed counts, not to what: the node's clock may jump.
         const int64_t time = int64_t(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
         if (time != lease_ns_) {
             lease_ns_ = time;
-            lease_changed_ = now;
+            unfollowed_s_ = 0;
         }
     }
-    if (now - lease_changed_ <= spec_.limits.lease_s)
+    if (unfollowed_s_ <= spec_.limits.lease_s)
         return;
     status_ = "cancelled";
     why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";

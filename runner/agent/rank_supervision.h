@@ -66,7 +66,7 @@ private:
     std::vector<RankExit> failures_; // in the order of their ends
     int64_t steps_seen_ = 0, events_seen_ = 0;
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
-    double lease_changed_; // when somebody was last seen to follow the run
+    double unfollowed_s_ = 0, lease_looked_; // since somebody was last seen to follow the run
     int64_t lease_ns_ = 0; // the lease file's time then
     bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
     int culprit_ = -1;

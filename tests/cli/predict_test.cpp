@@ -131,21 +131,29 @@ TEST_F(Predict, APlanThatDoesNotFitIsAnAnswer)
 
 TEST_F(Predict, AScheduleFileOfTheCommandLineLiesWhereTheUserIs)
 {
-    // Two micro-batches through two stages, by name relative to the working directory, of a plan that lies elsewhere.
-    std::filesystem::create_directories(folder() / "elsewhere");
+    // Two micro-batches through two stages. The plan lies elsewhere, beside files of the same name and of another.
     const std::string plan = file("elsewhere/p.json", plan_text());
     const auto asked = [&](const std::string& schedule) {
         return fourfold({"predict", plan, "--set", "layout.tp=1", "--set", "layout.pp=2", "--set", "layout.dp=8",
             "--set", "training.global_batch=16", "--set", "training.schedule=" + schedule});
     };
-    const std::filesystem::path good = file("good.csv", "0F0,0F1,,,0B0,,0B1\n,1F0,1F1,1B0,,1B1,\n");
-    const Output found = asked(std::filesystem::proximate(good).string());
-    EXPECT_EQ(found.status, 0) << found.err;
-    EXPECT_THAT(found.out, HasSubstr("FITS"));
-    const Output missing = asked("nowhere.csv");
-    EXPECT_EQ(missing.status, 2);
-    EXPECT_THAT(missing.err, HasSubstr("training.schedule: the file \"nowhere.csv\" does not exist; looked at"));
-    EXPECT_EQ(lines_of(missing.err).size(), 1U) << missing.err;
+    const char* const whole = "0F0,0F1,,,0B0,,0B1\n,1F0,1F1,1B0,,1B1,\n";
+    file("good.csv", whole);
+    file("below/good.csv", whole);
+    file("elsewhere/good.csv", "0F0,0X1\n");
+    file("elsewhere/only-there.csv", whole);
+    for (const char* name : {"good.csv", "./good.csv", "below/../good.csv", "below/good.csv", "\"good.csv\""}) {
+        const Output found = asked(name);
+        EXPECT_EQ(found.status, 0) << name << ": " << found.err;
+        EXPECT_THAT(found.out, HasSubstr("FITS"));
+    }
+    for (const std::string name : {"nowhere.csv", "only-there.csv"}) {
+        const Output missing = asked(name);
+        EXPECT_EQ(missing.status, 2) << name;
+        EXPECT_THAT(missing.err,
+            HasSubstr("training.schedule: the file \"" + (folder() / name).string() + "\" does not exist"));
+        EXPECT_EQ(lines_of(missing.err).size(), 1U) << missing.err;
+    }
     const Output damaged = asked(file("bad.csv", "0F0,0X1\n"));
     EXPECT_EQ(damaged.status, 2);
     EXPECT_THAT(damaged.err, HasSubstr("row 1, column 2: found \"0X1\", expected"));

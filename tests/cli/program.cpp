@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const std::string& text)
 ProgramTest::ProgramTest()
 {
     std::string pattern = (fs::temp_directory_path() / "fourfold-cli-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
+    folder_ = fs::canonical(::mkdtemp(pattern.data()));
 }
 
 ProgramTest::~ProgramTest()

@@ -30,11 +30,11 @@ std::string why_no_namespaces()
         return "network namespaces need root";
     const std::string name = "ff" + std::to_string(getpid()) + "try";
     if (!ip({"netns", "add", name}))
-        return "`ip netns add` does not work here (package iproute2, or a container without the right)";
+        return "needs the right to make network namespaces (ip netns add)";
     // Entering one needs more: `ip -n` changes the mount of "/", which a plain chroot does not have.
     const bool entered = ip({"-n", name, "link", "set", "lo", "up"});
     ip({"netns", "del", name});
-    return entered ? "" : "`ip -n` cannot enter a network namespace here (is / a mount point?)";
+    return entered ? "" : "needs the right to enter network namespaces (ip -n; is / a mount point?)";
 }
 
 Namespaces::Namespaces(int nodes)

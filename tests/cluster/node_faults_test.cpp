@@ -42,7 +42,7 @@ TEST_F(NodeFaults, AFarNodeIsFollowedLikeANearOne)
     make(1);
     const DelayLine line({"", "10.231.78.100/24"}, {net->node(1), "10.231.78.1/24"}, 50, 20);
     if (!line.good())
-        GTEST_SKIP() << "a line with a delay needs /dev/net/tun";
+        GTEST_SKIP() << "a line with a delay needs the right to use /dev/net/tun";
     Sshd far(home, "far", {"10.231.78.1", 22, net->node(1)});
     nodes[0]->stop();
     far.start();

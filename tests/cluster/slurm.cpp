@@ -2,8 +2,10 @@
 #include "tests/cluster/slurm.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,23 +21,44 @@ namespace fourfold::test {
 
 std::string why_no_slurm()
 {
-    for (const char* program : {"/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/sbatch"}) {
-        if (access(program, X_OK) != 0)
-            return std::string("no ") + program + " on this machine (packages slurmctld, slurmd, slurm-client, munge)";
-    }
+    for (const char* program : {"/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/sbatch"})
+        EXPECT_EQ(access(program, X_OK), 0)
+            << program << " is not here (packages slurmctld, slurmd, slurm-client, munge)";
     return geteuid() == 0 ? "" : "slurmd needs root";
 }
 
-SlurmCluster::SlurmCluster(const Home& home, int nodes)
-    : folder_(home.path() / "slurm")
-    , nodes_(nodes)
-    , port_(20000 + static_cast<int>(getpid() % 1200) * 10) // below those that the kernel gives to connections
+namespace {
+// The first of `count` ports in a row that nobody listens on, below those that the kernel gives to connections.
+int free_ports(int count)
+{
+    constexpr int kFirst = 20000, kStep = 10, kPlaces = 1200;
+    for (int place = getpid() % kPlaces;; place = (place + 1) % kPlaces) {
+        const int first = kFirst + place * kStep;
+        int free = 0;
+        for (; free < count; ++free) {
+            const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+            sockaddr_in at{};
+            at.sin_family = AF_INET;
+            at.sin_port = htons(static_cast<uint16_t>(first + free));
+            const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+            close(fd);
+            if (!bound)
+                break;
+        }
+        if (free == count)
+            return first;
+    }
+}
+} // namespace
+
+SlurmCluster::SlurmCluster(int nodes)
+    : nodes_(nodes)
+    , port_(free_ports(nodes + 2))
 {
     for (const char* part : {"state", "log", "run", "munge", "spool"})
         std::filesystem::create_directories(folder_ / part);
     // munged asks that others may pass, and nobody else may write.
-    for (auto at = folder_; at != home.path().parent_path(); at = at.parent_path())
-        chmod(at.c_str(), 0755);
+    chmod(folder_.c_str(), 0755);
     chmod((folder_ / "munge").c_str(), 0711);
     setenv("SLURM_CONF", (folder_ / "slurm.conf").c_str(), 1);
 }

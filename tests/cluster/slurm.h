@@ -18,7 +18,7 @@ std::string why_no_slurm();
 
 class SlurmCluster {
 public:
-    SlurmCluster(const Home& home, int nodes);
+    explicit SlurmCluster(int nodes);
     SlurmCluster(const SlurmCluster&) = delete;
     SlurmCluster& operator=(const SlurmCluster&) = delete;
     ~SlurmCluster();
@@ -36,7 +36,8 @@ private:
     void write_configuration() const;
     pid_t spawn(const std::vector<std::string>& words, const std::string& log) const;
 
-    std::filesystem::path folder_;
+    PlainFolder plain_;
+    const std::filesystem::path& folder_ = plain_.path();
     int nodes_, port_ = 0;
     pid_t munged_ = 0, controller_ = 0;
     std::vector<pid_t> daemons_;

@@ -22,7 +22,7 @@ protected:
     {
         if (const std::string why = why_no_slurm(); !why.empty())
             GTEST_SKIP() << why;
-        cluster = std::make_unique<SlurmCluster>(home, 4);
+        cluster = std::make_unique<SlurmCluster>(4);
         ASSERT_TRUE(cluster->start());
     }
     void TearDown() override { cluster.reset(); }

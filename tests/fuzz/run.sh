@@ -8,7 +8,7 @@ root=$(cd "$here/../.." && pwd)
 seconds=${1:-120}
 shift || true
 [ $# -gt 0 ] || set -- wire events programs upload target files
-command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed"; exit 77; }
+command -v clang++ >/dev/null || { echo "clang++ is not installed: nothing was fuzzed" >&2; exit 1; }
 build=${FOURFOLD_FUZZ_BUILD:-$root/build/fuzz}
 mkdir -p "$build"
 sources=("$root/core/history/training_log.cpp" "$root/runner/slurm/script.cpp")

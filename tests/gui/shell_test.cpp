@@ -27,9 +27,11 @@
 #include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QProcess>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTabBar>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QUrl>
 
@@ -167,8 +169,6 @@ private slots:
 
     void aFullDiskIsToldAndLeavesNothing()
     {
-        if (!std::filesystem::exists("/dev/full"))
-            QSKIP("this system has no /dev/full");
         Fixture w;
         QVERIFY(w.open(QStringLiteral("full.plan.json")));
         QVERIFY(w.answered());
@@ -349,6 +349,29 @@ private slots:
         const Table table = chart.table();
         QCOMPARE(table.columns.size(), 5u);
         QCOMPARE(table.rows.size(), 4u);
+    }
+
+    void numbersHaveADecimalPoint()
+    {
+        QCOMPARE(QString::fromStdString(shown_number(1234.5, 1)), QStringLiteral("1,234.5"));
+        QCOMPARE(std::strtod("1.5", nullptr), 1.5);
+    }
+
+    void numbersHaveADecimalPointInAGermanDesktop()
+    {
+        const QTemporaryDir locales;
+        QVERIFY(QProcess::execute(QStringLiteral("localedef"),
+                    {QStringLiteral("-i"), QStringLiteral("de_DE"), QStringLiteral("-f"), QStringLiteral("UTF-8"),
+                        locales.filePath(QStringLiteral("de_DE.UTF-8"))})
+            == 0); // package locales
+        QProcess german;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert(QStringLiteral("LOCPATH"), locales.path());
+        environment.insert(QStringLiteral("LC_ALL"), QStringLiteral("de_DE.UTF-8"));
+        german.setProcessEnvironment(environment);
+        german.start(QCoreApplication::applicationFilePath(), {QStringLiteral("numbersHaveADecimalPoint")});
+        QVERIFY(german.waitForFinished(120000));
+        QVERIFY2(german.exitCode() == 0, german.readAllStandardOutput().constData());
     }
 };
 

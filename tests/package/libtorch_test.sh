@@ -30,10 +30,7 @@ refuse() { # WHAT COMMAND...
     echo "ok: $what"
 }
 
-if ! python3 -m pip --version >/dev/null 2>&1 && ! /usr/bin/python3 -m pip --version >/dev/null 2>&1; then
-    echo "SKIPPED: no pip"
-    exit 77
-fi
+libtorch_python >/dev/null || fail "there is no pip (package python3-pip)"
 
 # make_wheel NAME TEXT [VERSION]: a wheel NAME-VERSION (1.0) with one file NAME/content that holds TEXT.
 make_wheel() {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 
 namespace fourfold {
@@ -119,6 +120,29 @@ TEST(Structure, NothingIsLeftForLater)
                 EXPECT_EQ(line.find(word), std::string::npos) << file << ": " << line;
         }
     }
+}
+
+// The set-up installs what tests need. What it cannot install is a GPU, the files of ../shared and the rights of root;
+// programs with sanitizers and systems without Python 3.11 leave out a test each.
+TEST(Structure, TestsSkipOnlyWithoutAGpuSharedFilesOrRights)
+{
+    static const std::vector<std::string> kReasons{
+        "GPU", "kNoGpu", "../shared", "root", "right", "<< why", "a sanitizer's run time", "no Python 3.11"};
+    static const std::regex kSkip(R"(^\s*(GTEST_SKIP\(\)|QSKIP\())");
+    int found = 0;
+    for (const std::string& file : select(project_files(), "tests/", {".h", ".cpp"})) {
+        const auto lines = project_lines(file);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            if (!std::regex_search(lines[i], kSkip))
+                continue;
+            ++found;
+            const std::string text = lines[i] + (i + 1 < lines.size() ? lines[i + 1] : "");
+            EXPECT_TRUE(std::any_of(kReasons.begin(), kReasons.end(),
+                [&](const std::string& reason) { return text.find(reason) != std::string::npos; }))
+                << file << ":" << i + 1 << ": " << lines[i];
+        }
+    }
+    EXPECT_GT(found, 10);
 }
 
 TEST(Structure, EveryFolderOfTheTreeIsExplainedInTheReadme)

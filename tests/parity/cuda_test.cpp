@@ -43,7 +43,7 @@ TEST(CudaTrainer, WithoutGpusItRunsOnTheCpuOverGloo)
         GTEST_SKIP() << "this computer has a GPU";
     const auto outcome = train_one_rank(cuda_trainer_program(), "");
     if (outcome.status == 127 || outcome.log.find("error while loading shared libraries") != std::string::npos)
-        GTEST_SKIP() << "the CUDA libraries are not complete here: " << outcome.log;
+        GTEST_SKIP() << "needs the libraries of a computer with a GPU: " << outcome.log;
     ASSERT_EQ(outcome.status, 0) << outcome.log;
     EXPECT_EQ(outcome.events.at(0)["versions"]["backend"], "gloo");
     EXPECT_FALSE(outcome.events.at(0)["versions"]["nccl"].is_null());
@@ -55,7 +55,7 @@ TEST(CudaTrainer, NcclWithoutGpusIsRefused)
         GTEST_SKIP() << "this computer has a GPU";
     const auto outcome = train_one_rank(cuda_trainer_program(), "nccl");
     if (outcome.status == 127 || outcome.log.find("error while loading shared libraries") != std::string::npos)
-        GTEST_SKIP() << "the CUDA libraries are not complete here: " << outcome.log;
+        GTEST_SKIP() << "needs the libraries of a computer with a GPU: " << outcome.log;
     EXPECT_EQ(outcome.status, 2);
     EXPECT_THAT(outcome.log, HasSubstr("NCCL needs a GPU for each rank"));
 }
@@ -104,7 +104,7 @@ TEST(CudaParityWorker, EqualsTheCpuProgramWithoutAGpu)
         folder.path());
     const int status = ranks.wait(200s)[0];
     if (status == 127 || ranks.log(0).find("error while loading shared libraries") != std::string::npos)
-        GTEST_SKIP() << "the CUDA libraries are not complete here: " << ranks.log(0);
+        GTEST_SKIP() << "needs the libraries of a computer with a GPU: " << ranks.log(0);
     ASSERT_EQ(status, 0) << ranks.log(0);
     const Dump cuda_program = read_dump(folder.path(), 0);
     const JobResult cpu_program = run_job(tiny_plan(tokens), folder.path() / "cpu", {"--fp64"});

@@ -81,7 +81,7 @@ class Wire : public ::testing::TestWithParam<Case> { };
 TEST_P(Wire, CarriesLittleMoreThanThePayload)
 {
     if (const std::string& reason = own_network(); !reason.empty())
-        GTEST_SKIP() << "no network namespace to count in: " << reason;
+        GTEST_SKIP() << "needs the right to make a network namespace: " << reason;
     const TemporaryFolder folder;
     const auto tokens = write_tokens(folder.path());
     constexpr int kFew = 2, kMany = 6;

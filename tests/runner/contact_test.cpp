@@ -186,15 +186,9 @@ TEST_F(HostContact, ABaseFolderThatCannotBeMade)
     expect_says(finding.cure, {"base_folder"});
 }
 
-// Hosts whose login shell runs `commands` before each command; skips where it would not.
+// Hosts whose login shell runs `commands` before each command.
 class NoisyHost : public HostContact {
 protected:
-    void SetUp() override
-    {
-        HostContact::SetUp();
-        if (const std::string why = why_no_shell_noise(); !IsSkipped() && !why.empty())
-            GTEST_SKIP() << why;
-    }
     Sshd& start(const std::string& commands)
     {
         const auto file = home.path() / "noise";

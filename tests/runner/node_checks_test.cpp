@@ -186,7 +186,7 @@ TEST_F(NodeChecks, GpusThatAreInAPoorState)
     if (!found)
         GTEST_SKIP() << "mounts need root";
     if (std::filesystem::exists("/usr/bin/nvidia-smi"))
-        GTEST_SKIP() << "this computer has an nvidia-smi of its own";
+        GTEST_SKIP() << "this computer has a GPU with an nvidia-smi of its own";
     expect(*found, "GPU memory", "warning", "1000 of 81559 MiB free");
     expect(*found, "ECC", "error", "3 uncorrected");
     expect(*found, "clocks", "warning", "too hot");

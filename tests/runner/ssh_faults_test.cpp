@@ -157,7 +157,7 @@ TEST_F(SshFaults, ABaseFolderThatRunsNoPrograms)
     for (const auto& [flags, part] :
         {std::pair(MS_NOEXEC, "cannot be executed on the host"), std::pair(MS_RDONLY, "cannot be made on the host")}) {
         if (mount("other", base.c_str(), "tmpfs", static_cast<unsigned long>(flags), "size=64m") != 0)
-            GTEST_SKIP() << "a tmpfs cannot be mounted here";
+            GTEST_SKIP() << "needs the right to mount a tmpfs";
         host.start();
         const auto result = launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {});
         ASSERT_FALSE(result);
@@ -176,7 +176,7 @@ TEST_F(SshFaults, AFullDiskOfTheClientLosesNothing)
     const auto data = home.path() / "data";
     std::filesystem::create_directories(data);
     if (mount("small", data.c_str(), "tmpfs", 0, "size=1200k") != 0)
-        GTEST_SKIP() << "a tmpfs cannot be mounted here";
+        GTEST_SKIP() << "needs the right to mount a tmpfs";
     Sshd host(home, "host");
     host.start();
     const auto result = launch(asked(host, {{"FAKE_STEPS", "4000"}, {"FAKE_STEP_MS", "0"}}), observer, {});

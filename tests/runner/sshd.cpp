@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace fourfold::test {
 
@@ -88,18 +89,11 @@ int run_program(const std::vector<std::string>& arguments)
 
 std::string why_no_sshd()
 {
-    if (access(kSshd, X_OK) != 0)
-        return "no /usr/sbin/sshd on this machine (package openssh-server)";
+    EXPECT_EQ(access(kSshd, X_OK), 0) << kSshd << " is not here (package openssh-server)";
     // A server that root runs wants its folder for privilege separation.
     if (geteuid() == 0 && access("/run/sshd", F_OK) != 0 && mkdir("/run/sshd", 0755) != 0)
         return "/run/sshd does not exist and cannot be made";
     return {};
-}
-
-std::string why_no_shell_noise()
-{
-    const std::string shell = getpwuid(geteuid())->pw_shell;
-    return shell.ends_with("/bash") ? "" : "the login shell is " + shell + ", only bash reads .bashrc and BASH_ENV";
 }
 
 std::filesystem::path client_key(const Home& home)
@@ -144,9 +138,8 @@ void Sshd::start()
         std::filesystem::copy_options::overwrite_existing);
     chmod((folder_ / "authorized_keys").c_str(), 0600);
     std::ofstream config(folder_ / "sshd_config");
-    config << "Port " << place_.port << "\nListenAddress " << place_.address << "\nHostKey "
-           << (folder_ / "host_key").string() << "\nPidFile none\nAuthorizedKeysFile "
-           << (folder_ / "authorized_keys").string()
+    config << "Port " << place_.port << "\nListenAddress " << place_.address << "\nHostKey " << folder_ / "host_key"
+           << "\nPidFile none\nAuthorizedKeysFile " << folder_ / "authorized_keys"
            << "\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\n"
               "PermitRootLogin prohibit-password\nStrictModes "
            << (is_safe_place(folder_) ? "yes" : "no") << "\nLogLevel VERBOSE\n";
@@ -154,12 +147,15 @@ void Sshd::start()
     // Logins have a home of their own, as start-up files of whoever runs the tests may print as well.
     const auto users = folder_ / "users";
     std::filesystem::create_directories(users);
-    config << "SetEnv HOME=" << users.string();
+    config << "SetEnv \"HOME=" << users.string() << '"';
     // Debian's bash reads .bashrc for a command that comes through sshd, others read BASH_ENV.
     if (!place_.shell_file.empty()) {
         std::filesystem::copy_file(
             place_.shell_file, users / ".bashrc", std::filesystem::copy_options::overwrite_existing);
-        config << " BASH_ENV=" << place_.shell_file;
+        config << " \"BASH_ENV=" << place_.shell_file << '"';
+        // Whoever runs the tests may have another login shell.
+        if (!std::string_view(getpwuid(geteuid())->pw_shell).ends_with("/bash"))
+            config << "\nForceCommand exec bash -c \"$SSH_ORIGINAL_COMMAND\"";
     }
     config << (place_.variable.empty() ? "" : " ") << place_.variable << "\n";
     config.close();

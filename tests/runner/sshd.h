@@ -17,14 +17,11 @@ namespace fourfold::test {
 // Empty when an sshd can be run here, else why not (for GTEST_SKIP).
 std::string why_no_sshd();
 
-// Empty when a server's shell_file is read by the login shell, else why not.
-std::string why_no_shell_noise();
-
 struct SshdPlace {
     std::string address = "127.0.0.1";
     int port = 0; // 0 = a free one
     std::string netns = {}; // network namespace it runs in; empty = this one
-    std::string shell_file = {}; // what the login shell (bash) reads before each command
+    std::string shell_file = {}; // what bash reads before each command
     std::string lines = {}; // further ones of sshd_config
     // A file that stands for the kernel's boot id: then the server and all that it starts live in a process namespace
     // of their own, and stop() ends all of it as a loss of power does. Needs root.

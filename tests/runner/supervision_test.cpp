@@ -15,8 +15,12 @@
 #include <chrono>
 #include <fstream>
 #include <set>
+#include <thread>
 
 namespace fourfold::test {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 class Supervision : public testing::Test {
@@ -300,16 +304,43 @@ TEST_F(Supervision, AnAbandonedRunEndsWithItsLease)
     // A client that is killed leaves its run behind.
     ClientProcess client(asked);
     const std::string& id = client.id();
-    const auto events = home.path() / "data/fourfold/node/runs" / id / "events.jsonl";
-    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(events) && read_events(events).size() > 350; }))
+    const auto lease = home.path() / "data/fourfold/node/runs" / id / "lease";
+    std::error_code error;
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(lease, error); }));
+    const auto first = std::filesystem::last_write_time(lease);
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::last_write_time(lease) - first > 6s; }))
         << "the run lives beyond its lease while it is followed";
     client.end(SIGKILL);
-    EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }, 20));
+    EXPECT_TRUE(wait_until([&] { return processes_of(id) == 0; }));
     const auto result = attach(id, observer, {});
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ(result->state, RunState::cancelled);
     EXPECT_NE(result->problem->line().find("nobody has followed the run"), std::string::npos)
         << result->problem->line();
+}
+
+// A computer that is suspended (here: whoever watches and whoever follows) may sleep for longer than the lease.
+TEST_F(Supervision, TheLeaseIsNotCountedWhileNothingRuns)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "250"}, {"FAKE_STEP_MS", "20"}});
+    asked.target.lease_s = 3;
+    ClientProcess client(asked);
+    const std::string& id = client.id();
+    const auto folder = home.path() / "data/fourfold/node/runs" / id;
+    ASSERT_TRUE(wait_until([&] {
+        const auto events = read_events(folder / "events.jsonl");
+        return !steps_of(events).empty();
+    }));
+    const auto status = read_json_file(folder / "status.json");
+    ASSERT_TRUE(status) << status.error().line();
+    const auto supervisor = static_cast<pid_t>(integer_field(*status, "pid"));
+    client.signal(SIGSTOP);
+    kill(supervisor, SIGSTOP);
+    std::this_thread::sleep_for(3500ms);
+    kill(supervisor, SIGCONT);
+    std::this_thread::sleep_for(500ms); // it looks at the lease before the client has asked anything
+    client.signal(SIGCONT);
+    EXPECT_EQ(client.end(), 0) << last_event(read_events(folder / "events.jsonl"), "end").dump();
 }
 
 // The clock of the node jumps a century back and forth: a run that is followed goes on.

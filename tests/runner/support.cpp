@@ -89,6 +89,18 @@ void Home::end_processes() const
     }
 }
 
+PlainFolder::PlainFolder()
+{
+    char pattern[] = "/tmp/fourfold-XXXXXX";
+    path_ = std::filesystem::canonical(mkdtemp(pattern));
+}
+
+PlainFolder::~PlainFolder()
+{
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
 std::filesystem::path agent_program()
 {
     return std::filesystem::path(FOURFOLD_BIN_DIR) / "fourfold-agent";
@@ -206,7 +218,7 @@ std::vector<Json> read_events(const std::filesystem::path& file)
     std::vector<Json> out;
     std::ifstream in(file);
     std::string line;
-    while (std::getline(in, line))
+    while (std::getline(in, line) && !in.eof()) // the rest of a line may be on its way
         out.push_back(Json::parse(line));
     return out;
 }

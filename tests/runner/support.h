@@ -38,6 +38,20 @@ private:
     std::map<std::string, std::string> before_;
 };
 
+// A folder for sockets and for programs that take no blank in a path: short, and plain letters, wherever the checkout
+// lies. Removed at the end.
+class PlainFolder {
+public:
+    PlainFolder();
+    PlainFolder(const PlainFolder&) = delete;
+    PlainFolder& operator=(const PlainFolder&) = delete;
+    ~PlainFolder();
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
 std::filesystem::path agent_program();
 std::filesystem::path fake_trainer();
 
@@ -98,6 +112,7 @@ std::vector<int> steps_of(const std::vector<Json>& events);
 Json last_event(const std::vector<Json>& events, const std::string& kind);
 // Fails the test unless `seq` counts from 0 without a gap and the last event is `end` with this status.
 void expect_whole(const std::vector<Json>& events, const std::string& status);
+// The whole lines of a file that may grow.
 std::vector<Json> read_events(const std::filesystem::path& file);
 // Processes whose environment carries FOURFOLD_RUN=<run>.
 int processes_of(const std::string& run);
@@ -107,7 +122,7 @@ std::string token_of(const std::string& run);
 std::vector<std::string> places_of(const std::string& secret, const std::filesystem::path& folder);
 // The process of a rank on this computer; 0 where there is none.
 pid_t rank_process(const std::string& run, int rank);
-// Waits until `done` or `seconds` have passed; says whether it became true.
-bool wait_until(const std::function<bool()>& done, double seconds = 30);
+// Waits until `done` or `seconds` have passed; says whether it became true. On a busy computer all takes a while.
+bool wait_until(const std::function<bool()>& done, double seconds = 120);
 
 } // namespace fourfold::test

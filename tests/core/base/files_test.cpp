@@ -135,7 +135,7 @@ TEST_F(Files, ARealFullDisk)
     const auto disk = folder_ / "disk";
     std::filesystem::create_directory(disk);
     if (::mount("none", disk.c_str(), "tmpfs", 0, "size=64k") != 0)
-        GTEST_SKIP() << "no file system can be mounted here";
+        GTEST_SKIP() << "needs the right to mount a small file system";
     EXPECT_TRUE(write_file_atomically(disk / "a", "old"));
     const auto result = write_file_atomically(disk / "a", std::string(1 << 20, 'x'));
     const auto kept = read_text_file(disk / "a");

@@ -56,7 +56,7 @@ TEST_P(Bounds, NoFigureIsWorseThanRecorded)
     const Json& list = recorded["tables"][table];
     ASSERT_FALSE(list.empty());
     if (!std::filesystem::exists(file_of(table)))
-        GTEST_SKIP() << table << ".csv does not ship and is not beside this checkout";
+        GTEST_SKIP() << table << ".csv is only in ../shared/published, which is not here";
     const auto card = card_of(table);
     ASSERT_TRUE(card) << card.error().line();
     EXPECT_TRUE((*card)["problems"].empty());
