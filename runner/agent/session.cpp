@@ -166,6 +166,7 @@ Expected<void> Session::hello(const Json& request)
             "this agent speaks protocol " + std::to_string(kProtocolVersion) + ", the client "
                 + std::to_string(protocol),
             "use the same version of Fourfold on both sides", {}};
+    group_writable_.clear();
     for (const Json& folder : array_field(request, "group_writable")) {
         if (folder.is_string())
             group_writable_.push_back(folder.get<std::string>());
