@@ -51,6 +51,7 @@ struct Wait {
 struct Connection {
     FileDescriptor fd;
     std::string in, out;
+    std::size_t sent = 0; // of `out`
     std::optional<Wait> wait;
     bool writes = false; // told when there is room for `out`
 };
@@ -155,15 +156,19 @@ struct StoreServer::State {
 
     bool flush(uint64_t id, Connection& own) const
     {
-        while (!own.out.empty()) {
-            const ssize_t sent = send(own.fd.get(), own.out.data(), own.out.size(), MSG_NOSIGNAL);
+        while (own.sent < own.out.size()) {
+            const ssize_t sent = send(own.fd.get(), own.out.data() + own.sent, own.out.size() - own.sent, MSG_NOSIGNAL);
             if (sent < 0 && errno == EINTR)
                 continue;
             if (sent < 0 && errno == EAGAIN)
                 break;
             if (sent <= 0)
                 return false;
-            own.out.erase(0, static_cast<std::size_t>(sent));
+            own.sent += static_cast<std::size_t>(sent);
+        }
+        if (own.sent == own.out.size()) {
+            own.out.clear();
+            own.sent = 0;
         }
         if (own.writes != !own.out.empty()) {
             own.writes = !own.out.empty();
