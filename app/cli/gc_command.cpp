@@ -14,12 +14,24 @@ namespace {
 struct Options {
     std::string target = "local";
     double days = 30;
-    bool json = false, dry_run = false, accept_new_hosts = false;
+    bool json = false, dry_run = false, end_processes = false, accept_new_hosts = false;
 };
 
 std::string counted(const Json& count, const char* what)
 {
-    return count.dump() + " " + what + (count == 1 ? "" : "s");
+    const std::string plural = std::string(what).ends_with('s') ? "es" : "s";
+    return count.dump() + " " + what + (count == 1 ? "" : plural);
+}
+
+// Processes that live without a run, one line each.
+void print_strays(const Json& host)
+{
+    for (const Json& stray : host.value("strays", Json::array())) {
+        std::cout << host["host"].get<std::string>() << ": " << counted(stray["processes"], "process") << " of run "
+                  << stray["run"].get<std::string>() << " (first: " << stray["pid"] << ") "
+                  << (stray["ended"].get<bool>() ? "ended: " : "without a run: ") << stray["why"].get<std::string>()
+                  << (stray["ended"].get<bool>() ? "" : "; --end-processes ends them") << "\n";
+    }
 }
 
 int gc(const Options& options)
@@ -30,7 +42,8 @@ int gc(const Options& options)
     RunProgress progress(false, options.accept_new_hosts);
     const auto result = [&] {
         const StopSignals signals("stopping");
-        return clear_target(*target, options.days * 86400, options.dry_run, progress, signals.token());
+        return clear_target(
+            *target, {options.days * 86400, options.dry_run, options.end_processes}, progress, signals.token());
     }();
     if (!result)
         return fail(result.error());
@@ -50,6 +63,7 @@ int gc(const Options& options)
                   << counted(host["agents"], "agent") << " not used for " << shown_number(options.days, 0) << " days, "
                   << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB; kept "
                   << counted(host["kept_runs"], "run") << "\n";
+        print_strays(host);
     }
     if (failed == 0)
         return kDone;
@@ -72,6 +86,8 @@ void add_gc(Cli& cli)
         ->type_name("DAYS")
         ->check(number_up_to(36500, true));
     command->add_flag("--dry-run", options->dry_run, "say what would be removed");
+    command->add_flag("--end-processes", options->end_processes,
+        "end what lives without a run: its folder is gone, it has ended, or its agent is gone");
     command->add_flag("--json", options->json, "print one object a host");
     add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return gc(*options); }; });

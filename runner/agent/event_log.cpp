@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -36,17 +37,12 @@ Expected<EventLog> EventLog::open(const std::filesystem::path& file)
         std::string_view rest(block.data(), static_cast<std::size_t>(got));
         while (!rest.empty()) {
             const std::size_t end = rest.find('\n');
-            line += rest.substr(0, end);
+            if (line.size() <= kMaxEventLine) // a longer one is none of ours, and must not fill the memory
+                line += rest.substr(0, end);
             if (end == std::string_view::npos)
                 break;
-            whole += static_cast<off_t>(line.size()) + 1;
-            ++log.next_seq_;
-            const auto event = parse_json(line, file.string());
-            if (event) {
-                if (!flag_field(*event, "agent"))
-                    ++log.merged_lines_[static_cast<int>(integer_field(*event, "rank", -1))];
-                log.ended_ = log.ended_ || text_field(*event, "event") == "end";
-            }
+            whole = offset + (rest.data() - block.data()) + static_cast<off_t>(end) + 1;
+            log.remember(line);
             line.clear();
             rest.remove_prefix(end + 1);
         }
@@ -55,6 +51,20 @@ Expected<EventLog> EventLog::open(const std::filesystem::path& file)
     if (whole < offset && ftruncate(log.fd_.get(), whole) != 0)
         return errno_problem("the torn last line cannot be cut off", file);
     return log;
+}
+
+void EventLog::remember(std::string_view line)
+{
+    ++next_seq_;
+    auto event = parse_json(line, "event");
+    if (!event || !event->is_object())
+        return;
+    if (const int64_t seq = integer_field(*event, "seq"); seq >= next_seq_ && seq - next_seq_ <= kMostMissingEvents)
+        next_seq_ = seq + 1;
+    if (!flag_field(*event, "agent"))
+        ++merged_lines_[static_cast<int>(integer_field(*event, "rank", -1))];
+    if (text_field(*event, "event") == "end")
+        end_ = std::move(*event);
 }
 
 void EventLog::append_object(std::string_view object)
@@ -108,6 +118,22 @@ bool EventLog::flush()
 void EventLog::sync()
 {
     fdatasync(fd_.get());
+}
+
+Expected<void> EventLog::copy_to(const std::filesystem::path& file) const
+{
+    FOURFOLD_TRY(const FileDescriptor copy, open_file(file, O_WRONLY | O_CREAT | O_TRUNC));
+    std::vector<char> block(1u << 20);
+    off_t offset = 0;
+    ssize_t got = 0;
+    while ((got = pread(fd_.get(), block.data(), block.size(), offset)) > 0) {
+        if (!write_fully(copy.get(), {block.data(), static_cast<std::size_t>(got)}))
+            return errno_problem("cannot be written", file);
+        offset += got;
+    }
+    if (got < 0)
+        return errno_problem("cannot be read", file);
+    return {};
 }
 
 Expected<void> make_reserve(const std::filesystem::path& file, std::size_t bytes)

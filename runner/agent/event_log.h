@@ -15,7 +15,8 @@ namespace fourfold {
 
 class EventLog {
 public:
-    // Opens or creates the file; a torn last line (the writer was killed) is cut off.
+    // Opens or creates the file; a torn last line (the writer was killed) is cut off. Numbers go on after the last
+    // event that can be read, and after one for each damaged line that follows it.
     static Expected<EventLog> open(const std::filesystem::path& file);
 
     // Appends {"seq": n, ...} made of one JSON object's text as a rank wrote it (`object` begins with '{'). It reaches
@@ -31,19 +32,24 @@ public:
     // Writes what waits; true when nothing waits any more.
     bool flush();
     void sync();
+    // Writes all that the file holds once more; its own name may be gone.
+    [[nodiscard]] Expected<void> copy_to(const std::filesystem::path& file) const;
 
     [[nodiscard]] int64_t next_seq() const { return next_seq_; }
     // How many lines of each rank the file held when it was opened (events of the agent itself not counted).
     [[nodiscard]] const std::map<int, int64_t>& merged_lines() const { return merged_lines_; }
-    [[nodiscard]] bool ended() const { return ended_; } // the file held an `end` event when it was opened
+    // The `end` event that the file held when it was opened; null without one.
+    [[nodiscard]] const Json& end() const { return end_; }
+    [[nodiscard]] int descriptor() const { return fd_.get(); }
 
 private:
+    void remember(std::string_view line); // of the file that was opened
     void take_line(std::string_view line);
 
     FileDescriptor fd_;
     int64_t next_seq_ = 0;
     std::map<int, int64_t> merged_lines_;
-    bool ended_ = false;
+    Json end_;
     std::string waiting_; // whole lines, the first perhaps without what is already in the file
     std::string failure_;
 };

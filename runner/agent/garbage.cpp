@@ -117,7 +117,8 @@ private:
         const bool first_followed = since_written(RunFolder(base_, run, 0).file("followed")) >= 0;
         return std::all_of(shares.begin(), shares.end(), [&](int node) {
             const RunFolder share(base_, run, node);
-            const std::string verdict = share.verdict();
+            const auto read = share.verdict();
+            const std::string verdict = read ? *read : "unknown";
             if (verdict == "prepared" && since_written(share.file("events.jsonl")) < 0)
                 return is_old_and_free(share.path(), share.file("spec.json"));
             return verdict == "ended" && since_written(share.file("status.json")) >= order_.older_than_s

@@ -110,8 +110,8 @@ void check_memory(Json& out)
 void check_other_runs(const std::filesystem::path& base, Json& out)
 {
     std::map<std::string, int> runs;
-    for (const std::string& run : runs_of_processes())
-        ++runs[run];
+    for (const RunProcess& process : run_processes())
+        ++runs[process.run];
     for (const auto& [run, count] : runs) {
         const auto folder = base / "runs" / run;
         std::error_code error;

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <map>
+#include <optional>
 
 namespace fourfold {
 
@@ -64,34 +66,31 @@ long long field_number(const std::vector<std::string>& fields, std::size_t index
     return value;
 }
 
-bool has_variable(const std::string& environment, const std::string& assignment)
-{
-    for (std::size_t at = environment.find(assignment); at != std::string::npos;
-         at = environment.find(assignment, at + 1)) {
-        const std::size_t end = at + assignment.size();
-        if ((at == 0 || environment[at - 1] == '\0') && (end == environment.size() || environment[end] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 bool is_zombie(pid_t pid)
 {
     const auto fields = stat_fields(pid);
     return fields.empty() || fields[0] == "Z" || fields[0] == "X";
 }
 
+// The value of a variable in the text of /proc/<pid>/environ; nothing when it has none.
+std::optional<std::string> variable_of(const std::string& environment, const std::string& name)
+{
+    const std::string key = name + "=";
+    for (std::size_t at = 0; at < environment.size();) {
+        const std::size_t end = std::min(environment.find('\0', at), environment.size());
+        if (environment.compare(at, key.size(), key) == 0)
+            return environment.substr(at + key.size(), end - at - key.size());
+        at = end + 1;
+    }
+    return {};
+}
+
 std::vector<pid_t> pids_of_run(const std::string& run, int node)
 {
     std::vector<pid_t> out;
-    const std::string run_cookie = "FOURFOLD_RUN=" + run;
-    const std::string node_cookie = "FOURFOLD_NODE=" + std::to_string(node);
-    for (const pid_t pid : all_pids()) {
-        if (pid == getpid())
-            continue;
-        const std::string environment = proc_file(pid, "environ");
-        if (has_variable(environment, run_cookie) && has_variable(environment, node_cookie) && !is_zombie(pid))
-            out.push_back(pid);
+    for (const RunProcess& process : run_processes()) {
+        if (process.run == run && process.node == node)
+            out.push_back(process.identity.pid);
     }
     return out;
 }
@@ -154,17 +153,45 @@ std::vector<pid_t> descendants(pid_t root)
     return out;
 }
 
-std::vector<std::string> runs_of_processes()
+pid_t parent_of(pid_t pid)
 {
-    static const std::string kCookie = "FOURFOLD_RUN=";
-    std::vector<std::string> out;
+    return static_cast<pid_t>(field_number(stat_fields(pid), 1));
+}
+
+bool is_stopped(pid_t pid)
+{
+    const auto fields = stat_fields(pid);
+    return !fields.empty() && (fields[0] == "T" || fields[0] == "t");
+}
+
+std::vector<RunProcess> run_processes()
+{
+    std::vector<RunProcess> out;
+    const std::string boot = boot_id();
     for (const pid_t pid : all_pids()) {
-        const std::string environment = std::string(1, '\0') + proc_file(pid, "environ");
-        const std::size_t at = environment.find(std::string(1, '\0') + kCookie);
-        if (at == std::string::npos || pid == getpid() || is_zombie(pid))
+        const std::string environment = proc_file(pid, "environ");
+        const auto run = variable_of(environment, "FOURFOLD_RUN");
+        if (!run || pid == getpid() || is_zombie(pid))
             continue;
-        const std::size_t begin = at + 1 + kCookie.size();
-        out.push_back(environment.substr(begin, environment.find('\0', begin) - begin));
+        out.push_back({{pid, start_time(pid), boot}, *run,
+            std::atoi(variable_of(environment, "FOURFOLD_NODE").value_or("0").c_str()),
+            variable_of(environment, "FOURFOLD_FOLDER").value_or("")});
+    }
+    return out;
+}
+
+std::vector<ProcessIdentity> holders_of(const std::filesystem::path& file)
+{
+    std::vector<ProcessIdentity> out;
+    std::error_code error;
+    for (const pid_t pid : all_pids()) {
+        const std::filesystem::path open = "/proc/" + std::to_string(pid) + "/fd";
+        for (const auto& entry : std::filesystem::directory_iterator(open, error)) {
+            if (pid == getpid() || std::filesystem::read_symlink(entry.path(), error) != file)
+                continue;
+            out.push_back({pid, start_time(pid), boot_id()});
+            break;
+        }
     }
     return out;
 }
@@ -187,7 +214,7 @@ int sweep(const std::string& run, int node, double seconds)
         for (const pid_t pid : found) {
             const ProcessIdentity process{pid, start_time(pid), boot};
             // Between reading the environment and here the number may have changed hands: look again.
-            if (has_variable(proc_file(pid, "environ"), "FOURFOLD_RUN=" + run))
+            if (variable_of(proc_file(pid, "environ"), "FOURFOLD_RUN") == run)
                 send_signal(process, SIGKILL);
         }
         if (monotonic_seconds() > deadline)

@@ -76,6 +76,7 @@ std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& 
     variables["FOURFOLD_BACKEND"] = spec.backend;
     variables["FOURFOLD_RUN"] = spec.run;
     variables["FOURFOLD_NODE"] = std::to_string(spec.node);
+    variables["FOURFOLD_FOLDER"] = folder.string();
     std::vector<std::string> out;
     for (const auto& [key, value] : variables)
         out.push_back(key + "=" + value);

@@ -29,7 +29,6 @@ constexpr double kGatherSeconds = 0.04; // failures this close together are judg
 constexpr double kLostSeconds = 3, kToldSeconds = 15;
 constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
-constexpr double kMostBetweenLooks = 0.5; // seconds that count at most as one look at the lease
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
@@ -58,9 +57,12 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
     , environment_(std::move(environment))
     , merge_(spec_, folder.path(), log_)
     , watch_(spec.limits, monotonic_seconds())
-    , lease_looked_(monotonic_seconds())
+    , door_(SupervisorDoor::open(folder.path()))
+    , lease_(folder.file("lease"), spec.limits.lease_s)
     , oom_kills_before_(kernel_oom_kills())
 {
+    if (struct stat info{}; fstat(log_.descriptor(), &info) == 0)
+        disk_ = info.st_dev;
 }
 
 Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
@@ -99,7 +101,11 @@ void RankSupervision::wait_for_work(int signal_fd)
         if (log.read_end() >= 0)
             waiting.push_back({log.read_end(), POLLIN, 0});
     }
+    if (door_)
+        door_->add_to(waiting);
     poll(waiting.data(), waiting.size(), busy ? kBusyWaitMs : kWaitMs);
+    if (door_)
+        door_->serve([this](const Json& request) { return answer(request); });
     signalfd_siginfo info{};
     while (read(signal_fd, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGUSR1)
@@ -191,33 +197,37 @@ void RankSupervision::look_for_stop(bool signalled)
     }
     if (!request && signalled)
         request = StopRequest{"cancelled", "the agent was asked to end by a signal", nullptr, spec_.grace_s};
-    if (!request)
-        return;
-    status_ = request->status;
-    why_ = request->why;
-    foreign_error_ = request->error;
-    begin_stop(request->grace_s);
+    if (request)
+        take_stop(*request);
 }
 
-// Every session that follows the run touches the file `lease` as long as its client answers.
+void RankSupervision::take_stop(const StopRequest& request)
+{
+    if (stopping_)
+        return;
+    status_ = request.status;
+    why_ = request.why;
+    foreign_error_ = request.error;
+    begin_stop(request.grace_s);
+}
+
+// What a session asks at the door.
+Json RankSupervision::answer(const Json& request)
+{
+    const std::string what = text_field(request, "do");
+    if (what == "stop")
+        take_stop(stop_request_from_json(request));
+    else if (what == "diagnose" && !stopping_)
+        (void)say_stalled();
+    else if (what == "followed")
+        lease_.renew();
+    return {{"state", stopping_ ? "stopping" : "running"}, {"status", status_}, {"why", why_}, {"rank", culprit_},
+        {"events", log_.descriptor()}};
+}
+
 void RankSupervision::look_at_lease()
 {
-    if (stopping_ || spec_.limits.lease_s <= 0)
-        return;
-    struct stat info { };
-    const double now = monotonic_seconds();
-    // Where this process itself stood still (a suspended or overloaded computer), so did whoever follows the run.
-    unfollowed_s_ += std::min(now - lease_looked_, kMostBetweenLooks);
-    lease_looked_ = now;
-    if (stat(folder_.file("lease").c_str(), &info) == 0) {
-        // Only that it changed counts, not to what: the node's clock may jump.
-        const int64_t time = int64_t(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
-        if (time != lease_ns_) {
-            lease_ns_ = time;
-            unfollowed_s_ = 0;
-        }
-    }
-    if (unfollowed_s_ <= spec_.limits.lease_s)
+    if (stopping_ || !lease_.is_over())
         return;
     status_ = "cancelled";
     why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
@@ -424,6 +434,13 @@ void RankSupervision::finish()
             say({place, Evidence::own, failure->kind, failure->message});
     }
     const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
+    if (is_removed())
+        log_.append("warning", spec_.ranks.front().rank,
+            {{"kind", "folder"}, {"host", spec_.host},
+                {"message",
+                    "the run folder was removed while the run went: its events are kept, its logs and whatever else "
+                    "was in it are gone ("
+                        + folder_.path().string() + ")"}});
     if (disk_failed_) {
         log_.append("error", spec_.ranks.front().rank,
             {{"kind", "fail"}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
@@ -434,6 +451,18 @@ void RankSupervision::finish()
     end(rank, status_.empty() ? "ok" : status_, why_);
     std::error_code ignored;
     std::filesystem::remove(folder_.file("reserve"), ignored);
+}
+
+// There is nothing at its place any more, and the disk that it was on is still there.
+bool RankSupervision::is_removed() const
+{
+    struct stat info { };
+    if (stat(folder_.path().c_str(), &info) == 0 || errno != ENOENT)
+        return false;
+    std::filesystem::path above = folder_.path().parent_path();
+    while (stat(above.c_str(), &info) != 0 && errno == ENOENT && above.has_relative_path())
+        above = above.parent_path();
+    return info.st_dev == disk_;
 }
 
 Json RankSupervision::foreign_error_keys() const
@@ -454,6 +483,9 @@ void RankSupervision::end(int rank, const std::string& status, const std::string
         keys["message"] = why;
     log_.append("end", rank, keys);
     log_.sync();
+    // What later sessions need to say how it ended.
+    if (is_removed() && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
+        (void)folder_.write_spec(spec_);
     report("ended");
 }
 

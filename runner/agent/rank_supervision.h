@@ -5,11 +5,13 @@
 #include "runner/agent/culprit.h"
 #include "runner/agent/event_log.h"
 #include "runner/agent/file_watch.h"
+#include "runner/agent/lease.h"
 #include "runner/agent/pid_namespace.h"
 #include "runner/agent/rank_log.h"
 #include "runner/agent/rank_process.h"
 #include "runner/agent/run_folder.h"
 #include "runner/agent/stall_watch.h"
+#include "runner/agent/supervisor_door.h"
 
 #include <map>
 #include <optional>
@@ -23,6 +25,7 @@ inline constexpr std::size_t kReserveBytes = 1u << 20;
 class RankSupervision {
 public:
     // `folder` and `spec` outlive it. `environment` is what the prelude left.
+    // Its door (runner/agent/supervisor_door.h) is open from here on.
     RankSupervision(const RunFolder& folder, const RunSpec& spec, EventLog log, Environment environment);
 
     Expected<void> start_ranks(const Rendezvous& rendezvous);
@@ -38,6 +41,8 @@ private:
     void reap();
     void read_logs();
     void look_for_stop(bool signalled);
+    void take_stop(const StopRequest& request);
+    [[nodiscard]] Json answer(const Json& request);
     void look_at_lease();
     void watch_progress();
     [[nodiscard]] Json say_stalled();
@@ -50,6 +55,7 @@ private:
     void finish();
     [[nodiscard]] Json foreign_error_keys() const;
     void end(int rank, const std::string& status, const std::string& why);
+    [[nodiscard]] bool is_removed() const;
 
     const RunFolder& folder_;
     const RunSpec& spec_;
@@ -60,14 +66,15 @@ private:
     std::map<pid_t, RankPlace> running_;
     std::map<int, RankLog> logs_;
     FileWatch written_; // the ranks' event files
+    std::optional<SupervisorDoor> door_;
+    dev_t disk_ = 0; // that the run folder is on
     std::optional<PidNamespace> inside_; // of the ranks and all that they start
     std::map<pid_t, uint64_t> bytes_moved_;
     std::map<int, uint64_t> collectives_;
     std::vector<RankExit> failures_; // in the order of their ends
     int64_t steps_seen_ = 0, events_seen_ = 0;
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
-    double unfollowed_s_ = 0, lease_looked_; // since somebody was last seen to follow the run
-    int64_t lease_ns_ = 0; // the lease file's time then
+    Lease lease_;
     bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
     int culprit_ = -1;
     std::string status_, why_;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace fourfold {
@@ -25,6 +26,19 @@ std::string own_host_name()
     char name[256] = {};
     gethostname(name, sizeof name - 1);
     return name;
+}
+
+// Only what the system says to be missing is missing.
+Expected<bool> is_there(const std::filesystem::path& file)
+{
+    struct stat info { };
+    if (stat(file.c_str(), &info) == 0)
+        return true;
+    if (errno == ENOENT)
+        return false;
+    const int error = errno;
+    return Problem{ProblemCode::io, std::string("the run folder cannot be read: ") + std::strerror(error), {},
+        file.parent_path().string()};
 }
 
 double now_s()
@@ -73,16 +87,35 @@ RunFolder::RunFolder(const std::filesystem::path& base, const std::string& run, 
 {
 }
 
-bool RunFolder::exists() const
+Json to_json(const StopRequest& request)
 {
-    std::error_code ignored;
-    return std::filesystem::exists(file("spec.json"), ignored);
+    return {{"status", request.status}, {"why", request.why}, {"error", request.error}, {"grace_s", request.grace_s}};
+}
+
+StopRequest stop_request_from_json(const Json& json)
+{
+    StopRequest request;
+    request.status = text_field(json, "status", "cancelled");
+    request.why = text_field(json, "why");
+    if (const Json& error = object_field(json, "error"); !error.empty())
+        request.error = error;
+    request.grace_s = std::clamp(number_field(json, "grace_s", 2), 0.0, 600.0);
+    return request;
+}
+
+Expected<bool> RunFolder::exists() const
+{
+    return is_there(file("spec.json"));
 }
 
 std::vector<int> shares_of(const std::filesystem::path& base, const std::string& run)
 {
     std::vector<int> out;
-    if (RunFolder(base, run, 0).exists())
+    const auto has_share = [&](int node) {
+        const auto exists = RunFolder(base, run, node).exists();
+        return exists && *exists;
+    };
+    if (has_share(0))
         out.push_back(0);
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(RunFolder(base, run, 0).path(), error)) {
@@ -91,7 +124,7 @@ std::vector<int> shares_of(const std::filesystem::path& base, const std::string&
             || !std::all_of(name.begin() + 4, name.end(), [](char c) { return c >= '0' && c <= '9'; }))
             continue;
         const int node = std::atoi(name.c_str() + 4);
-        if (node > 0 && RunFolder(base, run, node).exists())
+        if (node > 0 && has_share(node))
             out.push_back(node);
     }
     std::sort(out.begin(), out.end());
@@ -139,39 +172,34 @@ bool RunFolder::write_status(const RunStatus& status) const
     return fd && write_fully(fd->get(), text) && rename(temporary.c_str(), file("status.json").c_str()) == 0;
 }
 
-std::optional<RunStatus> RunFolder::read_status() const
+Expected<std::optional<RunStatus>> RunFolder::read_status() const
 {
+    FOURFOLD_TRY(const bool written, is_there(file("status.json")));
+    if (!written)
+        return std::optional<RunStatus>();
     const auto json = read_json_file(file("status.json"), 1u << 20);
+    if (!json && json.error().code == ProblemCode::io)
+        return json.error();
     if (!json)
-        return {};
+        return std::optional<RunStatus>();
     RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {},
         text_field(*json, "host"), number_field(*json, "time_s"), static_cast<int>(integer_field(*json, "rank", -1))};
     status.supervisor = {static_cast<pid_t>(integer_field(*json, "pid")), integer_field(*json, "start_time"),
         text_field(*json, "boot_id")};
-    return status;
+    return std::optional(status);
 }
 
 Expected<void> RunFolder::write_stop(const StopRequest& request) const
 {
-    return write_file_atomically(file("stop.json"),
-        to_wire({{"status", request.status}, {"why", request.why}, {"error", request.error},
-            {"grace_s", request.grace_s}}));
+    return write_file_atomically(file("stop.json"), to_wire(to_json(request)));
 }
 
 std::optional<StopRequest> RunFolder::read_stop() const
 {
     if (access(file("stop.json").c_str(), F_OK) != 0)
         return {};
-    StopRequest request;
     const auto json = read_json_file(file("stop.json"), 1u << 20);
-    if (!json)
-        return request; // whatever it says, somebody wants the run to stop
-    request.status = text_field(*json, "status", "cancelled");
-    request.why = text_field(*json, "why");
-    if (const Json& error = object_field(*json, "error"); !error.empty())
-        request.error = error;
-    request.grace_s = std::clamp(number_field(*json, "grace_s", 2), 0.0, 600.0);
-    return request;
+    return json ? stop_request_from_json(*json) : StopRequest(); // whatever it says, somebody wants the run to stop
 }
 
 std::string RunFolder::slurm_job() const
@@ -182,20 +210,21 @@ std::string RunFolder::slurm_job() const
     return json ? text_field(*json, "job") : std::string();
 }
 
-std::string RunFolder::verdict() const
+Expected<std::string> RunFolder::verdict() const
 {
-    if (!exists())
-        return "absent";
-    const auto status = read_status();
+    FOURFOLD_TRY(const bool there, exists());
+    if (!there)
+        return std::string("absent");
+    FOURFOLD_TRY(const auto status, read_status());
     if (!status)
-        return slurm_job().empty() ? "prepared" : "queued";
+        return std::string(slurm_job().empty() ? "prepared" : "queued");
     if (status->state == "ended")
         return status->state;
     if (!slurm_job().empty() && status->host != own_host_name())
         return std::abs(now_s() - status->time_s) < kSilentSeconds ? status->state : "silent";
     if (is_alive(status->supervisor))
         return status->state;
-    return status->supervisor.boot_id == boot_id() ? "lost-agent" : "lost-reboot";
+    return std::string(status->supervisor.boot_id == boot_id() ? "lost-agent" : "lost-reboot");
 }
 
 } // namespace fourfold

@@ -30,12 +30,14 @@ struct RunStatus {
     int rank = -1; // the one that failed first, where one did
 };
 
-// What a stop request leaves for the supervisor (stop.json).
+// What the supervisor is told of a stop, in its request and in stop.json.
 struct StopRequest {
     std::string status = "cancelled", why;
     Json error; // null, or the `error` event of another node's rank, which caused the stop
     double grace_s = 2;
 };
+Json to_json(const StopRequest& request);
+StopRequest stop_request_from_json(const Json& json);
 
 class RunFolder {
 public:
@@ -43,7 +45,9 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
     [[nodiscard]] std::filesystem::path file(const std::string& name) const { return path_ / name; }
-    [[nodiscard]] bool exists() const;
+    // Whether there is a run. A Problem (io) where that cannot be told: no permission, a disk error, a file in its
+    // place.
+    [[nodiscard]] Expected<bool> exists() const;
 
     Expected<void> create() const; // in a base folder that was checked, all 0700; fine when it exists
     // The exclusive lock that a supervisor holds as long as it lives; `refused` when somebody has it.
@@ -53,7 +57,8 @@ public:
     [[nodiscard]] Expected<RunSpec> read_spec() const;
     // Not durable on purpose (once a second); whoever reads it sees the old or the new one.
     bool write_status(const RunStatus& status) const;
-    [[nodiscard]] std::optional<RunStatus> read_status() const;
+    // Nothing where none was written yet, or what is there is none; a Problem (io) where it cannot be read.
+    [[nodiscard]] Expected<std::optional<RunStatus>> read_status() const;
     Expected<void> write_stop(const StopRequest& request) const;
     [[nodiscard]] std::optional<StopRequest> read_stop() const;
 
@@ -61,8 +66,9 @@ public:
     [[nodiscard]] std::string slurm_job() const;
 
     // "absent", "prepared", "queued" (in Slurm's queue), "running", "stopping", "ended", "lost-agent" (supervisor
-    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute).
-    [[nodiscard]] std::string verdict() const;
+    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute). A Problem
+    // (io) where the folder cannot be read: then nothing is known.
+    [[nodiscard]] Expected<std::string> verdict() const;
 
 private:
     std::filesystem::path base_, path_;

@@ -127,7 +127,7 @@ void Session::handle(const Json& request)
         if (what == "ping" || what == "diagnose")
             return {}; // was on its way when the events ended; nobody waits for an answer
         if (what == "stop")
-            return stop(request);
+            return stop(request, [] {});
         if (what == "status")
             return status(request);
         if (what == "sweep")

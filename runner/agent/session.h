@@ -12,10 +12,13 @@
 #include "runner/agent/store.h"
 #include "runner/protocol/frame.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 
 namespace fourfold {
+
+class RunTail;
 
 class Session {
 public:
@@ -51,7 +54,7 @@ private:
     Expected<void> prepare(const Json& request);
     Expected<void> start(const Json& request);
     Expected<void> tail(const Json& request);
-    Expected<void> stop(const Json& request);
+    Expected<void> stop(const Json& request, const std::function<void()>& meanwhile);
     Expected<void> status(const Json& request);
     Expected<void> sweep_run(const Json& request);
     Expected<void> fetch(const Json& request);
@@ -65,10 +68,12 @@ private:
     Expected<void> unlisten();
     Expected<void> reach(const Json& request);
     // While events are followed: stop, ping, diagnose.
-    Expected<void> aside(const Json& request, const RunFolder& folder);
+    Expected<void> aside(const Json& request, RunTail& tail);
 
-    Expected<std::string> hint_of_slurm(const RunFolder& folder, const std::string& state);
-    Expected<void> stop_job(const RunFolder& folder, const StopRequest& stop);
+    // Both say what was done beyond telling the agents, in words.
+    Expected<std::string> stop_share(const RunFolder& folder, const std::string& run, int node, const StopRequest& stop,
+        const std::function<void()>& meanwhile);
+    Expected<std::string> stop_job(const RunFolder& folder, const StopRequest& stop);
     [[nodiscard]] Expected<RunFolder> folder_of(const Json& request) const;
 
     int in_, out_;
@@ -84,9 +89,6 @@ private:
     std::unique_ptr<ServerProcess> relay_server_;
     std::optional<Downstream> next_; // node of the chain
     bool files_only_ = false;
-    double slurm_looked_ = 0;
-    int slurm_over_ = 0; // looks in a row that found the job over
-    std::string slurm_hint_;
 };
 
 } // namespace fourfold

@@ -23,6 +23,9 @@ Expected<void> Session::find(const Json& request)
         if (is_run_id(name) && (wanted == "last" || name.starts_with(wanted)) && !shares_of(base_, name).empty())
             runs.push_back(name);
     }
+    if (error && error != std::errc::no_such_file_or_directory)
+        return Problem{
+            ProblemCode::io, "the runs of this node cannot be read: " + error.message(), {}, (base_ / "runs").string()};
     std::sort(runs.rbegin(), runs.rend()); // ids sort by the time of their making
     if (wanted == "last" && runs.size() > 1)
         runs.resize(1);
@@ -33,7 +36,8 @@ Expected<void> Session::find(const Json& request)
     Json list = Json::array(), specs = Json::array();
     for (const std::string& run : runs) {
         const auto nodes = shares_of(base_, run);
-        list.push_back({{"run", run}, {"state", RunFolder(base_, run, nodes.front()).verdict()}});
+        FOURFOLD_TRY(const std::string state, RunFolder(base_, run, nodes.front()).verdict());
+        list.push_back({{"run", run}, {"state", state}});
         for (std::size_t i = 0; runs.size() == 1 && i < nodes.size(); ++i) {
             FOURFOLD_TRY(const RunSpec spec, RunFolder(base_, run, nodes[i]).read_spec());
             specs.push_back(to_json(spec));

@@ -8,6 +8,7 @@
 #include "runner/agent/node_speed.h"
 #include "runner/agent/session.h"
 #include "runner/agent/slurm_checks.h"
+#include "runner/agent/strays.h"
 #include "runner/protocol/message.h"
 
 #include <unistd.h>
@@ -50,6 +51,7 @@ Expected<void> Session::clear(const Json& request)
     (void)!readlink("/proc/self/exe", own, sizeof own - 1);
     Json reply = collect_garbage(base_,
         {std::max(0.0, number_field(request, "older_than_s", 30 * 86400.0)), flag_field(request, "dry_run")}, own);
+    reply["strays"] = strays(base_, flag_field(request, "end_processes") && !flag_field(request, "dry_run"));
     reply["is"] = "cleared";
     send(reply);
     return {};

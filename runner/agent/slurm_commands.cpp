@@ -216,6 +216,22 @@ void cancel_job(const std::string& job)
     (void)call({"scancel", job});
 }
 
+std::vector<std::string> cancel_jobs_in(const std::filesystem::path& folder)
+{
+    std::vector<std::string> out;
+    if (!has_slurm_program("squeue"))
+        return out;
+    std::istringstream lines(call({"squeue", "-h", "--me", "-o", "%i|%Z"}).text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t end = line.find('|');
+        if (end == std::string::npos || line.substr(end + 1) != folder.string())
+            continue;
+        out.push_back(line.substr(0, end));
+        cancel_job(out.back());
+    }
+    return out;
+}
+
 bool is_final(const std::string& state)
 {
     static constexpr std::array<std::string_view, 11> kFinal{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE",

@@ -35,6 +35,8 @@ Expected<std::string> submit_job(const std::filesystem::path& script, const std:
 // scontrol, then squeue.
 SlurmJob look_at_job(const std::string& job);
 void cancel_job(const std::string& job);
+// The same for this user's jobs that were submitted in `folder`, for when it cannot be read any more; their numbers.
+std::vector<std::string> cancel_jobs_in(const std::filesystem::path& folder);
 
 // States after which a job runs no more.
 bool is_final(const std::string& state);

@@ -91,7 +91,8 @@ public:
         FOURFOLD_TRY(Rendezvous rendezvous, meet());
         FOURFOLD_CHECK(supervise_as_child(folder_, spec_, std::move(rendezvous), std::move(prelude_.environment),
             std::move(lock), [this] { look_at_signals(); }));
-        const auto status = folder_.read_status();
+        const auto read = folder_.read_status();
+        const auto status = read ? *read : std::nullopt;
         const std::string ended = status && status->state == "ended" ? status->status : "lost";
         if (ended != "ok")
             stop_others(ended, status ? status->why : "");
@@ -262,7 +263,8 @@ private:
         }
         for (int k = 0; k < spec_.nodes; ++k) {
             const RunFolder other(base_, run_, k);
-            if (k != node_ && other.exists() && !other.read_stop())
+            const auto exists = other.exists();
+            if (k != node_ && exists && *exists && !other.read_stop())
                 (void)other.write_stop({status, why, error, spec_.grace_s});
         }
     }

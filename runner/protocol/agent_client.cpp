@@ -126,6 +126,7 @@ Expected<Json> AgentClient::reply(const char* expected, std::chrono::millisecond
         if (is != "stopping" || unanswered_stops_ == 0)
             return unexpected(is, expected);
         --unanswered_stops_;
+        stop_note_ = text_field(json, "note");
     }
 }
 
@@ -318,6 +319,7 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
     FOURFOLD_TRY(const Json json, parse(*frame, ""));
     const std::string is = text_field(json, "is");
     message.state = text_field(json, "state");
+    message.note = text_field(json, "note");
     if (is == "lines") {
         message.kind = TailMessage::Kind::lines;
         message.offset = integer_field(json, "offset");
@@ -333,9 +335,15 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
         message.status = text_field(json, "status");
         message.why = text_field(json, "why");
         message.rank = static_cast<int>(integer_field(json, "rank", -1));
+    } else if (is == "skipped") {
+        message.kind = TailMessage::Kind::skipped;
+        message.offset = integer_field(json, "offset");
+        message.bytes = integer_field(json, "bytes");
     } else if (is == "end") {
         message.kind = TailMessage::Kind::end;
         message.status = text_field(json, "status");
+        message.why = text_field(json, "why");
+        message.bytes = integer_field(json, "rest");
     } else {
         return Problem{ProblemCode::network, "the agent sent \"" + is + "\" in the middle of the events", {}, host_};
     }
@@ -399,9 +407,10 @@ Expected<AgentClient::ClockSkew> AgentClient::clock_skew()
     return best;
 }
 
-Expected<Json> AgentClient::clear(double older_than_s, bool dry_run)
+Expected<Json> AgentClient::clear(double older_than_s, bool dry_run, bool end_processes)
 {
-    FOURFOLD_CHECK(send({{"do", "clear"}, {"older_than_s", older_than_s}, {"dry_run", dry_run}}));
+    FOURFOLD_CHECK(send(
+        {{"do", "clear"}, {"older_than_s", older_than_s}, {"dry_run", dry_run}, {"end_processes", end_processes}}));
     FOURFOLD_TRY(Json json, reply("cleared", kHashTimeout));
     json.erase("is");
     return json;

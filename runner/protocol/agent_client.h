@@ -69,13 +69,15 @@ struct Prepared {
 
 // What a tail says.
 struct TailMessage {
-    enum class Kind { lines, heartbeat, end, nothing } kind = Kind::nothing;
+    enum class Kind { lines, skipped, heartbeat, end, nothing } kind = Kind::nothing;
     std::string lines; // whole lines, each with its newline
-    int64_t offset = 0; // of the first byte of `lines` in the node's file
-    std::string state; // of the run on the node: "running", "stopping", "ended"
+    int64_t offset = 0; // of the first byte of `lines`, or of what was skipped, in the node's file
+    int64_t bytes = 0; // that were skipped; with `end`: of a last line that was cut
+    std::string state; // of the run on the node: "running", "stopping", "ended", "hung", "unknown" ...
     std::string hint; // with a heartbeat: what Slurm says of the job
+    std::string note; // what is wrong on the node, or what was done there, for a person; empty while nothing is
     std::string status; // with `end`, and with a heartbeat of a stopping run: "ok", "fail", ... "lost"
-    std::string why; // of a stopping run
+    std::string why; // of a stopping run, and with `end`
     int rank = -1; // of a stopping run: the rank that failed first, where one did
 };
 
@@ -129,6 +131,8 @@ public:
     // `status` and `error` (may be null) are what the node's `end` and `error` events say.
     Expected<void> stop(const std::string& run, int node, const std::string& status, const std::string& why,
         const Json& error, double grace_s);
+    // What a node did to stop its ranks beyond telling its agent, in words; of the last stop that was answered.
+    [[nodiscard]] const std::string& stop_note() const { return stop_note_; }
     // Asks what the ranks are doing, while a tail runs: the answer is an event of the node.
     Expected<void> diagnose(const std::string& run, int node);
     Expected<Json> status(const std::string& run, int node);
@@ -145,8 +149,8 @@ public:
         double ahead_s = 0, uncertainty_s = 0;
     };
     Expected<ClockSkew> clock_skew();
-    // Clears the base folder (runner/agent/garbage.h).
-    Expected<Json> clear(double older_than_s, bool dry_run);
+    // Clears the base folder (runner/agent/garbage.h), and names or ends what lives without a run (strays.h).
+    Expected<Json> clear(double older_than_s, bool dry_run, bool end_processes = false);
     // Lets the other nodes probe this one under `address`; its port.
     Expected<int> listen(const std::string& address, const std::string& token);
     // Ends that.
@@ -184,6 +188,7 @@ private:
     std::chrono::steady_clock::time_point pinged_; // while a tail runs
     uint64_t bytes_read_ = 0;
     int unanswered_stops_ = 0;
+    std::string stop_note_;
     bool link_lost_ = false;
 };
 

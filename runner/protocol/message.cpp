@@ -108,6 +108,21 @@ std::string utc_now()
     return out;
 }
 
+int64_t seq_of_line(std::string_view line)
+{
+    constexpr std::string_view kKey = "{\"seq\":";
+    if (!line.starts_with(kKey) || line.size() <= kKey.size())
+        return -1;
+    int64_t seq = 0;
+    std::size_t at = kKey.size();
+    for (; at < line.size() && line[at] >= '0' && line[at] <= '9'; ++at) {
+        if (seq > (int64_t(1) << 52))
+            return -1;
+        seq = seq * 10 + (line[at] - '0');
+    }
+    return at > kKey.size() && at < line.size() && (line[at] == ',' || line[at] == '}') ? seq : -1;
+}
+
 bool is_run_id(std::string_view text)
 {
     return !text.empty() && text.size() <= 40 && std::all_of(text.begin(), text.end(), [](char c) {

@@ -12,14 +12,15 @@
 //   prepare {spec}                prepared: {folder, port}
 //   start {master_address, port, secrets}  started: {pid, state}
 //   tail {run, node, offset, seq} lines {offset, count} + one data frame ... heartbeat {state} ... end {state, status}
-//                                 (a heartbeat of a stopping run also says status, why and the failing rank)
-//   stop {run, node, status, ...} stopping (also while a tail runs)
+//                                 (a heartbeat of a stopping run also says status, why and the failing rank; `note`:
+//                                 what is wrong there; skipped {offset, bytes}: a line too long to be sent)
+//   stop {run, node, status, ...} stopping {note}, also while a tail runs
 //   ping, diagnose                while a tail runs; no answer
 //   submit {specs, script}        submitted: {job, folder}          (Slurm)
 //   find {run}                    found: {runs: [{run, state}], specs: [...] when it is one}
 //   attempts {run}                attempts: {last, state, reason}   (Slurm)
 //   probe {ranks, on_gpus, speed, slurm, container, prelude}  probe: {findings, speed}
-//   clear {older_than_s, dry_run} cleared: counts
+//   clear {older_than_s, dry_run, end_processes}  cleared: counts, strays
 //   clock                         clock: {time_s}
 //   listen {address, token}       listening: {port, interface}
 //   reach {address, port, ...}    reached: {state, latency_us, bandwidth_gb_s, mtu ...}
@@ -37,6 +38,8 @@ namespace fourfold {
 inline constexpr int kProtocolVersion = 1;
 // A line of an event file; longer ones are dropped by the agent with a warning.
 inline constexpr std::size_t kMaxEventLine = 1u << 20;
+// Events that may be missing; a number further on than that is damaged itself.
+inline constexpr std::int64_t kMostMissingEvents = 100'000;
 
 // JSON text; invalid UTF-8 is replaced, so that hostile bytes cannot make it throw.
 std::string to_wire(const Json& json);
@@ -52,6 +55,9 @@ const Json& array_field(const Json& json, const char* key); // an empty array wh
 Json error_reply(const Problem& problem);
 // `host` is put before the reply's own `where`.
 Problem problem_from_reply(const Json& reply, const std::string& host);
+
+// The number that an event's line begins with, as the agent writes it ({"seq":17,...); -1 when there is none.
+int64_t seq_of_line(std::string_view line);
 
 std::string utc_now(); // "2026-01-01T00:00:00.000Z"
 bool is_run_id(std::string_view text); // what ends up in folder names: 1..40 of [0-9A-Za-z]

@@ -11,9 +11,9 @@
 namespace fourfold {
 
 namespace {
-constexpr std::array<std::string_view, 14> kReserved{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+constexpr std::array<std::string_view, 15> kReserved{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
     "MASTER_ADDR", "MASTER_PORT", "FOURFOLD_ADDRESS", "FOURFOLD_BACKEND", "FOURFOLD_RUN", "FOURFOLD_NODE",
-    "FOURFOLD_TOKEN", "FOURFOLD_LISTENER", "HOME", "PWD"};
+    "FOURFOLD_FOLDER", "FOURFOLD_TOKEN", "FOURFOLD_LISTENER", "HOME", "PWD"};
 
 Problem bad(std::string message)
 {

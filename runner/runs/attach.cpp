@@ -59,9 +59,16 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     Mailbox mailbox;
     std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
     FOURFOLD_TRY(Recorder recorder,
-        Recorder::open(
-            std::move(store), id, folder, static_cast<int>(nodes.size()), all_events ? 0 : target.events_gib));
+        Recorder::open(std::move(store), id, folder, names_of(nodes), all_events ? 0 : target.events_gib));
     observer.on_created(id, folder);
+    // The program that launched it is gone (its lock is ours), and it had not come to what starts ranks.
+    if (result.state < RunState::launching)
+        return conclude(recorder, observer,
+            {RunState::fail,
+                Problem{ProblemCode::failed,
+                    "the program that launched the run ended before its ranks were started, in the state \""
+                        + detail.summary.state + "\"",
+                    "nothing of it runs: launch it again", {}}});
     observer.on_state(result.state, "catching up");
     std::vector<std::vector<RankPlace>> ranks;
     for (const Json& list : array_field(launched, "ranks")) {
@@ -77,6 +84,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     options.link_s = target.link_s;
     options.stop_grace_s = target.stop_grace_s;
     options.give_up_s = target.connect_timeout_s + 5;
+    options.was_launching = result.state == RunState::launching;
     options.order = order;
     if (result.state == RunState::stopping && !order) // somebody asked for its end and could not reach every host
         options.order = StopOrder{"cancelled", "stopped on request", nullptr};

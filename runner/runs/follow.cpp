@@ -4,6 +4,7 @@
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/follow_control.h"
+#include "runner/runs/outcome.h"
 #include "runner/runs/reconnect.h"
 #include "runner/runs/run_state.h"
 
@@ -26,8 +27,18 @@ constexpr std::size_t kMostErrors = 256; // of a node, kept to find the first ca
 struct Ending {
     std::string status;
     std::optional<Problem> problem; // when it is not the node that said so
-    bool given_up = false; // not known how it ended: the node could not be reached to stop it
+    bool given_up = false; // not known how it ended: its ranks could not be stopped
+    std::string why; // in the node's words
+    int64_t at = 0, rest = 0; // bytes of a last line that was cut
 };
+
+// The number after that of the last line that has one.
+int64_t next_after(const std::string& lines, int64_t seq)
+{
+    const std::size_t begin = lines.size() < 2 ? 0 : lines.rfind('\n', lines.size() - 2) + 1; // npos + 1 = 0
+    const int64_t last = seq_of_line(std::string_view(lines).substr(begin));
+    return std::max(seq, last + 1);
+}
 
 class Follower {
 public:
@@ -125,24 +136,35 @@ private:
     {
         if (left_)
             return;
-        auto events = recorder_.take(node, offset, lines);
-        if (!events) {
+        heed(node, recorder_.take(node, offset, lines));
+    }
+
+    void heed(int node, const Expected<Recorder::Taken>& taken)
+    {
+        if (!taken) {
             // What cannot be stored here is still on the nodes.
-            leave(events.error(), "make room");
+            leave(taken.error(), "make room");
             return;
         }
         if (recorder_.full() && !told_full_) {
             told_full_ = true;
-            observer_.on_state(control_.order() ? RunState::stopping : RunState::running, recorder_.full_text());
+            observer_.on_state(now(), recorder_.full_text());
         }
-        for (const Json& event : *events) {
+        for (const std::string& note : taken->notes)
+            observer_.on_state(now(), "warning: " + note);
+        for (const Json& event : taken->events) {
+            const std::string kind = text_field(event, "kind");
             remember(static_cast<std::size_t>(node), event);
-            if (text_field(event, "kind") == "stalled")
+            if (kind == "stalled")
                 look_for_laggard(static_cast<std::size_t>(node), event);
             if (node == 0)
                 observer_.on_event(event);
+            else if (kind == "missing")
+                observer_.on_state(now(), "warning: " + text_field(event, "message"));
         }
     }
+
+    [[nodiscard]] RunState now() const { return control_.order() ? RunState::stopping : RunState::running; }
 
     // The first node finds that nothing moves; then the others are asked, and the ranks of all are compared.
     void look_for_laggard(std::size_t node, const Json& event)
@@ -168,6 +190,11 @@ private:
     void ended(int node, const Ending& ending)
     {
         const auto at = static_cast<std::size_t>(node);
+        if (!ending.given_up && !left_) {
+            if (ending.rest > 0)
+                recorder_.skip(node, ending.at, ending.rest);
+            heed(node, recorder_.end(node, ending.status, ending.problem ? ending.problem->line() : ending.why));
+        }
         if (ending.status == "ok")
             return;
         if (ending.given_up) {
@@ -256,32 +283,16 @@ private:
         if (first_bad_->problem) {
             out.problem = first_bad_->problem;
         } else {
-            Problem problem;
-            problem.code = out.state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
-            problem.message = text_field(ends_[at], "message", "ended with status " + first_bad_->status);
-            Json error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
+            Json end = ends_[at];
+            Json error = failing_event(at, static_cast<int>(integer_field(end, "rank", -1)));
             if (const auto cause = better_cause(error); cause && out.state != RunState::cancelled) {
                 error = *cause;
-                problem.message = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
+                end["message"] = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
                     + text_field(error, "host") + ": " + text_field(error, "message");
                 const std::string kind = text_field(error, "kind");
                 out.state = run_state(kind == "oom" || kind == "hang" ? kind : "fail");
             }
-            std::string last;
-            const Json& log = array_field(error, "log");
-            for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {
-                if (log[i].is_string())
-                    last += (last.empty() ? "" : " | ") + log[i].get<std::string>();
-            }
-            if (out.state != RunState::cancelled) {
-                const auto rank = integer_field(error, "rank", -1);
-                const std::string file = (recorder_.folder() / ("rank" + std::to_string(rank) + ".log")).string();
-                if (!last.empty())
-                    problem.hint = "its log ends with: " + last + "; all of it in " + file;
-                else if (std::error_code error; rank >= 0 && std::filesystem::exists(file, error))
-                    problem.hint = "see " + file;
-            }
-            out.problem = problem;
+            out.problem = problem_of_end(out.state, end, error, recorder_.folder());
         }
         return out;
     }
@@ -331,16 +342,14 @@ private:
         if (control_.detached())
             return false;
         if (link.attempts.is_news(problem)) {
-            mailbox_.post([this, text = problem.line()] {
-                observer_.on_state(control_.order() ? RunState::stopping : RunState::running, text);
-            });
+            mailbox_.post([this, text = problem.line()] { observer_.on_state(now(), text); });
         }
         const auto wait = link.attempts.wait_after(problem);
         if (control_.ordered_before(std::chrono::duration<double>(options_.give_up_s)) || (!wait && control_.order())) {
             Problem unstopped = problem;
             unstopped.message = "could not be reached to stop its ranks: " + problem.message;
             unstopped.hint = "they may still run; `fourfold stop " + recorder_.run() + "` tries again";
-            post_end(node.index, {"lost", unstopped, true});
+            post_end(node.index, {"lost", unstopped, true, {}, 0, 0});
             return false;
         }
         if (!wait) {
@@ -363,6 +372,7 @@ private:
         LinkState state = LinkState::silent;
         bool heard_of = false; // since the tail began
         std::string hint; // what Slurm says of a job that waits
+        std::string note; // what is wrong on the node
         while (!control_.detached()) {
             if (const auto order = control_.order(); order && !link.stop_sent) {
                 // Ranks whose peers are dead wait in a collective: asking them long is of no use.
@@ -379,13 +389,11 @@ private:
             auto message = node.agent->tail_next(kListen);
             if (!message) {
                 const ProblemCode code = message.error().code;
-                if (code == ProblemCode::network || code == ProblemCode::refused || code == ProblemCode::bad_input) {
-                    if (!heard_of)
-                        link.trouble = message.error();
-                    return {};
-                }
-                // The agent itself says that it cannot go on: no such run, a changed folder, a disk error.
-                return Ending{"lost", message.error(), false};
+                if (code == ProblemCode::not_found)
+                    return gone(node, message.error());
+                if (!heard_of || code == ProblemCode::io)
+                    link.trouble = message.error();
+                return {};
             }
             if (node.agent->bytes_read() != read) { // part of a frame is a sign of life too, on a slow line
                 read = node.agent->bytes_read();
@@ -407,20 +415,58 @@ private:
                 hint = message->hint;
                 mailbox_.post([this, text = "Slurm: " + hint] { observer_.on_state(RunState::launching, text); });
             }
+            if (message->note != note) {
+                note = message->note;
+                if (!note.empty() || !control_.order())
+                    post_note(node, note.empty() ? "all is well again" : note);
+            }
             if (message->kind == TailMessage::Kind::end)
-                return Ending{message->status, {}, false};
+                return Ending{message->status, {}, false, message->why, link.offset, message->bytes};
+            if (control_.ordered_before(time_to_end(node)))
+                return unended(node, note);
+            if (message->kind == TailMessage::Kind::skipped) {
+                link.offset = message->offset + message->bytes;
+                mailbox_.post(
+                    [this, index = node.index, said = *message] { recorder_.skip(index, said.offset, said.bytes); });
+            }
             if (message->kind == TailMessage::Kind::heartbeat && message->state == "stopping" && !link.stop_sent)
                 mailbox_.post([this, index = node.index, said = *message] { stops_by_itself(index, said); });
             if (message->kind == TailMessage::Kind::lines) {
                 const int64_t begin = message->offset;
                 link.offset = begin + static_cast<int64_t>(message->lines.size());
-                link.seq += std::count(message->lines.begin(), message->lines.end(), '\n');
+                link.seq = next_after(message->lines, link.seq);
                 mailbox_.post([this, index = node.index, begin, lines = std::move(message->lines)] {
                     take(index, begin, lines);
                 });
             }
         }
         return {};
+    }
+
+    // There is no such run on the node.
+    Ending gone(const Node& node, Problem problem) const
+    {
+        if (!options_.was_launching || recorder_.next_seq(node.index) > 0)
+            return {"lost", std::move(problem), false, {}, 0, 0};
+        return {"fail",
+            Problem{ProblemCode::failed, "the program that launched the run ended before its ranks were started",
+                "nothing of it runs: launch it again", node.name},
+            false, {}, 0, 0};
+    }
+
+    // Asking, waiting, killing, and Slurm's own way of it.
+    [[nodiscard]] std::chrono::duration<double> time_to_end(const Node& node) const
+    {
+        constexpr double kOfSlurm = 120;
+        return std::chrono::duration<double>(
+            options_.give_up_s + options_.stop_grace_s + 10 + (node.rank_nodes.empty() ? 0 : kOfSlurm));
+    }
+    Ending unended(const Node& node, const std::string& note) const
+    {
+        return {"lost",
+            Problem{ProblemCode::failed, "its ranks have not ended" + (note.empty() ? "" : ": " + note),
+                "`fourfold stop " + recorder_.run() + "` tries again", node.name},
+            true, {}, 0, 0};
     }
 
     void fetch_logs(Node& node)
@@ -441,6 +487,10 @@ private:
         }
     }
 
+    void post_note(const Node& node, const std::string& note)
+    {
+        mailbox_.post([this, text = node.name + ": " + note] { observer_.on_state(now(), text); });
+    }
     void post_link(const Node& node, LinkState state)
     {
         mailbox_.post([this, state, name = node.name] { observer_.on_link(state, name); });

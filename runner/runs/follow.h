@@ -32,6 +32,7 @@ struct FollowOptions {
     double link_s = 5; // a link that says nothing for so long is given up and made anew
     double stop_grace_s = 2;
     double give_up_s = 15; // how long a stop tries to reach a node
+    bool was_launching = false; // as far as is known no rank was started before
     std::optional<StopOrder> order; // stop from the beginning (a node could not start its ranks)
 };
 

@@ -8,8 +8,8 @@
 
 namespace fourfold {
 
-Expected<Json> clear_target(const Target& target, double older_than_s, bool dry_run, RunObserver& observer,
-    std::stop_token stop, const std::filesystem::path& agent)
+Expected<Json> clear_target(const Target& target, const ClearOrder& order, RunObserver& observer, std::stop_token stop,
+    const std::filesystem::path& agent)
 {
     Mailbox mailbox;
     std::vector<Node> nodes
@@ -18,7 +18,7 @@ Expected<Json> clear_target(const Target& target, double older_than_s, bool dry_
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
         const auto clear = [&]() -> Expected<Json> {
             FOURFOLD_CHECK(node.connect(phase));
-            return node.agent->clear(older_than_s, dry_run);
+            return node.agent->clear(order.older_than_s, order.dry_run, order.end_processes);
         };
         auto counts = clear();
         Json& result = results[static_cast<std::size_t>(node.index)];

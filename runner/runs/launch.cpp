@@ -35,8 +35,8 @@ public:
         FOURFOLD_TRY(HistoryStore store,
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
         FOURFOLD_CHECK(record_run(store, plan_, id));
-        FOURFOLD_TRY(Recorder recorder,
-            Recorder::open(std::move(store), id, folder, static_cast<int>(nodes_.size()), plan_.target.events_gib));
+        FOURFOLD_TRY(
+            Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
         observer_.on_created(id, folder);
         if (!plan_.note.empty())
             observer_.on_state(RunState::draft, plan_.note);

@@ -45,6 +45,14 @@ Expected<void> Node::check_interface() const
         "it has " + interfaces_text(facts.interfaces) + ": change the target's interface, or set it up there", name};
 }
 
+std::vector<std::string> names_of(const std::vector<Node>& nodes)
+{
+    std::vector<std::string> out;
+    for (const Node& node : nodes)
+        out.push_back(node.name);
+    return out;
+}
+
 void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks)
 {
     const bool slurm = target.kind == TargetKind::slurm;

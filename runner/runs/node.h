@@ -41,6 +41,8 @@ struct Node {
     [[nodiscard]] Expected<void> check_interface() const;
 };
 
+std::vector<std::string> names_of(const std::vector<Node>& nodes);
+
 // Tells each node which ranks it has: `ranks` one list a host, or a Slurm node.
 void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks);
 

@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/outcome.h"
 
+#include "runner/protocol/message.h"
+
 namespace fourfold {
+
+Problem problem_of_end(RunState state, const Json& end, const Json& error, const std::filesystem::path& folder)
+{
+    Problem problem;
+    problem.code = state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
+    problem.message = text_field(end, "message", "ended with status " + std::string(name(state)));
+    std::string last;
+    const Json& log = array_field(error, "log");
+    for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {
+        if (log[i].is_string())
+            last += (last.empty() ? "" : " | ") + log[i].get<std::string>();
+    }
+    if (state != RunState::cancelled) {
+        const auto rank = integer_field(error, "rank", -1);
+        const std::string file = (folder / ("rank" + std::to_string(rank) + ".log")).string();
+        if (!last.empty())
+            problem.hint = "its log ends with: " + last + "; all of it in " + file;
+        else if (std::error_code failed; rank >= 0 && std::filesystem::exists(file, failed))
+            problem.hint = "see " + file;
+    }
+    return problem;
+}
 
 RunResult outcome(const Recorder& recorder, FollowResult followed)
 {

@@ -7,6 +7,9 @@
 
 namespace fourfold {
 
+// Why a run ended as it did: by the `end` and the `error` event of the node that was first (null where it wrote none).
+// `folder`: of the run on this computer, with the ranks' logs.
+Problem problem_of_end(RunState state, const Json& end, const Json& error, const std::filesystem::path& folder);
 // The result with the history's figures.
 RunResult outcome(const Recorder& recorder, FollowResult followed);
 // The same, after storing the final state and telling the observer.

@@ -77,8 +77,8 @@ Recorder::~Recorder()
         ::close(lock_);
 }
 
-Expected<Recorder> Recorder::open(
-    HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes, double most_gib)
+Expected<Recorder> Recorder::open(HistoryStore store, const std::string& run, const std::filesystem::path& folder,
+    const std::vector<std::string>& hosts, double most_gib)
 {
     Recorder recorder(std::move(store), run, folder);
     recorder.lock_ = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -87,70 +87,79 @@ Expected<Recorder> Recorder::open(
     if (flock(recorder.lock_, LOCK_EX | LOCK_NB) != 0)
         return Problem{ProblemCode::refused, "another Fourfold program on this computer follows run " + run,
             "watch it there, or end that program first", folder.string()};
-    for (int node = 0; node < nodes; ++node)
-        FOURFOLD_CHECK(recorder.open_stream(node));
+    for (std::size_t node = 0; node < hosts.size(); ++node)
+        FOURFOLD_CHECK(recorder.open_stream(static_cast<int>(node), hosts[node]));
     recorder.most_gib_ = most_gib;
     for (const Stream& stream : recorder.streams_)
         recorder.bytes_ += stream.offset;
     return recorder;
 }
 
-Expected<void> Recorder::open_stream(int node)
+Expected<void> Recorder::open_stream(int node, const std::string& host)
 {
     const std::filesystem::path file = folder_ / stream_file(node);
-    Stream stream{stream_name(node), ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 0, 0};
+    const std::string name = stream_name(node);
+    FOURFOLD_TRY(const std::vector<std::string> stored, store_.events(run_, name));
+    FOURFOLD_TRY(const int64_t last, store_.last_seq(run_, name));
+    streams_.push_back(
+        {name, ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 0, EventSieve(host, last + 1)});
+    Stream& stream = streams_.back();
     if (stream.fd < 0)
         return file_problem("cannot be opened", file);
-    streams_.push_back(stream);
     // A program that was killed between history and file left the file short or torn: it is written again.
-    FOURFOLD_TRY(const std::vector<std::string> stored, store_.events(run_, stream.name));
     std::string expected;
     for (const std::string& line : stored)
         expected += line + "\n";
     const auto found = read_text_file(file, std::size_t(1) << 40);
     if (!found || *found != expected)
         FOURFOLD_CHECK(write_file_atomically(file, expected));
-    ::close(streams_.back().fd); // the rewritten file is another one
-    streams_.back().fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (streams_.back().fd < 0)
+    ::close(stream.fd); // the rewritten file is another one
+    stream.fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (stream.fd < 0)
         return file_problem("cannot be opened", file);
-    streams_.back().offset = static_cast<int64_t>(expected.size());
-    streams_.back().next_seq = static_cast<int64_t>(stored.size());
+    stream.offset = static_cast<int64_t>(expected.size());
+    if (!stored.empty()) {
+        const auto event = parse_json(stored.back(), "event");
+        stream.sieve.set_ended(event && text_field(*event, "event") == "end");
+    }
     return {};
 }
 
-Expected<std::vector<Json>> Recorder::take(int node, int64_t offset, const std::string& lines)
+Expected<Recorder::Taken> Recorder::take(int node, int64_t offset, const std::string& lines)
 {
     Stream& stream = streams_[static_cast<std::size_t>(node)];
-    if (offset != stream.offset)
-        return Problem{ProblemCode::conflict,
-            "events arrived from byte " + std::to_string(offset) + ", expected " + std::to_string(stream.offset), {},
-            stream.name};
+    stream.offset = offset + static_cast<int64_t>(lines.size());
+    return store(node, stream.sieve.take(offset, lines));
+}
+
+void Recorder::skip(int node, int64_t offset, int64_t bytes)
+{
+    streams_[static_cast<std::size_t>(node)].sieve.skip(offset, bytes);
+}
+
+Expected<Recorder::Taken> Recorder::end(int node, const std::string& status, const std::string& why)
+{
+    return store(node, streams_[static_cast<std::size_t>(node)].sieve.end(status, why));
+}
+
+Expected<Recorder::Taken> Recorder::store(int node, EventSieve::Taken taken)
+{
+    const Stream& stream = streams_[static_cast<std::size_t>(node)];
     std::vector<ParsedLine> parsed;
-    std::vector<Json> events;
-    for (std::size_t begin = 0; begin < lines.size();) {
-        const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-        const std::string_view line = std::string_view(lines).substr(begin, end - begin);
-        begin = end + 1;
-        FOURFOLD_TRY(Json event, parse_json(line, "event " + std::to_string(stream.next_seq) + " of " + stream.name));
-        if (integer_field(event, "seq", -1) != stream.next_seq + static_cast<int64_t>(events.size()))
-            return Problem{ProblemCode::conflict, "the node's events have a gap", {}, stream.name};
-        parsed.push_back({line, nullptr});
-        events.push_back(std::move(event));
+    std::string text;
+    for (std::size_t i = 0; i < taken.lines.size(); ++i) {
+        parsed.push_back({taken.lines[i], &taken.events[i]});
+        text += taken.lines[i];
+        text += '\n';
     }
-    for (std::size_t i = 0; i < events.size(); ++i)
-        parsed[i].json = &events[i];
-    const auto bytes = static_cast<int64_t>(lines.size());
-    full_ = full_ || (most_gib_ > 0 && double(bytes_ + bytes) > most_gib_ * kBytesPerGib);
-    if (!full_) {
+    full_ = full_ || (most_gib_ > 0 && double(bytes_) + double(text.size()) > most_gib_ * kBytesPerGib);
+    if (!full_ && !parsed.empty()) {
         FOURFOLD_CHECK(store_.append_parsed(run_, stream.name, parsed));
-        if (!write_fully(stream.fd, lines))
+        if (!write_fully(stream.fd, text))
             return file_problem("cannot be written", folder_ / stream_file(node));
-        bytes_ += bytes;
+        bytes_ += static_cast<int64_t>(text.size());
     }
-    stream.offset += bytes;
-    stream.next_seq += static_cast<int64_t>(events.size());
-    return events;
+    return Taken{std::move(taken.events), std::move(taken.notes)};
 }
 
 std::string Recorder::full_text() const

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stores a run's events on this computer, each exactly once: in the history (the cursor is in the same transaction)
-// and, byte for byte as on the node, in the run folder. The history decides; the files are made to follow it. Of what
-// comes beyond a limit nothing is stored: a node must not fill this computer's disk.
+// and, byte for byte as on a sound node, in the run folder. The history decides; the files are made to follow it. Of
+// what comes beyond a limit nothing is stored: a node must not fill this computer's disk.
 #pragma once
 
 #include "core/history/store.h"
+#include "runner/runs/event_sieve.h"
 #include "runner/runs/run.h"
 
 #include <cstdint>
@@ -17,20 +18,28 @@ namespace fourfold {
 class Recorder {
 public:
     // Takes the run folder for this process (`refused` when another program follows the run) and brings the event files
-    // of `nodes` streams in line with the history.
+    // of all nodes, whose names `hosts` are, in line with the history.
     // Stores at most `most_gib` of events, of all streams together; 0 = all.
-    static Expected<Recorder> open(
-        HistoryStore store, const std::string& run, const std::filesystem::path& folder, int nodes, double most_gib);
+    static Expected<Recorder> open(HistoryStore store, const std::string& run, const std::filesystem::path& folder,
+        const std::vector<std::string>& hosts, double most_gib);
     Recorder(Recorder&& other) noexcept;
     Recorder& operator=(Recorder&&) = delete;
     ~Recorder();
 
-    // Where the tail of a node goes on: bytes and events that it has sent.
+    // Where the tail of a node goes on: the next event, and the byte where it begins unless events were missing.
     [[nodiscard]] int64_t offset(int node) const { return streams_[static_cast<std::size_t>(node)].offset; }
-    [[nodiscard]] int64_t next_seq(int node) const { return streams_[static_cast<std::size_t>(node)].next_seq; }
+    [[nodiscard]] int64_t next_seq(int node) const { return streams_[static_cast<std::size_t>(node)].sieve.next_seq(); }
 
-    // Stores whole lines that begin at `offset` of the node's file, unless full(); returns them as events, in order.
-    Expected<std::vector<Json>> take(int node, int64_t offset, const std::string& lines);
+    struct Taken {
+        std::vector<Json> events; // in order
+        std::vector<std::string> notes; // what of the lines was left out
+    };
+    // Stores the events of whole lines that begin at `offset` of the node's file, unless full().
+    Expected<Taken> take(int node, int64_t offset, const std::string& lines);
+    // The node could not send these bytes of its file.
+    void skip(int node, int64_t offset, int64_t bytes);
+    // The node says that its run has ended: stores an `end` where its own is missing.
+    Expected<Taken> end(int node, const std::string& status, const std::string& why);
     // The limit is reached: what comes now stays on the nodes.
     [[nodiscard]] bool full() const { return full_; }
     // What is said about that; empty when it is not full.
@@ -46,10 +55,12 @@ private:
     struct Stream {
         std::string name;
         int fd = -1;
-        int64_t offset = 0, next_seq = 0; // received, and stored unless it is full
+        int64_t offset; // received, and stored unless it is full
+        EventSieve sieve;
     };
     Recorder(HistoryStore store, std::string run, std::filesystem::path folder);
-    Expected<void> open_stream(int node);
+    Expected<void> open_stream(int node, const std::string& host);
+    Expected<Taken> store(int node, EventSieve::Taken taken);
 
     HistoryStore store_;
     std::string run_;

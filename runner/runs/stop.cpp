@@ -21,7 +21,8 @@ namespace {
 constexpr auto kLook = 50ms;
 constexpr auto kUntilStored = 10s; // by the program that follows the run
 
-Expected<void> stop_node(
+// What the node did beyond telling its agent, in words.
+Expected<std::string> stop_node(
     Node& node, const std::string& run, const Target& target, const StopOrder& order, const std::stop_token& stop)
 {
     FOURFOLD_CHECK(node.connect(stop));
@@ -31,8 +32,9 @@ Expected<void> stop_node(
     while (!stop.stop_requested()) {
         FOURFOLD_TRY(const Json status, node.agent->status(run, node.index));
         const std::string state = text_field(status, "state");
-        if (state != "running" && state != "stopping")
-            return {};
+        const bool lives = state == "unknown" && integer_field(status, "processes") > 0;
+        if (state != "running" && state != "stopping" && state != "hung" && !lives)
+            return node.agent->stop_note();
         if (Clock::now() > deadline)
             break;
         std::this_thread::sleep_for(kLook);
@@ -56,8 +58,11 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     // A node that cannot be reached must not keep the others going.
     std::vector<std::optional<Problem>> problems(nodes.size());
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
-        if (const auto stopped = stop_node(node, result.id, target, order, phase); !stopped)
+        const auto stopped = stop_node(node, result.id, target, order, phase);
+        if (!stopped)
             problems[static_cast<std::size_t>(node.index)] = stopped.error();
+        else if (!stopped->empty())
+            mailbox.post([&, text = node.name + ": " + *stopped] { observer.on_state(RunState::stopping, text); });
         return {};
     }));
     for (auto& problem : problems) {

@@ -247,7 +247,7 @@ public:
             std::printf("%s\n", made.error().line().c_str());
         const auto folder = home_.path() / "again";
         std::filesystem::create_directories(folder);
-        auto recorder = Recorder::open(std::move(*store), observer.id, folder, 1);
+        auto recorder = Recorder::open(std::move(*store), observer.id, folder, {"this computer"});
         if (!recorder)
             return;
         const auto begin = Clock::now();

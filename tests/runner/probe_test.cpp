@@ -179,14 +179,14 @@ TEST_F(Probe, ClearsOnlyWhatNobodyNeeds)
     std::ofstream(base / "runs/ABANDONED/spec.json") << "{}";
     std::ofstream(base / "runs/ABANDONED/status.json") << R"({"state":"ended","status":"ok"})";
     std::ofstream(base / "store" / std::string(64, 'a')) << "old";
-    const auto young = clear_target(asked.target, 86400, false, observer, {}, agent_program());
+    const auto young = clear_target(asked.target, {86400, false, false}, observer, {}, agent_program());
     ASSERT_TRUE(young) << young.error().line();
     EXPECT_EQ(integer_field((*young)[0], "runs"), 0) << "nothing is old enough";
-    const auto dry = clear_target(asked.target, 0, true, observer, {}, agent_program());
+    const auto dry = clear_target(asked.target, {0, true, false}, observer, {}, agent_program());
     ASSERT_TRUE(dry);
     EXPECT_EQ(integer_field((*dry)[0], "runs"), 1);
     EXPECT_TRUE(std::filesystem::exists(base / "runs" / result->id));
-    const auto cleared = clear_target(asked.target, 0, false, observer, {}, agent_program());
+    const auto cleared = clear_target(asked.target, {0, false, false}, observer, {}, agent_program());
     ASSERT_TRUE(cleared);
     EXPECT_EQ(integer_field((*cleared)[0], "kept_runs"), 1);
     EXPECT_GT(integer_field((*cleared)[0], "bytes"), 0);
@@ -200,7 +200,7 @@ TEST_F(Probe, ClearsOnlyWhatNobodyNeeds)
     Target two = asked.target;
     two.hosts.insert(two.hosts.begin(), two.hosts.front());
     two.hosts.front().port = 1;
-    const auto part = clear_target(two, 0, false, observer, {}, agent_program());
+    const auto part = clear_target(two, {0, false, false}, observer, {}, agent_program());
     ASSERT_TRUE(part) << part.error().line();
     EXPECT_NE(text_field((*part)[0], "problem").find("refused"), std::string::npos) << part->dump();
     EXPECT_EQ(integer_field((*part)[1], "runs"), 1) << part->dump();

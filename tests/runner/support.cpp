@@ -155,6 +155,8 @@ void Recording::on_state(RunState state, const std::string& what)
 {
     states.push_back(state);
     texts.push_back(what);
+    if (each_state)
+        each_state(state, what);
 }
 void Recording::on_staging(double, const std::string& what)
 {

@@ -82,6 +82,7 @@ public:
     std::vector<SecretQuestion> secrets_asked;
     std::vector<std::string> answers; // to them, in order; then declines
     std::function<void(const Json&)> each_event;
+    std::function<void(RunState, const std::string&)> each_state;
 };
 
 // A client in a process of its own, which can be killed and stopped. SIGTERM asks it to cancel the run, as Ctrl-C does

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ranks are never out of reach: whatever becomes of the run folder, and when an agent hangs, they are found, followed
+// and ended, and the run ends with what is true of it.
+#include "runner/local/local_transport.h"
+#include "runner/protocol/agent_client.h"
+#include "runner/protocol/message.h"
+#include "runner/runs/garbage.h"
+#include "runner/runs/stop.h"
+#include "tests/runner/support.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace fourfold::test {
+namespace {
+
+class Reach : public testing::Test {
+protected:
+    RunRequest endless(const std::map<std::string, std::string>& more = {})
+    {
+        std::map<std::string, std::string> environment{{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}};
+        environment.insert(more.begin(), more.end());
+        return request(home, 2, environment);
+    }
+    [[nodiscard]] std::filesystem::path folder() const { return home.path() / "data/fourfold/node/runs" / observer.id; }
+    [[nodiscard]] pid_t supervisor() const
+    {
+        const auto status = read_json_file(folder() / "status.json");
+        return status ? static_cast<pid_t>(integer_field(*status, "pid")) : 0;
+    }
+    // This program's sessions with agents.
+    static std::vector<pid_t> sessions()
+    {
+        std::vector<pid_t> out;
+        for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+            const pid_t pid = std::atoi(entry.path().filename().c_str());
+            std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+            std::stringstream text;
+            text << in.rdbuf();
+            if (pid > 0 && parent_of(pid) == getpid() && text.str().find("fourfold-agent") != std::string::npos)
+                out.push_back(pid);
+        }
+        return out;
+    }
+    // Does `act` once when the run has come to step `step`.
+    void at_step(int step, std::function<void()> act)
+    {
+        observer.each_event = [this, step, act = std::move(act)](const Json& event) {
+            if (integer_field(event, "step") >= step && !std::exchange(acted_, true))
+                act();
+        };
+    }
+    // Does `act` once when the run is said to be in this trouble.
+    void when_told(const std::string& words, std::function<void()> act)
+    {
+        observer.each_state = [this, words, act = std::move(act)](RunState, const std::string& what) {
+            if (what.find(words) != std::string::npos && !std::exchange(told_, true))
+                act();
+        };
+    }
+    [[nodiscard]] bool said(const std::string& words) const
+    {
+        return std::any_of(observer.texts.begin(), observer.texts.end(),
+            [&](const std::string& text) { return text.find(words) != std::string::npos; });
+    }
+    RunResult follow(const RunRequest& asked)
+    {
+        const auto result = launch(asked, observer, stop.get_token());
+        EXPECT_TRUE(result) << result.error().line();
+        EXPECT_TRUE(!result || processes_of(result->id) == 0) << "nothing of the run may be left";
+        for (const std::string& text : observer.texts)
+            printf("  %s\n", text.c_str());
+        return result ? *result : RunResult{};
+    }
+    // In the place of the run folder stands something that cannot be looked into, also by root: a link to itself.
+    void hide() const
+    {
+        std::filesystem::rename(folder(), home.path() / "away");
+        std::filesystem::create_symlink(folder(), folder());
+    }
+    // Its agent goes on writing into it meanwhile.
+    void remove() const
+    {
+        std::error_code error;
+        do
+            std::filesystem::remove_all(folder(), error);
+        while (std::filesystem::exists(folder()));
+    }
+    void bring_back() const
+    {
+        std::filesystem::remove(folder());
+        std::filesystem::rename(home.path() / "away", folder());
+    }
+
+    Home home;
+    Recording observer;
+    std::stop_source stop;
+
+private:
+    bool acted_ = false, told_ = false;
+};
+
+TEST_F(Reach, AFolderThatCannotBeReadForAMomentChangesNothing)
+{
+    at_step(20, [&] {
+        hide();
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    });
+    when_told("the run folder cannot be read: Too many levels of symbolic links", [&] {
+        bring_back();
+        // Later steps come through the session that found the folder hidden.
+        const auto from = static_cast<int>(steps_of(observer.events).size());
+        observer.each_event = [this, from](const Json& event) {
+            if (integer_field(event, "step") > from + 20)
+                stop.request_stop();
+        };
+    });
+    const RunResult result = follow(endless());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("all is well again"));
+    expect_whole(observer.events, "cancelled");
+    EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
+}
+
+TEST_F(Reach, AStopReachesTheRanksOfAFolderThatCannotBeRead)
+{
+    at_step(20, [&] {
+        hide();
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    });
+    when_told("the run folder cannot be read", [&] { stop.request_stop(); });
+    const RunResult result = follow(endless({{"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}}));
+    EXPECT_EQ(result.state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled"); // through the file that the agent has open
+    bring_back();
+    const auto again = attach(observer.id, observer, {});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->state, RunState::cancelled);
+}
+
+// As root it takes a disk error to keep a folder from being read; a session without that right is told by its mode.
+TEST_F(Reach, AFolderWithoutPermissionIsUnknownAndNotGone)
+{
+    if (geteuid() == 0)
+        GTEST_SKIP() << "root may read everything";
+    at_step(20, [&] {
+        chmod(folder().c_str(), 0);
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    });
+    when_told("the run folder cannot be read: Permission denied", [&] {
+        chmod(folder().c_str(), 0700);
+        stop.request_stop();
+    });
+    EXPECT_EQ(follow(endless()).state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Reach, AStopReachesTheRanksOfARemovedFolder)
+{
+    at_step(20, [&] { remove(); });
+    when_told("the run folder is gone", [&] { stop.request_stop(); });
+    const RunResult result = follow(endless());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+    EXPECT_NE(text_field(last_event(observer.events, "warning"), "message").find("was removed while the run went"),
+        std::string::npos);
+    // Whoever asks the node later is told the same.
+    EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
+    const auto status = read_json_file(folder() / "status.json");
+    ASSERT_TRUE(status) << status.error().line();
+    EXPECT_EQ(text_field(*status, "status"), "cancelled");
+}
+
+TEST_F(Reach, ARunWhoseFolderWasRemovedEndsAsItEnds)
+{
+    at_step(20, [&] { remove(); });
+    const RunResult result = follow(request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}}));
+    EXPECT_EQ(result.state, RunState::ok);
+    EXPECT_EQ(steps_of(observer.events).size(), 60u);
+    expect_whole(observer.events, "ok");
+}
+
+TEST_F(Reach, AFileInThePlaceOfTheFolder)
+{
+    at_step(20, [&] {
+        remove();
+        std::ofstream(folder()) << "not a folder";
+    });
+    when_told("the run folder cannot be read: Not a directory", [&] { stop.request_stop(); });
+    const RunResult result = follow(endless());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+    EXPECT_EQ(read_text_file(folder()).value(), "not a folder") << "it is somebody's";
+}
+
+// The state could not be written any more, the events could: they say how the run ended.
+TEST_F(Reach, ARunThatEndsWhileItsFolderIsAwayHasItsTrueEnd)
+{
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}});
+    ClientProcess client(asked);
+    observer.id = client.id();
+    ASSERT_TRUE(wait_until([&] { return supervisor() > 0; }));
+    client.end(SIGKILL);
+    const pid_t agent = supervisor();
+    hide();
+    ASSERT_TRUE(wait_until([&] { return kill(agent, 0) != 0; }));
+    bring_back();
+    const auto result = attach(observer.id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    expect_whole(observer.events, "ok");
+}
+
+TEST_F(Reach, AStopWakesAnAgentThatASignalStopped)
+{
+    at_step(20, [&] {
+        kill(parent_of(supervisor()), SIGSTOP); // its guardian
+        kill(supervisor(), SIGSTOP);
+    });
+    when_told("does not answer: a signal has stopped it; the ranks go on", [&] { stop.request_stop(); });
+    const RunResult result = follow(endless());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("it was woken"));
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Reach, AStopKillsAnAgentThatHangs)
+{
+    pid_t agent = 0;
+    bool traced = false;
+    at_step(20, [&] {
+        agent = supervisor();
+        traced = ptrace(PTRACE_ATTACH, agent, nullptr, nullptr) == 0; // what stops it then, SIGCONT does not wake
+        if (!traced)
+            stop.request_stop();
+    });
+    when_told("does not answer", [&] { stop.request_stop(); });
+    const auto begin = std::chrono::steady_clock::now();
+    const RunResult result = follow(endless({{"FAKE_IGNORE_TERM", "1"}}));
+    if (!traced)
+        GTEST_SKIP() << "to trace a process that is no child needs root here";
+    int status = 0;
+    while (waitpid(agent, &status, __WALL) == agent && WIFSTOPPED(status)) { }
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("it was killed, and with it"));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(120));
+    expect_whole(observer.events, "cancelled");
+    EXPECT_NE(result.problem->line().find("does not answer"), std::string::npos) << result.problem->line();
+}
+
+TEST_F(Reach, AStopOfAnotherProgramEndsAHungAgentsRun)
+{
+    ClientProcess client(endless());
+    observer.id = client.id();
+    ASSERT_TRUE(wait_until([&] { return supervisor() > 0; }));
+    client.end(SIGKILL);
+    kill(supervisor(), SIGSTOP);
+    const auto result = stop_run(observer.id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::cancelled);
+    EXPECT_EQ(processes_of(observer.id), 0);
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Reach, ASessionThatHangsIsLeftForAnother)
+{
+    RunRequest asked = endless();
+    asked.target.link_s = 2;
+    at_step(20, [&] {
+        const auto from = static_cast<int>(steps_of(observer.events).size());
+        for (const pid_t session : sessions())
+            kill(session, SIGSTOP);
+        observer.each_event = [this, from](const Json& event) {
+            if (integer_field(event, "step") > from + 200)
+                stop.request_stop();
+        };
+    });
+    const RunResult result = follow(asked);
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_NE(
+        std::find(observer.links.begin(), observer.links.end(), "reconnecting this computer"), observer.links.end());
+    expect_whole(observer.events, "cancelled");
+}
+
+// The agent and its guardian are gone, and the folder too: what is left is found by its environment.
+class Ghost : public Reach {
+protected:
+    void SetUp() override
+    {
+        base = home.path() / "data/fourfold/node";
+        std::filesystem::create_directories(base / "runs");
+        chmod(base.c_str(), 0700);
+        std::vector<std::string> variables{
+            "FOURFOLD_RUN=GHOST", "FOURFOLD_NODE=0", "FOURFOLD_FOLDER=" + (base / "runs/GHOST").string()};
+        std::string program = "sleep", seconds = "600";
+        char* argv[] = {program.data(), seconds.data(), nullptr};
+        char* envp[] = {variables[0].data(), variables[1].data(), variables[2].data(), nullptr};
+        ASSERT_EQ(posix_spawnp(&ghost, "sleep", nullptr, nullptr, argv, envp), 0);
+    }
+    void TearDown() override
+    {
+        if (!lives())
+            return;
+        kill(ghost, SIGKILL);
+        waitpid(ghost, nullptr, 0);
+    }
+    bool lives()
+    {
+        if (ghost > 0 && waitpid(ghost, nullptr, WNOHANG) != 0)
+            ghost = 0;
+        return ghost > 0;
+    }
+
+    std::filesystem::path base;
+    pid_t ghost = 0;
+};
+
+TEST_F(Ghost, AStopEndsWhatCarriesTheRunsName)
+{
+    LocalTransport transport(agent_program());
+    auto stream = transport.open({});
+    ASSERT_TRUE(stream);
+    AgentClient client(std::move(*stream), "here");
+    ASSERT_TRUE(client.hello(base.string()));
+    ASSERT_TRUE(client.stop("GHOST", 0, "cancelled", "", nullptr, 0));
+    const auto status = client.status("GHOST", 0);
+    ASSERT_TRUE(status) << status.error().line();
+    EXPECT_EQ(integer_field(*status, "processes"), 0);
+    EXPECT_FALSE(lives());
+}
+
+TEST_F(Ghost, IsListedByGcAndEndedWhenToldTo)
+{
+    const auto target = load_target("local");
+    ASSERT_TRUE(target);
+    const auto clear = [&](bool end) {
+        auto cleared = clear_target(*target, {0, false, end}, observer, {}, agent_program());
+        EXPECT_TRUE(cleared) << cleared.error().line();
+        return cleared ? (*cleared)[0]["strays"] : Json::array();
+    };
+    const Json listed = clear(false);
+    ASSERT_EQ(listed.size(), 1u) << listed.dump();
+    EXPECT_EQ(text_field(listed[0], "run"), "GHOST");
+    EXPECT_EQ(integer_field(listed[0], "pid"), ghost);
+    EXPECT_EQ(text_field(listed[0], "why"), "its run folder is gone");
+    EXPECT_TRUE(lives());
+    EXPECT_TRUE(flag_field(clear(true)[0], "ended"));
+    EXPECT_FALSE(lives());
+}
+
+// Of another base folder, and of a run that goes on: none of this gc's business.
+TEST_F(Ghost, RunsOfOthersAreNoGhosts)
+{
+    auto target = load_target("local");
+    ASSERT_TRUE(target);
+    target->base_folder = (home.path() / "other").string();
+    const auto cleared = clear_target(*target, {0, false, true}, observer, {}, agent_program());
+    ASSERT_TRUE(cleared);
+    EXPECT_TRUE((*cleared)[0]["strays"].empty()) << cleared->dump();
+    EXPECT_TRUE(lives());
+}
+
+// A client that is killed before it has started anything: its run says so, and nobody waits for it.
+TEST_F(Reach, AClientThatDiesBeforeTheStart)
+{
+    for (const RunState at : {RunState::draft, RunState::preflight, RunState::staging}) {
+        ClientProcess client(endless(), [at](Recording& mine) {
+            mine.each_state = [at](RunState state, const std::string&) {
+                if (state > at)
+                    raise(SIGKILL); // the state before is stored
+            };
+        });
+        ASSERT_EQ(client.end(), 128 + SIGKILL);
+        for (int twice = 0; twice < 2; ++twice) {
+            const auto result = attach(client.id(), observer, {});
+            ASSERT_TRUE(result) << result.error().line();
+            EXPECT_EQ(result->state, RunState::fail);
+            ASSERT_TRUE(result->problem);
+            EXPECT_NE(result->problem->line().find("ended before its ranks were started"), std::string::npos)
+                << result->problem->line();
+        }
+        EXPECT_EQ(processes_of(client.id()), 0);
+    }
+}
+
+TEST_F(Reach, AClientThatDiesWhileTheRanksAreBeingPrepared)
+{
+    RunRequest asked = endless();
+    asked.target.prelude = {"kill -9 $FF_TEST_CLIENT", "exit 1"};
+    ClientProcess client(asked, [](Recording&) { setenv("FF_TEST_CLIENT", std::to_string(getpid()).c_str(), 1); });
+    ASSERT_EQ(client.end(), 128 + SIGKILL);
+    const auto result = attach(client.id(), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::fail);
+    EXPECT_NE(result->problem->line().find("ended before its ranks were started"), std::string::npos)
+        << result->problem->line();
+}
+
+} // namespace
+} // namespace fourfold::test
