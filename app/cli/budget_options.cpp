@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/budget_options.h"
 
+#include "app/cli/number_option.h"
 #include "app/cli/predict_text.h"
 
 #include <algorithm>
@@ -25,10 +26,12 @@ std::string billions(double count)
 
 void BudgetOptions::add_to(CLI::App& command)
 {
-    const auto add = [&](const char* name, double& value, const char* help) {
-        options_.push_back(command.add_option(name, value, help)->check(CLI::PositiveNumber)->type_name("NUMBER"));
+    // What a plan takes, and what no job ever was.
+    constexpr double kMostTokens = 1e18, kMost = 1e12;
+    const auto add = [&](const char* name, double& value, const char* help, double most = kMost) {
+        options_.push_back(command.add_option(name, value, help)->check(number_up_to(most))->type_name("NUMBER"));
     };
-    add("--tokens", tokens, "token budget, e.g. 15e12 (default: 20 a parameter)");
+    add("--tokens", tokens, "token budget, e.g. 15e12 (default: 20 a parameter)", kMostTokens);
     add("--price", price, "price of one GPU hour, for cost");
     add("--failure-rate", failure_rate,
         "interruptions per GPU and hour, for goodput (Llama 3 405B on 16,384 GPUs saw 2e-5)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold gc`: clears old uploads and runs from a target's nodes.
+#include "app/cli/number_option.h"
 #include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
 #include "runner/runs/garbage.h"
@@ -70,7 +71,7 @@ void add_gc(Cli& cli)
     add_target(*command, options->target);
     command->add_option("--older-than", options->days, "days since the last use (30)")
         ->type_name("DAYS")
-        ->check(CLI::Range(0.0, 36500.0));
+        ->check(number_up_to(36500, true));
     command->add_flag("--dry-run", options->dry_run, "say what would be removed");
     command->add_flag("--json", options->json, "print one object a host");
     add_accept_new_hosts(*command, options->accept_new_hosts);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
 #include "app/cli/budget_options.h"
+#include "app/cli/number_option.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_text.h"
+#include "app/cli/progress_line.h"
 #include "app/cli/search_text.h"
 #include "app/cli/shape_search.h"
 #include "core/base/text.h"
 #include "core/plan/fields.h"
 #include "core/search/search_cost.h"
 
-#include <unistd.h>
-
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -80,36 +79,6 @@ Expected<void> consider_cost(const SearchRequest& request, bool any_size)
     return {};
 }
 
-// One line on a terminal's standard error that is written over while the search runs.
-class ProgressLine {
-public:
-    SearchObserver observer()
-    {
-        if (!isatty(STDERR_FILENO))
-            return {};
-        return {
-            nullptr, [this](double share, const SearchCounts& counts) {
-                const int percent = int(share * 100);
-                if (percent == shown_)
-                    return;
-                shown_ = percent;
-                const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-                const auto left = seconds_left(share, seconds);
-                std::cerr << "\r\033[K" << percent << " %, " << shown_number(double(counts.enumerated), 0) << " layouts"
-                          << (left ? ", " + duration_text(std::ceil(*left)) + " left" : "") << std::flush;
-            }};
-    }
-    ~ProgressLine()
-    {
-        if (shown_ >= 0)
-            std::cerr << "\r\033[K" << std::flush;
-    }
-
-private:
-    int shown_ = -1;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 int run_search(const Options& options)
 {
     if (options.fields) {
@@ -141,7 +110,9 @@ int run_search(const Options& options)
         return run_shapes({*request, shapes, options.shape.with_layouts, options.threads}, options.top, *format);
     const SearchResult result = [&] {
         ProgressLine line;
-        return search(*request, line.observer());
+        return search(*request, {nullptr, [&](double share, const SearchCounts& counts) {
+                                     line.show(share, shown_number(double(counts.enumerated), 0) + " layouts");
+                                 }});
     }();
     if (*format == TableFormat::json)
         print_json(search_json(*request, result));
@@ -179,7 +150,7 @@ void add_search(Cli& cli)
     command
         ->add_option("--batch-tolerance", options->batch_tolerance,
             "share by which the global batch may be rounded to fit a layout, e.g. 0.01")
-        ->check(CLI::Range(0.0, 0.5));
+        ->check(number_up_to(0.5, true));
     options->budget.add_to(*command);
     options->shape.add_to(*command);
     command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));

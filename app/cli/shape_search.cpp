@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/shape_search.h"
 
+#include "app/cli/number_option.h"
 #include "app/cli/table_file.h"
 #include "core/base/text.h"
 #include "core/calibration/measured_grid.h"
@@ -77,10 +78,10 @@ void ShapeOptions::add_to(CLI::App& command)
     auto* flag = command.add_flag("--shape", shape,
         "instead of layouts: models of one size with other layers, hidden and heads, and what they waste");
     command.add_option("--parameters", parameters, "with --shape: the size, e.g. 8e9 (default: the plan's model)")
-        ->check(CLI::PositiveNumber)
+        ->check(number_up_to(1e18))
         ->needs(flag);
     command.add_option("--size-tolerance", tolerance, "with --shape: share by which a shape may miss it (0.03)")
-        ->check(CLI::Range(0.0001, 0.5))
+        ->check(number_up_to(0.5))
         ->needs(flag);
     command.add_flag("--with-layouts", with_layouts, "with --shape: each shape with the best of its layouts")
         ->needs(flag);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold sweep`: layouts x numbers of GPUs, predicted, alone or beside a measured table.
 #include "app/cli/plan_source.h"
+#include "app/cli/progress_line.h"
 #include "app/cli/table_file.h"
 #include "core/base/text.h"
 #include "core/report/views/grid_table.h"
@@ -81,7 +82,23 @@ int sweep(const Options& options)
             "name a CSV file of tp,cp,pp,micro_batch with --layouts, or a measured table with --measured",
             "arguments"});
 
-    const LayoutGrid grid = sweep_layouts(*base, std::move(layouts), std::move(gpus), options.threads);
+    constexpr std::size_t kMostCells = 1'000'000;
+    const std::size_t cells = layouts.size() * gpus.size();
+    if (cells > kMostCells)
+        return fail({ProblemCode::bad_input,
+            shown_number(double(layouts.size()), 0) + " layouts on " + shown_number(double(gpus.size()), 0)
+                + " numbers of GPUs are " + shown_number(double(cells), 0) + " cells; the limit is "
+                + shown_number(double(kMostCells), 0),
+            "sweep a part of them", "arguments"});
+    const LayoutGrid grid = [&] {
+        ProgressLine line;
+        std::size_t done = 0;
+        return sweep_layouts(
+            *base, std::move(layouts), std::move(gpus), options.threads, [&](auto, auto, const GridCell&) {
+                ++done;
+                line.show(double(done) / double(cells), shown_number(double(done), 0) + " cells");
+            });
+    }();
     if (*format == TableFormat::json) {
         print_json(grid_json(grid, *value, measured.get()));
         return kDone;

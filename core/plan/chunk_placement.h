@@ -8,6 +8,8 @@
 
 namespace fourfold {
 
+inline constexpr int kMaxChunks = 1 << 13; // of a plan: pp x virtual_stages, whose schedule is simulated in seconds
+
 // Chunk c lives on stage c % pp (the loop of Narayanan et al. 2021, arXiv:2104.04473 section 2.2); under zb-v the
 // second half walks back, so that stage 0 holds first and last chunk (Qi et al. 2024, arXiv:2401.10241 section 6).
 // A schedule file has a placement of its own: see core/schedule/plan_schedule.h.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/resolve.h"
 #include "core/base/text.h"
+#include "core/plan/chunk_placement.h"
 #include "core/plan/derived.h"
 #include "core/plan/fields.h"
 #include "core/plan/stage_layers.h"
@@ -10,7 +11,6 @@
 namespace fourfold {
 
 namespace {
-constexpr int kMaxChunks = 1 << 13; // whose schedule is simulated in seconds
 constexpr int64_t kMaxVocab = int64_t(1) << 40;
 
 // A problem without a place of its own (an unknown preset) gets the field that named it.

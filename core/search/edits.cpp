@@ -57,7 +57,7 @@ void settle(const ResolvedPlan& before, ResolvedPlan& plan)
         layout.dp_shard = default_dp_shard(plan);
     if (before.layout.etp == before.layout.tp)
         layout.etp = layout.tp;
-    training.micro_batches = std::max(1, training.global_batch / std::max(1, training.micro_batch * layout.dp));
+    training.micro_batches = micro_batches_of(training.global_batch, training.micro_batch, layout.dp);
     if (training.recompute == Recompute::none)
         training.recompute_layers.reset();
     plan.padded_vocab = padded_vocabulary(plan);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/enumerate.h"
 
+#include "core/plan/chunk_placement.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -129,7 +131,8 @@ void for_each_candidate(const SearchSpace& space, const ResolvedPlan& plan, cons
         for (const Schedule schedule : space.schedule) {
             candidate.schedule = schedule;
             for (const int virtual_stages : space.virtual_stages) {
-                if (!takes(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max())
+                if (!takes(schedule, virtual_stages) || virtual_stages > std::numeric_limits<std::int16_t>::max()
+                    || std::int64_t(unit.pp) * virtual_stages > kMaxChunks)
                     continue;
                 candidate.virtual_stages = std::int16_t(virtual_stages);
                 each_batch();

@@ -151,6 +151,12 @@ std::vector<int> gpu_counts(const Cluster& cluster, int most)
     return counts;
 }
 
+int micro_batches_of(int global_batch, int micro_batch, int dp)
+{
+    const std::int64_t unit = std::int64_t(std::max(1, micro_batch)) * std::max(1, dp);
+    return int(std::max<std::int64_t>(1, global_batch / unit));
+}
+
 std::vector<std::string> axis_names()
 {
     return {
@@ -237,8 +243,7 @@ void place_batch(const Candidate& candidate, const ResolvedPlan& base, ResolvedP
     training.schedule = candidate.schedule;
     training.micro_batch = candidate.micro_batch;
     training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base.training.global_batch;
-    training.micro_batches
-        = std::max(1, training.global_batch / (std::max(1, int(candidate.micro_batch)) * candidate.dp));
+    training.micro_batches = micro_batches_of(training.global_batch, candidate.micro_batch, candidate.dp);
 }
 
 } // namespace fourfold

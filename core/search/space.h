@@ -52,6 +52,9 @@ SearchSpace default_space(const ResolvedPlan& plan, std::vector<int> gpus);
 // GPU counts up to `most`: whole nodes, and the divisors of one node below that.
 std::vector<int> gpu_counts(const Cluster& cluster, int most);
 
+// Micro-batches of a step, at least one.
+int micro_batches_of(int global_batch, int micro_batch, int dp);
+
 // "tp=1,2,4", "recompute=none,full", "order=tp-cp-pp-dp": replaces one axis. `where` starts messages.
 Expected<void> set_axis(SearchSpace& space, const std::string& assignment, const std::string& where);
 // The names that set_axis takes.

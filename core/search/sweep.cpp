@@ -3,6 +3,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/plan/chunk_placement.h"
 #include "core/search/space.h"
 
 #include <array>
@@ -124,6 +125,9 @@ Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& 
     if (layout.micro_batch > kMost || layout.virtual_stages > kMost)
         return Problem{
             ProblemCode::bad_input, "micro_batch or virtual_stages is above " + std::to_string(kMost), "", "layout"};
+    if (std::int64_t(layout.pp) * layout.virtual_stages > kMaxChunks)
+        return Problem{ProblemCode::bad_input,
+            "pp x virtual_stages is more than " + std::to_string(kMaxChunks) + " model chunks", "", "layout"};
     SearchSpace space;
     space.orders = {base.layout.order};
     Candidate candidate;

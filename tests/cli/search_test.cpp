@@ -136,6 +136,40 @@ TEST_F(Search, SpacesTooLargeAreRefusedWithWhatTheyWouldTake)
     EXPECT_THAT(large.err, HasSubstr(" layouts, which takes about "));
 }
 
+TEST_F(Search, NumbersBeyondAnyJobAreRefused)
+{
+    const std::string plan = file("p.json", plan_text());
+    for (const char* option : {"--tokens", "--price", "--failure-rate", "--mtbf", "--storage", "--restart"}) {
+        for (const char* value : {"1e300", "nan", "inf", "0", "-1", "1e9999"})
+            expect_problem(fourfold({"predict", plan, option, value}), 2, "expected a number above 0, at most 1e+");
+    }
+    expect_problem(fourfold({"search", plan, "--batch-tolerance", "nan"}), 2, "from 0 on, at most 0.5");
+}
+
+// Products of what the options take do not overflow.
+TEST_F(Search, LargestDegreesAreLayoutsOrNone)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Output batches = fourfold({"search", plan, "--gpus", "1048576", "--axis", "tp=1", "--axis", "cp=1", "--axis",
+        "pp=1", "--axis", "micro_batch=4096,32767", "--json"});
+    EXPECT_EQ(batches.status, 1) << "no batch of 64 has so many";
+    EXPECT_EQ(json_of(batches)["rejections"][0]["code"], "global_batch_not_divisible");
+    const Output stages = fourfold({"search", plan, "--gpus", "1048576", "--axis", "tp=1", "--axis", "cp=1", "--axis",
+        "pp=1048576", "--axis", "virtual_stages=32767"});
+    expect_problem(stages, 1, "no combination of the axes makes a layout of 1048576 GPUs");
+    std::string many = "tp,cp,pp,micro_batch,virtual_stages\n1,1,32768,1,32767\n";
+    const Output sweep = fourfold({"sweep", plan, "--layouts", file("l.csv", many), "--gpus", "1048576", "--json"});
+    EXPECT_EQ(sweep.status, 0) << sweep.err;
+    EXPECT_THAT(sweep.out, HasSubstr("more than 8192 model chunks"));
+    for (int i = 0; i < 1001; ++i)
+        many += "1,1,1,1,1\n";
+    std::string gpus = "1";
+    for (int i = 2; i <= 1000; ++i)
+        gpus += "," + std::to_string(i);
+    expect_problem(fourfold({"sweep", plan, "--layouts", file("many.csv", many), "--gpus", gpus}), 2,
+        "are 1,002,000 cells; the limit is 1,000,000");
+}
+
 TEST_F(Search, ShapesOfOneSize)
 {
     const Output output = fourfold({"search", file("p.json", plan_text()), "--shape", "--parameters", "8e9", "--axis",
