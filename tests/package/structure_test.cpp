@@ -31,9 +31,9 @@ bool is_data(const std::string& file)
 
 TEST(Structure, TopLevelHoldsOnlyWhatTheDesignNames)
 {
-    const std::set<std::string> allowed{"CMakeLists.txt", "README.md", "SECURITY.md", "LICENSE", "CMakePresets.json", "app", "core",
-        "runner", "resources", "presets", "tests", "packaging", ".ci", ".clang-format", ".clang-tidy", ".editorconfig",
-        ".gitignore"};
+    const std::set<std::string> allowed{"CMakeLists.txt", "README.md", "SECURITY.md", "LICENSE", "CMakePresets.json",
+        "app", "core", "runner", "resources", "presets", "tests", "packaging", ".ci", ".clang-format", ".clang-tidy",
+        ".editorconfig", ".gitignore"};
     std::set<std::string> found;
     for (const std::string& file : project_files())
         found.insert(file.substr(0, file.find('/')));

@@ -42,6 +42,7 @@ bool is_safe_place(std::filesystem::path folder)
 
 Home::Home()
 {
+    umask(022); // what others may write is not used
     std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
     const auto tests = std::filesystem::canonical(FOURFOLD_BIN_DIR "/../tests");
     std::string pattern = (is_safe_place(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";

@@ -6,8 +6,8 @@
 #include "app/models/plan_tabs.h"
 #include "app/models/search_service.h"
 
-#include <QVariantMap>
 #include <QElapsedTimer>
+#include <QVariantMap>
 #include <QWidget>
 
 class QCheckBox;
