@@ -215,7 +215,7 @@ protected:
     [[nodiscard]] Expected<Recorder> recorder(double most_gib) const
     {
         FOURFOLD_TRY(HistoryStore store, HistoryStore::open(HistoryStore::default_file()));
-        return Recorder::open(std::move(store), "01EVIL", folder, 1, most_gib);
+        return Recorder::open(std::move(store), "01EVIL", folder, {"evil-host"}, most_gib);
     }
     // A run of one node that sends `count` frames of 200 events of 1 kB, then an error and its end.
     FollowResult follow_flood(Recorder& recorder, int count)
