@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <iostream>
 #include <random>
 #include <stop_token>
 #include <thread>
@@ -167,9 +166,6 @@ TEST_F(StagingFaults, AServerThatTakesNothingAnyMore)
     EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
     EXPECT_TRUE(was_told("sending failed: "));
     EXPECT_FALSE(was_told("sending failed: ;")) << "without a reason";
-    for (const std::string& text : observer.texts)
-        if (text.find("failed") != std::string::npos)
-            std::cout << text << "\n";
     EXPECT_LT(net->bytes_to(1) - before, kBytes * 4 / 3) << "it goes on where it was";
     expect_stored();
 }

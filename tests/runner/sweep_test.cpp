@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measured sweeps: cells, what becomes of them, and going on after an interruption.
 #include "core/history/store.h"
+#include "runner/protocol/message.h"
 #include "runner/sweep/measured_sweep.h"
 #include "runner/sweep/preview_sweep.h"
-#include "tests/runner/support.h"
+#include "tests/runner/sshd.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -163,6 +164,37 @@ TEST_F(MeasuredSweep, SkipsWhatIsPredictedNotToFitOnlyWhenAsked)
     ASSERT_TRUE(skipped) << skipped.error().line();
     EXPECT_EQ(skipped->cells[0][0]->status, "unfit") << skipped->cells[0][0]->why;
     EXPECT_TRUE(observer.id.empty()) << "no run was made";
+}
+
+// A run that cannot be followed any more, as its host shows another key: it goes on, and no other one is started beside
+// it.
+TEST_F(MeasuredSweep, ARunThatGoesOnIsNotDisturbedByTheNextCell)
+{
+    if (const std::string why = why_no_sshd(); !why.empty())
+        GTEST_SKIP() << why;
+    Sshd host(home, "host");
+    host.start();
+    SweepRequest sweep = asked({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    sweep.layouts = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 1}};
+    sweep.gpus = {2};
+    sweep.target = ssh_target(home, {&host});
+    observer.trust = true;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") == 10) {
+            host.make_host_key();
+            host.stop();
+            host.start();
+        }
+    };
+    const auto table = measure_sweep(sweep, observer, {}, note);
+    ASSERT_TRUE(table) << table.error().line();
+    const auto& first = table->cells[0][0];
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->status, "running");
+    EXPECT_NE(first->why.find("the host key has changed"), std::string::npos) << first->why;
+    EXPECT_EQ(processes_of(first->run), 2) << "the ranks go on";
+    EXPECT_FALSE(table->cells[1][0]) << "it was not started";
+    EXPECT_FALSE(table->stopped) << "nobody asked for that";
 }
 
 } // namespace
