@@ -247,7 +247,7 @@ public:
             std::printf("%s\n", made.error().line().c_str());
         const auto folder = home_.path() / "again";
         std::filesystem::create_directories(folder);
-        auto recorder = Recorder::open(std::move(*store), observer.id, folder, {"this computer"});
+        auto recorder = Recorder::open(std::move(*store), observer.id, folder, {"this computer"}, 0);
         if (!recorder)
             return;
         const auto begin = Clock::now();
@@ -259,7 +259,7 @@ public:
                 std::printf("%s\n", events.error().line().c_str());
                 return;
             }
-            taken += static_cast<int64_t>(events->size());
+            taken += static_cast<int64_t>(events->events.size());
             at = end;
         }
         const double alone = since(begin);
