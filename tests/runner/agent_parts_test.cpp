@@ -80,7 +80,7 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
     ASSERT_EQ(all.size(), 4u);
     for (std::size_t i = 0; i < all.size(); ++i)
         EXPECT_EQ(integer_field(all[i], "seq", -1), static_cast<int64_t>(i));
-    EXPECT_TRUE(EventLog::open(folder / "events.jsonl")->ended());
+    EXPECT_EQ(text_field(EventLog::open(folder / "events.jsonl")->end(), "event"), "end");
 }
 
 // Lines that come together are written together; what an agent did not write before its death it takes from the rank's
