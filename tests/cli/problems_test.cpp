@@ -144,8 +144,8 @@ TEST_F(Problems, OfTheTarget)
 
 TEST_F(Problems, OfAFullOutput)
 {
-    const std::string command = std::string(FOURFOLD_BIN_DIR) + "/fourfold presets models > /dev/full 2> '"
-        + (folder() / "err").string() + "'";
+    const std::string command
+        = "'" FOURFOLD_BIN_DIR "/fourfold' presets models > /dev/full 2> '" + (folder() / "err").string() + "'";
     EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }
 

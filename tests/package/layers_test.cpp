@@ -71,7 +71,14 @@ std::vector<CompileCommand> compile_commands()
         if (!command.file.starts_with(root))
             continue;
         command.file.erase(0, root.size());
-        std::istringstream words(entry.at("command").get<std::string>());
+        // The folder of the checkout is of no interest, and may hold blanks.
+        std::string text = entry.at("command").get<std::string>();
+        std::erase_if(text, [](char c) { return c == '"' || c == '\\'; });
+        for (const std::string& place : {root, std::string(FOURFOLD_SOURCE_DIR)}) {
+            for (auto at = text.find(place); at != std::string::npos; at = text.find(place, at))
+                text.erase(at, place.size());
+        }
+        std::istringstream words(text);
         for (std::string word; words >> word;) {
             if (word == "-isystem") {
                 words >> word;
@@ -79,8 +86,6 @@ std::vector<CompileCommand> compile_commands()
             }
             if (!word.starts_with("-I") && !word.starts_with("-isystem") && !word.starts_with("-D"))
                 continue;
-            if (const auto at = word.find(root); at != std::string::npos)
-                word.erase(at, root.size());
             command.arguments.push_back(word);
         }
         commands.push_back(std::move(command));

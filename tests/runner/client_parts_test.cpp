@@ -112,20 +112,23 @@ TEST(SshRules, OneConstantRemoteCommand)
     EXPECT_EQ(script.find_first_of("'\\!\n%"), std::string_view::npos) << "a login shell may read it otherwise";
     // Nowhere else is a command sent to a host.
     int places = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(FOURFOLD_SOURCE_DIR)) {
-        const std::string path = entry.path().string().substr(std::string(FOURFOLD_SOURCE_DIR).size());
-        if (!(path.starts_with("/runner") || path.starts_with("/app") || path.starts_with("/core"))
-            || !(path.ends_with(".cpp") || path.ends_with(".h")))
-            continue;
-        std::ifstream in(entry.path());
-        std::stringstream text;
-        text << in.rdbuf();
-        const std::string content = text.str();
-        for (std::size_t at = content.find("request_exec"); at != std::string::npos;
-             at = content.find("request_exec", at + 1))
-            ++places;
-        for (const char* forbidden : {"request_shell", "request_pty", "auth_agent", "userauth_password", "ssh_scp_"})
-            EXPECT_EQ(content.find(forbidden), std::string::npos) << path << ": " << forbidden;
+    const std::filesystem::path root = FOURFOLD_SOURCE_DIR; // not all of it: other tests make and remove folders there
+    for (const char* room : {"app", "core", "runner"}) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root / room)) {
+            const std::string path = entry.path().string();
+            if (!path.ends_with(".cpp") && !path.ends_with(".h"))
+                continue;
+            std::ifstream in(path);
+            std::stringstream text;
+            text << in.rdbuf();
+            const std::string content = text.str();
+            for (std::size_t at = content.find("request_exec"); at != std::string::npos;
+                 at = content.find("request_exec", at + 1))
+                ++places;
+            for (const char* forbidden :
+                {"request_shell", "request_pty", "auth_agent", "userauth_password", "ssh_scp_"})
+                EXPECT_EQ(content.find(forbidden), std::string::npos) << path << ": " << forbidden;
+        }
     }
     EXPECT_EQ(places, 1);
 }

@@ -250,7 +250,7 @@ TargetHost Sshd::host() const
 
 std::string Sshd::fingerprint() const
 {
-    const std::string command = "ssh-keygen -lf " + (folder_ / "host_key.pub").string();
+    const std::string command = "ssh-keygen -lf '" + (folder_ / "host_key.pub").string() + "'";
     FILE* pipe = popen(command.c_str(), "r");
     std::array<char, 512> line{};
     if (!fgets(line.data(), line.size(), pipe))
