@@ -42,7 +42,7 @@ struct Layout {
     int etp = 1; // expert tensor parallel
     int virtual_stages = 1; // model chunks per pipeline rank (interleaved schedule)
     int dp_shard = 1; // HSDP: ranks that share one sharded copy; the other dp * cp / dp_shard replicate
-    std::vector<int> stage_layers; // layers of each of the pp * virtual_stages chunks; see chunk_placement.h
+    std::vector<int> stage_layers; // layers of each of the pp * virtual_stages chunks; see core/schedule/schedules.h
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp}; // innermost first
 
     [[nodiscard]] int degree(Dimension dimension) const { return Coordinates{tp, cp, pp, dp}.get(dimension); }
