@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/budget_options.h"
 
-#include "app/cli/number_option.h"
 #include "app/cli/predict_text.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold gc`: clears old uploads and runs from a target's nodes.
-#include "app/cli/number_option.h"
 #include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
 #include "runner/runs/garbage.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold search`: every layout that the plan's model, cluster and batch allow, best first.
 #include "app/cli/budget_options.h"
-#include "app/cli/number_option.h"
 #include "app/cli/plan_source.h"
 #include "app/cli/predict_text.h"
 #include "app/cli/progress_line.h"

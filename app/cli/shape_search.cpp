@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/shape_search.h"
 
-#include "app/cli/number_option.h"
 #include "app/cli/table_file.h"
 #include "core/base/text.h"
 #include "core/calibration/measured_grid.h"
