@@ -76,6 +76,8 @@ public:
         if (rows_.empty())
             return wrong("the file has no action", "expected one row a rank, e.g. 0F0,0B0");
         FOURFOLD_CHECK(place_chunks());
+        if (file_.micro_batches == 0) // UNSHARD and the like alone
+            return wrong("the file has no pass", "expected one row a rank, e.g. 0F0,0B0");
         FOURFOLD_CHECK(sort_work());
         FOURFOLD_CHECK(check_complete());
         FOURFOLD_CHECK(check_order());

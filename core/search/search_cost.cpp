@@ -2,15 +2,13 @@
 #include "core/search/search_cost.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace fourfold {
 
-SearchCost search_cost(const SearchRequest& request)
+SearchCost search_cost(const SearchRequest& request, std::chrono::milliseconds at_most)
 {
     using Clock = std::chrono::steady_clock;
     constexpr std::size_t kTried = 32;
-    constexpr auto kTime = std::chrono::milliseconds(300);
     SearchRequest part = request;
     const std::vector<int>& gpus = request.space.gpus;
     if (gpus.size() > kTried) {
@@ -19,7 +17,7 @@ SearchCost search_cost(const SearchRequest& request)
             part.space.gpus.push_back(gpus[(2 * i + 1) * gpus.size() / (2 * kTried)]);
     }
     std::stop_source stop;
-    const auto end = Clock::now() + kTime;
+    const auto end = Clock::now() + at_most;
     double share = 1;
     const SearchResult result = search(part,
         {nullptr,

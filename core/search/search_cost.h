@@ -4,14 +4,17 @@
 
 #include "core/search/search.h"
 
+#include <chrono>
+
 namespace fourfold {
 
 // About how many layouts a request enumerates, and how long it takes: found by searching some of its numbers of GPUs
-// for a fraction of a second.
+// for some of the time.
 struct SearchCost {
     double layouts = 0, seconds = 0;
 };
-SearchCost search_cost(const SearchRequest& request);
+SearchCost search_cost(
+    const SearchRequest& request, std::chrono::milliseconds at_most = std::chrono::milliseconds(300));
 
 // More layouts than this only who asks for them should wait for: minutes, on a few cores.
 inline constexpr double kManyLayouts = 2e9;

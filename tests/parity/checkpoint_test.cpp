@@ -116,6 +116,9 @@ TEST(Safetensors, RefusesDamagedFiles)
     EXPECT_THAT(message(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}})", 8),
         HasSubstr("do not fit"));
     EXPECT_THAT(message(R"({"a":{"dtype":"F32","data_offsets":[0,8]}})", 8), HasSubstr("lacks"));
+    for (const char* numbers : {R"("shape":[1.5],"data_offsets":[0,4])", R"("shape":[1],"data_offsets":[0.0,4.0])",
+             R"("shape":[1],"data_offsets":[18446744073709551612,0])", R"("shape":{"0":1},"data_offsets":[0,4])"})
+        EXPECT_THAT(message(R"({"a":{"dtype":"F32",)" + std::string(numbers) + "}}", 4), HasSubstr("lacks")) << numbers;
     EXPECT_THAT(message("[1]", 8), HasSubstr("no JSON object"));
     EXPECT_THAT(message("{", 8), HasSubstr("a.safetensors"));
     std::ofstream(file, std::ios::binary | std::ios::trunc) << "\xff\xff\xff\xff\xff\xff\xff\x7f{}";

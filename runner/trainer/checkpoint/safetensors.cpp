@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/safetensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -32,6 +33,17 @@ Problem unusable(const std::string& file, const std::string& what)
 Problem system_problem(const std::string& file, const std::string& what)
 {
     return {ProblemCode::io, what + ": " + std::strerror(errno), "", file};
+}
+
+// Other numbers would be rounded to whole ones, or wrap around.
+bool has_whole_numbers(const Json& entry, const char* key)
+{
+    const auto is_whole = [](const Json& number) {
+        return number.is_number_integer()
+            && !(number.is_number_unsigned() && number.get<uint64_t>() > uint64_t(INT64_MAX));
+    };
+    return entry.is_object() && entry.contains(key) && entry[key].is_array()
+        && std::all_of(entry[key].begin(), entry[key].end(), is_whole);
 }
 
 template <typename T>
@@ -104,6 +116,8 @@ Expected<void> SafetensorsReader::read_header()
     for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__")
             continue;
+        if (!has_whole_numbers(entry, "shape") || !has_whole_numbers(entry, "data_offsets"))
+            return unusable(path_, "the header's entry \"" + name + "\" lacks dtype, shape or data_offsets");
         StoredTensor tensor{name, "", {}};
         int64_t begin = 0, end = 0;
         try {

@@ -90,6 +90,7 @@ TEST_P(BadFiles, SayWhatIsWrongAndWhere)
 
 INSTANTIATE_TEST_SUITE_P(All, BadFiles,
     testing::Values(BadFile{"empty", " ,,\n\n", "no action"},
+        BadFile{"no_pass", "0UNSHARD\n1UNSHARD,1REDUCE_GRAD\n", "the file has no pass"},
         BadFile{"word", "0F0,hello\n", "row 1, column 2: found \"hello\", expected CHUNK LETTER"},
         BadFile{"letter", "0F0,0X0\n", "column 2: found \"0X0\""},
         BadFile{"no_micro_batch", "0F,0B0\n", "expected a micro-batch"},

@@ -42,7 +42,7 @@ TEST(Enumerate, AnOrderCountsOnlyWhereItChangesAGroup)
 TEST(Enumerate, PartsAreTheWhole)
 {
     SearchSpace space = small_request().space;
-    space.gpus = gpu_counts(small_request().plan.cluster, 16384);
+    space.gpus = gpu_counts(small_request().plan.cluster, 4096);
     ASSERT_TRUE(set_axis(space, "order=all", "test"));
     space.tp = space.cp = space.pp = {1, 2, 4, 8, 16};
     const std::vector<MeshUnit> whole = mesh_units(space);
