@@ -3,6 +3,7 @@
 
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/runs/causes.h"
 #include "runner/runs/follow_control.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/reconnect.h"
@@ -22,7 +23,6 @@ namespace {
 constexpr auto kListen = 10ms; // between looks for what the launching thread wants
 constexpr double kGangGraceSeconds = 0.04;
 constexpr uint64_t kLogBytes = 4u << 20, kAllLogBytes = 1u << 30; // of each rank's log, of all; kept at the end
-constexpr std::size_t kMostErrors = 256; // of a node, kept to find the first cause
 
 struct Ending {
     std::string status;
@@ -49,14 +49,12 @@ public:
         , observer_(observer)
         , mailbox_(mailbox)
         , options_(options)
-        , errors_(nodes.size())
-        , ends_(nodes.size())
+        , causes_(recorder, nodes.size())
     {
     }
 
     FollowResult run(std::stop_token stop)
     {
-        recall();
         if (options_.order)
             begin_stop(*options_.order, true);
         std::size_t left
@@ -85,31 +83,6 @@ public:
     }
 
 private:
-    // What the nodes said about failures and their end before this program came.
-    void recall()
-    {
-        for (std::size_t node = 0; node < nodes_.size(); ++node) {
-            const auto lines = recorder_.store().events(recorder_.run(), stream_name(static_cast<int>(node)));
-            if (!lines)
-                continue;
-            for (const std::string& line : *lines) {
-                if (line.find("\"error\"") == std::string::npos && line.find("\"end\"") == std::string::npos)
-                    continue;
-                if (const auto event = parse_json(line, "event"))
-                    remember(node, *event);
-            }
-        }
-    }
-
-    void remember(std::size_t node, const Json& event)
-    {
-        const std::string kind = text_field(event, "event");
-        if (kind == "error" && errors_[node].size() < kMostErrors)
-            errors_[node].push_back(event);
-        else if (kind == "end")
-            ends_[node] = event;
-    }
-
     // On the launching thread.
     void begin_stop(StopOrder order, bool tell)
     {
@@ -154,7 +127,7 @@ private:
             observer_.on_state(now(), "warning: " + note);
         for (const Json& event : taken->events) {
             const std::string kind = text_field(event, "kind");
-            remember(static_cast<std::size_t>(node), event);
+            causes_.remember(static_cast<std::size_t>(node), event);
             if (kind == "stalled")
                 look_for_laggard(static_cast<std::size_t>(node), event);
             if (node == 0)
@@ -205,12 +178,12 @@ private:
             first_bad_ = ending;
             first_bad_node_ = node;
         }
-        StopOrder order{ending.status, text_field(ends_[at], "message"), nullptr};
+        StopOrder order{ending.status, text_field(causes_.end(at), "message"), nullptr};
         if (ending.problem)
             order.why = ending.problem->line();
         if (order.why.empty())
             order.why = "the ranks on " + nodes_[at].name + " ended with status " + ending.status;
-        order.error = failing_event(at, static_cast<int>(integer_field(ends_[at], "rank", -1)));
+        order.error = causes_.of(at, static_cast<int>(integer_field(causes_.end(at), "rank", -1)));
         if (nodes_.size() > 1)
             begin_stop(std::move(order), !control_.order());
     }
@@ -221,37 +194,7 @@ private:
         if (nodes_.size() < 2 || control_.order() || message.status.empty() || message.status == "ok")
             return;
         first_to_stop_ = node;
-        begin_stop({message.status, message.why, failing_event(static_cast<std::size_t>(node), message.rank)}, true);
-    }
-
-    // The error event of the rank that the node's agent names as the culprit.
-    [[nodiscard]] Json failing_event(std::size_t node, int rank) const
-    {
-        for (const Json& error : errors_[node]) {
-            if (integer_field(error, "rank", -2) == rank)
-                return error;
-        }
-        return errors_[node].empty() ? Json() : errors_[node].front();
-    }
-
-    // Whether the ranks of a node only missed a rank that failed, or were told of one.
-    [[nodiscard]] static bool of_another(const Json& error)
-    {
-        return error.is_null() || !text_field(error, "origin", "own").starts_with("own");
-    }
-
-    // A node whose ranks only heard of a failure may have been the first to say so: then where a rank says that it
-    // began with itself.
-    [[nodiscard]] std::optional<Json> better_cause(const Json& error) const
-    {
-        if (!of_another(error))
-            return {};
-        for (const auto& errors : errors_) {
-            const auto own = std::find_if_not(errors.begin(), errors.end(), of_another);
-            if (own != errors.end())
-                return *own;
-        }
-        return {};
+        begin_stop({message.status, message.why, causes_.of(static_cast<std::size_t>(node), message.rank)}, true);
     }
 
     FollowResult result()
@@ -283,9 +226,9 @@ private:
         if (first_bad_->problem) {
             out.problem = first_bad_->problem;
         } else {
-            Json end = ends_[at];
-            Json error = failing_event(at, static_cast<int>(integer_field(end, "rank", -1)));
-            if (const auto cause = better_cause(error); cause && out.state != RunState::cancelled) {
+            Json end = causes_.end(at);
+            Json error = causes_.of(at, static_cast<int>(integer_field(end, "rank", -1)));
+            if (const auto cause = causes_.better(error); cause && out.state != RunState::cancelled) {
                 error = *cause;
                 end["message"] = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
                     + text_field(error, "host") + ": " + text_field(error, "message");
@@ -506,8 +449,7 @@ private:
     Mailbox& mailbox_;
     const FollowOptions& options_;
     FollowControl control_;
-    std::vector<std::vector<Json>> errors_; // error events of each node
-    std::vector<Json> ends_;
+    Causes causes_;
     std::optional<Ending> first_bad_;
     int first_bad_node_ = 0, first_to_stop_ = -1;
     std::optional<Problem> left_; // why the run is not followed any more
