@@ -16,7 +16,7 @@ struct Options {
     PlanOptions plan;
     std::string target = "local";
     std::optional<int> steps;
-    bool json = false, dry_run = false, accept_new_hosts = false;
+    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false;
     SweepOptions sweep;
 };
 
@@ -56,6 +56,10 @@ int run(const Options& options)
     request.plan = *plan;
     request.target = *target;
     request.steps = options.steps;
+    if (options.from_last_good && request.plan.run.checkpoint.load.empty())
+        return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to go on from",
+            "name its folder: --set run.checkpoint.load=PATH", "--from-last-good"});
+    request.plan.run.checkpoint.from_last_good |= options.from_last_good;
     if (options.dry_run)
         return show_preview(request, options.json);
 
@@ -86,6 +90,8 @@ void add_run(Cli& cli)
     command->add_option("--steps", options->steps, "optimizer steps, instead of the plan's run.steps")
         ->type_name("N")
         ->check(CLI::Range(1, 1000000000));
+    auto* from_last_good = command->add_flag("--from-last-good", options->from_last_good,
+        "where the checkpoint to load is damaged, go on from the newest older one that is whole");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
@@ -97,7 +103,7 @@ void add_run(Cli& cli)
     auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
                      ->type_name("LIST")
                      ->needs(layouts);
-    layouts->needs(gpus);
+    layouts->needs(gpus)->excludes(from_last_good);
     command->add_flag("--skip-unfit", options->sweep.skip_unfit, "do not run cells that are predicted not to fit")
         ->needs(layouts);
     command->add_flag("--again", options->sweep.again, "measure cells again that an earlier sweep measured")

@@ -32,6 +32,7 @@ struct CheckpointSettings {
     int keep = 2;
     std::string path; // empty = inside the run directory
     std::string load; // empty = start from the seed
+    bool from_last_good = false; // where `load` is damaged: from the newest older one that is whole
 };
 
 inline constexpr int kDefaultSteps = 100;

@@ -136,8 +136,9 @@ void add_run_fields(std::vector<Field>& out)
     const std::vector<Field> after{field("run.checkpoint", FieldType::object),
         integer("run.checkpoint.every", 0, kMaxSteps), integer("run.checkpoint.keep", 1, 1e6),
         field("run.checkpoint.path", FieldType::text), field("run.checkpoint.load", FieldType::text),
-        integer("run.log_every", 1, kMaxSteps), integer("run.read_at", 1, kMaxSteps),
-        field("run.deterministic", FieldType::boolean), field("run.environment", FieldType::text_map)};
+        field("run.checkpoint.from_last_good", FieldType::boolean), integer("run.log_every", 1, kMaxSteps),
+        integer("run.read_at", 1, kMaxSteps), field("run.deterministic", FieldType::boolean),
+        field("run.environment", FieldType::text_map)};
     out.insert(out.end(), after.begin(), after.end());
 }
 

@@ -74,6 +74,7 @@ Expected<RunSettings> resolve_run(const Json& written, const std::string& where,
     run.checkpoint.keep = member_or(checkpoint, "keep", run.checkpoint.keep);
     run.checkpoint.path = member_or(checkpoint, "path", run.checkpoint.path);
     run.checkpoint.load = member_or(checkpoint, "load", run.checkpoint.load);
+    run.checkpoint.from_last_good = member_or(checkpoint, "from_last_good", run.checkpoint.from_last_good);
 
     run.log_every = member_or(written, "log_every", run.log_every);
     run.read_at = optional_int(member(written, "read_at"));

@@ -48,6 +48,8 @@ Json run_json(const RunSettings& run)
     out["eval"] = {{"every", run.eval.every}, {"batches", run.eval.batches}, {"data", data_json(run.eval.data)}};
     out["checkpoint"] = {{"every", run.checkpoint.every}, {"keep", run.checkpoint.keep}, {"path", run.checkpoint.path},
         {"load", run.checkpoint.load}};
+    if (run.checkpoint.from_last_good) // not a word in plans of before it was there: their hash is that of their text
+        out["checkpoint"]["from_last_good"] = true;
     out["log_every"] = run.log_every;
     if (run.read_at)
         out["read_at"] = *run.read_at;

@@ -269,10 +269,15 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     FOURFOLD_TRY(const int64_t padding, padding_token());
     FOURFOLD_TRY(connections.trainer, Trainer::create(plan, mesh, {device.cuda, false, padding}));
     const auto& trainer = connections.trainer;
-    if (!plan.run.checkpoint.load.empty())
-        FOURFOLD_CHECK(trainer->load());
-    if (job.rank == 0)
+    std::vector<std::string> notes;
+    if (!plan.run.checkpoint.load.empty()) {
+        FOURFOLD_TRY(notes, trainer->load());
+    }
+    if (job.rank == 0) {
         FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
+        for (const std::string& note : notes)
+            FOURFOLD_CHECK(identity().events->write("warning", {{"message", note}}));
+    }
 
     release_start_up_memory();
     loop_runs = true;

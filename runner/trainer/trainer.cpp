@@ -219,16 +219,17 @@ Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int
     return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_);
 }
 
-Expected<void> Trainer::load()
+Expected<std::vector<std::string>> Trainer::load()
 {
-    FOURFOLD_TRY(first_step_, load_checkpoint(plan_.run.checkpoint.load, plan_, *weights_, *optimizer_));
+    FOURFOLD_TRY(LoadedCheckpoint loaded, load_checkpoint(plan_, mesh_, *weights_, *optimizer_));
+    first_step_ = loaded.steps;
     units_->publish();
     if (first_step_ >= total_steps_)
         return Problem{ProblemCode::bad_input,
             "the checkpoint has finished " + std::to_string(first_step_) + " steps, the plan asks for "
                 + std::to_string(total_steps_),
             "set run.steps to more", "run.steps"};
-    return {};
+    return std::move(loaded.notes);
 }
 
 Expected<std::optional<double>> Trainer::unigram_entropy() const

@@ -53,8 +53,8 @@ public:
 
     // Writes FOLDER/step-<steps> with all that load needs to go on after `steps` finished steps. Collective.
     Expected<SavedCheckpoint> save(const std::filesystem::path& folder, int steps) const;
-    // Continues from run.checkpoint.load, which must not be empty. Collective.
-    Expected<void> load();
+    // Continues from run.checkpoint.load, which must not be empty. What the user should know of it. Collective.
+    Expected<std::vector<std::string>> load();
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
 
     // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.

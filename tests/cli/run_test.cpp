@@ -241,5 +241,13 @@ TEST_P(Stop, EndsTheRunOnEveryRank)
 
 INSTANTIATE_TEST_SUITE_P(Run, Stop, ::testing::Values(SIGINT, SIGTERM));
 
+TEST_F(Run, FromTheLastGoodNeedsACheckpointToLoad)
+{
+    const Output output = fourfold({"run", tiny_plan(), "--from-last-good"});
+    EXPECT_EQ(output.status, 2);
+    EXPECT_THAT(output.err, HasSubstr("--from-last-good: there is no checkpoint to go on from"));
+    EXPECT_EQ(lines_of(output.err).size(), 1u) << output.err;
+}
+
 } // namespace
 } // namespace fourfold::test

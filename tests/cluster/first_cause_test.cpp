@@ -104,7 +104,7 @@ TEST_P(FirstCauseOfTraining, ATruncatedCheckpoint)
     std::filesystem::resize_file(file, 1000);
     RunRequest resumed = asked(5);
     resumed.plan.run.checkpoint.load = (home.path() / "checkpoints").string();
-    each_round(resumed, "optimizer-00001-of-00001.safetensors: ");
+    each_round(resumed, "optimizer-00001-of-00001.safetensors: damaged: it has 1000 bytes");
 }
 
 TEST_P(FirstCauseOfTraining, AKilledRank)

@@ -58,6 +58,8 @@ TEST_F(TrainerFirstCause, AFullDiskOfOneRank)
     const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.checkpoint.every=2"});
     each_round(
         plan, [](Ranks& ranks) { ranks.limit_file_size(1, 8192); }, 1, "cannot write it: File too large");
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+        EXPECT_NE(entry.path().extension(), ".partial") << "what was begun gives its room back";
 }
 
 TEST_F(TrainerFirstCause, AFullDiskOfRankZero)
@@ -100,7 +102,7 @@ TEST_F(TrainerFirstCause, ATruncatedCheckpoint)
     const auto plan
         = tiny_plan(tokens, {"gpus=2", "layout.dp=2", "run.checkpoint.load=\"" + written.checkpoints.at(2) + "\""});
     each_round(
-        plan, [](Ranks&) {}, -1, optimizer.string() + ": ");
+        plan, [](Ranks&) {}, -1, optimizer.string() + ": damaged: it has ");
 }
 
 TEST_F(TrainerFirstCause, AFinishedCheckpoint)

@@ -3,10 +3,12 @@
 //
 //   FOLDER/step-00000010/config.json                      the model, as Hugging Face writes it
 //                        model-00001-of-00002.safetensors one file a pipeline rank, with model.safetensors.index.json
-//                        optimizer-00001-of-00002.safetensors   "<name>.exp_avg" and "<name>.exp_avg_sq"
+//                        optimizer-00001-of-00002.safetensors   "<name>.exp_avg" and "<name>.exp_avg_sq", with
+//                                                          optimizer.safetensors.index.json
 //                        trainer.json                      steps and updates so far
-// The folder of a step appears under its name when all of it is written. With several nodes FOLDER must be on a file
-// system that they share.
+//                        checksums.json                    of all of these
+// The folder of a step appears under its name when all of it is written; until then it is called step-00000010.partial.
+// With several nodes FOLDER must be on a file system that they share.
 #pragma once
 
 #include "runner/trainer/comm/mesh.h"
@@ -26,10 +28,17 @@ struct SavedCheckpoint {
 Expected<SavedCheckpoint> save_checkpoint(const std::filesystem::path& folder, int steps, const ResolvedPlan& plan,
     const Mesh& mesh, const Weights& weights, const AdamW& optimizer);
 
-// Reads the folder of a step, a FOLDER of steps (its newest), or a folder with a model of Hugging Face's; the latter
-// has no optimizer state. Returns the steps that the checkpoint had finished (0 for Hugging Face's). A tensor that is
+struct LoadedCheckpoint {
+    int steps = 0; // that it had finished; 0 for a model of Hugging Face's
+    std::vector<std::string> notes; // what the user should know; the same on all ranks
+};
+
+// Reads `plan.run.checkpoint.load`: the folder of a step, a FOLDER of steps (its newest), or a folder with a model of
+// Hugging Face's; the latter has no optimizer state. The ranks check its files together. What is damaged or incomplete
+// is a Problem that names the newest older step that is whole; with `from_last_good` that one is read. A tensor that is
 // missing or has another shape than the plan's model is a Problem. Call publish() on the weights afterwards.
-Expected<int> load_checkpoint(
-    const std::filesystem::path& folder, const ResolvedPlan& plan, const Weights& weights, AdamW& optimizer);
+// Collective.
+Expected<LoadedCheckpoint> load_checkpoint(
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, AdamW& optimizer);
 
 } // namespace fourfold::trainer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/checkpoint.h"
+#include "runner/trainer/checkpoint/contents.h"
 #include "runner/trainer/checkpoint/names.h"
-#include "runner/trainer/checkpoint/safetensors.h"
-#include "runner/trainer/checkpoint/stored_layout.h"
+#include "runner/trainer/comm/texts.h"
 
 #include <algorithm>
 
@@ -11,92 +11,52 @@ namespace fourfold::trainer {
 namespace {
 namespace fs = std::filesystem;
 
-std::string in_words(const std::vector<int64_t>& shape)
+// The folder that is meant, and those of earlier steps, newest first.
+std::vector<fs::path> candidates(const fs::path& folder)
 {
-    std::string text;
-    for (const int64_t extent : shape)
-        text += (text.empty() ? "[" : ", ") + std::to_string(extent);
-    return text + "]";
+    const auto own_step = step_of(folder);
+    const fs::path all = own_step ? (folder.has_filename() ? folder : folder.parent_path()).parent_path() : folder;
+    std::vector<fs::path> found;
+    for (const auto& [step, path] : step_folders(all))
+        if (!own_step || step < *own_step)
+            found.insert(found.begin(), path);
+    if (own_step || found.empty())
+        found.insert(found.begin(), folder);
+    return found;
 }
 
-// All tensors of the files of one kind in a folder.
-class TensorFolder {
+// The first that all ranks can read, together, and why not the ones before it: the same on all ranks.
+class Chosen {
 public:
-    // `kind`: how the files' names begin ("model", "optimizer").
-    static Expected<TensorFolder> open(const fs::path& folder, const std::string& kind)
+    Chosen(const std::vector<fs::path>& folders, const Mesh& mesh, at::Device device)
     {
-        TensorFolder tensors;
-        tensors.folder_ = folder.string();
-        std::vector<fs::path> files;
-        std::error_code error;
-        for (const auto& entry : fs::directory_iterator(folder, error))
-            if (entry.path().extension() == ".safetensors" && entry.path().filename().string().starts_with(kind))
-                files.push_back(entry.path());
-        if (error)
-            return Problem{ProblemCode::not_found, "cannot open the checkpoint: " + error.message(),
-                "give an existing folder", "run.checkpoint.load " + tensors.folder_};
-        if (files.empty())
-            return Problem{ProblemCode::not_found, "there is no " + kind + "*.safetensors",
-                "give the folder of a checkpoint, or of a model of Hugging Face's",
-                "run.checkpoint.load " + tensors.folder_};
-        std::ranges::sort(files);
-        for (const fs::path& file : files) {
-            FOURFOLD_TRY(const auto reader, SafetensorsReader::open(file));
-            for (const auto& [name, tensor] : reader->tensors())
-                tensors.by_name_[name] = {reader, &tensor};
+        for (const fs::path& folder : folders) {
+            auto opened = CheckpointContents::open(folder, mesh.world.rank(), mesh.world.size());
+            const Problem own = opened ? Problem{} : opened.error();
+            const Json told = opened ? Json() : Json::array({int(own.code), own.message, own.hint, own.where});
+            const auto texts = all_texts(mesh.world, opened ? "" : told.dump(), device);
+            const auto first = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
+            if (first == texts.end()) {
+                contents_ = *std::move(opened);
+                folder_ = folder;
+                return;
+            }
+            if (!problem_) {
+                const Json json = Json::parse(*first);
+                problem_ = Problem{static_cast<ProblemCode>(json[0].get<int>()), json[1].get<std::string>(),
+                    json[2].get<std::string>(), json[3].get<std::string>()};
+            }
         }
-        return tensors;
     }
 
-    // This rank's part of a parameter, row-major; rows of vocabulary padding are zero.
-    Expected<std::vector<double>> read(const ModelShape& model, const Shard& shard, const std::string& suffix) const
-    {
-        const std::string name = shard.parameter.name + suffix;
-        const Place* place = find(name);
-        if (!place)
-            return Problem{ProblemCode::bad_input, "there is no tensor \"" + name + "\"",
-                "give a checkpoint of the plan's model", "run.checkpoint.load " + folder_};
-        const StoredLayout layout(model, shard);
-        const StoredTensor& tensor = *place->tensor;
-        if (tensor.shape != layout.shape())
-            return Problem{ProblemCode::bad_input,
-                "\"" + name + "\" has the shape " + in_words(tensor.shape) + ", the plan's model needs "
-                    + in_words(layout.shape()),
-                "give a checkpoint of the plan's model", place->reader->path()};
-        if (tensor.bytes() == 0)
-            return Problem{ProblemCode::unsupported,
-                "\"" + name + "\" holds " + tensor.dtype + ", expected F64, F32, F16 or BF16", "",
-                place->reader->path()};
-
-        const bool by_row = shard.parameter.tp_dim == 0, by_column = shard.parameter.tp_dim == 1;
-        const int64_t first_row = by_row ? shard.begin : 0, rows = shard.shape()[0];
-        const int64_t first_column = by_column ? shard.begin : 0;
-        const int64_t columns = by_column ? shard.length : layout.columns();
-        std::vector<double> values(std::size_t(rows * columns), 0);
-        for (int64_t row = 0; row < rows && first_row + row < layout.rows(); ++row)
-            place->reader->read(tensor, layout.index(first_row + row, first_column), layout.stride(), columns,
-                values.data() + row * columns);
-        return values;
-    }
+    [[nodiscard]] const std::optional<CheckpointContents>& contents() const { return contents_; }
+    [[nodiscard]] const fs::path& folder() const { return folder_; }
+    [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; } // of the newest, where it has one
 
 private:
-    struct Place {
-        std::shared_ptr<const SafetensorsReader> reader;
-        const StoredTensor* tensor = nullptr;
-    };
-    // Files of a model without its head leave out the first word of the names.
-    [[nodiscard]] const Place* find(const std::string& name) const
-    {
-        for (const std::string prefix : {"", "transformer.", "model."}) {
-            const auto found = name.starts_with(prefix) ? by_name_.find(name.substr(prefix.size())) : by_name_.end();
-            if (found != by_name_.end())
-                return &found->second;
-        }
-        return nullptr;
-    }
-
-    std::string folder_;
-    std::map<std::string, Place> by_name_;
+    std::optional<CheckpointContents> contents_;
+    fs::path folder_;
+    std::optional<Problem> problem_;
 };
 
 Expected<void> read_all(const TensorFolder& tensors, const ModelShape& model, const Weights& weights,
@@ -109,36 +69,42 @@ Expected<void> read_all(const TensorFolder& tensors, const ModelShape& model, co
         }
     return {};
 }
-
-Expected<int> count(const Json& document, const std::string& key, const fs::path& file)
-{
-    if (document.is_object() && document.contains(key) && document[key].is_number_integer()
-        && document[key].get<int64_t>() >= 0 && document[key].get<int64_t>() <= 1'000'000'000)
-        return document[key].get<int>();
-    return Problem{ProblemCode::bad_input, "expected a whole number \"" + key + "\"",
-        "give a checkpoint that fourfold-trainer wrote", file.string()};
-}
 } // namespace
 
-Expected<int> load_checkpoint(
-    const fs::path& folder, const ResolvedPlan& plan, const Weights& weights, AdamW& optimizer)
+Expected<LoadedCheckpoint> load_checkpoint(
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, AdamW& optimizer)
 {
-    const auto steps = step_folders(folder);
-    const fs::path source = steps.empty() ? folder : steps.rbegin()->second;
-    FOURFOLD_TRY(const TensorFolder model, TensorFolder::open(source, "model"));
-    FOURFOLD_CHECK(read_all(model, plan.model, weights, weights.masters(), ""));
-    const fs::path state_file = source / "trainer.json";
-    if (!fs::exists(state_file))
-        return 0;
-
-    FOURFOLD_TRY(const Json state, read_json_file(state_file));
-    FOURFOLD_TRY(const int finished, count(state, "step", state_file));
-    FOURFOLD_TRY(const int updates, count(state, "updates", state_file));
-    FOURFOLD_TRY(const TensorFolder moments, TensorFolder::open(source, "optimizer"));
-    FOURFOLD_CHECK(read_all(moments, plan.model, weights, optimizer.first_moment(), kFirstMoment));
-    FOURFOLD_CHECK(read_all(moments, plan.model, weights, optimizer.second_moment(), kSecondMoment));
-    optimizer.set_updates(updates);
-    return finished;
+    const fs::path folder = plan.run.checkpoint.load;
+    const Chosen chosen(candidates(folder), mesh, weights.masters()[0].device());
+    LoadedCheckpoint loaded;
+    if (chosen.problem()) {
+        Problem problem = *chosen.problem();
+        if (!chosen.contents()) {
+            if (candidates(folder).size() > 1)
+                problem.hint = "no older checkpoint beside it can be read either";
+            return problem;
+        }
+        const std::string older = chosen.folder().filename().string();
+        if (!plan.run.checkpoint.from_last_good) {
+            problem.hint = "the newest one that is whole is " + older
+                + ": go on from it with --from-last-good (run.checkpoint.from_last_good)";
+            return problem;
+        }
+        problem.hint.clear();
+        loaded.notes.push_back(problem.line() + "; the run goes on from " + older + ", the newest one that is whole");
+    }
+    const CheckpointContents& contents = *chosen.contents();
+    if (!contents.checked)
+        loaded.notes.push_back(
+            chosen.folder().string() + " was written without checksums: whether it is damaged was not checked");
+    FOURFOLD_CHECK(read_all(contents.model, plan.model, weights, weights.masters(), ""));
+    if (!contents.moments)
+        return loaded;
+    FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.first_moment(), kFirstMoment));
+    FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.second_moment(), kSecondMoment));
+    optimizer.set_updates(contents.updates);
+    loaded.steps = contents.steps;
+    return loaded;
 }
 
 } // namespace fourfold::trainer

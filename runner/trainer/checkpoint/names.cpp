@@ -17,19 +17,28 @@ std::string step_name(int steps)
     return text;
 }
 
+std::optional<int> step_of(const std::filesystem::path& folder)
+{
+    const std::string name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    if (!name.starts_with(kPrefix))
+        return std::nullopt;
+    const int steps = std::atoi(name.c_str() + kPrefix.size());
+    return step_name(steps) == name ? std::optional(steps) : std::nullopt;
+}
+
 std::map<int, std::filesystem::path> step_folders(const std::filesystem::path& folder)
 {
     std::map<int, std::filesystem::path> found;
     std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        const std::string name = entry.path().filename().string();
-        if (!name.starts_with(kPrefix))
-            continue;
-        const int steps = std::atoi(name.c_str() + kPrefix.size());
-        if (step_name(steps) == name && std::filesystem::exists(entry.path() / "trainer.json"))
-            found[steps] = entry.path();
-    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+        if (const auto steps = step_of(entry.path()); steps && entry.is_directory(ignored))
+            found[*steps] = entry.path();
     return found;
+}
+
+std::string index_name(const std::string& kind)
+{
+    return kind + ".safetensors.index.json";
 }
 
 std::string stage_file(const std::string& kind, int stage, int stages)

@@ -8,14 +8,13 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
 
 namespace {
-constexpr std::size_t kLengthBytes = 8, kMostHeaderBytes = 100u << 20;
+constexpr std::size_t kMostHeaderBytes = 100u << 20;
+constexpr int64_t kWindowBytes = 256 << 10;
 
 int64_t element_bytes(const std::string& dtype)
 {
@@ -84,33 +83,24 @@ Expected<std::shared_ptr<const SafetensorsReader>> SafetensorsReader::open(const
 {
     std::shared_ptr<SafetensorsReader> reader(new SafetensorsReader);
     reader->path_ = file.string();
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
-            std::string("cannot open it: ") + std::strerror(errno), "", reader->path_};
-    struct stat status { };
-    if (::fstat(descriptor, &status) != 0 || status.st_size < int64_t(kLengthBytes)) {
-        ::close(descriptor);
-        return unusable(reader->path_, "too short for a header");
-    }
-    reader->size_ = std::size_t(status.st_size);
-    void* data = ::mmap(nullptr, reader->size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    ::close(descriptor);
-    if (data == MAP_FAILED)
-        return system_problem(reader->path_, "cannot map it");
-    reader->data_ = static_cast<const unsigned char*>(data);
+    FOURFOLD_TRY(reader->file_, InputFile::open(file));
     FOURFOLD_CHECK(reader->read_header());
     return std::shared_ptr<const SafetensorsReader>(std::move(reader));
 }
 
 Expected<void> SafetensorsReader::read_header()
 {
-    const auto length = load<uint64_t>(data_);
-    if (length > kMostHeaderBytes || length > size_ - kLengthBytes)
+    uint64_t length = 0;
+    if (file_->size() < int64_t(sizeof length))
+        return unusable(path_, "too short for a header");
+    const auto after_length = uint64_t(file_->size()) - sizeof length;
+    FOURFOLD_CHECK(file_->read(0, sizeof length, &length));
+    if (length > kMostHeaderBytes || length > after_length)
         return unusable(path_, "its header is longer than the file");
-    tensors_begin_ = kLengthBytes + std::size_t(length);
-    FOURFOLD_TRY(const Json header,
-        parse_json({reinterpret_cast<const char*>(data_) + kLengthBytes, std::size_t(length)}, path_ + " (header)"));
+    std::string text(std::size_t(length), '\0');
+    FOURFOLD_CHECK(file_->read(sizeof length, text.size(), text.data()));
+    const auto tensors_begin = int64_t(sizeof length + length);
+    FOURFOLD_TRY(const Json header, parse_json(text, path_ + " (header)"));
     if (!header.is_object())
         return unusable(path_, "its header is no JSON object");
     for (const auto& [name, entry] : header.items()) {
@@ -128,7 +118,7 @@ Expected<void> SafetensorsReader::read_header()
         } catch (const Json::exception&) {
             return unusable(path_, "the header's entry \"" + name + "\" lacks dtype, shape or data_offsets");
         }
-        const int64_t room = int64_t(size_ - tensors_begin_);
+        const int64_t room = file_->size() - tensors_begin;
         bool fits = begin >= 0 && end >= begin && end <= room;
         int64_t elements = 1;
         for (const int64_t extent : tensor.shape) {
@@ -138,23 +128,31 @@ Expected<void> SafetensorsReader::read_header()
         if (!fits || (element_bytes(tensor.dtype) > 0 && end - begin != elements * element_bytes(tensor.dtype)))
             return unusable(
                 path_, "the bytes of \"" + name + "\" do not fit its shape: the file is cut short or damaged");
-        offsets_[name] = std::size_t(begin);
+        offsets_[name] = tensors_begin + begin;
         tensors_.emplace(name, std::move(tensor));
     }
     return {};
 }
 
-SafetensorsReader::~SafetensorsReader()
-{
-    if (data_)
-        ::munmap(const_cast<unsigned char*>(data_), size_);
-}
-
-void SafetensorsReader::read(
+Expected<void> SafetensorsReader::read(
     const StoredTensor& tensor, int64_t first, int64_t stride, int64_t count, double* out) const
 {
-    const int64_t size = element_bytes(tensor.dtype);
-    const unsigned char* next = data_ + tensors_begin_ + offsets_.at(tensor.name) + first * size;
+    if (count == 0)
+        return {};
+    const int64_t size = element_bytes(tensor.dtype), begin = offsets_.at(tensor.name);
+    const int64_t wanted = begin + first * size, wanted_end = wanted + ((count - 1) * stride + 1) * size;
+    if (wanted < window_begin_ || wanted_end > window_begin_ + int64_t(window_.size())) {
+        // Columns of a tensor are scattered over all of it; rows come one after the other.
+        const int64_t end = begin + tensor.bytes();
+        window_begin_ = stride > 1 ? begin : wanted;
+        const int64_t window_end = stride > 1 ? end : std::min(end, std::max(wanted_end, wanted + kWindowBytes));
+        window_.resize(std::size_t(window_end - window_begin_));
+        if (auto read = file_->read(window_begin_, window_.size(), window_.data()); !read) {
+            window_.clear();
+            return read;
+        }
+    }
+    const unsigned char* next = window_.data() + (wanted - window_begin_);
     const auto each = [&](auto&& value) {
         for (int64_t i = 0; i < count; ++i, next += stride * size)
             out[i] = value(next);
@@ -167,6 +165,7 @@ void SafetensorsReader::read(
         each([](const unsigned char* bytes) { return half_value(load<uint16_t>(bytes)); });
     else
         each([](const unsigned char* bytes) { return std::bit_cast<float>(uint32_t(load<uint16_t>(bytes)) << 16); });
+    return {};
 }
 
 Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
@@ -185,7 +184,7 @@ Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
     }
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' '); // the tensors begin aligned
-    writer->descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    writer->descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (writer->descriptor_ < 0)
         return system_problem(writer->path_, "cannot create it");
     const uint64_t length = text.size();
@@ -203,6 +202,7 @@ SafetensorsWriter::~SafetensorsWriter()
 
 Expected<void> SafetensorsWriter::append(const void* bytes, std::size_t count)
 {
+    summer_.append(bytes, count);
     const char* next = static_cast<const char*>(bytes);
     while (count > 0) {
         const ssize_t done = ::write(descriptor_, next, count);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "runner/trainer/checkpoint/checksums.h"
+#include "runner/trainer/data/input_file.h"
 
 #include <cstdint>
 #include <map>
@@ -22,12 +24,11 @@ struct StoredTensor {
     [[nodiscard]] int64_t bytes() const; // 0 for a dtype that is not known here
 };
 
-// Reads; the file stays mapped as long as the object lives.
+// Not thread-safe: it remembers what it read last.
 class SafetensorsReader {
 public:
     // Errors name the file: no safetensors, cut short, a byte range that does not fit the shape.
     static Expected<std::shared_ptr<const SafetensorsReader>> open(const std::filesystem::path& file);
-    ~SafetensorsReader();
     SafetensorsReader(const SafetensorsReader&) = delete;
     SafetensorsReader& operator=(const SafetensorsReader&) = delete;
 
@@ -35,23 +36,24 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     // `count` elements of a tensor of this file: `first`, first + stride, ... in its row-major order. Precondition: the
     // tensor is here, all of them lie in it, and its dtype is known (bytes() > 0 or no elements).
-    void read(const StoredTensor& tensor, int64_t first, int64_t stride, int64_t count, double* out) const;
+    Expected<void> read(const StoredTensor& tensor, int64_t first, int64_t stride, int64_t count, double* out) const;
 
 private:
     SafetensorsReader() = default;
     Expected<void> read_header();
 
     std::string path_;
-    const unsigned char* data_ = nullptr;
-    std::size_t size_ = 0, tensors_begin_ = 0;
+    std::shared_ptr<const InputFile> file_;
     std::map<std::string, StoredTensor> tensors_;
-    std::map<std::string, std::size_t> offsets_; // from tensors_begin_
+    std::map<std::string, int64_t> offsets_; // in the file
+    mutable std::vector<unsigned char> window_; // read at once: rows follow each other
+    mutable int64_t window_begin_ = 0;
 };
 
 // Writes a file from beginning to end: the tensors in the order of the list, each in one or several calls of append.
 class SafetensorsWriter {
 public:
-    // `metadata`: the format's "__metadata__", strings only.
+    // A new file. `metadata`: the format's "__metadata__", strings only.
     static Expected<std::unique_ptr<SafetensorsWriter>> create(
         const std::filesystem::path& file, const std::vector<StoredTensor>& tensors, const Json& metadata);
     ~SafetensorsWriter();
@@ -62,6 +64,8 @@ public:
     // Makes the file durable. A Problem where fewer or more bytes came than the list says.
     Expected<void> finish();
     [[nodiscard]] int64_t bytes() const { return written_; }
+    // Of the whole file; after finish().
+    [[nodiscard]] FileSums sums() { return summer_.finish(); }
 
 private:
     SafetensorsWriter() = default;
@@ -69,6 +73,7 @@ private:
     std::string path_;
     int descriptor_ = -1;
     int64_t written_ = 0, expected_ = 0;
+    Summer summer_;
 };
 
 } // namespace fourfold::trainer

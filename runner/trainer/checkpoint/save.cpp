@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/checkpoint.h"
 #include "runner/trainer/checkpoint/names.h"
+#include "runner/trainer/checkpoint/publish.h"
 #include "runner/trainer/checkpoint/safetensors.h"
 #include "runner/trainer/checkpoint/stored_layout.h"
+#include "runner/trainer/comm/texts.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
-
-#include <algorithm>
 
 namespace fourfold::trainer {
 
@@ -63,11 +63,15 @@ public:
             }
         if (writer && status_)
             status_ = writer->finish();
-        bytes_ += writer ? writer->bytes() : 0;
+        if (writer && status_) {
+            bytes_ += writer->bytes();
+            sums_[file.filename().string()] = to_json(writer->sums());
+        }
     }
 
     [[nodiscard]] const Expected<void>& status() const { return status_; }
     [[nodiscard]] int64_t bytes() const { return bytes_; } // that this rank wrote
+    [[nodiscard]] const Json& sums() const { return sums_; } // FileSums of the files that this rank wrote, by name
 
 private:
     // The whole tensor of the table, from the parts of the TP ranks.
@@ -100,38 +104,53 @@ private:
     bool gathers_, writes_;
     Expected<void> status_;
     int64_t bytes_ = 0;
+    Json sums_ = Json::object();
 };
 
-// What ties the files of all pipeline ranks together.
-Expected<void> write_index(const fs::path& folder, int steps, int updates, const ResolvedPlan& plan, int64_t bytes)
+// Of all ranks, that they reported. A file that is not here as it was written is on a disk of another node.
+Expected<Checksums::Files> written_files(const fs::path& folder, const std::vector<std::string>& reported)
 {
-    Json weight_map = Json::object();
-    const int pp = plan.layout.pp;
-    for (int stage = 0; stage < pp; ++stage) {
-        const std::string file = stage_file("model", stage, pp);
-        if (!fs::exists(folder / file))
-            return Problem{ProblemCode::io, "the file of pipeline rank " + std::to_string(stage) + " is not here",
-                "set run.checkpoint.path to a folder that all nodes share", (folder / file).string()};
-        for (const Shard& shard : shard_table(plan, stage, 0))
-            if (stored_here(shard, stage))
-                weight_map[shard.parameter.name] = file;
+    Checksums::Files files;
+    for (const std::string& text : reported) {
+        const Json json = Json::parse(text);
+        for (const auto& [name, sums] : json.items()) {
+            FOURFOLD_TRY(files[name], file_sums_from_json(sums, name));
+            std::error_code error;
+            if (int64_t(fs::file_size(folder / name, error)) != files[name].bytes)
+                return Problem{ProblemCode::io, "the file that another rank wrote is not here",
+                    "set run.checkpoint.path to a folder that all nodes share", (folder / name).string()};
+        }
     }
-    const Json index{{"metadata", {{"total_size", bytes}}}, {"weight_map", weight_map}};
-    const Json trainer{{"fourfold_checkpoint", 1}, {"step", steps}, {"updates", updates}, {"seed", plan.run.seed},
-        {"plan_hash", plan_hash(plan)}};
-    FOURFOLD_CHECK(write_file_atomically(folder / "model.safetensors.index.json", index.dump(1)));
-    FOURFOLD_CHECK(write_file_atomically(folder / "config.json", config_from_model(plan.model).dump(1)));
-    return write_file_atomically(folder / "trainer.json", trainer.dump(1));
+    return files;
 }
 
-void remove_oldest(const fs::path& folder, int keep)
+// What ties the files of all pipeline ranks together, the checksums last.
+Expected<void> write_index(const fs::path& folder, int steps, int updates, const ResolvedPlan& plan, int64_t bytes,
+    const std::vector<std::string>& reported)
 {
-    auto steps = step_folders(folder);
-    std::error_code ignored;
-    while (int(steps.size()) > std::max(1, keep)) {
-        fs::remove_all(steps.begin()->second, ignored);
-        steps.erase(steps.begin());
-    }
+    FOURFOLD_TRY(Checksums::Files files, written_files(folder, reported));
+    Json places = Json::object(), moments = Json::object();
+    const int pp = plan.layout.pp;
+    for (int stage = 0; stage < pp; ++stage)
+        for (const Shard& shard : shard_table(plan, stage, 0)) {
+            if (!stored_here(shard, stage))
+                continue;
+            places[shard.parameter.name] = stage_file("model", stage, pp);
+            for (const std::string suffix : {kFirstMoment, kSecondMoment})
+                moments[shard.parameter.name + suffix] = stage_file("optimizer", stage, pp);
+        }
+    const auto write = [&](const std::string& name, const Json& json) {
+        const std::string text = json.dump(1);
+        files[name] = sums_of_text(text);
+        return write_file_atomically(folder / name, text);
+    };
+    FOURFOLD_CHECK(write(index_name("model"), {{"metadata", {{"total_size", bytes}}}, {"weight_map", places}}));
+    FOURFOLD_CHECK(write(index_name("optimizer"), {{"weight_map", moments}}));
+    FOURFOLD_CHECK(write("config.json", config_from_model(plan.model)));
+    FOURFOLD_CHECK(write(kStateFile,
+        {{"fourfold_checkpoint", kCheckpointVersion}, {"step", steps}, {"updates", updates}, {"seed", plan.run.seed},
+            {"plan_hash", plan_hash(plan)}}));
+    return Checksums(std::move(files)).write(folder);
 }
 
 // True where every rank says so.
@@ -149,7 +168,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
     const Weights& weights, const AdamW& optimizer)
 {
     const fs::path target = folder / step_name(steps);
-    const fs::path partial = folder / (step_name(steps) + ".partial");
+    const fs::path partial = folder / (step_name(steps) + kPartial);
     const auto options = weights.masters()[0].options();
     const auto together = [&](const Expected<void>& own, double& sum) -> Expected<void> {
         if (all_agree(mesh, own.has_value(), options, sum))
@@ -160,7 +179,17 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
             ProblemCode::cancelled, "another rank could not write the checkpoint", "see its error", target.string()};
     };
 
+    const bool leads = mesh.world.rank() == 0;
+    double nothing = 0;
+    Expected<void> emptied;
     std::error_code error;
+    if (leads) { // what a killed run left there is none of this checkpoint's
+        fs::remove_all(partial, error);
+        if (error)
+            emptied = Problem{ProblemCode::io, "cannot empty it: " + error.message(), "", partial.string()};
+    }
+    FOURFOLD_CHECK(together(emptied, nothing));
+
     fs::create_directories(partial, error); // where it fails, creating a file in it says why
     StageFiles files(plan, mesh, weights);
     const int pp = plan.layout.pp;
@@ -168,21 +197,25 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
     files.write(partial / stage_file("optimizer", mesh.at.pp, pp),
         {{kFirstMoment, &optimizer.first_moment()}, {kSecondMoment, &optimizer.second_moment()}});
     double bytes = double(files.bytes());
-    FOURFOLD_CHECK(together(files.status(), bytes));
+    const auto written = together(files.status(), bytes);
+    if (!written) {
+        if (leads)
+            fs::remove_all(partial, error); // its room is needed to say so
+        return written.error();
+    }
+    const auto reported = all_texts(mesh.world, files.sums().dump(), options.device());
 
     Expected<void> finished;
-    if (mesh.world.rank() == 0) {
-        finished = write_index(partial, steps, optimizer.updates(), plan, static_cast<int64_t>(bytes));
-        if (finished) {
-            fs::remove_all(target, error);
-            fs::rename(partial, target, error);
-            if (error)
-                finished = Problem{ProblemCode::io, "cannot rename it: " + error.message(), "", partial.string()};
-            else
-                remove_oldest(folder, plan.run.checkpoint.keep);
-        }
+    if (leads) {
+        finished = write_index(partial, steps, optimizer.updates(), plan, static_cast<int64_t>(bytes), reported);
+        if (finished)
+            finished = publish_step(partial, target);
+        if (finished)
+            remove_oldest(folder, steps, plan.run.checkpoint.keep);
+        else
+            fs::remove_all(partial, error);
     }
-    double nothing = 0;
+    nothing = 0;
     FOURFOLD_CHECK(together(finished, nothing));
     return SavedCheckpoint{target, static_cast<int64_t>(bytes)};
 }

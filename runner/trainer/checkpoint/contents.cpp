@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/checkpoint/contents.h"
+
+#include "runner/trainer/checkpoint/names.h"
+#include "runner/trainer/checkpoint/stored_layout.h"
+
+#include <algorithm>
+
+namespace fourfold::trainer {
+
+namespace {
+namespace fs = std::filesystem;
+using Index = std::map<std::string, std::string>; // file by tensor
+
+std::string in_words(const std::vector<int64_t>& shape)
+{
+    std::string text;
+    for (const int64_t extent : shape)
+        text += (text.empty() ? "[" : ", ") + std::to_string(extent);
+    return text + "]";
+}
+
+bool is_plain_name(const std::string& file)
+{
+    return !file.empty() && file[0] != '.' && file.find('/') == std::string::npos;
+}
+
+Expected<Index> read_index(const fs::path& file)
+{
+    FOURFOLD_TRY(const Json json, read_json_file(file));
+    const Json map = json.is_object() ? json.value("weight_map", Json()) : Json();
+    Index index;
+    for (const auto& [tensor, name] : map.items())
+        if (name.is_string() && is_plain_name(name.get<std::string>()))
+            index[tensor] = name.get<std::string>();
+    if (index.empty() || index.size() != map.size())
+        return Problem{
+            ProblemCode::bad_input, "expected \"weight_map\": the name of a file for each tensor", "", file.string()};
+    return index;
+}
+
+std::vector<std::string> files_of(const Index& index)
+{
+    std::vector<std::string> files;
+    for (const auto& [tensor, file] : index)
+        files.push_back(file);
+    std::ranges::sort(files);
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+// A model of Hugging Face's: one file, or several with an index.
+Expected<TensorFolder> open_model(const fs::path& folder)
+{
+    if (const fs::path index_file = folder / index_name("model"); fs::exists(index_file)) {
+        FOURFOLD_TRY(const Index index, read_index(index_file));
+        return TensorFolder::open(folder, index);
+    }
+    std::vector<std::string> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (entry.path().extension() == ".safetensors" && entry.path().filename().string().starts_with("model"))
+            files.push_back(entry.path().filename().string());
+    const std::string where = "run.checkpoint.load " + folder.string();
+    if (error)
+        return Problem{
+            ProblemCode::not_found, "cannot open the checkpoint: " + error.message(), "give an existing folder", where};
+    if (files.empty())
+        return Problem{ProblemCode::not_found, "there is no model*.safetensors",
+            "give the folder of a checkpoint, or of a model of Hugging Face's", where};
+    if (files.size() > 1)
+        return Problem{ProblemCode::bad_input,
+            "there are " + std::to_string(files.size()) + " files model*.safetensors, but no " + index_name("model"),
+            "it says which of them belong together", where};
+    return TensorFolder::open(folder, files);
+}
+
+Expected<int> whole_number(const Json& document, const std::string& key, const fs::path& file)
+{
+    if (document.is_object() && document.contains(key) && document[key].is_number_integer()
+        && document[key].get<int64_t>() >= 0 && document[key].get<int64_t>() <= 1'000'000'000)
+        return document[key].get<int>();
+    return Problem{ProblemCode::bad_input, "expected a whole number \"" + key + "\"",
+        "give a checkpoint that fourfold-trainer wrote", file.string()};
+}
+} // namespace
+
+Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const std::vector<std::string>& files)
+{
+    TensorFolder tensors;
+    tensors.folder_ = folder.string();
+    for (const std::string& file : files) {
+        FOURFOLD_TRY(const auto reader, SafetensorsReader::open(folder / file));
+        for (const auto& [name, tensor] : reader->tensors())
+            tensors.by_name_[name] = {reader, &tensor};
+    }
+    return tensors;
+}
+
+Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const Index& index)
+{
+    TensorFolder tensors;
+    tensors.folder_ = folder.string();
+    std::map<std::string, std::shared_ptr<const SafetensorsReader>> readers;
+    for (const std::string& file : files_of(index)) {
+        FOURFOLD_TRY(readers[file], SafetensorsReader::open(folder / file));
+    }
+    for (const auto& [name, file] : index) {
+        const auto& reader = readers.at(file);
+        const auto tensor = reader->tensors().find(name);
+        if (tensor == reader->tensors().end())
+            return Problem{ProblemCode::bad_input, "it has no tensor \"" + name + "\", which the index places there",
+                "", reader->path()};
+        tensors.by_name_[name] = {reader, &tensor->second};
+    }
+    return tensors;
+}
+
+// Files of a model without its head leave out the first word of the names.
+const TensorFolder::Place* TensorFolder::find(const std::string& name) const
+{
+    for (const std::string prefix : {"", "transformer.", "model."}) {
+        const auto found = name.starts_with(prefix) ? by_name_.find(name.substr(prefix.size())) : by_name_.end();
+        if (found != by_name_.end())
+            return &found->second;
+    }
+    return nullptr;
+}
+
+Expected<std::vector<double>> TensorFolder::read(
+    const ModelShape& model, const Shard& shard, const std::string& suffix) const
+{
+    const std::string name = shard.parameter.name + suffix;
+    const Place* place = find(name);
+    if (!place)
+        return Problem{ProblemCode::bad_input, "there is no tensor \"" + name + "\"",
+            "give a checkpoint of the plan's model", "run.checkpoint.load " + folder_};
+    const StoredLayout layout(model, shard);
+    const StoredTensor& tensor = *place->tensor;
+    if (tensor.shape != layout.shape())
+        return Problem{ProblemCode::bad_input,
+            "\"" + name + "\" has the shape " + in_words(tensor.shape) + ", the plan's model needs "
+                + in_words(layout.shape()),
+            "give a checkpoint of the plan's model", place->reader->path()};
+    if (tensor.bytes() == 0)
+        return Problem{ProblemCode::unsupported,
+            "\"" + name + "\" holds " + tensor.dtype + ", expected F64, F32, F16 or BF16", "", place->reader->path()};
+
+    const bool by_row = shard.parameter.tp_dim == 0, by_column = shard.parameter.tp_dim == 1;
+    const int64_t first_row = by_row ? shard.begin : 0, rows = shard.shape()[0];
+    const int64_t first_column = by_column ? shard.begin : 0;
+    const int64_t columns = by_column ? shard.length : layout.columns();
+    std::vector<double> values(std::size_t(rows * columns), 0);
+    for (int64_t row = 0; row < rows && first_row + row < layout.rows(); ++row)
+        FOURFOLD_CHECK(place->reader->read(tensor, layout.index(first_row + row, first_column), layout.stride(),
+            columns, values.data() + row * columns));
+    return values;
+}
+
+Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
+{
+    const fs::path state_file = folder / kStateFile;
+    const bool has_sums = fs::exists(folder / kChecksumFile);
+    if (!has_sums && !fs::exists(state_file) && !step_of(folder)) {
+        FOURFOLD_TRY(TensorFolder model, open_model(folder));
+        return CheckpointContents{std::move(model), std::nullopt};
+    }
+    if (has_sums) {
+        FOURFOLD_TRY(const Checksums sums, Checksums::read(folder));
+        FOURFOLD_CHECK(sums.check(folder, part, parts));
+    }
+    FOURFOLD_TRY(const Json state, read_json_file(state_file));
+    FOURFOLD_TRY(const int version, whole_number(state, "fourfold_checkpoint", state_file));
+    FOURFOLD_TRY(const int steps, whole_number(state, "step", state_file));
+    FOURFOLD_TRY(const int updates, whole_number(state, "updates", state_file));
+    if (version > kCheckpointVersion)
+        return Problem{
+            ProblemCode::unsupported, "written by a newer Fourfold", "load it with that one", state_file.string()};
+    if (version >= 2 && !has_sums)
+        return Problem{ProblemCode::not_found, "it is missing: the checkpoint is not whole", "",
+            (folder / kChecksumFile).string()};
+    FOURFOLD_TRY(const Index index, read_index(folder / index_name("model")));
+    FOURFOLD_TRY(TensorFolder model, TensorFolder::open(folder, index));
+    if (version >= 2) {
+        FOURFOLD_TRY(const Index places, read_index(folder / index_name("optimizer")));
+        FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, places));
+        return CheckpointContents{std::move(model), std::move(moments), steps, updates};
+    }
+    // The first version had no index for the optimizer's files, which are beside the model's.
+    std::vector<std::string> files = files_of(index);
+    for (std::string& file : files)
+        file.replace(0, file.find('-'), "optimizer");
+    FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, files));
+    return CheckpointContents{std::move(model), std::move(moments), steps, updates, has_sums};
+}
+
+} // namespace fourfold::trainer

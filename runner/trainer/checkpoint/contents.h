@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the folder of a checkpoint, or of a model of Hugging Face's, holds: the files that its indexes name, checked
+// against its checksums. Files that nothing names are not looked at.
+#pragma once
+
+#include "runner/trainer/checkpoint/safetensors.h"
+#include "runner/trainer/model/shard.h"
+
+#include <optional>
+
+namespace fourfold::trainer {
+
+// The tensors of one kind of files.
+class TensorFolder {
+public:
+    // `index`: file by tensor. The Problem names a file that lacks a tensor, or is none.
+    static Expected<TensorFolder> open(
+        const std::filesystem::path& folder, const std::map<std::string, std::string>& index);
+    // All tensors of these files.
+    static Expected<TensorFolder> open(const std::filesystem::path& folder, const std::vector<std::string>& files);
+
+    // This rank's part of a parameter, row-major; rows of vocabulary padding are zero. A tensor that is missing or has
+    // another shape than the model's is a Problem.
+    [[nodiscard]] Expected<std::vector<double>> read(
+        const ModelShape& model, const Shard& shard, const std::string& suffix) const;
+
+private:
+    struct Place {
+        std::shared_ptr<const SafetensorsReader> reader;
+        const StoredTensor* tensor = nullptr;
+    };
+    [[nodiscard]] const Place* find(const std::string& name) const;
+
+    std::string folder_;
+    std::map<std::string, Place> by_name_;
+};
+
+struct CheckpointContents {
+    TensorFolder model;
+    std::optional<TensorFolder> moments; // none in a model of Hugging Face's
+    int steps = 0, updates = 0; // so far
+    bool checked = true; // false: a checkpoint of an earlier version, which has no checksums
+
+    // Reads the folder and checks this reader's share of it, `part` of `parts`.
+    static Expected<CheckpointContents> open(const std::filesystem::path& folder, int part = 0, int parts = 1);
+};
+
+} // namespace fourfold::trainer
