@@ -6,6 +6,7 @@
 #include "app/desktop/widgets/card_accessible.h"
 
 #include <QApplication>
+#include <QLocale>
 #include <QToolTip>
 #include <QVariant>
 
@@ -40,7 +41,9 @@ ThemeChoice themeChoice(const QString& spelling)
 
 void prepareAppearance()
 {
-    std::setlocale(LC_NUMERIC, "C"); // QApplication has taken the user's, which may write 1,5
+    // QApplication has taken the user's, which may write 1,5 and read 1.5 as 15; the window is in English.
+    std::setlocale(LC_NUMERIC, "C");
+    QLocale::setDefault(QLocale::c());
     const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
     qApp->setProperty(kSystemIsDark, dark);
     QApplication::setStyle(new AppStyle);

@@ -12,8 +12,8 @@ enum class ThemeChoice { system, light, dark };
 QString spelling(ThemeChoice choice); // for settings
 ThemeChoice themeChoice(const QString& spelling); // unknown: system
 
-// Fusion style and the base font; numbers that C functions read and write keep their decimal point. Call once, before
-// the first window; remembers whether the desktop is dark.
+// Fusion style and the base font; numbers are read and written with a decimal point. Call once, before the first
+// window; remembers whether the desktop is dark.
 void prepareAppearance();
 void applyTheme(ThemeChoice choice);
 

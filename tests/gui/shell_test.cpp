@@ -22,6 +22,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QDoubleSpinBox>
 #include <QDropEvent>
 #include <QFile>
 #include <QLabel>
@@ -355,6 +356,9 @@ private slots:
     {
         QCOMPARE(QString::fromStdString(shown_number(1234.5, 1)), QStringLiteral("1,234.5"));
         QCOMPARE(std::strtod("1.5", nullptr), 1.5);
+        QDoubleSpinBox box;
+        box.setValue(1.5);
+        QCOMPARE(box.text(), QStringLiteral("1.50"));
     }
 
     void numbersHaveADecimalPointInAGermanDesktop()
