@@ -115,12 +115,13 @@ Expected<void> HistoryStore::set_state(const std::string& run, const std::string
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         SQLite::Statement update(impl_->database,
-            "UPDATE runs SET state = ?, problem = CASE WHEN ? = '' THEN problem ELSE ? END WHERE id = ?");
+            "UPDATE runs SET state = ?, problem = CASE WHEN ? = '' AND ? <> 'ok' THEN problem ELSE ? END WHERE id = ?");
         const std::string line = Problem{ProblemCode::failed, problem, "", ""}.line();
         update.bind(1, state);
         update.bind(2, line);
-        update.bind(3, line);
-        update.bind(4, run);
+        update.bind(3, state);
+        update.bind(4, line);
+        update.bind(5, run);
         if (update.exec() == 0)
             return impl_->unknown_run(run);
         store_headline(impl_->database, run);
