@@ -320,6 +320,26 @@ TEST_F(Slurm, ALostNodeEndsTheRun)
     EXPECT_NE(result.problem->line().find("NODE_FAIL"), std::string::npos) << result.problem->line();
 }
 
+// The files that ask the agents to stop are not read by anybody.
+TEST_F(Slurm, AgentsThatHangAreEndedThroughSlurm)
+{
+    std::stop_source stop;
+    observer.each_event = [&](const Json& event) {
+        if (integer_field(event, "step") != 20)
+            return;
+        const auto folder = home.path() / "shared/runs" / observer.id;
+        for (const char* share : {"", "node1", "node2", "node3"}) {
+            const auto status = read_json_file(folder / share / "status.json");
+            ASSERT_TRUE(status) << status.error().line();
+            kill(static_cast<pid_t>(integer_field(*status, "pid")), SIGSTOP);
+        }
+        stop.request_stop();
+    };
+    const RunResult result = run(asked({{"FAKE_STEPS", "100000"}}), stop.get_token());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("its agents did not end the ranks: Slurm was told to end job"));
+}
+
 TEST_F(Slurm, TheTimeLimitIsNamed)
 {
     RunRequest limited = asked({{"FAKE_STEPS", "100000"}});
