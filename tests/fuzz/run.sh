@@ -16,7 +16,7 @@ sources=("$root/core/history/training_log.cpp" "$root/runner/slurm/script.cpp")
 for name in home_path ssh_config_notes; do sources+=("$root/runner/ssh/$name.cpp"); done
 for name in target_hosts target_json; do sources+=("$root/runner/runs/$name.cpp"); done
 for name in attempt chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
-sources+=("$root"/runner/trainer/data/*.cpp "$root/runner/trainer/checkpoint/safetensors.cpp")
+sources+=("$root"/runner/trainer/data/*.cpp "$root"/runner/trainer/checkpoint/{checksums,safetensors}.cpp)
 for source in "$root"/runner/agent/*.cpp; do
     [ "$(basename "$source")" = main.cpp ] || sources+=("$source")
 done

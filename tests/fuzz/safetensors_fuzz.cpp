@@ -18,10 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [name, tensor] : (*reader)->tensors()) {
         fuzz::must(tensor.name == name && tensor.elements() >= 0 && tensor.bytes() <= std::int64_t(size));
         const std::int64_t count = tensor.bytes() > 0 ? std::min<std::int64_t>(8, tensor.elements()) : 0;
-        (*reader)->read(tensor, 0, 1, count, values.data());
-        (*reader)->read(tensor, tensor.elements() - count, 1, count, values.data());
+        fuzz::must((*reader)->read(tensor, 0, 1, count, values.data()).has_value());
+        fuzz::must((*reader)->read(tensor, tensor.elements() - count, 1, count, values.data()).has_value());
         if (count > 1)
-            (*reader)->read(tensor, 0, tensor.elements() - 1, 2, values.data());
+            fuzz::must((*reader)->read(tensor, 0, tensor.elements() - 1, 2, values.data()).has_value());
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "runner/trainer/model/weight_names.h"
 #include "tests/parity/cases.h"
 #include "tests/parity/compare.h"
+#include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/trained.h"
 
