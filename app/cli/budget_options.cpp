@@ -10,6 +10,9 @@ namespace fourfold::cli {
 
 namespace {
 
+// What a plan takes, and what no job ever was.
+constexpr double kMostTokens = 1e18, kMost = 1e12;
+
 std::string significant(double value)
 {
     const double size = std::abs(value);
@@ -25,8 +28,6 @@ std::string billions(double count)
 
 void BudgetOptions::add_to(CLI::App& command)
 {
-    // What a plan takes, and what no job ever was.
-    constexpr double kMostTokens = 1e18, kMost = 1e12;
     const auto add = [&](const char* name, double& value, const char* help, double most = kMost) {
         options_.push_back(command.add_option(name, value, help)->check(number_up_to(most))->type_name("NUMBER"));
     };
