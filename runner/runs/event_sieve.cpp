@@ -65,7 +65,8 @@ void EventSieve::fill(Taken& taken, int64_t until)
         while (next_seq_ < until)
             stand_in(taken, {{"seq", next_seq_}, {"event", "missing"}, {"client", true}});
     } else if (damaged_lines_ > 0) {
-        taken.notes.push_back(damage() + " and left out; no event is missing");
+        taken.notes.push_back(
+            damage() + (damaged_lines_ == 1 ? " and was" : " and were") + " left out; no event is missing");
     }
     damaged_lines_ = damaged_bytes_ = 0;
 }

@@ -358,10 +358,10 @@ private:
                 hint = message->hint;
                 mailbox_.post([this, text = "Slurm: " + hint] { observer_.on_state(RunState::launching, text); });
             }
-            if (message->note != note) {
+            if (message->kind == TailMessage::Kind::heartbeat && message->note != note
+                && !(message->note.empty() && control_.order())) {
                 note = message->note;
-                if (!note.empty() || !control_.order())
-                    post_note(node, note.empty() ? "all is well again" : note);
+                post_note(node, note.empty() ? "all is well again" : note);
             }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false, message->why, link.offset, message->bytes};
@@ -402,7 +402,7 @@ private:
     {
         constexpr double kOfSlurm = 120;
         return std::chrono::duration<double>(
-            options_.give_up_s + options_.stop_grace_s + 10 + (node.rank_nodes.empty() ? 0 : kOfSlurm));
+            options_.give_up_s + options_.stop_grace_s + 30 + (node.rank_nodes.empty() ? 0 : kOfSlurm));
     }
     Ending unended(const Node& node, const std::string& note) const
     {
