@@ -36,14 +36,16 @@ public:
         , reports_(reports)
     {
     }
-    void look(const PutResult& busy)
+    // True when it has sent more.
+    bool look(const PutResult& busy)
     {
         const auto now = std::chrono::steady_clock::now();
         if (!there_)
             reports_.note("waits for " + file_.name + ", which "
                 + (busy.sender.empty() ? "another session" : busy.sender) + " is sending (" + percent(busy.there)
                 + " so far); goes on with it itself when nothing has come from there for 5 s");
-        if (!there_ || *there_ != busy.there)
+        const bool moves = !there_ || *there_ != busy.there;
+        if (moves)
             moved_ = now;
         there_ = busy.there;
         if (now - moved_ > kStandstill && !stands_still_) {
@@ -51,6 +53,7 @@ public:
             reports_.note(file_.name + " stands still at " + percent(busy.there)
                 + " and is not let go of: it is sent beside what the other session has");
         }
+        return moves;
     }
     // It holds the file without sending or letting go of it.
     [[nodiscard]] bool stands_still() const { return stands_still_; }
@@ -143,8 +146,11 @@ Expected<void> send_files(AgentClient& agent, const Bundle& bundle, const std::v
                 break;
             if (stop.stop_requested())
                 return Problem{ProblemCode::cancelled, "stopped while files were sent", {}, agent.host()};
-            other.look(result);
-            reports.progress(before + result.there, total, file.name);
+            if (other.stands_still())
+                return Problem{ProblemCode::network,
+                    "the agent neither takes " + file.name + " nor says that it has it", {}, agent.host()};
+            if (other.look(result))
+                reports.progress(before + result.there, total, file.name);
             std::this_thread::sleep_for(kLookAgain);
         }
         done = before + file.size;
