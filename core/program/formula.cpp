@@ -9,10 +9,13 @@
 namespace fourfold {
 namespace {
 
-// 6.64e9 as "6.64e+09", 8192 as "8192".
+// 6.6372e9 as "6.637e9", 8192 as "8192".
 std::string digits(double number)
 {
-    return std::abs(number) >= 1e6 ? text_of("%.4g", number) : text_of("%.6g", number);
+    if (std::abs(number) < 1e6)
+        return text_of("%.6g", number);
+    const double power = std::floor(std::log10(std::abs(number)));
+    return text_of("%.4ge%.0f", number / std::pow(10, power), power);
 }
 
 } // namespace
