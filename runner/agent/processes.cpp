@@ -223,6 +223,11 @@ int sweep(const std::string& run, int node, double seconds)
     }
 }
 
+std::string processes_text(int count)
+{
+    return std::to_string(count) + (count == 1 ? " process" : " processes");
+}
+
 double monotonic_seconds()
 {
     timespec now{};

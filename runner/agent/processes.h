@@ -51,6 +51,8 @@ std::vector<ProcessIdentity> holders_of(const std::filesystem::path& file);
 // How many such processes there are.
 int count_of_run(const std::string& run, int node);
 
+std::string processes_text(int count); // "1 process", "2 processes"
+
 double monotonic_seconds();
 
 } // namespace fourfold

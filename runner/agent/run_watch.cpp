@@ -72,7 +72,7 @@ RunLook RunWatch::look_without_folder(const Expected<std::string>& verdict)
     out.state = waits ? "unknown" : "absent";
     out.note = what + "; no agent answers, ";
     if (out.alive > 0)
-        out.note += std::to_string(out.alive) + " processes of the run live, `fourfold stop` ends them";
+        out.note += processes_text(out.alive) + " of the run left, `fourfold stop` ends them";
     else
         out.note += "and nothing of the run is alive on this host";
     return out;

@@ -126,7 +126,7 @@ Expected<std::string> Session::stop_share(const RunFolder& folder, const std::st
     if (killed == 0 && jobs.empty() && verdict)
         return Problem{ProblemCode::not_found, "there is no such run on this node", {}, folder.path().string()};
     return (verdict ? "the run folder is gone" : verdict.error().message) + "; "
-        + (jobs.empty() ? std::to_string(killed) + " processes of the run were killed"
+        + (jobs.empty() ? "killed: " + processes_text(killed) + " of the run"
                         : "Slurm was told to end job " + jobs.front());
 }
 

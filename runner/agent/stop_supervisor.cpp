@@ -65,10 +65,8 @@ std::optional<std::string> tell_supervisor(const RunFolder& folder, const std::s
         send_signal(supervisor, SIGCONT);
         wake(guardian);
     }
-    if (answers(line, meanwhile))
+    if (answers(line, meanwhile) || !line.connected()) // it may have ended them and itself meanwhile
         return stopped ? "a signal had stopped its agent: it was woken, and ends the ranks" : std::string();
-    if (!line.connected())
-        return std::string(); // it has ended meanwhile
     StopRequest kept = stop;
     kept.why += (kept.why.empty() ? "" : "; ") + words_of_silence(supervisor) + " and was killed";
     (void)folder.write_stop(kept); // for who closes the run: its guardian, or we
@@ -77,20 +75,24 @@ std::optional<std::string> tell_supervisor(const RunFolder& folder, const std::s
     const int killed = sweep(run, node);
     const std::string what = words_of_silence(supervisor);
     if (!wait_until([&] { return !is_alive(supervisor); }, meanwhile))
-        return what + ", and cannot be killed (it waits in the kernel); " + std::to_string(killed)
-            + " processes of the run were killed";
+        return what + ", and cannot be killed (it waits in the kernel); killed: " + processes_text(killed)
+            + " of the run";
     const auto closed = [&] { // refused while the guardian does it
         const auto done = close_lost_run(folder, run, node);
         return done || done.error().code != ProblemCode::refused;
     };
     (void)wait_until(closed, meanwhile);
-    return what + ": it was killed, and with it " + std::to_string(killed) + " processes of the run";
+    return what + ": it was killed, and with it " + processes_text(killed) + " of the run";
 }
 
 void end_guardian(const RunFolder& folder)
 {
-    for (const ProcessIdentity& holder : holders_of(folder.file("lock")))
-        send_signal(holder, SIGKILL);
+    std::error_code error;
+    for (const ProcessIdentity& holder : holders_of(folder.file("lock"))) {
+        // A session that looks at the same run has it open for a moment; a guardian lives in the run folder.
+        if (std::filesystem::read_symlink("/proc/" + std::to_string(holder.pid) + "/cwd", error) == folder.path())
+            send_signal(holder, SIGKILL);
+    }
 }
 
 } // namespace fourfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A schedule that is ordered once and timed again gives the times of the simulation.
 #include "core/schedule/schedule_order.h"
+#include "core/schedule/schedules.h"
 
 #include <gtest/gtest.h>
 
