@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that failed tells where the failure began, not who noticed it first: one node and two over SSH, the fake
 // trainer, which fails in an order of our choice.
+#include "runner/protocol/message.h"
 #include "tests/runner/sshd.h"
 
 #include <signal.h>

@@ -235,7 +235,7 @@ TEST(Answers, GPipeHoldsEveryMicroBatchHoweverMany)
 
 TEST(Answers, MoreChunksThanAreSimulatedAreRefusedByName)
 {
-    const auto plan = plan_from_json(long_pipeline(8193, 1, "1f1b", 4), "plan");
+    const auto plan = plan_from_json(long_pipeline(4096, 3, "interleaved", 4096), "plan");
     ASSERT_TRUE(plan);
     const auto answer = resolve(*plan, Presets());
     ASSERT_FALSE(answer);
