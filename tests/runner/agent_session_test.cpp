@@ -148,7 +148,8 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
 TEST_F(AgentSession, ThePortOfTheRanksIsNeverFree)
 {
     AgentClient client = connect();
-    RunSpec own = spec("RUN1");
+    const std::string run = "PORT" + random_token(8); // a sweep of another test's run must not find it
+    RunSpec own = spec(run);
     own.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_STEP_MS", "20"}};
     const auto prepared = client.prepare(own);
     ASSERT_TRUE(prepared) << prepared.error().line();
@@ -172,14 +173,14 @@ TEST_F(AgentSession, ThePortOfTheRanksIsNeverFree)
     });
     EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "it is listened on already";
     EXPECT_TRUE(wait_until([&] { return tries > 100; }));
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
+    ASSERT_TRUE(client.start(run, 0, "127.0.0.1", prepared->port, random_token(32)));
     EXPECT_TRUE(connect_to("127.0.0.1", prepared->port, 5)) << "rank 0 has it";
     const int before = tries;
     EXPECT_TRUE(wait_until([&] { return tries > before + 100; }));
     squatter.request_stop();
     squatter.join();
     EXPECT_EQ(taken, 0) << "of " << tries;
-    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    ASSERT_TRUE(client.stop(run, 0, "cancelled", "", nullptr, 0));
     EXPECT_TRUE(wait_until([&] { return !connect_to("127.0.0.1", prepared->port, 5); })) << "closed with rank 0";
 }
 
