@@ -197,7 +197,7 @@ private slots:
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
         QVERIFY(w.evil > 10);
         w.window.showPage(MainWindow::Page::compare);
-        const test::DialogWatch watch([](QMessageBox&) { });
+        const test::DialogWatch watch([](QMessageBox&) {});
         w.window.comparePage().addRun(QStringLiteral("01EVIL"));
         QCoreApplication::processEvents();
         wrong = w.faults();
