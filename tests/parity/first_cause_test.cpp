@@ -29,7 +29,7 @@ protected:
             fs::create_directories(run);
             Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, run), "--run-dir", run}, run);
             spoil(ranks);
-            const auto statuses = ranks.wait(100s);
+            const auto statuses = ranks.wait(200s);
             write_tokens(folder.path()); // as it was
             std::vector<Json> errors;
             for (int rank = 0; rank < plan.gpus; ++rank)
@@ -73,11 +73,15 @@ TEST_F(TrainerFirstCause, AFullDiskOfRankZero)
 TEST_F(TrainerFirstCause, ABadToken)
 {
     auto plan = tiny_plan(tokens, {"gpus=4", "layout.dp=2", "layout.tp=2", "run.steps=1000000"});
-    std::fstream file(tokens, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(2 * 1800).put(77);
+    const fs::path bad = folder.path() / "bad.bin"; // short: every other sample comes to it
+    fs::copy_file(tokens, bad);
+    fs::resize_file(bad, 2 * 60);
+    std::fstream file(bad, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(2 * 20).put(77);
     file.close();
+    plan.run.data[0].path = bad.string();
     each_round(
-        plan, [](Ranks&) {}, -1, "token 77 at position 1800 is outside the model's vocabulary of 61");
+        plan, [](Ranks&) {}, -1, "token 77 at position 20 is outside the model's vocabulary of 61");
 }
 
 TEST_F(TrainerFirstCause, ATokenFileThatBecomesShorter)
