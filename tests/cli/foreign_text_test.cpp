@@ -54,8 +54,9 @@ protected:
         EXPECT_EQ(orders_in(output.out), "") << output.out;
         EXPECT_EQ(orders_in(output.err), "") << output.err;
         EXPECT_THAT(output.out + output.err, HasSubstr(part));
-        for (const std::string& line : lines_of(output.out + output.err))
-            EXPECT_FALSE(line.starts_with("fourfold: forged")) << "a line of its own";
+        // Only within the quotes of a CSV field a line may end.
+        if (arguments.back() != "csv")
+            EXPECT_EQ((output.out + output.err).find("\nfourfold: forged"), std::string::npos) << "a line of its own";
         return output;
     }
     [[nodiscard]] std::string text_of(const std::string& name) const
@@ -153,7 +154,7 @@ TEST_F(ForeignText, OfALogOfOtherSoftware)
         "tps: 5,762  tflops: 333.65  mfu: 33.74%\n");
     const Json name = {{"name", kEvil}};
     harmless({"history", "import", log, "--plan", file("p.json", plan_text(name.dump().c_str()))});
-    harmless({"history", "list"}, "evil");
+    harmless({"history", "show", "last"});
 }
 
 // In a spreadsheet a cell that begins with one of = + - @ is a formula, and some formulas start programs.

@@ -87,7 +87,7 @@ TEST(Annotations, OfAnOldHistoryAreShownClean)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    SQLite::Database raw(folder / "history.db");
+    SQLite::Database raw(folder / "history.db", SQLite::OPEN_READWRITE);
     raw.exec("UPDATE runs SET tags = '[\"paper\\u009b\"]', note = 'a' || char(10) || char(27) || '[1m', name = 'n' || "
              "char(0x202e), problem = char(0x9b) WHERE id = 'A'");
     const RunSummary run = must(store.show("A")).summary;

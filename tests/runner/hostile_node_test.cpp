@@ -94,7 +94,8 @@ Json hello_of(const Json& more = Json::object())
 
 void expect_clean(const Json& json)
 {
-    for (const auto& [path, value] : json.flatten().items()) {
+    const Json flat = json.flatten();
+    for (const auto& [path, value] : flat.items()) {
         const std::string text = value.is_string() ? value.get<std::string>() : "";
         EXPECT_EQ(text, printable(text, kUncut)) << path;
     }

@@ -207,7 +207,8 @@ TEST_F(Supervision, WhatAPreludeLeavesRunningLastsAsLongAsTheRun)
     EXPECT_FALSE(goes_on(result->id + "/prelude.sh"));
 
     // Nor does it outlast a run that never starts.
-    asked.target.prelude = {"env -i setsid sleep 3604.25 &", "export PATH=/nowhere"};
+    asked.target.prelude = {
+        "env -i setsid sleep 3604.25 &", "mkdir only && ln -s \"$(command -v cat)\" only && export PATH=\"$PWD/only\""};
     asked.target.container = Container{"/images/train.sif", {}};
     const auto refused = launch(asked, observer, {});
     ASSERT_FALSE(refused);
