@@ -280,14 +280,15 @@ TEST_F(AgentParts, BaseFoldersOfOthersAreRefused)
 // Two nodes of a Slurm job, at loopback addresses of their own.
 class JobReachTest : public AgentParts {
 protected:
-    void begin()
+    // `other`: the token of the second node, where it is not the run's.
+    void begin(const std::string& other = {})
     {
         for (int node = 0; node < 2; ++node) {
             spec.node = node;
             spec.nodes = 2;
             spec.host = "n" + std::to_string(node + 1);
             spec.address = "127.0.0." + std::to_string(node + 1);
-            auto started = JobReach::start(folder, spec, token);
+            auto started = JobReach::start(folder, spec, node == 1 && !other.empty() ? other : token);
             ASSERT_TRUE(started) << started.error().line();
             nodes.push_back(*std::move(started));
         }
@@ -340,11 +341,7 @@ TEST_F(JobReachTest, NamesBothNodesOfAPairThatCannotTalk)
 
 TEST_F(JobReachTest, AStrangerWithoutTheTokenIsNotAnswered)
 {
-    begin();
-    auto other = read_json_file(folder / "reach1.json");
-    ASSERT_TRUE(other);
-    (*other)["token"] = std::string(32, '0');
-    ASSERT_TRUE(write_file_atomically(folder / "reach1.json", to_wire(*other)));
+    begin(random_token(32));
     for (JobReach& node : nodes)
         ASSERT_TRUE(node.look(1));
     const auto judged = nodes[0].judge();

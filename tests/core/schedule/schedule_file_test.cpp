@@ -205,6 +205,7 @@ TEST_F(PlanOfFile, IsReadBesideThePlanAndMustMatchIt)
 
 TEST_F(PlanOfFile, GeneratedSchedulesComeWithTheirPlacement)
 {
+    plan_.training.schedule_csv.clear();
     plan_.training.schedule = Schedule::interleaved;
     EXPECT_EQ(plan_schedule(plan_, 4)->stage_of_chunk, (std::vector<int>{0, 1, 0, 1}));
     plan_.training.schedule = Schedule::zb_v;
