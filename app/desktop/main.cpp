@@ -10,6 +10,7 @@
 #include <QCommandLineParser>
 #include <QTimer>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -92,6 +93,7 @@ Expected<Arguments> parse(const QApplication& application)
 int main(int argc, char** argv)
 {
     open_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN); // a reader or a host that goes away shows as a failed write
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
     QApplication::setApplicationDisplayName(QStringLiteral("Fourfold"));

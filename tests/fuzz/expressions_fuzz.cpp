@@ -18,7 +18,12 @@ PlanValues values_from(const std::uint8_t* data, std::size_t size)
     PlanValues values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
         const unsigned byte = size > 0 ? data[i % size] + unsigned(i) : 0;
-        values[i] = byte % 11 == 0 ? std::nan("") : double(byte % 23) - (byte % 5 == 0 ? 8 : 0);
+        if (byte % 11 == 0)
+            values[i] = std::nan("");
+        else if (plan_field_set().fields()[i].kind == ValueKind::truth)
+            values[i] = byte % 2;
+        else
+            values[i] = double(byte % 23) - (byte % 5 == 0 ? 8 : 0);
     }
     return values;
 }
