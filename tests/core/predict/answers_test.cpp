@@ -235,7 +235,9 @@ TEST(Answers, GPipeHoldsEveryMicroBatchHoweverMany)
 
 TEST(Answers, MoreChunksThanAreSimulatedAreRefusedByName)
 {
-    const auto plan = plan_from_json(long_pipeline(4096, 3, "interleaved", 4096), "plan");
+    Json document = long_pipeline(4096, 3, "interleaved", 4096);
+    document["model"]["num_hidden_layers"] = 4096; // no model is deeper
+    const auto plan = plan_from_json(document, "plan");
     ASSERT_TRUE(plan);
     const auto answer = resolve(*plan, Presets());
     ASSERT_FALSE(answer);
