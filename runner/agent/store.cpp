@@ -18,6 +18,32 @@ namespace {
 constexpr uint64_t kLargeFile = 1u << 20;
 constexpr uint64_t kDiskBytes = 8u << 20; // handed to the disk at a time
 constexpr uint64_t kSpareRoom = 100u << 20; // for the run's own files
+
+// finish() takes the right to write away before the file has its name: who opens it meanwhile is refused unless root,
+// and a process that died in between leaves it so. Nothing = another session is at it.
+Expected<std::optional<FileDescriptor>> open_part(const std::filesystem::path& part)
+{
+    FileDescriptor file(open(part.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (file.valid())
+        return std::optional<FileDescriptor>(std::move(file));
+    const bool refused = errno == EACCES;
+    const Problem problem = errno_problem("cannot be opened", part);
+    const FileDescriptor unwritable(open(part.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const bool gone = !unwritable.valid() && errno == ENOENT; // it has its name now
+    if (!refused || (!unwritable.valid() && !gone) || access(part.parent_path().c_str(), W_OK) != 0)
+        return problem;
+    // A lock that is refused is the finishing session's; NFS refuses it for a file that is open to be read only.
+    if (gone || flock(unwritable.get(), LOCK_EX | LOCK_NB) != 0)
+        return std::optional<FileDescriptor>{};
+    struct stat now {
+    }, named{};
+    if (fstat(unwritable.get(), &now) != 0 || stat(part.c_str(), &named) != 0 || named.st_ino != now.st_ino)
+        return std::optional<FileDescriptor>{};
+    if (!S_ISREG(now.st_mode) || fchmod(unwritable.get(), 0600) != 0)
+        return problem;
+    FOURFOLD_TRY(FileDescriptor writable, open_file(part, O_RDWR | O_APPEND));
+    return std::optional<FileDescriptor>(std::move(writable));
+}
 } // namespace
 
 Store::Store(std::filesystem::path base, GroupFolders group_writable)
@@ -117,7 +143,10 @@ Expected<std::optional<Incoming>> Store::begin(const std::string& sha256, uint64
     }
     incoming.sha256_ = sha256;
     incoming.size_ = size;
-    FOURFOLD_TRY(incoming.file_, open_file(incoming.part_, O_RDWR | O_CREAT | O_APPEND));
+    FOURFOLD_TRY(auto opened, open_part(incoming.part_));
+    if (!opened)
+        return std::optional<Incoming>{};
+    incoming.file_ = std::move(*opened);
     if (flock(incoming.file_.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)
             return std::optional<Incoming>{};

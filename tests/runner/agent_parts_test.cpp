@@ -15,11 +15,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <random>
 
 namespace fourfold {
@@ -225,6 +227,50 @@ TEST_F(AgentParts, SweepFindsOnlyTheRunAndTheNode)
         kill(pid, SIGKILL);
         waitpid(pid, nullptr, 0);
     }
+}
+
+// A finished file loses the right to be written before it has its name. Root may write nevertheless, so the sessions
+// are nobody's.
+TEST_F(AgentParts, AFileOnItsWayToItsNameIsNotWrittenByAnother)
+{
+    const std::string content(1000, 'c');
+    const std::string hash = sha256_hex(content);
+    const auto part = folder / "store" / (hash + ".part");
+    const auto as_nobody = [&](const std::function<bool()>& good) {
+        const pid_t child = fork();
+        if (child == 0)
+            _exit((geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) && good() ? 0 : 1);
+        int status = -1;
+        waitpid(child, &status, 0);
+        return status;
+    };
+    if (geteuid() == 0) {
+        ASSERT_EQ(chown(folder.c_str(), 65534, 65534), 0);
+    }
+    ASSERT_EQ(as_nobody([&] {
+        Store store(folder);
+        std::ofstream(part) << content.substr(0, 400);
+        return chmod(part.c_str(), 0500) == 0;
+    }),
+        0);
+    {
+        const FileDescriptor finishing(open(part.c_str(), O_RDONLY | O_CLOEXEC));
+        ASSERT_EQ(flock(finishing.get(), LOCK_EX), 0);
+        EXPECT_EQ(as_nobody([&] {
+            const auto busy = Store(folder).begin(hash, content.size());
+            return busy && !*busy;
+        }),
+            0)
+            << "another session is at it";
+    }
+    EXPECT_EQ(as_nobody([&] {
+        Store store(folder);
+        auto incoming = store.begin(hash, content.size());
+        return incoming && *incoming && (*incoming)->offset() == 400
+            && (*incoming)->append(std::string_view(content).substr(400)) && store.finish(std::move(**incoming));
+    }),
+        0)
+        << "who was at it has died";
 }
 
 TEST_F(AgentParts, StoreContinuesAPrefixAndRefusesAWrongContent)
