@@ -96,10 +96,10 @@ TEST(Findings, OfAnAgentAreNotTrusted)
         Json::parse(R"([{"check":"disk","level":"error","message":"a\u001b[31m\nb"}, 7, {"level":"error"}, "x"])"),
         "h");
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].message, "a [31m b");
+    EXPECT_EQ(findings[0].message, "a\\u001b[31m b");
     const auto refused = check_findings(findings);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().line(), "h: disk: a [31m b");
+    EXPECT_EQ(refused.error().line(), "h: disk: a\\u001b[31m b");
 }
 
 class Probe : public testing::Test {

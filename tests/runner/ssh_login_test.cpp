@@ -244,7 +244,7 @@ TEST(OneTimeCodes, AreAskedForAndNeverInBatchMode)
     EXPECT_TRUE(right) << right.error().line();
     ASSERT_FALSE(asked.empty());
     EXPECT_EQ(asked[0].host, "code host");
-    EXPECT_EQ(asked[0].prompt, "One-time Code [31m: ") << "control characters of the host are not shown";
+    EXPECT_EQ(asked[0].prompt, "One-time Code\\u001b[31m: ") << "control characters of the host are not shown";
     EXPECT_FALSE(asked[0].echo);
 }
 
