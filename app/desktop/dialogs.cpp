@@ -70,6 +70,9 @@ bool askHostKey(QWidget* parent, const HostKeyQuestion& question)
            "the host's administrator gives (ssh-keygen -l -f on the host). A trusted key is stored in "
            "Fourfold's own known_hosts.</p>")
             .arg(shown(question.key_type), shown(question.fingerprint)));
+    // Its own words: foreign text in it is the fingerprint alone.
+    if (auto* label = box.findChild<QLabel*>(QStringLiteral("qt_msgbox_informativelabel")))
+        label->setTextFormat(Qt::RichText);
     QPushButton* trust = box.addButton(tr("Trust this key"), QMessageBox::AcceptRole);
     QPushButton* refuse = box.addButton(tr("Do not connect"), QMessageBox::RejectRole);
     box.setDefaultButton(refuse);
