@@ -11,7 +11,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct AttachOptions {
     RunPlace place;
     bool json = false, accept_new_hosts = false, dry_run = false, all_events = false;
 };
@@ -30,7 +30,7 @@ void print_stored(const std::string& run, RunProgress& progress)
     progress.skip_events(static_cast<std::int64_t>(lines->size()));
 }
 
-int attach_to(const Options& options)
+int attach_to(const AttachOptions& options)
 {
     if (options.dry_run) {
         const auto preview = options.place.preview();
@@ -55,7 +55,7 @@ void add_attach(Cli& cli)
     command->footer("Ctrl-C detaches, the run goes on; `fourfold stop` ends it. With --target the run may have been "
                     "launched from another computer: it "
                     "is looked for on the hosts\nand taken into this computer's history with all its events.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<AttachOptions>();
     options->place.add_to(*command, false);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened, run and stored, open and run nothing");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");

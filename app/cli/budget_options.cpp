@@ -13,15 +13,9 @@ namespace {
 // What a plan takes, and what no job ever was.
 constexpr double kMostTokens = 1e18, kMost = 1e12;
 
-std::string significant(double value)
-{
-    const double size = std::abs(value);
-    return shown_number(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4);
-}
-
 std::string billions(double count)
 {
-    return count >= 1e12 ? significant(count / 1e12) + " trillion" : significant(count / 1e9) + " billion";
+    return count >= 1e12 ? shown_number(count / 1e12) + " trillion" : shown_number(count / 1e9) + " billion";
 }
 
 } // namespace
@@ -81,18 +75,18 @@ std::string economics_text(const Economics& economics)
     };
     const bool cost = !std::isnan(economics.cost), failures = !std::isnan(economics.goodput);
     add("tokens", billions(economics.tokens), shown_number(economics.steps, 0) + " steps of a full batch");
-    add("time", significant(economics.days) + " days",
-        failures ? significant(economics.expected_days) + " days with failures and checkpoints" : "without failures");
+    add("time", shown_number(economics.days) + " days",
+        failures ? shown_number(economics.expected_days) + " days with failures and checkpoints" : "without failures");
     add("GPU hours", shown_number(economics.gpu_hours, 0),
         failures ? shown_number(economics.expected_gpu_hours, 0) + " with failures and checkpoints" : "");
-    add("energy", significant(economics.energy_mwh) + " MWh", "GPUs at their rated power");
+    add("energy", shown_number(economics.energy_mwh) + " MWh", "GPUs at their rated power");
     if (cost)
         add("cost", shown_number(economics.cost, 0),
             failures ? shown_number(economics.expected_cost, 0) + " with failures and checkpoints" : "");
     if (failures) {
         add("goodput", shown_number(100 * economics.goodput, 1) + " %",
-            significant(economics.failures) + " failures, one in " + significant(economics.mtbf_hours) + " hours");
-        add("checkpoint", significant(economics.checkpoint_bytes / 1e9) + " GB",
+            shown_number(economics.failures) + " failures, one in " + shown_number(economics.mtbf_hours) + " hours");
+        add("checkpoint", shown_number(economics.checkpoint_bytes / 1e9) + " GB",
             "written in " + duration_text(economics.checkpoint_s) + ", every "
                 + shown_number(economics.interval_steps, 0) + " steps = " + duration_text(economics.interval_s)
                 + " (Daly 2006; Young 1974: " + duration_text(economics.young_s) + ")");

@@ -15,7 +15,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct CalibrateOptions {
     std::string stack, cluster, output;
     std::vector<std::string> files, runs;
     bool history = false, dry_run = false, json = false;
@@ -37,7 +37,7 @@ Expected<void> add_table(
     return {};
 }
 
-Expected<MeasuredRows> rows_of(const Options& options, const Presets& presets)
+Expected<MeasuredRows> rows_of(const CalibrateOptions& options, const Presets& presets)
 {
     MeasuredRows rows;
     if (options.history || !options.runs.empty()) {
@@ -52,7 +52,7 @@ Expected<MeasuredRows> rows_of(const Options& options, const Presets& presets)
     return rows;
 }
 
-std::string source_of(const Options& options, std::size_t rows)
+std::string source_of(const CalibrateOptions& options, std::size_t rows)
 {
     std::vector<std::string> parts;
     for (const std::string& file : options.files)
@@ -62,7 +62,7 @@ std::string source_of(const Options& options, std::size_t rows)
     return std::to_string(rows) + (rows == 1 ? " row of " : " rows of ") + joined(parts, " and ");
 }
 
-Expected<void> run(const Options& options)
+Expected<void> run_calibrate(const CalibrateOptions& options)
 {
     if (options.files.empty() && !options.history && options.runs.empty())
         return Problem{ProblemCode::bad_input, "nothing measured is named",
@@ -110,7 +110,7 @@ void add_calibrate(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("calibrate",
         "Fit a stack's or cluster's constants to measured runs; what ships stays, the result is a preset of your own");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CalibrateOptions>();
     command->add_option("FILE", options->files, "measured tables (CSV as described in presets/published/README.md)")
         ->type_name("");
     command->add_option("--stack", options->stack, "stack preset to start from")->required()->type_name("ID");
@@ -127,7 +127,7 @@ void add_calibrate(Cli& cli)
     command->add_option("--threads", options->threads, "0 = all cores")->type_name("N")->check(CLI::Range(0, 1024));
     command->callback([&cli, options] {
         cli.chosen = [options] {
-            const auto done = run(*options);
+            const auto done = run_calibrate(*options);
             return done ? kDone : fail(done.error());
         };
     });

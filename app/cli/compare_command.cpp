@@ -12,7 +12,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
     std::vector<std::string> plans, runs;
     FormatOptions format;
     bool differences = false;
@@ -74,7 +74,7 @@ std::vector<Column> columns()
     return out;
 }
 
-Expected<Table> compared(const Options& options)
+Expected<Table> compared(const CompareOptions& options)
 {
     const Presets presets;
     Table table;
@@ -120,7 +120,7 @@ Table side_by_side(const Table& table, bool differences)
     return out;
 }
 
-int run(const Options& options)
+int run_compare(const CompareOptions& options)
 {
     const auto format = options.format.format();
     if (!format)
@@ -139,7 +139,7 @@ int run(const Options& options)
 void add_compare(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("compare", "Plans and stored runs side by side");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CompareOptions>();
     command->add_option("PLAN", options->plans, "plan files, or ids of plan presets");
     command->add_option("--run", options->runs, "a stored run by its id or the beginning of it; may be repeated")
         ->type_name("ID")
@@ -147,7 +147,7 @@ void add_compare(Cli& cli)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     command->add_flag("--differences", options->differences, "in the text form: only what differs");
     options->format.add_to(*command);
-    command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
+    command->callback([&cli, options] { cli.chosen = [options] { return run_compare(*options); }; });
 }
 
 } // namespace fourfold::cli

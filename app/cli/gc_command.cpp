@@ -11,7 +11,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct GcOptions {
     std::string target = "local";
     double days = 30;
     bool json = false, dry_run = false, end_processes = false, accept_new_hosts = false;
@@ -34,7 +34,7 @@ void print_strays(const Json& host)
     }
 }
 
-int gc(const Options& options)
+int gc(const GcOptions& options)
 {
     const auto target = load_target(options.target);
     if (!target)
@@ -80,7 +80,7 @@ void add_gc(Cli& cli)
     command->footer(
         "Runs that go on, or whose events this or another computer has not fetched to their end, are kept.\n"
         "The history on this computer is not touched.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<GcOptions>();
     add_target(*command, options->target);
     command->add_option("--older-than", options->days, "days since the last use (30)")
         ->type_name("DAYS")

@@ -10,7 +10,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct HistoryOptions {
     FormatOptions format;
     std::vector<std::string> ids;
     std::vector<std::string> add_tags, remove_tags;
@@ -22,8 +22,8 @@ struct Options {
 
 // Adds a subcommand whose work gets the chosen format.
 template <typename Work>
-CLI::App* add(
-    Cli& cli, CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options, Work work)
+CLI::App* add(Cli& cli, CLI::App& parent, const char* name, const char* text,
+    const std::shared_ptr<HistoryOptions>& options, Work work)
 {
     auto* command = parent.add_subcommand(name, text);
     options->format.add_to(*command);
@@ -56,8 +56,8 @@ namespace {
 
 // Subcommands that change runs and print no table.
 template <typename Work>
-CLI::App* add_change(
-    Cli& cli, CLI::App& parent, const char* name, const char* text, const std::shared_ptr<Options>& options, Work work)
+CLI::App* add_change(Cli& cli, CLI::App& parent, const char* name, const char* text,
+    const std::shared_ptr<HistoryOptions>& options, Work work)
 {
     auto* command = parent.add_subcommand(name, text);
     command->callback([&cli, options, work] { cli.chosen = [options, work] { return work(*options); }; });
@@ -66,15 +66,15 @@ CLI::App* add_change(
 
 void add_annotations(Cli& cli, CLI::App& command)
 {
-    const auto name_runs = [](CLI::App& subcommand, const std::shared_ptr<Options>& options) {
+    const auto name_runs = [](CLI::App& subcommand, const std::shared_ptr<HistoryOptions>& options) {
         subcommand.add_option("RUN", options->ids, "ids or their beginnings")
             ->required()
             ->expected(1, std::numeric_limits<int>::max());
     };
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         auto* tag = add_change(cli, command, "tag", "Tags of runs: show them, add some, remove some", options,
-            [](const Options& o) { return tag_runs(o.ids, o.add_tags, o.remove_tags); });
+            [](const HistoryOptions& o) { return tag_runs(o.ids, o.add_tags, o.remove_tags); });
         name_runs(*tag, options);
         tag->add_option("--add", options->add_tags, "tag to add; may be repeated")
             ->type_name("TAG")
@@ -86,27 +86,27 @@ void add_annotations(Cli& cli, CLI::App& command)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         auto* note = add_change(cli, command, "note", "Write a note on a run; an empty text removes it", options,
-            [](const Options& o) { return note_run(o.run, o.note); });
+            [](const HistoryOptions& o) { return note_run(o.run, o.note); });
         note->add_option("RUN", options->run, "id or its beginning")->required();
         note->add_option("TEXT", options->note, "the note")->required();
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         name_runs(*add_change(cli, command, "delete", "Hide runs; they can be brought back until they are purged",
-                      options, [](const Options& o) { return delete_runs(o.ids); }),
+                      options, [](const HistoryOptions& o) { return delete_runs(o.ids); }),
             options);
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         name_runs(*add_change(cli, command, "restore", "Bring deleted runs back", options,
-                      [](const Options& o) { return restore_runs(o.ids); }),
+                      [](const HistoryOptions& o) { return restore_runs(o.ids); }),
             options);
     }
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<HistoryOptions>();
     add_change(cli, command, "purge", "Remove deleted runs for good, with their folders on this computer", options,
-        [](const Options&) { return purge_runs(); });
+        [](const HistoryOptions&) { return purge_runs(); });
 }
 
 } // namespace
@@ -116,12 +116,12 @@ void add_history(Cli& cli)
     auto* command = cli.app.add_subcommand("history", "The stored runs: prediction beside measurement");
     command->require_subcommand(1);
     {
-        const auto options = std::make_shared<Options>();
-        auto* list
-            = add(cli, *command, "list", "Runs, newest first", options, [](const Options& o, TableFormat format) {
-                  return o.deleted ? list_deleted(format)
-                                   : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit, o.filter);
-              });
+        const auto options = std::make_shared<HistoryOptions>();
+        auto* list = add(
+            cli, *command, "list", "Runs, newest first", options, [](const HistoryOptions& o, TableFormat format) {
+                return o.deleted ? list_deleted(format)
+                                 : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit, o.filter);
+            });
         auto* limit
             = list->add_option("--limit", options->limit, "at most so many runs (50)")->check(CLI::PositiveNumber);
         list->add_flag("--all", options->all, "every run")->excludes(limit);
@@ -138,33 +138,33 @@ void add_history(Cli& cli)
         list->footer("Fields of --filter: " + fields + ".");
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         options->ids = {"last"};
         add(cli, *command, "show", "One run: predicted and measured figures, losses, hosts, versions", options,
-            [](const Options& o, TableFormat format) { return show_run(format, o.ids.front()); })
+            [](const HistoryOptions& o, TableFormat format) { return show_run(format, o.ids.front()); })
             ->add_option("RUN", options->ids, "id of a run or its beginning; last when left out")
             ->expected(0, 1);
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         add(cli, *command, "compare", "Runs side by side, differences marked", options,
-            [](const Options& o, TableFormat format) { return compare_runs(format, o.ids); })
+            [](const HistoryOptions& o, TableFormat format) { return compare_runs(format, o.ids); })
             ->add_option("RUN", options->ids, "two or more ids")
             ->required()
             ->expected(2, std::numeric_limits<int>::max());
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         options->format.name = "json";
         auto* out = add(cli, *command, "export", "Runs as JSON that `import` reads, or as a table", options,
-            [](const Options& o, TableFormat format) { return export_runs(format, o.ids, o.output); });
+            [](const HistoryOptions& o, TableFormat format) { return export_runs(format, o.ids, o.output); });
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
         out->add_option("-o,--output", options->output, "write to this file instead of standard output")
             ->type_name("FILE");
     }
     {
-        const auto options = std::make_shared<Options>();
+        const auto options = std::make_shared<HistoryOptions>();
         // Not named `import`: clang-format takes that for a module's keyword.
         auto* importer = command->add_subcommand("import", "Take runs from an exported file, a table or a log");
         importer

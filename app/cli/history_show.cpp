@@ -39,17 +39,6 @@ void line(std::string& out, const std::string& name, const std::string& text)
             + Problem{ProblemCode::failed, text, "", ""}.line() + "\n";
 }
 
-std::string indented(const std::string& text)
-{
-    std::string out = "  ";
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        out += text[i];
-        if (text[i] == '\n' && i + 1 < text.size())
-            out += "  ";
-    }
-    return out;
-}
-
 Cell relative(const std::optional<double>& predicted, const std::optional<double>& measured)
 {
     if (!predicted || !measured || *measured == 0)

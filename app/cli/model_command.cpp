@@ -12,7 +12,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct ModelOptions {
     std::string config, id;
     bool replace = false, json = false;
 };
@@ -29,7 +29,7 @@ bool is_preset_id(const std::string& id)
     return true;
 }
 
-int import_model(const Options& options)
+int import_model(const ModelOptions& options)
 {
     const auto config = read_json_file(options.config);
     if (!config)
@@ -75,7 +75,7 @@ void add_model(Cli& cli)
     command->require_subcommand(1);
     // Not named `import`: clang-format takes that for a module's keyword.
     auto* importer = command->add_subcommand("import", "Make a preset from a Hugging Face config.json");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ModelOptions>();
     importer->add_option("CONFIG", options->config, "config.json of the model")->required();
     importer->add_option("--id", options->id, "id of the preset, as plans will name it")->required()->type_name("ID");
     importer->add_flag("--replace", options->replace, "replace your preset of this id");

@@ -16,7 +16,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct PredictOptions {
     PlanOptions plan;
     std::string batch;
     bool json = false;
@@ -27,7 +27,7 @@ struct Options {
     [[nodiscard]] bool wants_economics() const { return economics || budget.given(); }
 };
 
-int run_batch(const Options& options)
+int run_batch(const PredictOptions& options)
 {
     const std::string name = options.batch == "-" ? "/dev/stdin" : options.batch;
     std::error_code error;
@@ -42,7 +42,7 @@ int run_batch(const Options& options)
 }
 
 // The prediction as JSON, with the trees that were asked for.
-Expected<Json> answer(const Prediction& prediction, const Options& options)
+Expected<Json> answer(const Prediction& prediction, const PredictOptions& options)
 {
     Json json = to_json(prediction);
     if (options.wants_economics()) {
@@ -63,7 +63,7 @@ Expected<Json> answer(const Prediction& prediction, const Options& options)
     return json;
 }
 
-Expected<std::string> readable(const Prediction& prediction, const Options& options)
+Expected<std::string> readable(const Prediction& prediction, const PredictOptions& options)
 {
     if (!options.explain) {
         std::string text = predict_text(prediction);
@@ -80,7 +80,7 @@ Expected<std::string> readable(const Prediction& prediction, const Options& opti
     return explanation_text(tree);
 }
 
-int run_single(const Options& options)
+int run_single(const PredictOptions& options)
 {
     const Presets presets;
     const auto plan = options.plan.load(presets);
@@ -113,7 +113,7 @@ int run_single(const Options& options)
 void add_predict(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("predict", "Memory, step time and throughput of a plan");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PredictOptions>();
     options->plan.add_to(*command, false);
     command->add_option("--batch", options->batch, "file with one plan a line (JSON Lines); - or /dev/stdin work")
         ->type_name("FILE");

@@ -12,15 +12,9 @@ namespace fourfold::cli {
 
 namespace {
 
-std::string significant(double value)
-{
-    const double size = std::abs(value);
-    return shown_number(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4);
-}
-
 std::string gib(double value)
 {
-    return significant(value) + " GiB";
+    return shown_number(value) + " GiB";
 }
 
 std::string percent(double fraction)
@@ -30,7 +24,7 @@ std::string percent(double fraction)
 
 std::string range_text(const Range& range, const std::string& unit)
 {
-    return significant(range.low) + " .. " + significant(range.high) + unit;
+    return shown_number(range.low) + " .. " + shown_number(range.high) + unit;
 }
 
 // "1.45 trillion", "8.03 billion", "1.26 million".
@@ -103,9 +97,9 @@ std::string figures_text(const Prediction& prediction)
               table.rows.push_back({"  " + name, value, range, basis});
           };
     if (prediction.tps_per_gpu)
-        add("throughput", significant(*prediction.tps_per_gpu) + " tokens/s per GPU",
+        add("throughput", shown_number(*prediction.tps_per_gpu) + " tokens/s per GPU",
             interval ? range_text(interval->tps_per_gpu, "") : "",
-            significant(*prediction.tps_per_gpu * plan.gpus) + " tokens/s on " + std::to_string(plan.gpus)
+            shown_number(*prediction.tps_per_gpu * plan.gpus) + " tokens/s on " + std::to_string(plan.gpus)
                 + (plan.gpus == 1 ? " GPU" : " GPUs"));
     if (prediction.step_time_s)
         add("step time", duration_text(*prediction.step_time_s),
@@ -115,12 +109,12 @@ std::string figures_text(const Prediction& prediction)
         add("memory", gib(*prediction.memory_gib), interval ? range_text(interval->memory_gib, " GiB") : "",
             "largest stage, as the stack reports it");
     if (prediction.tflops_per_gpu)
-        add("FLOP rate", significant(*prediction.tflops_per_gpu) + " TFLOP/s per GPU", "",
+        add("FLOP rate", shown_number(*prediction.tflops_per_gpu) + " TFLOP/s per GPU", "",
             "FLOPs counted as " + to_text(plan.training.flop_convention));
     const auto mfu = [&](const char* name, const std::optional<double>& value, Precision precision) {
         if (value)
             add(name, percent(*value), "",
-                "of " + significant(plan.cluster.gpu.peak_flops(precision) / 1e12) + " TFLOP/s dense "
+                "of " + shown_number(plan.cluster.gpu.peak_flops(precision) / 1e12) + " TFLOP/s dense "
                     + to_text(precision) + " peak");
     };
     mfu("MFU", prediction.mfu, plan.training.precision);
@@ -213,8 +207,8 @@ std::string duration_text(double seconds)
 {
     const double size = std::abs(seconds);
     if (size >= 0.1 || size == 0)
-        return significant(seconds) + " s";
-    return size >= 1e-3 ? significant(seconds * 1e3) + " ms" : significant(seconds * 1e6) + " us";
+        return shown_number(seconds) + " s";
+    return size >= 1e-3 ? shown_number(seconds * 1e3) + " ms" : shown_number(seconds * 1e6) + " us";
 }
 
 std::string predict_text(const Prediction& prediction)

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kKinds{"models", "gpus", "clusters", "stacks", "plans", "targets"};
 
-struct Options {
+struct PresetsOptions {
     std::string kind;
     FormatOptions format;
 };
@@ -120,7 +120,7 @@ Table overview(const Presets& presets)
     return table;
 }
 
-int run(const Options& options)
+int run_presets(const PresetsOptions& options)
 {
     const auto format = options.format.format();
     if (!format)
@@ -142,10 +142,10 @@ void add_presets(Cli& cli)
 {
     auto* command
         = cli.app.add_subcommand("presets", "Models, GPUs, clusters, stacks, plans and targets that are known");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PresetsOptions>();
     command->add_option("KIND", options->kind, "models, gpus, clusters, stacks, plans or targets; all when left out");
     options->format.add_to(*command);
-    command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
+    command->callback([&cli, options] { cli.chosen = [options] { return run_presets(*options); }; });
 }
 
 } // namespace fourfold::cli

@@ -11,12 +11,12 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct ProbeOptions {
     std::string target = "local", save, like;
     bool json = false, quick = false, accept_new_hosts = false, dry_run = false;
 };
 
-int probe(const Options& options)
+int probe(const ProbeOptions& options)
 {
     const auto target = load_target(options.target);
     if (!target)
@@ -57,7 +57,7 @@ void add_probe(Cli& cli)
     command->footer(
         "Each finding has its evidence and a cure. Exit status 1 when something stands in the way of a run.\n"
         "`fourfold run` does the same in short before each run.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ProbeOptions>();
     add_target(*command, options->target);
     auto* quick = command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and run, open and run nothing");

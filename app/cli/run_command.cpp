@@ -12,7 +12,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct RunOptions {
     PlanOptions plan;
     std::string target = "local";
     std::optional<int> steps;
@@ -26,7 +26,7 @@ int show_preview(const RunRequest& request, bool json)
     return result ? show(*result, json) : fail(result.error());
 }
 
-int sweep(const Options& options, const Target& target)
+int sweep(const RunOptions& options, const Target& target)
 {
     const auto plan = options.plan.load(Presets());
     if (!plan)
@@ -42,7 +42,7 @@ int sweep(const Options& options, const Target& target)
     return run_measured_sweep(asked, std::move(request), progress);
 }
 
-int run(const Options& options)
+int run(const RunOptions& options)
 {
     const auto target = load_target(options.target);
     if (!target)
@@ -83,7 +83,7 @@ void add_run(Cli& cli)
     command->footer("With --json each event is one line of standard output as it arrives, the last line is\n"
                     "{\"result\": ...}. Ctrl-C stops every rank on every node.\n"
                     "A sweep that was stopped goes on when the same command is given again.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RunOptions>();
     options->plan.add_to(*command, true);
     command->add_option("--target", options->target, "local (default), a target's id or file, or user@host1,host2:2222")
         ->type_name("TARGET");

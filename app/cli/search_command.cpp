@@ -18,7 +18,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct SearchOptions {
     PlanOptions plan;
     int gpus = 0, max_gpus = 0, top = 10, threads = 0;
     std::vector<std::string> constraints, axes;
@@ -30,7 +30,8 @@ struct Options {
     FormatOptions format;
 };
 
-Expected<SearchRequest> request_of(const Options& options, const std::vector<std::string>& axes, const Presets& presets)
+Expected<SearchRequest> request_of(
+    const SearchOptions& options, const std::vector<std::string>& axes, const Presets& presets)
 {
     FOURFOLD_TRY(const Plan plan, options.plan.load(presets));
     SearchRequest request;
@@ -78,7 +79,7 @@ Expected<void> consider_cost(const SearchRequest& request, bool any_size)
     return {};
 }
 
-int run_search(const Options& options)
+int run_search(const SearchOptions& options)
 {
     if (options.fields) {
         std::cout << field_table().write(TableFormat::text);
@@ -127,7 +128,7 @@ int run_search(const Options& options)
 void add_search(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("search", "Every layout for a plan's model and cluster, best first");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<SearchOptions>();
     options->plan.add_to(*command, false);
     command->add_option("--gpus", options->gpus, "number of GPUs (default: the plan's)")
         ->check(CLI::Range(1, kMaxGpus));

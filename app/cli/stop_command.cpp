@@ -12,12 +12,12 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct StopOptions {
     RunPlace place;
     bool json = false, accept_new_hosts = false, dry_run = false;
 };
 
-int stop(const Options& options)
+int stop(const StopOptions& options)
 {
     if (options.dry_run) {
         auto preview = options.place.preview();
@@ -59,7 +59,7 @@ void add_stop(Cli& cli)
     command->footer(
         "The steps so far are in the history. A run that has ended already is left as it is. Exit status 1\n"
         "when a host could not be reached to stop its ranks: ask again.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<StopOptions>();
     options->place.add_to(*command, true);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and stopped, open and stop nothing");
     command->add_flag("--json", options->json, "print one object");

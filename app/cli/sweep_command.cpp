@@ -13,7 +13,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct SweepCommandOptions {
     PlanOptions plan;
     std::string layouts, gpus, value = "tps_per_gpu", measured;
     int threads = 0;
@@ -35,7 +35,7 @@ Expected<std::unique_ptr<MeasuredGrid>> measured_grid(
     return grid;
 }
 
-int sweep(const Options& options)
+int sweep(const SweepCommandOptions& options)
 {
     const auto format = options.format.format();
     if (!format)
@@ -114,7 +114,7 @@ int sweep(const Options& options)
 void add_sweep(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("sweep", "A table of layouts x numbers of GPUs, beside measured ones");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<SweepCommandOptions>();
     options->plan.add_to(*command, true);
     command
         ->add_option("--layouts", options->layouts,

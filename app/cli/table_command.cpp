@@ -13,7 +13,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct TableOptions {
     PlanOptions plan;
     FormatOptions format;
     std::string view;
@@ -32,7 +32,7 @@ Table advice_of(const ResolvedPlan& plan)
     return advice_table(all);
 }
 
-Expected<Table> table_of(const Options& options, const ResolvedPlan& plan)
+Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
 {
     if (options.view == "ranks")
         return ranks_table(plan.layout, plan.cluster.gpus_per_node);
@@ -53,7 +53,7 @@ Expected<Table> table_of(const Options& options, const ResolvedPlan& plan)
     return curve_table(memory_over_time(prediction, options.stage));
 }
 
-int run(const Options& options)
+int run_table(const TableOptions& options)
 {
     const auto format = options.format.format();
     if (!format)
@@ -73,14 +73,14 @@ int run(const Options& options)
 void add_table(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("table", "One picture of a plan as a table, as the desktop shows it");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TableOptions>();
     options->plan.add_to(*command, true);
     command->add_option("VIEW", options->view, joined(kViews, ", "))->required()->check(CLI::IsMember(kViews));
     command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
         ->type_name("N")
         ->check(CLI::NonNegativeNumber);
     options->format.add_to(*command);
-    command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
+    command->callback([&cli, options] { cli.chosen = [options] { return run_table(*options); }; });
 }
 
 } // namespace fourfold::cli

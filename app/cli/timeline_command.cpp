@@ -13,7 +13,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct TimelineOptions {
     PlanOptions plan;
     std::string output, measured;
 };
@@ -35,7 +35,7 @@ Expected<Timeline> measured_timeline(const std::string& file)
     return timeline_from_chrome_trace(event, file);
 }
 
-int run(const Options& options)
+int run_timeline(const TimelineOptions& options)
 {
     const auto plan = options.plan.load_sound(Presets());
     if (!plan)
@@ -73,7 +73,7 @@ int run(const Options& options)
 void add_timeline(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("timeline", "The pipeline timeline of a plan as a file");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TimelineOptions>();
     options->plan.add_to(*command, true);
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg or F.png")
         ->type_name("FILE")
@@ -82,7 +82,7 @@ void add_timeline(Cli& cli)
         ->add_option("--measured", options->measured,
             "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
         ->type_name("FILE");
-    command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
+    command->callback([&cli, options] { cli.chosen = [options] { return run_timeline(*options); }; });
 }
 
 } // namespace fourfold::cli

@@ -12,7 +12,7 @@ namespace fourfold::cli {
 
 namespace {
 
-struct Options {
+struct ValidateOptions {
     std::vector<std::string> files;
     FormatOptions format;
     std::string report, confidence;
@@ -61,7 +61,7 @@ int write_cards(const std::vector<ScoreCard>& cards, TableFormat format)
     return kDone;
 }
 
-int validate(const Options& options)
+int validate(const ValidateOptions& options)
 {
     const auto format = options.format.format();
     if (!format)
@@ -119,7 +119,7 @@ void add_validate(Cli& cli)
 {
     auto* command = cli.app.add_subcommand("validate",
         "Predictions beside measured tables: errors left out and in-sample, memory, verdicts, ranking, intervals");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ValidateOptions>();
     command
         ->add_option("FILE", options->files,
             "measured tables (CSV as described in presets/published/README.md) or folders of them; none: those "

@@ -192,17 +192,6 @@ std::string heading(const std::string& text, TableFormat format)
     return format == TableFormat::latex ? "\\section{" + latex_text(text) + "}\n" : text + "\n";
 }
 
-std::string indented(const std::string& text)
-{
-    std::string out = "  ";
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        out += text[i];
-        if (text[i] == '\n' && i + 1 < text.size())
-            out += "  ";
-    }
-    return out;
-}
-
 } // namespace
 
 std::string card_text(const ScoreCard& card, TableFormat format)

@@ -34,11 +34,6 @@
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Export", text);
-}
-
 constexpr int kPixelRatio = 2; // of a PNG: sharp in print and on dense screens
 constexpr int kPdfDotsPerInch = 96; // a logical pixel is a CSS pixel
 
@@ -47,7 +42,7 @@ Problem bad(const std::string& message, const QString& file)
     return {ProblemCode::bad_input, message, "choose another file name", file.toStdString()};
 }
 
-QString endingOf(const QString& file)
+QString suffixOf(const QString& file)
 {
     return file.section(QLatin1Char('.'), -1).toLower();
 }
@@ -126,7 +121,7 @@ void report(QWidget* parent, const QString& title, const QString& file, const Ex
 
 Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& file, bool forPaper)
 {
-    const QString ending = endingOf(file);
+    const QString ending = suffixOf(file);
     if (ending != QLatin1String("png") && ending != QLatin1String("svg") && ending != QLatin1String("pdf"))
         return bad("a picture can be written as .png, .svg or .pdf", file);
     const auto* card = qobject_cast<const Card*>(&widget);
@@ -146,7 +141,7 @@ Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& f
 
 Expected<void> writeTable(const Table& table, const QString& file)
 {
-    const QString ending = endingOf(file);
+    const QString ending = suffixOf(file);
     static const QMap<QString, TableFormat> formats{{QStringLiteral("csv"), TableFormat::csv},
         {QStringLiteral("md"), TableFormat::markdown}, {QStringLiteral("tex"), TableFormat::latex},
         {QStringLiteral("json"), TableFormat::json}, {QStringLiteral("txt"), TableFormat::text}};
@@ -275,7 +270,7 @@ bool askExportPicture(QWidget& widget, const QString& title)
         QStringLiteral("%1 (*.%1)").arg(ending), ending);
     if (file.isEmpty())
         return false;
-    if (endingOf(file) != ending)
+    if (suffixOf(file) != ending)
         file += QLatin1Char('.') + ending;
     const Expected<void> written
         = writePicture(widget, {width->value(), height->value()}, file, forPaper && forPaper->isChecked());

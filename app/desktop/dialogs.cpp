@@ -19,13 +19,6 @@
 
 namespace fourfold::ui {
 
-namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Dialogs", text);
-}
-} // namespace
-
 void showProblem(QWidget* parent, const QString& title, const Problem& problem)
 {
     QMessageBox box(QMessageBox::Warning, title, fromUtf8(problem.message), QMessageBox::Ok, parent);

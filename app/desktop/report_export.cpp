@@ -21,7 +21,7 @@ namespace {
 constexpr int kDotsPerInch = 96;
 constexpr int kWidth = 760; // between the margins of A4 at this resolution, less rounding
 constexpr double kMargin = 16; // millimetres at each side
-constexpr int kGap = 10;
+constexpr int kPageGap = 10;
 constexpr int kLineHeight = 16;
 constexpr int kMostHeadLines = 6; // of one text
 
@@ -58,7 +58,7 @@ int paintHead(QPainter& painter, const ReportPage& page)
             Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, line, &used);
         y += std::clamp(used.height() + 1, kLineHeight, kMostHeadLines * kLineHeight);
     }
-    return y + kGap;
+    return y + kPageGap;
 }
 
 constexpr int kRowHeight = 15;
@@ -134,9 +134,9 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
         const double scale = pdf.width() / double(kWidth);
         painter.scale(scale, scale);
         int y = paintHead(painter, page);
-        int needed = -kGap;
+        int needed = -kPageGap;
         for (std::size_t i = 0; i < page.parts.size(); i += besides(page, i) ? 2 : 1)
-            needed += heightOf(page.parts[i]) + kGap;
+            needed += heightOf(page.parts[i]) + kPageGap;
         const double room = pdf.height() / scale - y;
         const double share = std::min(1.0, room / std::max(1, needed));
         const auto draw = [&](const ReportPart& part, QPoint at, QSize size) {
@@ -157,13 +157,13 @@ Expected<void> writeReport(const ReportPage& page, const QString& file)
                 ? static_cast<int>(part.height * share)
                 : static_cast<int>(kRowHeight * share) * (static_cast<int>(part.table.rows.size()) + 1);
             if (besides(page, i)) {
-                const QSize half((kWidth - kGap) / 2, height);
+                const QSize half((kWidth - kPageGap) / 2, height);
                 draw(part, {0, y}, half);
-                draw(page.parts[++i], {half.width() + kGap, y}, half);
+                draw(page.parts[++i], {half.width() + kPageGap, y}, half);
             } else {
                 draw(part, {0, y}, {kWidth, height});
             }
-            y += height + static_cast<int>(kGap * share);
+            y += height + static_cast<int>(kPageGap * share);
         }
     }
     return write_file_atomically(file.toStdString(), bytes.toStdString());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/save_file.h"
+#include "app/models/text.h"
 
-#include <QCoreApplication>
 #include <QFileDialog>
 #include <QMainWindow>
 #include <QStatusBar>
@@ -9,12 +9,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kMessageMilliseconds = 10'000;
-
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("SaveFile", text);
-}
+constexpr int kSavedMilliseconds = 10'000;
 
 // "csv" of "CSV (*.csv)".
 QString endingOf(const QString& filter)
@@ -48,7 +43,7 @@ void sayWritten(const QWidget* from, const QString& file)
 {
     for (const QWidget* at = from; at; at = at->parentWidget()) {
         if (const auto* window = qobject_cast<const QMainWindow*>(at))
-            window->statusBar()->showMessage(tr("Written to %1").arg(file), kMessageMilliseconds);
+            window->statusBar()->showMessage(tr("Written to %1").arg(file), kSavedMilliseconds);
     }
 }
 

@@ -14,7 +14,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPatienceMilliseconds = 60'000;
+constexpr int kMostMilliseconds = 60'000;
 constexpr int kPaintRounds = 5; // charts lay themselves out over several turns of the event loop
 } // namespace
 
@@ -25,7 +25,7 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
         window.showPage(static_cast<MainWindow::Page>(request.page));
     window.resize(request.size);
     window.show();
-    const QDeadlineTimer deadline(kPatienceMilliseconds);
+    const QDeadlineTimer deadline(kMostMilliseconds);
     while (window.document().isValid() && !window.document().isAnswered() && !deadline.hasExpired()) {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
         QThread::msleep(5);

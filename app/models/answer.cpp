@@ -3,18 +3,11 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Answer", text);
-}
-
 QString rangeText(const Interval& interval, const QString& low, const QString& high, const QString& unit)
 {
     return tr("%1 %: %2 to %3 %4").arg(percent(interval.confidence, 0), low, high, unit).trimmed();

@@ -6,18 +6,11 @@
 #include "app/models/text.h"
 #include "app/models/time_parts_model.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Compare", text);
-}
-
 using Value = CompareModel::Value;
 using Metric = CompareModel::Metric;
 

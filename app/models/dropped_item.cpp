@@ -4,16 +4,9 @@
 #include "app/models/text.h"
 #include "core/base/json.h"
 
-#include <QCoreApplication>
-
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("DroppedItem", text);
-}
-
 Problem nothingToDoWith(const std::filesystem::path& path)
 {
     return {ProblemCode::bad_input, "this is no plan, model, run or table of measurements",

@@ -3,18 +3,11 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Heat", text);
-}
-
 constexpr int kMostAround = 40; // rows that a screen shows
 
 QString valueText(GridValue kind, double value)

@@ -4,16 +4,9 @@
 #include "app/models/history_access.h"
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("History", text);
-}
-
 // A change of the store that is opened for it alone.
 HistoryChange with(const std::filesystem::path& file, std::function<Expected<void>(HistoryStore&)> change)
 {

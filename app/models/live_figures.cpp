@@ -3,18 +3,11 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("LiveFigures", text);
-}
-
 constexpr int kShortId = 12; // as the command line takes it: any unique beginning
 
 Tone toneOf(RunLogModel::Level level)

@@ -17,7 +17,7 @@ namespace fourfold::ui {
 namespace {
 constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
 
-QString lossText(double loss)
+QString exactLoss(double loss)
 {
     return grouped(loss, 4);
 }
@@ -149,7 +149,7 @@ void LiveRun::take(const Json& event)
         if (!loss)
             return;
         m_evalLoss.append(number(event, "step").value_or(m_step), *loss);
-        m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(lossText(*loss)), time);
+        m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(exactLoss(*loss)), time);
     } else if (kind == QLatin1String("start")) {
         takeStart(event);
         m_log.add(RunLogModel::Level::info, tr("Start"), tr("The trainer is up"), time);

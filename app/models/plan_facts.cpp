@@ -3,7 +3,6 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -11,11 +10,6 @@
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("PlanFacts", text);
-}
-
 constexpr QChar kTimes{0x00D7};
 } // namespace
 

@@ -3,18 +3,11 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Probe", text);
-}
-
 std::string title(const char* text)
 {
     return tr(text).toStdString();

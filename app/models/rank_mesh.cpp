@@ -4,19 +4,12 @@
 #include "app/models/text.h"
 #include "core/report/views/plan_tables.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
 #include <set>
 
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("RankMesh", text);
-}
-
 // "4 and 5", "0, 2, 4, 6", "0, 8, 16 ... 504".
 QString listed(const std::vector<int>& ranks)
 {

@@ -2,18 +2,10 @@
 #include "app/models/run_failure.h"
 
 #include "app/models/event_fields.h"
+#include "app/models/text.h"
 #include "runner/protocol/laggard.h"
 
-#include <QCoreApplication>
-
 namespace fourfold::ui {
-
-namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("RunFailure", text);
-}
-} // namespace
 
 RunFailure failureOf(const Json& event)
 {

@@ -6,16 +6,9 @@
 #include "app/models/text.h"
 #include "core/plan/trainable.h"
 
-#include <QCoreApplication>
-
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("RunSetup", text);
-}
-
 constexpr const char* kTrainerStack = "fourfold";
 
 QString firstOf(const std::vector<Reason>& reasons)

@@ -10,7 +10,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kBatchMilliseconds = 200;
+constexpr int kProgressMilliseconds = 200;
 }
 
 struct SearchService::Mailbox {
@@ -26,7 +26,7 @@ struct SearchService::Mailbox {
 SearchService::SearchService(QObject* parent)
     : QObject(parent)
 {
-    m_timer.setInterval(kBatchMilliseconds);
+    m_timer.setInterval(kProgressMilliseconds);
     connect(&m_timer, &QTimer::timeout, this, &SearchService::drain);
 }
 

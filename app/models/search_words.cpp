@@ -3,18 +3,9 @@
 
 #include "app/models/text.h"
 
-#include <QCoreApplication>
-
 #include <cmath>
 
 namespace fourfold::ui {
-
-namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Search", text);
-}
-} // namespace
 
 std::vector<std::pair<QString, QString>> objectiveChoices()
 {

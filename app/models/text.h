@@ -2,11 +2,18 @@
 // Numbers and words as the desktop shows them: English digits with grouping, fixed decimals, a narrow choice of units.
 #pragma once
 
+#include <QCoreApplication>
 #include <QString>
 
 #include <string_view>
 
 namespace fourfold::ui {
+
+// For words outside of QObjects.
+inline QString tr(const char* text)
+{
+    return QCoreApplication::translate("Fourfold", text);
+}
 
 // Text of whatever origin as the window shows it: without control characters (printable_lines in core/base/text.h).
 QString fromUtf8(std::string_view text);

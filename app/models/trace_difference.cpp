@@ -4,7 +4,6 @@
 #include "app/models/text.h"
 #include "core/predict/term_off.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <cmath>
@@ -12,11 +11,6 @@
 namespace fourfold::ui {
 
 namespace {
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("TraceDifference", text);
-}
-
 QString signedDuration(double seconds)
 {
     return (seconds < 0 ? QLatin1Char('-') : QLatin1Char('+')) + duration(std::abs(seconds));

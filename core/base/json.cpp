@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -192,6 +193,16 @@ Expected<Json> parse_json(std::string_view text, const std::string& where)
         return problem("not valid JSON: " + printable(error.what()));
     }
     return builder.take();
+}
+
+Json number_or_null(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json number_or_null(const std::optional<double>& value)
+{
+    return value ? number_or_null(*value) : Json(nullptr);
 }
 
 Expected<Json> read_json_file(const std::filesystem::path& file, std::size_t max_bytes)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ using Json = nlohmann::ordered_json;
 // Parses `text`. A syntax error becomes a Problem that names `where`, line and column. Depth is limited to 64 levels
 // and duplicate keys within one object are an error (which of the two was meant is not ours to guess).
 Expected<Json> parse_json(std::string_view text, const std::string& where);
+
+// Null for what JSON has no number for: infinity, NaN, what is unknown.
+Json number_or_null(double value);
+Json number_or_null(const std::optional<double>& value);
 
 // Reads and parses a file of at most `max_bytes`. Errors name the file.
 Expected<Json> read_json_file(const std::filesystem::path& file, std::size_t max_bytes = 64u << 20);

@@ -196,6 +196,17 @@ std::string text_of(const char* format, ...)
                       : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));
 }
 
+std::string indented(std::string_view text)
+{
+    std::string out = "  ";
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        out += text[i];
+        if (text[i] == '\n' && i + 1 < text.size())
+            out += "  ";
+    }
+    return out;
+}
+
 std::string joined(const std::vector<std::string>& words, std::string_view separator)
 {
     std::string out;

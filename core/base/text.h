@@ -41,6 +41,8 @@ std::string in_quotes(std::string_view text);
 std::string lower_case(std::string_view text);
 // printf into a string, cut to 319 bytes.
 std::string text_of(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Each line two columns to the right.
+std::string indented(std::string_view text);
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
 // Levenshtein distance in bytes.

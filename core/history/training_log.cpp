@@ -130,11 +130,6 @@ void read_facts(const std::string& line, TrainingLog& log)
         || line.find("OutOfMemoryError") != std::string::npos;
 }
 
-Json figure(const std::optional<double>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 } // namespace
 
 Expected<TrainingLog> parse_training_log(std::string_view text, const std::string& where)
@@ -188,11 +183,12 @@ std::vector<Json> events_of_log(
             tps = tokens / *seconds / gpus;
         if (!seconds && tps && *tps > 0)
             seconds = tokens / *tps / gpus;
-        add({{"event", "step"}, {"step", step.step}, {"loss", figure(step.loss)}, {"grad_norm", figure(step.grad_norm)},
-            {"learning_rate", figure(step.learning_rate)}, {"step_time_s", figure(seconds)},
-            {"tps_per_gpu", figure(tps)}, {"tflops_per_gpu", figure(step.tflops_per_gpu)}, {"mfu", figure(step.mfu)},
-            {"memory_peak_gib", figure(step.memory_gib)}, {"samples", figure(step.samples)},
-            {"loss_scale", figure(step.loss_scale)}});
+        add({{"event", "step"}, {"step", step.step}, {"loss", number_or_null(step.loss)},
+            {"grad_norm", number_or_null(step.grad_norm)}, {"learning_rate", number_or_null(step.learning_rate)},
+            {"step_time_s", number_or_null(seconds)}, {"tps_per_gpu", number_or_null(tps)},
+            {"tflops_per_gpu", number_or_null(step.tflops_per_gpu)}, {"mfu", number_or_null(step.mfu)},
+            {"memory_peak_gib", number_or_null(step.memory_gib)}, {"samples", number_or_null(step.samples)},
+            {"loss_scale", number_or_null(step.loss_scale)}});
     }
     add({{"event", "end"}, {"status", log.out_of_memory ? "oom" : "ok"}});
     return out;

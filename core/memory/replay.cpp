@@ -32,7 +32,7 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
     return bytes;
 }
 
-struct ChunkBytes {
+struct HeldBytes {
     HeldMicroBatches held;
     Bytes kept{}, kept_for_weights{}, forward{}, loss{}, backward{};
 };
@@ -46,9 +46,9 @@ double MemoryPeak::total() const
 
 namespace {
 
-std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
+std::vector<HeldBytes> chunk_bytes(const StageProgram& stage)
 {
-    std::vector<ChunkBytes> chunks;
+    std::vector<HeldBytes> chunks;
     for (const ChunkProgram& chunk : stage.chunks)
         chunks.push_back({{chunk.chunk}, of_lifetime(chunk.allocations, Lifetime::micro_batch),
             of_lifetime(chunk.allocations, Lifetime::weight_gradient),
@@ -63,11 +63,11 @@ std::vector<ChunkBytes> chunk_bytes(const StageProgram& stage)
 template <typename During, typename After>
 void walk(const StageProgram& stage, const std::vector<Action>& actions, int also_held, During&& during, After&& after)
 {
-    std::vector<ChunkBytes> chunks = chunk_bytes(stage);
+    std::vector<HeldBytes> chunks = chunk_bytes(stage);
     const Bytes nothing{};
     Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
     const auto hold = [&](int times) {
-        for (ChunkBytes& chunk : chunks) {
+        for (HeldBytes& chunk : chunks) {
             add(alive, chunk.kept, times);
             chunk.held.whole += times;
         }
@@ -78,10 +78,10 @@ void walk(const StageProgram& stage, const std::vector<Action>& actions, int als
     for (std::size_t index = 0; index < actions.size(); ++index) {
         const Action& action = actions[index];
         const auto found = std::find_if(
-            chunks.begin(), chunks.end(), [&](const ChunkBytes& chunk) { return chunk.held.chunk == action.chunk; });
+            chunks.begin(), chunks.end(), [&](const HeldBytes& chunk) { return chunk.held.chunk == action.chunk; });
         if (found == chunks.end())
             continue;
-        ChunkBytes& chunk = *found;
+        HeldBytes& chunk = *found;
         switch (action.kind) {
         case ActionKind::forward:
             add(alive, chunk.kept, 1);
@@ -124,7 +124,7 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
     MemoryPeak peak;
     double peak_total = -1;
     const auto look = [&](std::size_t index, Instant instant, const Bytes& alive, const Bytes& extra,
-                          const std::vector<ChunkBytes>& chunks) {
+                          const std::vector<HeldBytes>& chunks) {
         const double total = sum(alive) + sum(extra);
         if (total <= peak_total)
             return;
@@ -134,11 +134,11 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
         peak.bytes = alive;
         add(peak.bytes, extra, 1);
         peak.held.clear();
-        for (const ChunkBytes& chunk : chunks)
+        for (const HeldBytes& chunk : chunks)
             peak.held.push_back(chunk.held);
     };
     walk(stage, actions, also_held, look,
-        [&](std::size_t index, const Bytes& alive, int count, const std::vector<ChunkBytes>& chunks) {
+        [&](std::size_t index, const Bytes& alive, int count, const std::vector<HeldBytes>& chunks) {
             peak.in_flight = std::max(peak.in_flight, count);
             look(index, Instant::between, alive, {}, chunks);
         });

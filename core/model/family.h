@@ -96,4 +96,8 @@ extern const Family kLlama, kMistral, kQwen2; // llama.cpp
 extern const Family kGpt2, kGptNeox, kBloom; // gpt.cpp
 extern const Family kMixtral, kDeepseekV3; // moe.cpp
 
+// Names that families share: "model.embed_tokens.weight", "model.norm.weight".
+void llama_embedding(TableBuilder& b);
+void llama_final_norm(TableBuilder& b);
+
 } // namespace fourfold

@@ -28,11 +28,6 @@ void write_llama(const ModelShape& model, Json& config)
     config_keys::write_rope(model, config);
 }
 
-void embedding(TableBuilder& b)
-{
-    b.embedding("model.embed_tokens.weight");
-}
-
 void layer(TableBuilder& b)
 {
     const ModelShape& m = b.model;
@@ -47,15 +42,24 @@ void layer(TableBuilder& b)
     b.gated_mlp("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", m.ffn, ParameterKind::mlp);
 }
 
-void final_norm(TableBuilder& b)
+} // namespace
+
+void llama_embedding(TableBuilder& b)
+{
+    b.embedding("model.embed_tokens.weight");
+}
+
+void llama_final_norm(TableBuilder& b)
 {
     b.norm("model.norm", b.model.hidden);
 }
-} // namespace
 
 // Mistral's sliding window changes neither parameters nor the FLOPs of sequences inside it; it is not modelled.
-const Family kLlama{"llama", read_llama, write_llama, embedding, layer, final_norm, "lm_head.weight", false};
-const Family kMistral{"mistral", read_llama, write_llama, embedding, layer, final_norm, "lm_head.weight", false};
-const Family kQwen2{"qwen2", read_qwen2, write_llama, embedding, layer, final_norm, "lm_head.weight", false};
+const Family kLlama{
+    "llama", read_llama, write_llama, llama_embedding, layer, llama_final_norm, "lm_head.weight", false};
+const Family kMistral{
+    "mistral", read_llama, write_llama, llama_embedding, layer, llama_final_norm, "lm_head.weight", false};
+const Family kQwen2{
+    "qwen2", read_qwen2, write_llama, llama_embedding, layer, llama_final_norm, "lm_head.weight", false};
 
 } // namespace fourfold

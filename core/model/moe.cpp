@@ -38,15 +38,6 @@ void write_mixtral(const ModelShape& model, Json& config)
     config["num_experts_per_tok"] = model.experts->active;
 }
 
-void embedding(TableBuilder& b)
-{
-    b.embedding("model.embed_tokens.weight");
-}
-void final_norm(TableBuilder& b)
-{
-    b.norm("model.norm", b.model.hidden);
-}
-
 void mixtral_layer(TableBuilder& b)
 {
     const ModelShape& m = b.model;
@@ -180,8 +171,8 @@ void deepseek_layer(TableBuilder& b)
 } // namespace
 
 const Family kMixtral{
-    "mixtral", read_mixtral, write_mixtral, embedding, mixtral_layer, final_norm, "lm_head.weight", false};
-const Family kDeepseekV3{
-    "deepseek_v3", read_deepseek, write_deepseek, embedding, deepseek_layer, final_norm, "lm_head.weight", false};
+    "mixtral", read_mixtral, write_mixtral, llama_embedding, mixtral_layer, llama_final_norm, "lm_head.weight", false};
+const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, llama_embedding, deepseek_layer,
+    llama_final_norm, "lm_head.weight", false};
 
 } // namespace fourfold

@@ -13,7 +13,7 @@
 namespace fourfold {
 namespace {
 
-SpanKind span_of(ActionKind kind)
+SpanKind curve_span(ActionKind kind)
 {
     switch (kind) {
     case ActionKind::forward:
@@ -66,7 +66,7 @@ std::vector<MemoryPoint> points_of(
             break;
         }
         const Action& action = actions[static_cast<std::size_t>(instant.action)];
-        const auto found = spans.find({span_of(action.kind), action.micro_batch, action.chunk});
+        const auto found = spans.find({curve_span(action.kind), action.micro_batch, action.chunk});
         if (found == spans.end())
             continue; // a pass that takes no time
         extend(points, found->second->start_s, alive);

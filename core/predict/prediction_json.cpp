@@ -3,32 +3,22 @@
 #include "core/predict/bounds.h"
 #include "core/predict/prediction.h"
 
-#include <cmath>
-
 namespace fourfold {
 namespace {
 
 constexpr std::array<Part, 5> kHiddenParts{Part::tp, Part::cp, Part::pp, Part::dp, Part::ep};
 
-Json number(double value)
-{
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-Json number(const std::optional<double>& value)
-{
-    return value ? number(*value) : Json(nullptr);
-}
-
 Json to_json(const Range& range)
 {
-    return Json::array({number(range.low), number(range.high)});
+    return Json::array({number_or_null(range.low), number_or_null(range.high)});
 }
 
 Json to_json(const StageMemory& stage)
 {
-    return {{"stage", stage.stage}, {"weights", number(stage.weights)}, {"gradients", number(stage.gradients)},
-        {"optimizer", number(stage.optimizer)}, {"activations", number(stage.activations)},
-        {"other", number(stage.other)}, {"total", number(stage.total())}};
+    return {{"stage", stage.stage}, {"weights", number_or_null(stage.weights)},
+        {"gradients", number_or_null(stage.gradients)}, {"optimizer", number_or_null(stage.optimizer)},
+        {"activations", number_or_null(stage.activations)}, {"other", number_or_null(stage.other)},
+        {"total", number_or_null(stage.total())}};
 }
 
 Json to_json(const Reason& reason)
@@ -165,21 +155,21 @@ Json to_json(const Prediction& prediction)
         json["reasons"].push_back(to_json(reason));
     json["warnings"] = prediction.warnings;
     json["evidence"] = std::string(name(prediction.evidence));
-    json["step_time_s"] = number(prediction.step_time_s);
-    json["tps_per_gpu"] = number(prediction.tps_per_gpu);
-    json["tflops_per_gpu"] = number(prediction.tflops_per_gpu);
-    json["mfu"] = number(prediction.mfu);
-    json["mfu_bf16_peak"] = number(prediction.mfu_bf16_peak);
-    json["mfu_causal"] = number(prediction.mfu_causal);
+    json["step_time_s"] = number_or_null(prediction.step_time_s);
+    json["tps_per_gpu"] = number_or_null(prediction.tps_per_gpu);
+    json["tflops_per_gpu"] = number_or_null(prediction.tflops_per_gpu);
+    json["mfu"] = number_or_null(prediction.mfu);
+    json["mfu_bf16_peak"] = number_or_null(prediction.mfu_bf16_peak);
+    json["mfu_causal"] = number_or_null(prediction.mfu_causal);
     json["interval"] = nullptr;
     if (prediction.interval) {
         const Interval& interval = *prediction.interval;
         json["interval"] = {{"confidence", interval.confidence}, {"step_time_s", to_json(interval.step_time_s)},
             {"tps_per_gpu", to_json(interval.tps_per_gpu)}, {"memory_gib", to_json(interval.memory_gib)}};
     }
-    json["memory_gib"] = number(prediction.memory_gib);
-    json["memory_device_gib"] = number(prediction.memory_device_gib);
-    json["memory_capacity_gib"] = number(prediction.memory_capacity_gib);
+    json["memory_gib"] = number_or_null(prediction.memory_gib);
+    json["memory_device_gib"] = number_or_null(prediction.memory_device_gib);
+    json["memory_capacity_gib"] = number_or_null(prediction.memory_capacity_gib);
     json["memory_by_stage"] = Json::array();
     for (const StageMemory& stage : prediction.memory_by_stage)
         json["memory_by_stage"].push_back(to_json(stage));
@@ -190,11 +180,11 @@ Json to_json(const Prediction& prediction)
         json["time_by_part"] = Json::object();
         for (int part = 0; part < kParts; ++part)
             json["time_by_part"][std::string(name(static_cast<Part>(part)))]
-                = number(prediction.time_by_part[static_cast<Part>(part)]);
+                = number_or_null(prediction.time_by_part[static_cast<Part>(part)]);
         json["time_hidden"] = Json::object();
         for (Part part : kHiddenParts)
-            json["time_hidden"][std::string(name(part))] = number(prediction.time_hidden[part]);
-        json["bubble_fraction"] = number(prediction.bubble_fraction);
+            json["time_hidden"][std::string(name(part))] = number_or_null(prediction.time_hidden[part]);
+        json["bubble_fraction"] = number_or_null(prediction.bubble_fraction);
     }
     json["bounds"] = to_json(bounds_of(prediction.plan));
     json["plan"] = to_json(prediction.plan, PresetStyle::ids);

@@ -7,7 +7,7 @@
 namespace fourfold {
 namespace {
 
-std::size_t at(int i)
+std::size_t index(int i)
 {
     return static_cast<std::size_t>(i);
 }
@@ -62,9 +62,9 @@ double pipeline_hop(const std::vector<StageProgram>& program, const CostContext&
 
 std::vector<double> stage_ends(const Timeline& timeline)
 {
-    std::vector<double> ends(at(timeline.stages), 0);
+    std::vector<double> ends(index(timeline.stages), 0);
     for (const Span& span : timeline.spans)
-        ends[at(span.stage)] = std::max(ends[at(span.stage)], span.end_s);
+        ends[index(span.stage)] = std::max(ends[index(span.stage)], span.end_s);
     return ends;
 }
 
@@ -136,7 +136,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
 {
     const int pp = plan.layout.pp, virtual_stages = plan.layout.virtual_stages;
     ScheduleTimes times;
-    times.chunks.resize(at(pp * virtual_stages));
+    times.chunks.resize(index(pp * virtual_stages));
     std::vector<StageCost> costs(program.size());
     const ChunkProgram* priced = nullptr; // the chunk that `time` was priced for
     ChunkTime time;
@@ -147,7 +147,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
                 priced = &chunk;
                 time = chunk_time(chunk, context);
             }
-            times.chunks[at(chunk.chunk)]
+            times.chunks[index(chunk.chunk)]
                 = {time.forward.seconds(), time.backward.seconds(), time.backward.weight_gradient_s};
             costs[s].forward_s += time.forward.seconds();
             costs[s].backward_s += time.backward.seconds();
@@ -161,10 +161,10 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     const int simulated = schedule.shape.micro_batches;
     StepTime result;
     for (std::size_t s = 1; s < costs.size(); ++s) {
-        if (costs[s].busy(micro_batches) > costs[at(result.reference_stage)].busy(micro_batches))
+        if (costs[s].busy(micro_batches) > costs[index(result.reference_stage)].busy(micro_batches))
             result.reference_stage = int(s);
     }
-    const StageCost& reference = costs[at(result.reference_stage)];
+    const StageCost& reference = costs[index(result.reference_stage)];
     const double period = reference.forward_s + reference.backward_s;
 
     // Twice, without and with the time that activations travel: the difference is what the pipeline's hops expose.

@@ -3,6 +3,7 @@
 // Step time, memory over time, the timeline and every explanation are derived from this list and nothing else.
 #pragma once
 
+#include "core/base/units.h"
 #include "core/plan/plan.h"
 #include "core/stack/constants.h"
 
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace fourfold {
-
-inline constexpr double kGib = 1073741824.0; // bytes
 
 enum class OperationKind {
     gemm, // m x k times k x n, `batch` times

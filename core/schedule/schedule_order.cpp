@@ -7,7 +7,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-constexpr std::size_t kKinds = 4; // of actions
+constexpr std::size_t kActionKinds = 4; // of actions
 
 std::size_t position(int i)
 {
@@ -71,7 +71,7 @@ ScheduleOrder::ScheduleOrder(const std::vector<std::vector<Action>>& actions, in
                 const Input input = results.input_of(action);
                 if (input.needed && made_by[input.result] == kNone)
                     break;
-                const auto duration = position(action.chunk) * kKinds + static_cast<std::size_t>(action.kind);
+                const auto duration = position(action.chunk) * kActionKinds + static_cast<std::size_t>(action.kind);
                 steps_.push_back(
                     {std::int32_t(rank), std::int32_t(duration), input.needed ? made_by[input.result] : kNone,
                         input.needed && home[position(input.chunk)] != int(rank)});
@@ -120,10 +120,10 @@ void ScheduleOrder::run(double hop, Workspace& workspace, std::vector<double>& s
 void ScheduleOrder::time(
     const ScheduleTimes& times, Workspace& workspace, Ends& ends, double* length_without_hops) const
 {
-    workspace.durations.resize(times.chunks.size() * kKinds);
+    workspace.durations.resize(times.chunks.size() * kActionKinds);
     for (std::size_t chunk = 0; chunk < times.chunks.size(); ++chunk) {
-        for (std::size_t kind = 0; kind < kKinds; ++kind)
-            workspace.durations[chunk * kKinds + kind]
+        for (std::size_t kind = 0; kind < kActionKinds; ++kind)
+            workspace.durations[chunk * kActionKinds + kind]
                 = duration_of(static_cast<ActionKind>(kind), times.chunks[chunk]);
     }
     const auto make_room = [&](std::vector<double>& done) { done.resize(std::max(done.size(), steps_.size())); };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kNotDone = -1;
 
-std::size_t position(int i)
+std::size_t index_of(int i)
 {
     return static_cast<std::size_t>(i);
 }
@@ -18,13 +18,13 @@ class Progress {
 public:
     Progress(int chunks, int micro_batches)
         : micro_batches_(micro_batches)
-        , end_(position(chunks) * position(micro_batches) * 2, kNotDone)
+        , end_(index_of(chunks) * index_of(micro_batches) * 2, kNotDone)
         , waiting_(end_.size(), -1)
     {
     }
     [[nodiscard]] std::size_t key(bool forward, int chunk, int micro_batch) const
     {
-        return (position(chunk) * position(micro_batches_) + position(micro_batch)) * 2 + (forward ? 0 : 1);
+        return (index_of(chunk) * index_of(micro_batches_) + index_of(micro_batch)) * 2 + (forward ? 0 : 1);
     }
     double& end(std::size_t key) { return end_[key]; }
     int& waiting(std::size_t key) { return waiting_[key]; }
@@ -80,22 +80,22 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
     const int chunks = pp * virtual_stages;
     int micro_batches = 0;
     std::size_t total = 0;
-    std::vector<int> home(position(chunks), 0); // the rank of each chunk
+    std::vector<int> home(index_of(chunks), 0); // the rank of each chunk
     for (int rank = 0; rank < pp; ++rank) {
-        total += actions[position(rank)].size();
-        for (const Action& action : actions[position(rank)]) {
+        total += actions[index_of(rank)].size();
+        for (const Action& action : actions[index_of(rank)]) {
             micro_batches = std::max(micro_batches, action.micro_batch + 1);
-            home[position(action.chunk)] = rank;
+            home[index_of(action.chunk)] = rank;
         }
     }
     Timeline timeline;
     timeline.stages = pp;
     Progress progress(chunks, micro_batches);
-    std::vector<std::vector<Span>> tracks(position(pp));
+    std::vector<std::vector<Span>> tracks(index_of(pp));
     for (int rank = 0; rank < pp; ++rank)
-        tracks[position(rank)].reserve(actions[position(rank)].size());
-    std::vector<std::size_t> next(position(pp), 0);
-    std::vector<double> free_at(position(pp), 0);
+        tracks[index_of(rank)].reserve(actions[index_of(rank)].size());
+    std::vector<std::size_t> next(index_of(pp), 0);
+    std::vector<double> free_at(index_of(pp), 0);
     std::vector<int> ready;
     for (int rank = pp - 1; rank >= 0; --rank)
         ready.push_back(rank);
@@ -103,10 +103,10 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
     while (!ready.empty()) {
         const int rank = ready.back();
         ready.pop_back();
-        const auto& list = actions[position(rank)];
-        auto& track = tracks[position(rank)];
-        double& now = free_at[position(rank)];
-        for (std::size_t& i = next[position(rank)]; i < list.size(); ++i) {
+        const auto& list = actions[index_of(rank)];
+        auto& track = tracks[index_of(rank)];
+        double& now = free_at[index_of(rank)];
+        for (std::size_t& i = next[index_of(rank)]; i < list.size(); ++i) {
             const Action& action = list[i];
             const bool forward = action.kind == ActionKind::forward;
             // Input: the forward of the chunk before, the backward of the chunk after (or this chunk's own forward).
@@ -131,14 +131,14 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
                     progress.waiting(needed) = rank;
                     break;
                 }
-                hop = home[position(source)] == rank ? 0 : times.send_receive_s;
+                hop = home[index_of(source)] == rank ? 0 : times.send_receive_s;
                 arrival = progress.end(needed);
             }
             const double received = std::max(now, arrival);
             const double start = received + hop;
             if (hop > 0)
                 track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk, received, start});
-            const double end = start + duration_of(action.kind, times.chunks[position(action.chunk)]);
+            const double end = start + duration_of(action.kind, times.chunks[index_of(action.chunk)]);
             track.push_back({rank, span_of(action.kind), action.micro_batch, action.chunk, start, end});
             now = end;
             timeline.length_s = std::max(timeline.length_s, end);

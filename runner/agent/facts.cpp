@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/facts.h"
 
+#include "core/base/units.h"
 #include "runner/agent/file_descriptor.h"
 #include "runner/agent/network_probe.h"
 #include "runner/agent/processes.h"
@@ -19,7 +20,6 @@
 namespace fourfold {
 
 namespace {
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 
 std::string trimmed(const std::string& text)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/node_checks.h"
 
+#include "core/base/units.h"
 #include "runner/agent/facts.h"
 #include "runner/agent/file_descriptor.h"
 #include "runner/agent/load_checks.h"
@@ -25,7 +26,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kLittleDiskGib = 2, kLittleShmGib = 1;
 constexpr uint64_t kFewInodes = 10000;
 constexpr rlim_t kFewFiles = 4096;

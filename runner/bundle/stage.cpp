@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/bundle/stage.h"
 
+#include "core/base/units.h"
+
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -12,7 +14,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr double kSpareGib = 0.1; // for the run's own files
 constexpr auto kLookAgain = 200ms;
 constexpr auto kStandstill = 20s; // of a file that another session holds; a silent one lets go of it after 5 s

@@ -12,7 +12,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr const char* kMark = "measured by `fourfold probe`";
+constexpr const char* kMeasuredBy = "measured by `fourfold probe`";
 
 Problem unusable(const std::string& message, const std::string& hint)
 {
@@ -38,7 +38,8 @@ Expected<Json> cpu_of(const ProbeReport& report)
         {"memory_gib", rounded(host.facts.memory_gib / threads)},
         {"memory_bandwidth_gb_s", rounded(number_field(host.speed, "memory_bandwidth_gb_s") / threads)},
         {"peak_tflops", {{"fp32", rounded(number_field(host.speed, "gemm_tflops_fp32") / threads)}}},
-        {"multiprocessors", 0}, {"power_w", 0}, {"source", {{"memory_bandwidth_gb_s", kMark}, {"peak_tflops", kMark}}}};
+        {"multiprocessors", 0}, {"power_w", 0},
+        {"source", {{"memory_bandwidth_gb_s", kMeasuredBy}, {"peak_tflops", kMeasuredBy}}}};
 }
 
 } // namespace
@@ -91,7 +92,7 @@ Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, 
         if (link.from == link.to && link.bandwidth_gb_s > 0 && like.empty()) {
             intra = {{"bandwidth_gb_s", rounded(link.bandwidth_gb_s)}, {"latency_us", rounded(link.latency_us)},
                 {"topology", "switch"}};
-            source["intra_node"] = std::string(kMark) + ": TCP within a node, one stream";
+            source["intra_node"] = std::string(kMeasuredBy) + ": TCP within a node, one stream";
         }
     }
     if (report.network.bandwidth_gb_s && report.network.latency_us) {
@@ -100,7 +101,7 @@ Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, 
         inter["bandwidth_gb_s"] = rounded(*report.network.bandwidth_gb_s / ranks);
         inter["latency_us"] = rounded(*report.network.latency_us);
         inter["p2p_gb_s"] = rounded(*report.network.bandwidth_gb_s);
-        source["inter_node"] = std::string(kMark) + ": TCP between nodes, one stream a pair, shared by "
+        source["inter_node"] = std::string(kMeasuredBy) + ": TCP between nodes, one stream a pair, shared by "
             + std::to_string(out["gpus_per_node"].get<int64_t>()) + " ranks";
     } else if (inter.is_null()) {
         inter
@@ -125,7 +126,7 @@ Expected<std::filesystem::path> save_cluster(const ProbeReport& report, const st
     std::error_code error;
     if (std::filesystem::exists(file, error)) {
         const auto before = read_json_file(file);
-        if (!before || to_wire(object_field(*before, "source")).find(kMark) == std::string::npos)
+        if (!before || to_wire(object_field(*before, "source")).find(kMeasuredBy) == std::string::npos)
             return Problem{
                 ProblemCode::refused, "exists and does not come from a probe", "choose another id", file.string()};
     }

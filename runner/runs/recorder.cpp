@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/recorder.h"
 
+#include "core/base/units.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 namespace fourfold {
 
 namespace {
-constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 Problem file_problem(const std::string& what, const std::filesystem::path& where)
 {
@@ -152,7 +152,7 @@ Expected<Recorder::Taken> Recorder::store(int node, EventSieve::Taken taken)
         text += taken.lines[i];
         text += '\n';
     }
-    full_ = full_ || (most_gib_ > 0 && double(bytes_) + double(text.size()) > most_gib_ * kBytesPerGib);
+    full_ = full_ || (most_gib_ > 0 && double(bytes_) + double(text.size()) > most_gib_ * kGib);
     if (!full_ && !parsed.empty()) {
         FOURFOLD_CHECK(store_.append_parsed(run_, stream.name, parsed));
         if (!write_fully(stream.fd, text))

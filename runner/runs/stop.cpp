@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto kLook = 50ms;
+constexpr auto kPause = 50ms;
 constexpr auto kUntilStored = 10s; // by the program that follows the run
 
 // What the node did beyond telling its agent, in words.
@@ -37,7 +37,7 @@ Expected<std::string> stop_node(
             return node.agent->stop_note();
         if (Clock::now() > deadline)
             break;
-        std::this_thread::sleep_for(kLook);
+        std::this_thread::sleep_for(kPause);
     }
     return Problem{ProblemCode::failed, "its ranks have not ended yet", "ask again", node.name};
 }
@@ -70,7 +70,7 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
             result.problem = std::move(problem);
     }
     const auto deadline = Clock::now() + kUntilStored;
-    for (;; std::this_thread::sleep_for(kLook)) {
+    for (;; std::this_thread::sleep_for(kPause)) {
         FOURFOLD_TRY(const RunDetail detail, store.show(result.id));
         result.state = run_state(detail.summary.state);
         if (is_terminal(result.state) || stop.stop_requested() || Clock::now() > deadline)

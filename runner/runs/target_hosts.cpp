@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 4096;
 
-Problem bad(const std::string& where, std::string message, std::string hint = {})
+Problem bad_host(const std::string& where, std::string message, std::string hint = {})
 {
     return {ProblemCode::bad_input, std::move(message), std::move(hint), where};
 }
@@ -37,7 +37,7 @@ Expected<std::vector<std::string>> numbers_of(
     const std::string first = part.substr(0, dash), last = dash == std::string::npos ? first : part.substr(dash + 1);
     if (!is_number(first) || !is_number(last) || std::stol(last) < std::stol(first)
         || std::stol(last) - std::stol(first) >= long(kMostHosts))
-        return bad(where, in_quotes(text) + " has no valid range in its brackets", "as in node[01-16,20]");
+        return bad_host(where, in_quotes(text) + " has no valid range in its brackets", "as in node[01-16,20]");
     std::vector<std::string> out;
     for (long number = std::stol(first); number <= std::stol(last); ++number) {
         std::string digits = std::to_string(number);
@@ -66,7 +66,7 @@ Expected<std::vector<std::string>> expand_ranges(const std::string& text, const 
         || (close != std::string::npos && text.substr(open, close - open).find(':') != std::string::npos))
         return std::vector<std::string>{text};
     if (close == std::string::npos)
-        return bad(where, in_quotes(text) + " lacks a closing bracket");
+        return bad_host(where, in_quotes(text) + " lacks a closing bracket");
     FOURFOLD_TRY(const auto rests, expand_ranges(text.substr(close + 1), where));
     std::vector<std::string> out;
     std::size_t begin = open + 1;
@@ -78,7 +78,7 @@ Expected<std::vector<std::string>> expand_ranges(const std::string& text, const 
                 out.push_back(text.substr(0, open) + number + rest);
         }
         if (out.size() > kMostHosts)
-            return bad(where, in_quotes(text) + " names more than " + std::to_string(kMostHosts) + " hosts");
+            return bad_host(where, in_quotes(text) + " names more than " + std::to_string(kMostHosts) + " hosts");
         begin = end + 1;
     }
     return out;
@@ -102,12 +102,12 @@ Expected<void> check_place(const SshPlace& place, const std::string& where)
 {
     if (place.address.empty() || place.address.size() > 255 || place.address[0] == '-'
         || !consists_of(place.address, "._-:"))
-        return bad(where, in_quotes(place.address) + " is not a host name or address",
+        return bad_host(where, in_quotes(place.address) + " is not a host name or address",
             "letters, digits, '.', '-', '_' and ':' only");
     if (place.user.size() > 64 || (!place.user.empty() && place.user[0] == '-') || !consists_of(place.user, "._-"))
-        return bad(where, in_quotes(place.user) + " is not a user name", "letters, digits, '.', '-' and '_' only");
+        return bad_host(where, in_quotes(place.user) + " is not a user name", "letters, digits, '.', '-' and '_' only");
     if (place.port < 0 || place.port > 65535)
-        return bad(where, "the port " + std::to_string(place.port) + " is outside 1 to 65535");
+        return bad_host(where, "the port " + std::to_string(place.port) + " is outside 1 to 65535");
     return {};
 }
 
@@ -115,12 +115,12 @@ Expected<void> check_host(const TargetHost& host, const std::string& where)
 {
     FOURFOLD_CHECK(check_place({host.address, host.user, host.port, host.key_file}, where));
     if (host.ranks < 0)
-        return bad(where, "ranks must not be negative");
+        return bad_host(where, "ranks must not be negative");
     if (!host.node_address.empty()) {
         unsigned char raw[16];
         if (inet_pton(AF_INET, host.node_address.c_str(), raw) != 1
             && inet_pton(AF_INET6, host.node_address.c_str(), raw) != 1)
-            return bad(where, "node_address " + in_quotes(host.node_address) + " is not a numeric address");
+            return bad_host(where, "node_address " + in_quotes(host.node_address) + " is not a numeric address");
     }
     return {};
 }
@@ -133,13 +133,13 @@ Expected<SshPlace> place_from_text(const std::string& text, const std::string& w
         place.user = rest.substr(0, at);
         rest = rest.substr(at + 1);
         if (place.user.empty())
-            return bad(where, in_quotes(text) + " has no user before the @");
+            return bad_host(where, in_quotes(text) + " has no user before the @");
     }
     std::string port;
     if (rest.starts_with('[')) {
         const std::size_t end = rest.find(']');
         if (end == std::string::npos)
-            return bad(where, in_quotes(text) + " lacks a closing bracket");
+            return bad_host(where, in_quotes(text) + " lacks a closing bracket");
         place.address = rest.substr(1, end - 1);
         port = rest.substr(end + 1);
     } else {
@@ -150,7 +150,7 @@ Expected<SshPlace> place_from_text(const std::string& text, const std::string& w
     if (!port.empty()) {
         const auto [end, error] = std::from_chars(port.data() + 1, port.data() + port.size(), place.port);
         if (port[0] != ':' || error != std::errc{} || end != port.data() + port.size() || place.port < 1)
-            return bad(where, in_quotes(text) + " has no valid port after the colon", "as in user@host:2222");
+            return bad_host(where, in_quotes(text) + " has no valid port after the colon", "as in user@host:2222");
     }
     FOURFOLD_CHECK(check_place(place, where));
     return place;

@@ -42,7 +42,7 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook = 1s;
+constexpr std::chrono::milliseconds kFirstWait = 1s;
 
 Expected<AgentClient::Attempts> attempts_on(Node& login, const std::string& run, const std::stop_token& stop)
 {
@@ -62,7 +62,7 @@ Expected<std::optional<int>> next_attempt(
     std::string said;
     int over = 0;
     Reconnect tries;
-    std::chrono::milliseconds wait = kLook;
+    std::chrono::milliseconds wait = kFirstWait;
     for (; !stop.stop_requested(); std::this_thread::sleep_for(wait)) {
         const auto found = attempts_on(login, run, stop);
         if (!found) {
@@ -71,11 +71,11 @@ Expected<std::optional<int>> next_attempt(
                 return found.error();
             if (tries.is_news(found.error()))
                 observer.on_state(RunState::launching, found.error().line());
-            wait = std::min(*again, kLook);
+            wait = std::min(*again, kFirstWait);
             continue;
         }
         tries.reached();
-        wait = kLook;
+        wait = kFirstWait;
         if (found->last > last)
             return std::optional<int>(last + 1);
         const std::string text = "waits for its next attempt: "

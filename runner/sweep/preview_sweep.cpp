@@ -82,11 +82,6 @@ Outlook outlook_of(
     return out;
 }
 
-Json number(const std::optional<double>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 } // namespace
 
 Expected<LaunchPreview> preview_sweep(const SweepRequest& request)
@@ -107,7 +102,8 @@ Expected<LaunchPreview> preview_sweep(const SweepRequest& request)
             out.document["cells"].push_back({{"cell", cell.key()}, {"tp", layout.tp}, {"cp", layout.cp},
                 {"pp", layout.pp}, {"micro_batch", layout.micro_batch}, {"virtual_stages", layout.virtual_stages},
                 {"gpus", gpus}, {"will", outlook.will}, {"why", outlook.why}, {"hosts", outlook.hosts},
-                {"tps_per_gpu", number(outlook.tps_per_gpu)}, {"memory_gib", number(outlook.memory_gib)}});
+                {"tps_per_gpu", number_or_null(outlook.tps_per_gpu)},
+                {"memory_gib", number_or_null(outlook.memory_gib)}});
         }
     }
     out.document["runs"] = runs;

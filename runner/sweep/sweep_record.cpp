@@ -12,11 +12,6 @@ namespace fourfold {
 
 namespace {
 
-Json figure(const std::optional<double>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 std::optional<double> figure(const Json& json, const char* key)
 {
     return json.contains(key) && json[key].is_number() ? std::optional(json[key].get<double>()) : std::nullopt;
@@ -61,7 +56,8 @@ Expected<void> SweepRecord::set(const std::string& key, const CellResult& result
     Json cells = Json::object();
     for (const auto& [name, cell] : cells_)
         cells[name] = {{"status", cell.status}, {"run", cell.run}, {"why", cell.why},
-            {"tps_per_gpu", figure(cell.tps_per_gpu)}, {"predicted_tps_per_gpu", figure(cell.predicted_tps_per_gpu)}};
+            {"tps_per_gpu", number_or_null(cell.tps_per_gpu)},
+            {"predicted_tps_per_gpu", number_or_null(cell.predicted_tps_per_gpu)}};
     return write_file_atomically(file_, to_wire({{"sweep", identity_}, {"cells", std::move(cells)}}) + "\n");
 }
 

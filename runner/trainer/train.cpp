@@ -31,16 +31,6 @@ constexpr int kTracedStep = 9; // counted from 0: warmed up, and soon enough for
 std::atomic<bool> loop_runs{false};
 std::atomic<bool> stop_wanted{false};
 
-double seconds_since(Clock::time_point begin)
-{
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-Json optional_number(std::optional<double> value)
-{
-    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
-
 // One figure of every rank, in the order of the ranks.
 using OfRanks = std::vector<double>;
 
@@ -158,11 +148,11 @@ private:
             outcome.grad_norm, speed.tps_per_gpu, step_time);
         std::fflush(stdout);
         return events_.write("step",
-            {{"step", step + 1}, {"loss", optional_number(outcome.loss)},
-                {"grad_norm", optional_number(outcome.grad_norm)},
+            {{"step", step + 1}, {"loss", number_or_null(outcome.loss)},
+                {"grad_norm", number_or_null(outcome.grad_norm)},
                 {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
                 {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
-                {"mfu", optional_number(speed.mfu)},
+                {"mfu", number_or_null(speed.mfu)},
                 {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
                 {"ranks",
                     {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
@@ -216,11 +206,11 @@ private:
         interval_.begin += took;
         if (!evaluation || mesh_.world.rank() != 0)
             return {};
-        Json fields{{"step", step + 1}, {"loss", optional_number(evaluation->loss)}, {"tokens", evaluation->tokens},
+        Json fields{{"step", step + 1}, {"loss", number_or_null(evaluation->loss)}, {"tokens", evaluation->tokens},
             {"time_s", std::chrono::duration<double>(took).count()}};
         if (last) {
             FOURFOLD_TRY(const auto entropy, trainer_.unigram_entropy());
-            fields["unigram_entropy"] = optional_number(entropy);
+            fields["unigram_entropy"] = number_or_null(entropy);
         }
         std::printf("held-out loss %.4f\n", evaluation->loss);
         return events_.write("eval", fields);

@@ -27,11 +27,6 @@ at::TensorOptions tensor_options(TrainerOptions options)
         .dtype(options.fp64 ? at::kDouble : at::kFloat)
         .device(options.cuda ? at::kCUDA : at::kCPU);
 }
-
-double seconds_since(std::chrono::steady_clock::time_point begin)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 } // namespace
 
 Trainer::Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options)

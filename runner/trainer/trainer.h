@@ -12,6 +12,7 @@
 #include "runner/trainer/optim/adamw.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -31,6 +32,11 @@ struct StepOutcome {
     bool stop = false; // some rank was asked to stop
     double data_time_s = 0; // this rank's wait for data
 };
+
+inline double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 class Trainer {
 public:

@@ -36,7 +36,7 @@ namespace {
 constexpr int kStepsReadAtOnce = 2000;
 constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
-const QList<int> kWidths{104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136}; // a column each
+const QList<int> kHistoryWidths{104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136}; // a column each
 } // namespace
 
 HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
@@ -128,7 +128,7 @@ QWidget* HistoryPage::makeTable()
     m_table->sortByColumn(HistoryModel::created, Qt::DescendingOrder);
     m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
     m_table->setAccessibleName(tr("Stored runs"));
-    m_table->setWidths(kWidths);
+    m_table->setWidths(kHistoryWidths);
     m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
         HistoryModel::mostOff, HistoryModel::tags});
     m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends

@@ -31,7 +31,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kOutputMilliseconds = 1500;
-constexpr int kMostTerms = 2; // told of how a trace differs
+constexpr int kMostDifferences = 2; // told of how a trace differs
 
 QPlainTextEdit* makeText(const QString& name)
 {
@@ -265,7 +265,7 @@ void RunDetails::showTrace()
         m_live.predictedTrace() ? TimelineScene(*m_live.predictedTrace()) : TimelineScene(), tr("as planned"), longest);
     const bool both = m_live.trace() && m_live.predictedTrace();
     m_difference->setText(
-        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), kMostTerms) : QString());
+        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), kMostDifferences) : QString());
     m_difference->setToolTip(both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), 100) : QString());
     m_difference->setVisible(both);
 }

@@ -21,7 +21,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kPanelWidth = 340;
+constexpr int kFormWidth = 340;
 const QString kLocal = QStringLiteral("local");
 const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
 
@@ -54,7 +54,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_sweep(new QPushButton(tr("Measure a table\u2026")))
     , m_restart(new QPushButton(tr("Restart")))
 {
-    fixWidth(this, kPanelWidth);
+    fixWidth(this, kFormWidth);
     usePanelStyle(this);
     auto* title = new QLabel(tr("Run this plan"));
     title->setProperty("role", "paneltitle");

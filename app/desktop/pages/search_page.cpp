@@ -41,7 +41,7 @@ const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
               kParetoOnly = QStringLiteral("paretoOnly");
 
-const QList<int> kWidths{24, 46, 54, 42, 42, 42, 52, 42, 46, 54, 96, 78, 92, 70, 78, 54, 66, 78, 124};
+const QList<int> kSearchWidths{24, 46, 54, 42, 42, 42, 52, 42, 46, 54, 96, 78, 92, 70, 78, 54, 66, 78, 124};
 
 QLabel* makeNote(const char* role, QLabel* label = new QLabel)
 {
@@ -165,7 +165,7 @@ QWidget* SearchPage::makeResults()
     m_table->setItemDelegate(new LevelDelegate(ResultsModel::LevelRole, m_table));
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
-    m_table->setWidths(kWidths);
+    m_table->setWidths(kSearchWidths);
     auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);

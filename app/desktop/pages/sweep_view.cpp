@@ -26,7 +26,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kFewestRows = 3; // of a job worth a map of its own
+constexpr int kFewestJobs = 3; // of a job worth a map of its own
 const QString kOtherFile = QStringLiteral("file");
 
 QComboBox* makeCombo(const QString& name, const QString& accessible)
@@ -195,7 +195,7 @@ void SweepView::setShow(HeatShow show)
 void SweepView::fillJobs()
 {
     m_jobs = m_tableRead ? jobsOf(*m_tableRead) : std::vector<TableJob>();
-    std::erase_if(m_jobs, [](const TableJob& job) { return job.rows < kFewestRows; });
+    std::erase_if(m_jobs, [](const TableJob& job) { return job.rows < kFewestJobs; });
     const QSignalBlocker blocker(m_job);
     m_job->clear();
     m_job->addItem(tr("The open plan"));

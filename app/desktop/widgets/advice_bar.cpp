@@ -13,7 +13,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kHeight = 36;
+constexpr int kBarHeight = 36;
 }
 
 AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
@@ -24,7 +24,7 @@ AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
     , m_all(new QPushButton(tr("All changes")))
 {
     setProperty("role", "frame");
-    fixHeight(this, kHeight); // it says something else after every edit, but nothing may jump
+    fixHeight(this, kBarHeight); // it says something else after every edit, but nothing may jump
     m_text->setObjectName(QStringLiteral("adviceText"));
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);

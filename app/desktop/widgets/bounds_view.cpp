@@ -13,9 +13,9 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kNameWidth = 230;
+constexpr int kBoundNameWidth = 230;
 constexpr int kVerdictWidth = 430;
-constexpr int kLegendHeight = 26;
+constexpr int kBoundsLegendHeight = 26;
 
 QString linkName(LinkKind link)
 {
@@ -69,7 +69,7 @@ void BoundsView::clear()
 
 double BoundsView::rowHeight(const QRect& area) const
 {
-    return std::min(double(px(38)), double(area.height() - px(kLegendHeight)) / double(m_bounds.links.size()));
+    return std::min(double(px(38)), double(area.height() - px(kBoundsLegendHeight)) / double(m_bounds.links.size()));
 }
 
 void BoundsView::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -82,7 +82,7 @@ void BoundsView::paintBody(QPainter& painter, const QRect& area, const Theme& th
     for (const LinkBound& link : m_bounds.links)
         longest = std::max({longest, link.bound.compute_s(link.batch), link.bound.communication_s(link.batch)});
     const double height = rowHeight(area);
-    double y = area.top() + px(kLegendHeight);
+    double y = area.top() + px(kBoundsLegendHeight);
     for (const LinkBound& link : m_bounds.links) {
         paintRow(painter, QRectF(area.left(), y, area.width(), height), link, longest, theme);
         y += height;
@@ -97,18 +97,18 @@ void BoundsView::paintRow(
     const QString name
         = tr("%1, %2 over the %3")
               .arg(parallelismName(link.parallelism), counted(link.ranks, tr("rank")), linkName(link.link));
-    cut().draw(painter, QRectF(line.left(), line.top(), px(kNameWidth) - px(8), line.height()),
+    cut().draw(painter, QRectF(line.left(), line.top(), px(kBoundNameWidth) - px(8), line.height()),
         Qt::AlignLeft | Qt::AlignVCenter, name);
     const double verdict = std::min(double(px(kVerdictWidth)), line.width() * 0.45);
-    const double room = line.width() - px(kNameWidth) - verdict - px(12);
+    const double room = line.width() - px(kBoundNameWidth) - verdict - px(12);
     const double bar = std::max(3.0, std::min(double(px(11)), line.height() / 2 - 3));
     const double top = line.center().y() - bar - 1;
     const auto length
         = [&](double seconds) { return longest > 0 ? std::max(1.0, std::round(seconds / longest * room)) : 1.0; };
-    fillShape(painter, QRectF(line.left() + px(kNameWidth), top, length(link.bound.compute_s(link.batch)), bar),
+    fillShape(painter, QRectF(line.left() + px(kBoundNameWidth), top, length(link.bound.compute_s(link.batch)), bar),
         theme.forward, Fill::solid, theme);
     fillShape(painter,
-        QRectF(line.left() + px(kNameWidth), top + bar + 2, length(link.bound.communication_s(link.batch)), bar),
+        QRectF(line.left() + px(kBoundNameWidth), top + bar + 2, length(link.bound.communication_s(link.batch)), bar),
         theme.communication, Fill::hatched, theme);
     const bool hidden = link.compute_bound();
     painter.setFont(scaledFont(-0.5));
@@ -133,7 +133,7 @@ QString BoundsView::tipAt(const QPoint& point) const
     if (isEmpty())
         return {};
     const QRect area = bodyArea();
-    const double index = (point.y() - area.top() - px(kLegendHeight)) / rowHeight(area);
+    const double index = (point.y() - area.top() - px(kBoundsLegendHeight)) / rowHeight(area);
     if (index < 0 || index >= double(m_bounds.links.size()))
         return {};
     const LinkBound& link = m_bounds.links[static_cast<std::size_t>(index)];

@@ -31,7 +31,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendLine = 17; // lengths at 100 % zoom
+constexpr int kChartLegendLine = 17; // lengths at 100 % zoom
 constexpr int kAxisRoom = 72, kLabelMargin = 18;
 constexpr int kBelowBars = 34, kBelowCurves = 54, kTickHeight = 22;
 constexpr int kLeastLetters = 7; // of a cut name
@@ -331,7 +331,7 @@ QString ComparisonChart::legendName(std::size_t series) const
 ComparisonChart::Legend ComparisonChart::legend(const QRect& area) const
 {
     const Legend above = legendAbove(area);
-    const bool low = above.entries.empty() || above.entries.back().at.y() < area.top() + 2 * px(kLegendLine);
+    const bool low = above.entries.empty() || above.entries.back().at.y() < area.top() + 2 * px(kChartLegendLine);
     return low ? above : legendBeside(area);
 }
 
@@ -344,7 +344,7 @@ ComparisonChart::Legend ComparisonChart::legendAbove(const QRect& area) const
         const int most = area.width() / 2 - px(32);
         const int width = px(32) + std::min(most, lineWidth(font, legendName(i)));
         if (at.x() > area.left() && at.x() + width > area.right() + px(16))
-            at = QPoint(area.left(), at.y() + px(kLegendLine));
+            at = QPoint(area.left(), at.y() + px(kChartLegendLine));
         legend.entries.push_back({at, legendName(i), most, i});
         at.rx() += width;
     }
@@ -361,10 +361,10 @@ ComparisonChart::Legend ComparisonChart::legendBeside(const QRect& area) const
         longest = std::max(longest, lineWidth(font, legendName(i)));
     const int width = std::min(px(16) + longest, area.width() * 2 / 5);
     Legend legend{{}, area.adjusted(0, 0, -width - px(10), 0)};
-    const auto lines = static_cast<std::size_t>(std::max(1, area.height() / px(kLegendLine)));
+    const auto lines = static_cast<std::size_t>(std::max(1, area.height() / px(kChartLegendLine)));
     const std::size_t named = legendCount() > lines ? lines - 1 : legendCount();
     QPoint at(area.right() + 1 - width, area.top() + px(10));
-    for (std::size_t i = 0; i < named; ++i, at.ry() += px(kLegendLine))
+    for (std::size_t i = 0; i < named; ++i, at.ry() += px(kChartLegendLine))
         legend.entries.push_back({at, legendName(i), width - px(16), i});
     if (named < legendCount())
         legend.entries.push_back(

@@ -11,8 +11,8 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kHeight = 112;
-constexpr double kStaleOpacity = 0.45;
+constexpr int kCardHeight = 112;
+constexpr double kStaleCardOpacity = 0.45;
 
 QColor meterColor(Tone tone, const Theme& theme)
 {
@@ -23,7 +23,7 @@ QColor meterColor(Tone tone, const Theme& theme)
 FigureCard::FigureCard(QWidget* parent)
     : Card({}, parent)
 {
-    fixHeight(this, kHeight);
+    fixHeight(this, kCardHeight);
     limitWidth(this, kLeastWidth);
 }
 
@@ -95,7 +95,7 @@ void FigureCard::paintEvent(QPaintEvent* event)
     painter.setFont(scaledFont(-0.5, QFont::Medium));
     cut().draw(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
 
-    painter.setOpacity(isStale() ? kStaleOpacity : 1);
+    painter.setOpacity(isStale() ? kStaleCardOpacity : 1);
     painter.setPen(theme.text);
     painter.setFont(scaledFont(9, QFont::DemiBold));
     const int baseline = px(54);

@@ -13,7 +13,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendHeight = 22;
+constexpr int kChartLegendHeight = 22;
 constexpr int kXLabelHeight = 18;
 constexpr qsizetype kDense = 300; // points
 
@@ -130,7 +130,7 @@ LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics
         high = std::max(high, *m_level);
     }
     Axes axes;
-    axes.plot = QRectF(area.adjusted(0, px(kLegendHeight), -px(4), -px(kXLabelHeight)));
+    axes.plot = QRectF(area.adjusted(0, px(kChartLegendHeight), -px(4), -px(kXLabelHeight)));
     const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
     const double bottom = low >= 0 && low < (high - low) * 1.5 ? 0 : low - room;
     axes.yStep = axisStep(high + room - bottom, std::max(3, static_cast<int>(axes.plot.height()) / px(32)));

@@ -15,13 +15,13 @@
 namespace fourfold::ui {
 
 namespace {
-struct Layer {
+struct Area {
     const char* name;
     QColor Theme::*color;
     Card::Fill fill;
 };
 // In the order of MemoryPoint::gib.
-constexpr Layer kLayers[]{{QT_TRANSLATE_NOOP("MemoryOverTime", "Weights"), &Theme::weights, Card::Fill::solid},
+constexpr Area kAreas[]{{QT_TRANSLATE_NOOP("MemoryOverTime", "Weights"), &Theme::weights, Card::Fill::solid},
     {QT_TRANSLATE_NOOP("MemoryOverTime", "Gradients"), &Theme::gradients, Card::Fill::dotted},
     {QT_TRANSLATE_NOOP("MemoryOverTime", "Optimizer"), &Theme::optimizer, Card::Fill::solid},
     {QT_TRANSLATE_NOOP("MemoryOverTime", "Activations"), &Theme::activations, Card::Fill::solid},
@@ -101,7 +101,7 @@ void MemoryOverTime::paintBody(QPainter& painter, const QRect& area, const Theme
 void MemoryOverTime::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
     int x = area.left();
-    for (const Layer& layer : kLayers)
+    for (const Area& layer : kAreas)
         x = drawLegend(painter, x, area.top() + px(10), theme.*layer.color, tr(layer.name), layer.fill, theme);
 }
 
@@ -133,7 +133,7 @@ void MemoryOverTime::paintStack(QPainter& painter, const Axes& axes, const Theme
     const double scale = axes.plot.height() / axes.top;
     std::vector<double> level(stack.size(), 0);
     painter.setPen(Qt::NoPen);
-    for (std::size_t layer = 0; layer < std::size(kLayers); ++layer) {
+    for (std::size_t layer = 0; layer < std::size(kAreas); ++layer) {
         QPolygonF shape;
         for (std::size_t x = 0; x < stack.size(); ++x)
             shape << QPointF(axes.plot.left() + double(x), axes.plot.bottom() - level[x] * scale);
@@ -141,11 +141,11 @@ void MemoryOverTime::paintStack(QPainter& painter, const Axes& axes, const Theme
             level[x] += stack[x][layer];
             shape << QPointF(axes.plot.left() + double(x), axes.plot.bottom() - level[x] * scale);
         }
-        painter.setBrush(theme.*kLayers[layer].color);
+        painter.setBrush(theme.*kAreas[layer].color);
         painter.drawPolygon(shape);
         const QColor veil(255, 255, 255, theme.dark ? 105 : 130);
-        if (kLayers[layer].fill != Fill::solid) {
-            painter.setBrush(QBrush(veil, kLayers[layer].fill == Fill::hatched ? Qt::BDiagPattern : Qt::Dense6Pattern));
+        if (kAreas[layer].fill != Fill::solid) {
+            painter.setBrush(QBrush(veil, kAreas[layer].fill == Fill::hatched ? Qt::BDiagPattern : Qt::Dense6Pattern));
             painter.drawPolygon(shape);
         }
     }
@@ -185,8 +185,8 @@ void MemoryOverTime::paintCursor(QPainter& painter, const Axes& axes, const Them
     painter.setPen(QPen(theme.text, 1));
     painter.drawLine(QPointF(x, axes.plot.top()), QPointF(x, axes.plot.bottom()));
     QStringList lines{tr("%1: %2 GiB").arg(duration(*m_cursor), gib(point->total()))};
-    for (std::size_t layer = std::size(kLayers); layer-- > 0;)
-        lines << QStringLiteral("%1 %2").arg(tr(kLayers[layer].name), gib(point->gib[layer]));
+    for (std::size_t layer = std::size(kAreas); layer-- > 0;)
+        lines << QStringLiteral("%1 %2").arg(tr(kAreas[layer].name), gib(point->gib[layer]));
     painter.setFont(scaledFont(-0.75));
     int widest = 0;
     for (const QString& text : lines)

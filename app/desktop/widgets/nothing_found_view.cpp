@@ -15,7 +15,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kTextWidth = 760;
 
-QLabel* makeLine(const char* role)
+QLabel* sentenceLine(const char* role)
 {
     auto* label = new QLabel;
     label->setProperty("role", role);
@@ -37,9 +37,9 @@ QString sentence(const std::string& words)
 NothingFoundView::NothingFoundView(CureFinder& finder, QWidget* parent)
     : QWidget(parent)
     , m_finder(finder)
-    , m_obstacle(makeLine("heading"))
-    , m_nearest(makeLine("muted"))
-    , m_lead(makeLine("heading"))
+    , m_obstacle(sentenceLine("heading"))
+    , m_nearest(sentenceLine("muted"))
+    , m_lead(sentenceLine("heading"))
     , m_cures(new QVBoxLayout)
 {
     setAccessibleName(tr("Nothing found"));
@@ -76,11 +76,11 @@ QString NothingFoundView::text() const
 void NothingFoundView::addCure(std::size_t index, const Advice& cure)
 {
     const ResolvedPlan& plan = cure.edit.plan;
-    auto* outcome = makeLine("");
+    auto* outcome = sentenceLine("");
     outcome->setText(
         tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
             .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib)));
-    auto* change = makeLine("muted");
+    auto* change = sentenceLine("muted");
     change->setText(tr("%1, against the nearest layout")
                         .arg(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192"))));
     auto* apply = new QPushButton(tr("Put into the plan"));

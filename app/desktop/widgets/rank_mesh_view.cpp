@@ -15,10 +15,10 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendHeight = 24;
-constexpr int kTextLine = 15, kTextWidth = 264; // of the words beside or under the picture
+constexpr int kMeshLegendHeight = 24;
+constexpr int kTextLine = 15, kWordsWidth = 264; // of the words beside or under the picture
 constexpr int kRoomBeside = 700; // from this width on they stand beside it
-constexpr int kLabelWidth = 52; // "node 120"
+constexpr int kNodeWidth = 52; // "node 120"
 constexpr double kLeastCell = 2.5; // pixels
 constexpr double kMostCellWidth = 120, kMostCellHeight = 76;
 
@@ -78,14 +78,14 @@ void RankMeshView::showMesh(RankMesh mesh)
 RankMeshView::Grid RankMeshView::gridNow() const
 {
     Grid grid;
-    const QRect body = bodyArea().adjusted(0, px(kLegendHeight), 0, 0);
+    const QRect body = bodyArea().adjusted(0, px(kMeshLegendHeight), 0, 0);
     const bool beside = body.width() >= px(kRoomBeside);
     const int lineCount = 2 + static_cast<int>(m_mesh.describeGroups().size());
     const int below = lineCount * px(kTextLine) + px(4);
-    grid.text = beside ? body.adjusted(body.width() - px(kTextWidth), 0, 0, 0)
+    grid.text = beside ? body.adjusted(body.width() - px(kWordsWidth), 0, 0, 0)
                        : QRect(body.left(), body.bottom() + 1 - below, body.width(), below);
-    const int labels = m_mesh.nodes() > 1 ? px(kLabelWidth) : 0;
-    grid.area = QRectF(body.adjusted(labels, 0, beside ? -px(kTextWidth + 16) : 0, beside ? 0 : -below - px(6)));
+    const int labels = m_mesh.nodes() > 1 ? px(kNodeWidth) : 0;
+    grid.area = QRectF(body.adjusted(labels, 0, beside ? -px(kWordsWidth + 16) : 0, beside ? 0 : -below - px(6)));
 
     const int perNode = std::min(m_mesh.perNode(), std::max(1, m_mesh.ranks()));
     const int nodes = m_mesh.nodes();
@@ -207,7 +207,7 @@ void RankMeshView::paintNodes(QPainter& painter, const Grid& grid, const Theme& 
     const double height = grid.nodeHeight - grid.gap;
     const int every = std::max(1, static_cast<int>(std::ceil(painter.fontMetrics().height() / grid.nodeHeight)));
     for (int line = 0; m_mesh.nodes() > 1 && line * grid.columns < grid.nodes; line += every) {
-        const QRectF place(bodyArea().left(), grid.area.top() + line * grid.nodeHeight, px(kLabelWidth - 6), height);
+        const QRectF place(bodyArea().left(), grid.area.top() + line * grid.nodeHeight, px(kNodeWidth - 6), height);
         painter.drawText(
             place, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, tr("node %1").arg(line * grid.columns));
     }

@@ -18,7 +18,7 @@ namespace {
 constexpr int kNameWidth = 116;
 constexpr int kShareWidth = 52;
 constexpr int kTimeWidth = 62; // room for the number behind the longest bar
-constexpr int kLegendHeight = 26;
+constexpr int kSplitLegendHeight = 26;
 constexpr int kLeastLine = 15;
 constexpr int kHiddenAlpha = 75;
 
@@ -74,7 +74,7 @@ QSize StepSplit::minimumSizeHint() const
 
 QRect StepSplit::rowsArea(const QRect& area) const
 {
-    return area.adjusted(0, px(kLegendHeight), 0, 0);
+    return area.adjusted(0, px(kSplitLegendHeight), 0, 0);
 }
 
 void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& theme)

@@ -16,7 +16,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kLegendHeight = 20;
+constexpr int kTimelineLegendHeight = 20;
 constexpr int kAxisHeight = 18;
 constexpr int kOverviewHeight = 26;
 constexpr int kOverviewGap = 10;
@@ -65,7 +65,8 @@ TimelineView::Geometry TimelineView::geometryNow() const
 {
     Geometry at;
     const QRect body = bodyArea();
-    at.rows = body.adjusted(namesWidth(), px(kLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
+    at.rows
+        = body.adjusted(namesWidth(), px(kTimelineLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
     const int rows = std::max(1, m_scene.rows());
     const double tallest = std::max(double(px(kTallestRow)), double(px(kFewRows)) / rows);
     at.rowHeight = std::min(tallest, double(at.rows.height()) / rows);

@@ -8,15 +8,6 @@
 
 namespace fourfold {
 
-namespace {
-
-Json figure(const std::optional<double>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
-} // namespace
-
 Json measured_run(const ResolvedPlan& plan, const std::string& identity, const std::string& name,
     const std::string& state, const std::string& problem, const std::vector<Json>& events)
 {
@@ -42,8 +33,8 @@ Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std
         std::vector<Json> events;
         if (row.ran())
             events.push_back({{"seq", 0}, {"time", time}, {"rank", 0}, {"event", "step"}, {"step", 1},
-                {"step_time_s", figure(row.step_time_s)}, {"tps_per_gpu", figure(row.tps_per_gpu)},
-                {"memory_peak_gib", figure(row.memory_gib)}});
+                {"step_time_s", number_or_null(row.step_time_s)}, {"tps_per_gpu", number_or_null(row.tps_per_gpu)},
+                {"memory_peak_gib", number_or_null(row.memory_gib)}});
         events.push_back({{"seq", events.size()}, {"time", time}, {"rank", 0}, {"event", "end"}, {"status", state}});
         out.push_back(measured_run(row.plan, identity, row.source + " " + row.table + " " + row.row, state,
             row.crashed() ? "measured elsewhere as " + state : "", events));

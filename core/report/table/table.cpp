@@ -56,6 +56,12 @@ std::string shown_number(double value, int decimals)
     return digits;
 }
 
+std::string shown_number(double value)
+{
+    const double size = std::abs(value);
+    return shown_number(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4);
+}
+
 std::string shown(const Cell& cell, const Column& column)
 {
     struct Visitor {

@@ -48,6 +48,8 @@ struct Table {
 // How people see one value of a column: "7,598", "4.9 %", "-" for unknown. Numbers have thousands separators.
 std::string shown(const Cell& cell, const Column& column);
 std::string shown_number(double value, int decimals);
+// Three significant digits or so.
+std::string shown_number(double value);
 
 // What a spreadsheet takes for text: an apostrophe stands before what it would run as a formula ("=1+1", "@x", and what
 // begins with a sign but is no number). The CSV reader (core/calibration/csv.h) takes it away again.

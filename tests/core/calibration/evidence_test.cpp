@@ -2,6 +2,7 @@
 // "measured", "calibrated", "extrapolated", and where no interval is given.
 #include "core/calibration/published_layouts.h"
 #include "core/predict/interval.h"
+#include "tests/core/calibration/presets_of_tests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +13,6 @@ namespace fourfold::test {
 namespace {
 
 using testing::HasSubstr;
-
-const Presets& presets()
-{
-    static const Presets all({std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets"});
-    return all;
-}
 
 ResolvedPlan plan_of(int gpus, const Json& layout, const char* cluster = "tsubame4", const char* stack = "megatron-lm",
     const Json& training = {{"seq_len", 8192}, {"global_batch", 1024}})

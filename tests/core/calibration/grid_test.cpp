@@ -2,6 +2,7 @@
 // Grids and shapes beside measurements: the file of layouts, which rows belong to a plan, errors by hand.
 #include "core/calibration/measured_grid.h"
 #include "core/calibration/measured_shapes.h"
+#include "tests/core/calibration/presets_of_tests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,14 +14,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const std::filesystem::path kPresets = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets";
-
-const Presets& presets()
-{
-    static const Presets all({kPresets});
-    return all;
-}
 
 MeasuredTable table(const std::string& text)
 {

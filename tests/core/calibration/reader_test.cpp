@@ -4,6 +4,7 @@
 #include "core/calibration/measured_table.h"
 #include "core/model/flops.h"
 #include "core/report/table/table.h"
+#include "tests/core/calibration/presets_of_tests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,14 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const std::filesystem::path kPresets = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets";
-
-const Presets& presets()
-{
-    static const Presets all({kPresets});
-    return all;
-}
 
 const TableSources& sources()
 {

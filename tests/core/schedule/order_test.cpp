@@ -10,16 +10,16 @@
 namespace fourfold {
 namespace {
 
-struct Case {
+struct OrderCase {
     Schedule schedule;
     int pp, virtual_stages, micro_batches;
 };
 
-class ScheduleOrders : public testing::TestWithParam<Case> { };
+class ScheduleOrders : public testing::TestWithParam<OrderCase> { };
 
 TEST_P(ScheduleOrders, TimesAreThoseOfTheSimulation)
 {
-    const Case& c = GetParam();
+    const OrderCase& c = GetParam();
     const auto actions = make_schedule(c.schedule, c.pp, c.virtual_stages, c.micro_batches);
     ASSERT_TRUE(actions) << actions.error().line();
     const ScheduleOrder order(*actions, c.virtual_stages);
@@ -45,9 +45,9 @@ TEST_P(ScheduleOrders, TimesAreThoseOfTheSimulation)
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedules, ScheduleOrders,
-    testing::Values(Case{Schedule::gpipe, 4, 1, 6}, Case{Schedule::one_f_one_b, 1, 1, 5},
-        Case{Schedule::one_f_one_b, 4, 1, 9}, Case{Schedule::interleaved, 4, 3, 8}, Case{Schedule::zb_h1, 4, 1, 8},
-        Case{Schedule::zb_v, 4, 2, 8}));
+    testing::Values(OrderCase{Schedule::gpipe, 4, 1, 6}, OrderCase{Schedule::one_f_one_b, 1, 1, 5},
+        OrderCase{Schedule::one_f_one_b, 4, 1, 9}, OrderCase{Schedule::interleaved, 4, 3, 8},
+        OrderCase{Schedule::zb_h1, 4, 1, 8}, OrderCase{Schedule::zb_v, 4, 2, 8}));
 
 } // namespace
 } // namespace fourfold

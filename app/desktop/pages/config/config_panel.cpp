@@ -21,7 +21,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kPanelWidth = 340; // at least
 
-QLabel* makeLine(const char* role)
+QLabel* remarkLine(const char* role)
 {
     auto* label = new QLabel;
     label->setWordWrap(true);
@@ -47,10 +47,10 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     , m_hardware(new HardwareSection(document))
     , m_layout(new LayoutSection(document))
     , m_batch(new BatchSection(document))
-    , m_verdict(makeLine("good"))
-    , m_verdictRest(makeLine("normal"))
-    , m_otherReasons(makeLine("bad"))
-    , m_unknownKeys(makeLine("warning"))
+    , m_verdict(remarkLine("good"))
+    , m_verdictRest(remarkLine("normal"))
+    , m_otherReasons(remarkLine("bad"))
+    , m_unknownKeys(remarkLine("warning"))
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     usePanelStyle(this);
