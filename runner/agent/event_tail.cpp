@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr std::size_t kHead = 32; // bytes of a line that hold its number
 constexpr off_t kLookBack = 64 << 10;
-constexpr std::size_t kMostBytes = 2 * kMaxEventLine; // a line that does not fit is no event
+constexpr std::size_t kMostLineBytes = 2 * kMaxEventLine; // a line that does not fit is no event
 
 // As read(2), until the file's end or the block is full; -1 with errno set.
 ssize_t read_at(int fd, std::string& block, off_t offset)
@@ -133,7 +133,7 @@ Expected<EventTail::Part> EventTail::next()
         whole = got > 0 ? block_.rfind('\n', static_cast<std::size_t>(got) - 1) + 1 : 0;
         if (whole > 0 || static_cast<std::size_t>(got) < size)
             break;
-        if (size >= kMostBytes) {
+        if (size >= kMostLineBytes) {
             FOURFOLD_TRY(const off_t end, end_of_line(offset_));
             if (end > 0) {
                 part.skipped = end - offset_;

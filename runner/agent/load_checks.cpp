@@ -18,7 +18,7 @@ namespace fourfold {
 namespace {
 
 constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
-constexpr double kSeconds = 20;
+constexpr double kLoadSeconds = 20;
 constexpr std::size_t kMostText = 300;
 
 // "2.27.5" of "NCCL version 2.27.5+cuda13.0" somewhere in the library.
@@ -75,7 +75,7 @@ Expected<void> check_trainer_loads(const RunSpec& spec, const std::filesystem::p
         = (folder / "bin").string() + (others == before.end() || others->second.empty() ? "" : ":" + others->second);
     const std::string program = (folder / spec.program).string();
     const std::string complaint = loader_complaint(
-        output_of({kLoader, "--library-path", libraries.c_str(), "--list", program.c_str()}, kSeconds, true));
+        output_of({kLoader, "--library-path", libraries.c_str(), "--list", program.c_str()}, kLoadSeconds, true));
     if (complaint.empty())
         return {};
     const bool driver = complaint.find("libcuda.so") != std::string::npos;
@@ -110,7 +110,7 @@ Json nccl_checks()
     const std::string& file = *ours;
     const std::string version = nccl_version(file);
     // The loader maps and relocates what it is to preload, and says so when it cannot.
-    const std::string said = output_of({kLoader, "--preload", file.c_str(), "/bin/true"}, kSeconds, true);
+    const std::string said = output_of({kLoader, "--preload", file.c_str(), "/bin/true"}, kLoadSeconds, true);
     const bool loads = said.find("cannot be preloaded") == std::string::npos && loader_complaint(said).empty()
         && access(kLoader, X_OK) == 0;
     out.push_back(finding("NCCL", loads ? "info" : "warning",

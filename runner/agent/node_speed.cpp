@@ -15,7 +15,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kSeconds = 0.3; // of each measurement
+constexpr double kMeasuredSeconds = 0.3; // of each measurement
 constexpr std::size_t kCopyBytes = 32u << 20; // of each thread: beyond the caches
 // One tile of a matrix product, small enough for the first cache: C[rows x columns] += A[rows x depth] * B.
 constexpr int kRows = 6, kColumns = 32, kDepth = 256;
@@ -77,7 +77,7 @@ double rate(std::size_t threads, const std::function<double(const std::atomic<bo
         const double begin = monotonic_seconds();
         for (std::size_t i = 0; i < threads; ++i)
             all.emplace_back([&, i] { done[i] = work(stop); });
-        while (monotonic_seconds() - begin < kSeconds)
+        while (monotonic_seconds() - begin < kMeasuredSeconds)
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         stop = true;
     }

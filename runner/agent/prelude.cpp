@@ -26,7 +26,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 4u << 20; // of the environment
+constexpr std::size_t kMostEnvironmentBytes = 4u << 20; // of the environment
 constexpr uint64_t kLogPart
     = 1u << 20; // of prelude.log: so much of its beginning, and at most twice as much of its end
 
@@ -317,8 +317,8 @@ Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& 
         return failed("did not end within " + std::to_string(static_cast<int>(spec.limits.prelude_s)) + " s");
     if (integer_field(said, "status", -1) != 0)
         return failed("failed");
-    const std::string text = slurp("/proc/self/fd/" + std::to_string(left.get()), kMostBytes + 1);
-    if (text.size() > kMostBytes)
+    const std::string text = slurp("/proc/self/fd/" + std::to_string(left.get()), kMostEnvironmentBytes + 1);
+    if (text.size() > kMostEnvironmentBytes)
         return failed("left an environment of more than 4 MiB");
     prelude.environment = without_session(parse(text), environment_of_process());
     if (prelude.environment.empty())

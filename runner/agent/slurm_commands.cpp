@@ -23,7 +23,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kSeconds = 15; // slurmctld's own time-outs are of this size
+constexpr double kCommandSeconds = 15; // slurmctld's own time-outs are of this size
 constexpr std::array<const char*, 4> kPlaces{
     "/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/cm/shared/apps/slurm/current/bin"};
 
@@ -86,7 +86,7 @@ SlurmAnswer call(std::vector<std::string> words)
         _exit(127);
     }
     out.close();
-    const double deadline = monotonic_seconds() + kSeconds;
+    const double deadline = monotonic_seconds() + kCommandSeconds;
     std::array<char, 4096> block{};
     while (monotonic_seconds() < deadline && result.text.size() < (1u << 20)) {
         pollfd waiting{in.get(), POLLIN, 0};

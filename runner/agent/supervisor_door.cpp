@@ -19,7 +19,7 @@ namespace fourfold {
 
 namespace {
 
-constexpr ssize_t kMostBytes = 1 << 20; // of a question; an `error` event with the last lines of a log
+constexpr ssize_t kMostQuestionBytes = 1 << 20; // of a question; an `error` event with the last lines of a log
 constexpr std::size_t kMostVisitors = 64;
 constexpr double kBetweenLooks = 1;
 
@@ -51,7 +51,7 @@ std::optional<Json> receive(int fd, bool& closed)
     do {
         size = recv(fd, nullptr, 0, MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC); // of the whole message
     } while (size < 0 && errno == EINTR);
-    closed = size == 0 || size > kMostBytes || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+    closed = size == 0 || size > kMostQuestionBytes || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
     if (size <= 0 || closed)
         return {};
     std::string text(static_cast<std::size_t>(size), '\0');
