@@ -11,13 +11,13 @@
 namespace fourfold {
 namespace {
 
-const std::filesystem::path kRoot = FOURFOLD_SOURCE_DIR;
+const std::filesystem::path kCheckout = FOURFOLD_SOURCE_DIR;
 
 // Runs the checks of packaging/cmake/FourfoldTorch.cmake alone, which end before any target is made when they fail.
 CommandResult check_libtorch(const std::string& libtorch)
 {
     return shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -DFOURFOLD_LIBTORCH=" + shell_word(libtorch) + " -P "
-        + shell_word(kRoot / "packaging/cmake/FourfoldTorch.cmake"));
+        + shell_word(kCheckout / "packaging/cmake/FourfoldTorch.cmake"));
 }
 
 // CMake wraps long messages.
@@ -38,7 +38,7 @@ TEST(Configure, WithAnEmptyLibTorchFolderTheWholeProjectStopsWithOneClearMessage
     const ScratchFolder scratch;
     const std::filesystem::path libtorch = scratch.path() / "empty";
     std::filesystem::create_directory(libtorch);
-    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S " + shell_word(kRoot)
+    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S " + shell_word(kCheckout)
         + " -B " + shell_word(scratch.path() / "build")
         + " -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -DFOURFOLD_LIBTORCH=" + shell_word(libtorch));
     EXPECT_NE(result.status, 0);
@@ -85,7 +85,7 @@ TEST(Configure, AnUnfinishedLibTorchIsNamed)
 TEST(Configure, ThePlannerAloneNeedsNoLibTorch)
 {
     const ScratchFolder scratch;
-    const CommandResult result = shell("cd " + shell_word(kRoot)
+    const CommandResult result = shell("cd " + shell_word(kCheckout)
         + " && env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE
           " --preset planner -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -B "
         + shell_word(scratch.path()));
@@ -122,7 +122,7 @@ CommandResult check_version(const std::string& library, const std::string& versi
 {
     const ScratchFolder scratch;
     std::ofstream(scratch.path() / "check.cmake")
-        << "include(" << (kRoot / "packaging/cmake/FourfoldVersions.cmake").string() << ")\nfourfold_not_below("
+        << "include(" << (kCheckout / "packaging/cmake/FourfoldVersions.cmake").string() << ")\nfourfold_not_below("
         << library << " \"" << version << "\")\n";
     return shell(FOURFOLD_CMAKE " -P " + shell_word(scratch.path() / "check.cmake"));
 }
@@ -155,7 +155,7 @@ TEST(Configure, TheWholeProjectStopsAtAnOldLibssh)
     const ScratchFolder scratch;
     std::ofstream(scratch.path() / "libssh.pc")
         << "Name: libssh\nDescription: SSH\nVersion: 0.10.5\nLibs: -lssh\nCflags:\n";
-    const CommandResult result = shell("cd " + shell_word(kRoot) + " && PKG_CONFIG_PATH=" + shell_word(scratch.path())
+    const CommandResult result = shell("cd " + shell_word(kCheckout) + " && PKG_CONFIG_PATH=" + shell_word(scratch.path())
         + " " FOURFOLD_CMAKE " --preset planner -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -B "
         + shell_word(scratch.path() / "build"));
     EXPECT_NE(result.status, 0);
