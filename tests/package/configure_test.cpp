@@ -38,8 +38,8 @@ TEST(Configure, WithAnEmptyLibTorchFolderTheWholeProjectStopsWithOneClearMessage
     const ScratchFolder scratch;
     const std::filesystem::path libtorch = scratch.path() / "empty";
     std::filesystem::create_directory(libtorch);
-    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S " + shell_word(kCheckout)
-        + " -B " + shell_word(scratch.path() / "build")
+    const CommandResult result = shell("env -u FOURFOLD_LIBTORCH " FOURFOLD_CMAKE " -G Ninja -S "
+        + shell_word(kCheckout) + " -B " + shell_word(scratch.path() / "build")
         + " -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -DFOURFOLD_LIBTORCH=" + shell_word(libtorch));
     EXPECT_NE(result.status, 0);
     EXPECT_NE(one_line(result.output).find("holds no LibTorch 2.11.0"), std::string::npos) << result.output;
@@ -155,9 +155,10 @@ TEST(Configure, TheWholeProjectStopsAtAnOldLibssh)
     const ScratchFolder scratch;
     std::ofstream(scratch.path() / "libssh.pc")
         << "Name: libssh\nDescription: SSH\nVersion: 0.10.5\nLibs: -lssh\nCflags:\n";
-    const CommandResult result = shell("cd " + shell_word(kCheckout) + " && PKG_CONFIG_PATH=" + shell_word(scratch.path())
-        + " " FOURFOLD_CMAKE " --preset planner -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -B "
-        + shell_word(scratch.path() / "build"));
+    const CommandResult result
+        = shell("cd " + shell_word(kCheckout) + " && PKG_CONFIG_PATH=" + shell_word(scratch.path())
+            + " " FOURFOLD_CMAKE " --preset planner -DFOURFOLD_TESTS=OFF -DFOURFOLD_DESKTOP=OFF -B "
+            + shell_word(scratch.path() / "build"));
     EXPECT_NE(result.status, 0);
     const std::string text = one_line(result.output);
     EXPECT_NE(text.find("libssh 0.10.5 is too old: Fourfold needs 0.10.6 or newer (CVE-2023-6004"), std::string::npos)
