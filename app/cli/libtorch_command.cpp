@@ -3,7 +3,6 @@
 #include "app/cli/command.h"
 #include "core/base/paths.h"
 #include "runner/bundle/trainer_libraries.h"
-#include "runner/runs/launch_plan.h"
 
 #include <algorithm>
 #include <cerrno>

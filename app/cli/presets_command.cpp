@@ -3,7 +3,7 @@
 #include "app/cli/command.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
-#include "runner/runs/target.h"
+#include "runner/target/target.h"
 
 #include <algorithm>
 #include <iostream>

@@ -3,7 +3,7 @@
 
 #include "core/history/store.h"
 #include "runner/runs/adopt.h"
-#include "runner/runs/connections.h"
+#include "runner/runs/run.h"
 
 namespace fourfold::cli {
 

@@ -2,7 +2,6 @@
 // `fourfold stop`: ends a run on every node.
 #include "app/cli/run_place.h"
 #include "app/cli/stop_signals.h"
-#include "runner/runs/run_state.h"
 #include "runner/runs/stop.h"
 
 #include <iostream>

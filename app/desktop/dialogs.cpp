@@ -5,7 +5,7 @@
 #include "app/desktop/theme.h"
 #include "app/desktop/zoom.h"
 #include "app/models/text.h"
-#include "runner/runs/run.h"
+#include "runner/ssh/questions.h"
 
 #include <QCoreApplication>
 #include <QDialog>

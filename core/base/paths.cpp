@@ -67,6 +67,17 @@ std::filesystem::path program_folder()
     return error ? std::filesystem::current_path(error) : program.parent_path();
 }
 
+std::filesystem::path own_program(const std::string& name)
+{
+    const std::filesystem::path here = program_folder();
+    std::error_code error;
+    for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "libexec/fourfold"}) {
+        if (std::filesystem::exists(folder / name, error))
+            return folder / name;
+    }
+    return here / name;
+}
+
 std::vector<std::filesystem::path> preset_folders()
 {
     std::vector<std::filesystem::path> out{config_folder() / "presets"};

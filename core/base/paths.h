@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace fourfold {
@@ -15,6 +16,8 @@ std::filesystem::path config_folder();
 std::filesystem::path cache_folder();
 // Folder of the running program.
 std::filesystem::path program_folder();
+// A program that came with this one: beside it, in ../bin, in ../libexec/fourfold.
+std::filesystem::path own_program(const std::string& name);
 // Folders searched for presets, first match wins: the user's own, $FOURFOLD_PRESETS, beside an installed program
 // (../share/fourfold/presets), the source tree this program was built from.
 std::vector<std::filesystem::path> preset_folders();

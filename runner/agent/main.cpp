@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/standard_streams.h"
-#include "runner/agent/session.h"
-#include "runner/agent/slurm_node.h"
+#include "runner/agent/session/session.h"
+#include "runner/agent/slurm/slurm_node.h"
 #include "runner/protocol/message.h"
 
 #include <signal.h>

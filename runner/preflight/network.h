@@ -2,8 +2,8 @@
 // Directed reachability of every pair of nodes on ports like those of the ranks, with latency, packet sizes and speed.
 #pragma once
 
+#include "runner/nodes/node.h"
 #include "runner/preflight/finding.h"
-#include "runner/runs/node.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/paths.h"
 #include "runner/preflight/probe.h"
-#include "runner/runs/connections.h"
-#include "runner/runs/launch_plan.h"
 
 namespace fourfold {
 

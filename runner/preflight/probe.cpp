@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/preflight/probe.h"
 
+#include "core/base/paths.h"
 #include "core/base/random_token.h"
 #include "runner/net/proof.h"
 #include "runner/preflight/contact.h"
 #include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
-#include "runner/runs/launch_plan.h"
 
 #include <algorithm>
 #include <cstdio>

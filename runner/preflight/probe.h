@@ -2,10 +2,11 @@
 // A look at all nodes of a target: before every run in short, and by `fourfold probe` with speeds.
 #pragma once
 
+#include "runner/nodes/connections.h"
 #include "runner/preflight/compare_nodes.h"
 #include "runner/preflight/finding.h"
 #include "runner/preflight/network.h"
-#include "runner/runs/run.h"
+#include "runner/target/target.h"
 
 #include <optional>
 #include <stop_token>
@@ -18,7 +19,7 @@ struct ProbeReport {
     struct Host {
         std::string name;
         NodeFacts facts;
-        Json speed; // null, or the object of runner/agent/node_speed.h
+        Json speed; // null, or the object of runner/agent/node/node_speed.h
     };
     std::vector<Host> hosts;
     NetworkLook network;

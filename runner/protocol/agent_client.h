@@ -140,22 +140,22 @@ public:
     // The last `max_bytes` of a log of the run folder.
     Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);
 
-    // What stands in the way of `ranks` ranks (the findings of runner/agent/node_checks.h), and speeds when asked for.
-    // `target`: what of it is looked at as well: "slurm" (partition, nodes, time and gres), "container" (the image) and
-    // "prelude" (whether there is one).
+    // What stands in the way of `ranks` ranks (the findings of runner/agent/checks/node_checks.h), and speeds when
+    // asked for. `target`: what of it is looked at as well: "slurm" (partition, nodes, time and gres), "container" (the
+    // image) and "prelude" (whether there is one).
     Expected<Json> probe(int ranks, bool on_gpus, bool speed, const Json& target = Json::object());
     // How far the node's clock is ahead of this computer's, in seconds, and half the round trip that it took to ask.
     struct ClockSkew {
         double ahead_s = 0, uncertainty_s = 0;
     };
     Expected<ClockSkew> clock_skew();
-    // Clears the base folder (runner/agent/garbage.h), and names or ends what lives without a run (strays.h).
+    // Clears the base folder (runner/agent/files/garbage.h), and names or ends what lives without a run (strays.h).
     Expected<Json> clear(double older_than_s, bool dry_run, bool end_processes = false);
     // Lets the other nodes probe this one under `address`; its port.
     Expected<int> listen(const std::string& address, const std::string& token);
     // Ends that.
     Expected<void> unlisten();
-    // Probes another node (the object of runner/agent/network_probe.h).
+    // Probes another node (the object of runner/agent/node/network_probe.h).
     // `brief`: with few and small messages.
     Expected<Json> reach(const std::string& address, int port, const std::string& token, double timeout_s, bool speed,
         bool brief = false);

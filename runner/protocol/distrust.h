@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why nothing is run from a place, in words that the first contact's command (runner/ssh/bootstrap.cpp) and the agent
-// (runner/agent/trusted_path.h) share.
+// (runner/agent/system/trusted_path.h) share.
 #pragma once
 
 #include "core/base/problem.h"

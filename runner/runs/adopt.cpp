@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/adopt.h"
 
+#include "core/base/paths.h"
 #include "core/calibration/user/evidence.h"
 #include "core/history/store.h"
 #include "core/plan/presets.h"
+#include "runner/nodes/node.h"
 #include "runner/protocol/message.h"
-#include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
 #include "runner/runs/run_record.h"
 
 #include <algorithm>

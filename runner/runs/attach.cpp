@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/paths.h"
 #include "core/history/store.h"
+#include "runner/nodes/node.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/attempts.h"
 #include "runner/runs/follow.h"
-#include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/recorder.h"
 #include "runner/runs/run_record.h"
-#include "runner/runs/run_state.h"
 
 namespace fourfold {
 

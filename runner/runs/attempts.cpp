@@ -3,12 +3,11 @@
 
 #include "core/history/store.h"
 #include "core/plan/presets.h"
+#include "runner/nodes/node.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
-#include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
 #include "runner/runs/run_record.h"
-#include "runner/slurm/start_job.h"
+#include "runner/runs/slurm_job.h"
 
 namespace fourfold {
 

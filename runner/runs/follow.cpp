@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/follow.h"
 
+#include "runner/nodes/reconnect.h"
 #include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/causes.h"
 #include "runner/runs/follow_control.h"
 #include "runner/runs/outcome.h"
-#include "runner/runs/reconnect.h"
-#include "runner/runs/run_state.h"
 
 #include <algorithm>
 #include <map>

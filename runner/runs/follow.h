@@ -2,7 +2,7 @@
 // Follows the ranks of a run on all its nodes until the agents say that they have ended, whatever the links do.
 #pragma once
 
-#include "runner/runs/node.h"
+#include "runner/nodes/node.h"
 #include "runner/runs/recorder.h"
 #include "runner/runs/run.h"
 

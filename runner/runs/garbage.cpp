@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/garbage.h"
 
-#include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
+#include "core/base/paths.h"
+#include "runner/nodes/node.h"
 
 #include <mutex>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/store.h"
+#include "runner/nodes/node.h"
 #include "runner/runs/attempts.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/recorder.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/run_record.h"
+#include "runner/runs/slurm_job.h"
 #include "runner/runs/start_nodes.h"
-#include "runner/slurm/start_job.h"
 
 namespace fourfold {
 

@@ -33,17 +33,6 @@ std::filesystem::path default_trainer(const ResolvedPlan& plan, const Target& ta
 }
 } // namespace
 
-std::filesystem::path own_program(const std::string& name)
-{
-    const std::filesystem::path here = program_folder();
-    std::error_code error;
-    for (const auto& folder : {here, here.parent_path() / "bin", here.parent_path() / "libexec/fourfold"}) {
-        if (std::filesystem::exists(folder / name, error))
-            return folder / name;
-    }
-    return here / name;
-}
-
 Json coordinates_json(const Layout& layout, int rank)
 {
     const Coordinates at = layout.coordinates(rank);

@@ -28,9 +28,6 @@ struct LaunchPlan {
 
 Expected<LaunchPlan> plan_launch(const RunRequest& request);
 
-// A program that came with this one: beside it, in ../bin, in ../libexec/fourfold.
-std::filesystem::path own_program(const std::string& name);
-
 // {"tp": 0, "cp": 0, "pp": 1, "dp": 0}
 Json coordinates_json(const Layout& layout, int rank);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
 #include "core/history/store.h"
-#include "runner/runs/connections.h"
+#include "runner/nodes/connections.h"
 #include "runner/runs/launch_plan.h"
-#include "runner/slurm/script.h"
+#include "runner/runs/recorder.h"
+#include "runner/runs/run_record.h"
+#include "runner/runs/slurm_script.h"
 
 #include <algorithm>
 #include <iomanip>
@@ -126,6 +128,44 @@ Expected<LaunchPreview> preview(const RunRequest& request)
             {"job_script", script}, {"connects", sessions.document["connects"]}, {"agent", sessions.document["agent"]},
             {"run_folder", folder}, {"rank_command", rank_command}, {"opens", ports}, {"history", history}},
         text.str()};
+}
+
+Expected<LaunchPreview> preview_attach(
+    const std::string& run, const std::optional<Target>& target, const std::filesystem::path& history_file)
+{
+    const auto file = history_file.empty() ? HistoryStore::default_file() : history_file;
+    const auto agent = own_program("fourfold-agent");
+    if (target) {
+        FOURFOLD_TRY(LaunchPreview out, preview_sessions(*target, agent));
+        out.document.update(Json{{"run", run}, {"target", to_json(*target)}, {"history", file.string()}});
+        out.text = "looks for run " + run + " on target " + target->id + "\n" + out.text + "stores: " + file.string()
+            + ", " + (data_folder() / "runs/RUN").string() + "\n";
+        return out;
+    }
+    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(file));
+    if (!store)
+        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one with `fourfold run PLAN`",
+            file.string()};
+    FOURFOLD_TRY(const std::string id, store->full_id(run));
+    FOURFOLD_TRY(const RunDetail detail, store->show(id));
+    const auto folder = run_record_folder(id);
+    if (is_terminal(run_state(detail.summary.state)))
+        return LaunchPreview{{{"run", id}, {"state", detail.summary.state}, {"connects", Json::array()}},
+            "run " + id + " has ended (" + detail.summary.state + "): nothing would be opened\n"};
+    FOURFOLD_TRY(const Target of_run, recorded_target(id));
+    FOURFOLD_TRY(LaunchPreview out, preview_sessions(of_run, agent));
+    Json from = Json::array();
+    std::string text = "follows run " + id + " (" + detail.summary.state + ")\n";
+    const std::vector<std::string> hosts = session_hosts(of_run);
+    for (std::size_t node = 0; node < hosts.size(); ++node) {
+        FOURFOLD_TRY(const std::int64_t last, store->last_seq(id, stream_name(static_cast<int>(node))));
+        from.push_back(last + 1);
+        text += hosts[node] + ": from event " + std::to_string(last + 1) + " on\n";
+    }
+    out.document.update(Json{{"run", id}, {"state", detail.summary.state}, {"target", to_json(of_run)},
+        {"from_event", std::move(from)}, {"history", file.string()}});
+    out.text = text + out.text + "stores: " + file.string() + ", " + folder.string() + "\n";
+    return out;
 }
 
 } // namespace fourfold

@@ -4,9 +4,9 @@
 // what comes beyond a limit nothing is stored: a node must not fill this computer's disk.
 #pragma once
 
+#include "core/history/run_state.h"
 #include "core/history/store.h"
 #include "runner/runs/event_sieve.h"
-#include "runner/runs/run.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -4,7 +4,9 @@
 
 #include "core/plan/plan.h"
 #include "core/predict/prediction.h"
-#include "runner/runs/target.h"
+#include "runner/nodes/connections.h"
+#include "runner/nodes/run_observer.h"
+#include "runner/target/target.h"
 
 #include <filesystem>
 #include <optional>
@@ -12,55 +14,6 @@
 #include <string>
 
 namespace fourfold {
-
-enum class RunState {
-    draft,
-    preflight,
-    staging,
-    launching,
-    running,
-    stopping,
-    ok,
-    oom,
-    hang,
-    fail,
-    cancelled,
-    preempted,
-    lost
-};
-std::string_view name(RunState state);
-bool is_terminal(RunState state);
-enum class LinkState { connected, silent, reconnecting };
-
-// Unknown host key, shown once to the user. `changed` and other mismatches never ask: they are Problems.
-struct HostKeyQuestion {
-    std::string host; // as in the target
-    std::string key_type; // "ssh-ed25519"
-    std::string fingerprint; // "SHA256:..."
-};
-
-// A passphrase or what a host asks while logging in (a one-time code); asked once, stored nowhere.
-struct SecretQuestion {
-    std::string host; // as in the target
-    std::string prompt; // "passphrase of ~/.ssh/id_ed25519"; text of the host is free of control characters
-    bool echo = false; // the answer may be shown while it is typed
-};
-
-// Called on the thread that called launch() or attach(); calls never overlap.
-class RunObserver {
-public:
-    virtual ~RunObserver() = default;
-    virtual void on_created(const std::string& /*run_id*/, const std::filesystem::path& /*folder*/) { }
-    virtual void on_state(RunState, const std::string& /*what*/) { }
-    // `fraction` in [0, 1] of the files being sent; `what` names host and file.
-    virtual void on_staging(double /*fraction*/, const std::string& /*what*/) { }
-    virtual void on_link(LinkState, const std::string& /*host*/) { }
-    virtual void on_event(const Json& /*event*/) { }
-    // A trusted answer stores the key in Fourfold's own known_hosts. The default refuses (batch mode never asks).
-    virtual bool trust_host_key(const HostKeyQuestion&) { return false; }
-    // Nothing declines; the default declines (batch mode never asks).
-    virtual std::optional<std::string> secret(const SecretQuestion&) { return {}; }
-};
 
 struct RunRequest {
     ResolvedPlan plan; // of any stack: launch() predicts it again for stack `fourfold` and stores both
@@ -80,10 +33,6 @@ struct RunResult {
 };
 
 // What launch() would do, without doing it: hosts, ranks, files with sizes and hashes, constant remote commands.
-struct LaunchPreview {
-    Json document; // for --json
-    std::string text;
-};
 Expected<LaunchPreview> preview(const RunRequest& request);
 
 // Creates the run in the history, brings what the nodes lack, starts the ranks and follows them to the end. A stop
@@ -98,5 +47,9 @@ Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std
 // target's events_gib left on the nodes, also of a run that has ended.
 Expected<RunResult> attach(const std::string& run_id, RunObserver& observer, std::stop_token stop,
     const std::filesystem::path& history_file = {}, bool all_events = false);
+
+// What attach() would do: with a target for a run that is looked for there, else for one of this history.
+Expected<LaunchPreview> preview_attach(
+    const std::string& run, const std::optional<Target>& target, const std::filesystem::path& history_file = {});
 
 } // namespace fourfold

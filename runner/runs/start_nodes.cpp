@@ -3,8 +3,8 @@
 
 #include "core/base/random_token.h"
 #include "runner/net/proof.h"
+#include "runner/nodes/stage_nodes.h"
 #include "runner/preflight/probe.h"
-#include "runner/runs/stage_nodes.h"
 
 #include <sys/utsname.h>
 

@@ -2,9 +2,9 @@
 // From nothing to running ranks: preflight, staging, and the start in two phases (all nodes ready, then all start).
 #pragma once
 
+#include "runner/nodes/node.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
-#include "runner/runs/node.h"
 
 #include <optional>
 #include <string>

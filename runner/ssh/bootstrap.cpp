@@ -22,10 +22,10 @@ namespace {
 // words there begin with none.
 //
 // Nothing is read, made or run where anybody but the user and root could put something else (the rule of
-// runner/agent/trusted_path.h): from / on, one name at a time, the folder that the shell stands in is looked at, then
-// the next name in it, which is entered, followed (a link) or made. What was looked at stays as it is, since whoever
-// could change it has been found to be the user or root. The agent is opened once; that descriptor is looked at,
-// hashed and run, and a file that is none is never opened.
+// runner/agent/system/trusted_path.h): from / on, one name at a time, the folder that the shell stands in is looked at,
+// then the next name in it, which is entered, followed (a link) or made. What was looked at stays as it is, since
+// whoever could change it has been found to be the user or root. The agent is opened once; that descriptor is looked
+// at, hashed and run, and a file that is none is never opened.
 constexpr std::string_view kRemoteCommand
     = "exec /bin/sh -c '"
       "umask 077; set -f; echo; { echo; echo FOURFOLD begins; } >&2; "

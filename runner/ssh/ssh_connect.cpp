@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_connect.h"
 
-#include "runner/runs/target_hosts.h"
 #include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_authenticate.h"
 #include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_forward.h"
 #include "runner/ssh/tcp_connect.h"
+#include "runner/target/target_hosts.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

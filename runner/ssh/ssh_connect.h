@@ -3,9 +3,9 @@
 // host on the way is checked before anything is sent to it.
 #pragma once
 
-#include "runner/runs/target.h"
 #include "runner/ssh/ssh_prompt.h"
 #include "runner/ssh/ssh_session.h"
+#include "runner/target/target.h"
 
 #include <memory>
 #include <stop_token>

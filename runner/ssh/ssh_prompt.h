@@ -3,7 +3,7 @@
 // out, for as long as the program runs.
 #pragma once
 
-#include "runner/runs/run.h"
+#include "runner/ssh/questions.h"
 
 #include <functional>
 #include <mutex>

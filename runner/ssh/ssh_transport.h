@@ -4,8 +4,8 @@
 #pragma once
 
 #include "runner/protocol/transport.h"
-#include "runner/runs/target.h"
 #include "runner/ssh/ssh_prompt.h"
+#include "runner/target/target.h"
 
 #include <filesystem>
 #include <functional>

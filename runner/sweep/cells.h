@@ -4,7 +4,7 @@
 
 #include "core/plan/plan.h"
 #include "core/search/sweep.h"
-#include "runner/runs/target.h"
+#include "runner/target/target.h"
 
 #include <string>
 

@@ -3,7 +3,6 @@
 
 #include "core/predict/prediction.h"
 #include "runner/runs/attempts.h"
-#include "runner/runs/run_state.h"
 
 namespace fourfold {
 

@@ -3,7 +3,7 @@
 // each: bench_upload [far] [chain] [FILE ...]. FILE: what goes over the far line, beside random bytes. Needs root.
 #include "core/base/json.h"
 #include "core/base/sha256.h"
-#include "runner/runs/stage_nodes.h"
+#include "runner/nodes/stage_nodes.h"
 #include "tests/cluster/delay_line.h"
 #include "tests/cluster/ssh_cluster.h"
 

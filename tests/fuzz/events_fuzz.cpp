@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whatever a rank writes into its event file: the node's log stays a sequence of whole JSON lines, numbered without a
 // gap, in which only the agent speaks for itself.
-#include "runner/agent/event_log.h"
-#include "runner/agent/event_merge.h"
+#include "runner/agent/run/event_log.h"
+#include "runner/agent/run/event_merge.h"
 #include "runner/protocol/message.h"
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a node's programs print: squeue, scontrol, nvidia-smi, the loader, lists of cores. The first byte says which.
-#include "runner/agent/load_checks.h"
-#include "runner/agent/node_checks.h"
-#include "runner/agent/numa.h"
-#include "runner/agent/slurm_commands.h"
+#include "runner/agent/checks/load_checks.h"
+#include "runner/agent/checks/node_checks.h"
+#include "runner/agent/node/numa.h"
+#include "runner/agent/slurm/slurm_commands.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -2,9 +2,9 @@
 // Target files and host lists, whoever wrote them: what is accepted survives its own writing, names nothing that a
 // shell could read, and makes a batch script of options only.
 #include "core/base/json.h"
-#include "runner/runs/target.h"
-#include "runner/runs/target_hosts.h"
-#include "runner/slurm/script.h"
+#include "runner/runs/slurm_script.h"
+#include "runner/target/target.h"
+#include "runner/target/target_hosts.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Frames that arrive at an agent from the node before it in a chain of uploads: whatever they are, the store holds only
 // files whose content is the one that their name says, and nothing is written elsewhere.
 #include "core/base/sha256.h"
-#include "runner/agent/session.h"
+#include "runner/agent/session/session.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

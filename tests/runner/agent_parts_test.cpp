@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's event log, its merge of what ranks write, and its view of processes. Linked with the agent's own parts.
-#include "runner/agent/event_log.h"
-#include "runner/agent/event_merge.h"
-#include "runner/agent/job_reach.h"
-#include "runner/agent/processes.h"
-#include "runner/agent/run_folder.h"
-#include "runner/agent/store.h"
+#include "runner/agent/files/store.h"
+#include "runner/agent/run/event_log.h"
+#include "runner/agent/run/event_merge.h"
+#include "runner/agent/run/run_folder.h"
+#include "runner/agent/slurm/job_reach.h"
+#include "runner/agent/system/processes.h"
 #include "runner/protocol/message.h"
 
 #include "core/base/random_token.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's parts that watch ranks, each by itself: stalls by a clock of the test, capped logs, cores of a NUMA node,
 // the page that a rank shares.
-#include "runner/agent/diagnosis.h"
-#include "runner/agent/load_checks.h"
-#include "runner/agent/node_checks.h"
-#include "runner/agent/numa.h"
-#include "runner/agent/rank_log.h"
-#include "runner/agent/slurm_checks.h"
-#include "runner/agent/slurm_commands.h"
-#include "runner/agent/stall_watch.h"
+#include "runner/agent/checks/load_checks.h"
+#include "runner/agent/checks/node_checks.h"
+#include "runner/agent/node/numa.h"
+#include "runner/agent/ranks/rank_log.h"
+#include "runner/agent/slurm/slurm_checks.h"
+#include "runner/agent/slurm/slurm_commands.h"
+#include "runner/agent/supervision/diagnosis.h"
+#include "runner/agent/supervision/stall_watch.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/slurm_time.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Targets, the bundle, SSH's rules and the constant remote command, without any connection.
 #include "runner/bundle/trainer_libraries.h"
-#include "runner/runs/node.h"
-#include "runner/runs/reconnect.h"
+#include "runner/nodes/node.h"
+#include "runner/nodes/reconnect.h"
 #include "runner/runs/run_id.h"
-#include "runner/runs/run_state.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_transport.h"

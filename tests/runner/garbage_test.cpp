@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is cleared from a node's base folder, and what is kept.
-#include "runner/agent/garbage.h"
-#include "runner/agent/run_folder.h"
+#include "runner/agent/files/garbage.h"
+#include "runner/agent/run/run_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a node finds standing in the way of a run, each made in a mount namespace of the test's own: small, read-only
 // and noexec disks, low limits, GPUs as a stand-in for nvidia-smi describes them. Skipped where mounts are not allowed.
-#include "runner/agent/container_checks.h"
-#include "runner/agent/node_checks.h"
+#include "runner/agent/checks/container_checks.h"
+#include "runner/agent/checks/node_checks.h"
 #include "runner/protocol/message.h"
 
 #include <gtest/gtest.h>

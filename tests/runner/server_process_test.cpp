@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ports on which a node answers other nodes before a run: strangers cost it nothing and stop nobody.
 #include "core/base/random_token.h"
-#include "runner/agent/chain.h"
-#include "runner/agent/network_probe.h"
-#include "runner/agent/processes.h"
+#include "runner/agent/files/chain.h"
+#include "runner/agent/node/network_probe.h"
+#include "runner/agent/system/processes.h"
 #include "runner/net/proof.h"
 #include "runner/protocol/message.h"
 

@@ -3,7 +3,7 @@
 // authorized_keys, own home folder, nothing of the machine's configuration.
 #pragma once
 
-#include "runner/runs/target.h"
+#include "runner/target/target.h"
 #include "tests/runner/support.h"
 
 #include <sys/types.h>

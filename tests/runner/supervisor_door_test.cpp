@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The way to a supervisor that needs no file: it tells a hung one from none, and serves nobody else.
-#include "runner/agent/supervisor_door.h"
+#include "runner/agent/supervision/supervisor_door.h"
 
 #include "core/base/sha256.h"
 #include "runner/protocol/message.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Target files and host lists; resources/schemas/target.schema.json is held to the reader.
-#include "runner/runs/target_hosts.h"
+#include "runner/target/target_hosts.h"
 #include "tests/core/plan/schema_checker.h"
 
 #include <gtest/gtest.h>

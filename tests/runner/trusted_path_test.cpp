@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the agent runs, or verifies once and uses later, comes from places where no other user can put anything else.
 #include "core/base/sha256.h"
-#include "runner/agent/container_checks.h"
-#include "runner/agent/lay_out.h"
-#include "runner/agent/load_checks.h"
-#include "runner/agent/run_folder.h"
-#include "runner/agent/store.h"
-#include "runner/agent/trusted_path.h"
+#include "runner/agent/checks/container_checks.h"
+#include "runner/agent/checks/load_checks.h"
+#include "runner/agent/files/lay_out.h"
+#include "runner/agent/files/store.h"
+#include "runner/agent/run/run_folder.h"
+#include "runner/agent/system/trusted_path.h"
 
 #include <gtest/gtest.h>
 

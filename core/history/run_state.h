@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The states of a run, in one table: what the history stores, the agents say (`end`) and every front end shows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace fourfold {
+
+enum class RunState {
+    draft,
+    preflight,
+    staging,
+    launching,
+    running,
+    stopping,
+    ok,
+    oom,
+    hang,
+    fail,
+    cancelled,
+    preempted,
+    lost
+};
+inline constexpr std::array<std::string_view, 13> kRunStateNames{"draft", "preflight", "staging", "launching",
+    "running", "stopping", "ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
+
+constexpr std::string_view name(RunState state)
+{
+    return kRunStateNames[static_cast<std::size_t>(state)];
+}
+
+// The state of that name; `fail` for a name that is none, as an unknown end is no success.
+constexpr RunState run_state(std::string_view name)
+{
+    for (std::size_t i = 0; i < kRunStateNames.size(); ++i) {
+        if (kRunStateNames[i] == name)
+            return static_cast<RunState>(i);
+    }
+    return RunState::fail;
+}
+
+// The run has ended.
+constexpr bool is_terminal(RunState state)
+{
+    return state >= RunState::ok;
+}
+
+} // namespace fourfold

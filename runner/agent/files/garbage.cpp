@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/files/garbage.h"
+
+#include "runner/agent/run/run_folder.h"
+#include "runner/protocol/message.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+namespace fourfold {
+
+namespace {
+
+// Seconds since the file was last written, or also read; negative when it is not there.
+double age_of(const std::filesystem::path& file, bool reads_count)
+{
+    struct stat info { };
+    if (lstat(file.c_str(), &info) != 0)
+        return -1;
+    return difftime(
+        std::time(nullptr), reads_count ? std::max(info.st_mtim.tv_sec, info.st_atim.tv_sec) : info.st_mtim.tv_sec);
+}
+// Of what is read by looking at it, as a run's state.
+double since_written(const std::filesystem::path& file)
+{
+    return age_of(file, false);
+}
+double since_used(const std::filesystem::path& file)
+{
+    return age_of(file, true);
+}
+
+uint64_t bytes_in(const std::filesystem::path& place)
+{
+    struct stat info { };
+    if (lstat(place.c_str(), &info) != 0)
+        return 0;
+    uint64_t total = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_blocks) * 512 : 0;
+    std::error_code error;
+    if (S_ISDIR(info.st_mode)) {
+        for (const auto& entry : std::filesystem::directory_iterator(place, error))
+            total += bytes_in(entry.path());
+    }
+    return total;
+}
+
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder)
+{
+    std::vector<std::filesystem::path> out;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        out.push_back(entry.path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+class Collector {
+public:
+    Collector(const std::filesystem::path& base, const GarbageOrder& order)
+        : base_(base)
+        , order_(order)
+    {
+    }
+
+    void runs()
+    {
+        for (const auto& folder : entries_of(base_ / "runs")) {
+            if (!is_run_id(folder.filename().string()))
+                continue;
+            if (is_done(folder)) {
+                ++runs_;
+                remove(folder);
+            } else {
+                ++kept_;
+                remember_links(folder);
+            }
+        }
+    }
+    void store()
+    {
+        for (const auto& file : entries_of(base_ / "store")) {
+            if (used_.contains(file.string()) || since_used(file) < order_.older_than_s || is_being_written(file))
+                continue;
+            ++files_;
+            remove(file);
+        }
+    }
+    void agents(const std::filesystem::path& own)
+    {
+        for (const auto& folder : entries_of(base_ / "agent")) {
+            if (own.parent_path() == folder || since_used(folder / "fourfold-agent") < order_.older_than_s)
+                continue;
+            ++agents_;
+            remove(folder);
+        }
+    }
+    [[nodiscard]] Json result() const
+    {
+        return {{"runs", runs_}, {"files", files_}, {"agents", agents_}, {"bytes", bytes_}, {"kept_runs", kept_}};
+    }
+
+private:
+    // All shares of the run that are here have ended and a client has seen that, or it was never started.
+    [[nodiscard]] bool is_done(const std::filesystem::path& folder) const
+    {
+        const std::string run = folder.filename().string();
+        const std::vector<int> shares = shares_of(base_, run);
+        if (shares.empty())
+            return is_old_and_free(folder, folder);
+        // Who follows a Slurm job reads the first node's events only.
+        const bool first_followed = since_written(RunFolder(base_, run, 0).file("followed")) >= 0;
+        return std::all_of(shares.begin(), shares.end(), [&](int node) {
+            const RunFolder share(base_, run, node);
+            const auto read = share.verdict();
+            const std::string verdict = read ? *read : "unknown";
+            if (verdict == "prepared" && since_written(share.file("events.jsonl")) < 0)
+                return is_old_and_free(share.path(), share.file("spec.json"));
+            return verdict == "ended" && since_written(share.file("status.json")) >= order_.older_than_s
+                && (first_followed || since_written(share.file("followed")) >= 0);
+        });
+    }
+    // What was begun, and nobody is at it any more.
+    [[nodiscard]] bool is_old_and_free(const std::filesystem::path& share, const std::filesystem::path& mark) const
+    {
+        const auto entries = entries_of(share);
+        return since_written(mark) >= order_.older_than_s && !is_being_written(share / "lock")
+            && std::none_of(entries.begin(), entries.end(),
+                [](const std::filesystem::path& entry) { return is_being_written(entry / "lock"); });
+    }
+    void remember_links(const std::filesystem::path& folder)
+    {
+        std::error_code error;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+            if (entry.is_symlink(error))
+                used_.insert(std::filesystem::read_symlink(entry.path(), error).string());
+        }
+    }
+    static bool is_being_written(const std::filesystem::path& file)
+    {
+        const auto fd = open_file(file, O_RDONLY);
+        return fd && flock(fd->get(), LOCK_SH | LOCK_NB) != 0;
+    }
+    void remove(const std::filesystem::path& place)
+    {
+        bytes_ += bytes_in(place);
+        std::error_code error;
+        if (!order_.dry_run)
+            std::filesystem::remove_all(place, error); // links are removed, not followed
+    }
+
+    const std::filesystem::path& base_;
+    const GarbageOrder& order_;
+    std::set<std::string> used_;
+    int runs_ = 0, kept_ = 0, files_ = 0, agents_ = 0;
+    uint64_t bytes_ = 0;
+};
+
+} // namespace
+
+Json collect_garbage(
+    const std::filesystem::path& base, const GarbageOrder& order, const std::filesystem::path& own_agent)
+{
+    Collector collector(base, order);
+    collector.runs();
+    collector.store();
+    collector.agents(own_agent);
+    return collector.result();
+}
+
+} // namespace fourfold

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run's folder on a node, "<base>/runs/<id>[/node<k>]": who holds it, what state it is in, how it is laid out.
+//   spec.json plan.json lock status.json stop.json events.jsonl rank<r>.jsonl rank<r>.log agent.log reserve bin/ data/
+#pragma once
+
+#include "core/base/json.h"
+#include "runner/agent/system/file_descriptor.h"
+#include "runner/agent/system/processes.h"
+#include "runner/agent/system/trusted_path.h"
+#include "runner/protocol/run_spec.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fourfold {
+
+// Checks that `base` is an absolute folder of this user that nobody else may write, at a place to trust (see
+// trusted_path.h), and the same of the folders that are always in it; creates them (0700).
+Expected<std::filesystem::path> checked_base(const std::string& base, const GroupFolders& group_writable = {});
+
+struct RunStatus {
+    std::string state; // "running", "stopping", "ended"
+    std::string status; // with "ended" and "stopping": "ok", "fail", ...
+    std::string why;
+    ProcessIdentity supervisor;
+    std::string host; // where the supervisor runs: with Slurm another one than where the run is looked at
+    double time_s = 0; // when it was written, by that host's clock
+    int rank = -1; // the one that failed first, where one did
+};
+
+// What the supervisor is told of a stop, in its request and in stop.json.
+struct StopRequest {
+    std::string status = "cancelled", why;
+    Json error; // null, or the `error` event of another node's rank, which caused the stop
+    double grace_s = 2;
+};
+Json to_json(const StopRequest& request);
+StopRequest stop_request_from_json(const Json& json);
+
+class RunFolder {
+public:
+    RunFolder(const std::filesystem::path& base, const std::string& run, int node);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::filesystem::path file(const std::string& name) const { return path_ / name; }
+    // Whether there is a run. A Problem (io) where that cannot be told: no permission, a disk error, a file in its
+    // place.
+    [[nodiscard]] Expected<bool> exists() const;
+
+    Expected<void> create() const; // in a base folder that was checked, all 0700; fine when it exists
+    // The exclusive lock that a supervisor holds as long as it lives; `refused` when somebody has it.
+    [[nodiscard]] Expected<FileDescriptor> lock() const;
+
+    Expected<void> write_spec(const RunSpec& spec) const;
+    [[nodiscard]] Expected<RunSpec> read_spec() const;
+    // Not durable on purpose (once a second); whoever reads it sees the old or the new one.
+    bool write_status(const RunStatus& status) const;
+    // Nothing where none was written yet, or what is there is none; a Problem (io) where it cannot be read.
+    [[nodiscard]] Expected<std::optional<RunStatus>> read_status() const;
+    Expected<void> write_stop(const StopRequest& request) const;
+    [[nodiscard]] std::optional<StopRequest> read_stop() const;
+
+    // The Slurm job of the run, as the session or the first node wrote it; empty without one.
+    [[nodiscard]] std::string slurm_job() const;
+
+    // "absent", "prepared", "queued" (in Slurm's queue), "running", "stopping", "ended", "lost-agent" (supervisor
+    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute). A Problem
+    // (io) where the folder cannot be read: then nothing is known.
+    [[nodiscard]] Expected<std::string> verdict() const;
+
+private:
+    std::filesystem::path base_, path_;
+};
+
+// The shares of a run in this base folder: the first node's folder has those of others inside it where they share it.
+std::vector<int> shares_of(const std::filesystem::path& base, const std::string& run);
+
+} // namespace fourfold

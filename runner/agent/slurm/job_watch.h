@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run of a Slurm job as it is followed from outside. What Slurm says becomes an end only when the job is over, or
+// unknown to a Slurm that answers: then nobody else will write one.
+#pragma once
+
+#include "runner/agent/run/run_folder.h"
+
+#include <string>
+
+namespace fourfold {
+
+class JobWatch {
+public:
+    // What Slurm says of the job, asked every few seconds while nothing is heard of the run; the first node's share is
+    // closed where the job is over. `state`: what the folder says.
+    Expected<std::string> look(const RunFolder& folder, const std::string& state);
+    // The agents were told to end the ranks: where they do not within `grace_s` and 20 s more Slurm ends the job. Says
+    // so when it does.
+    std::string press(const RunFolder& folder, double grace_s);
+
+private:
+    double looked_ = 0, told_ = 0; // monotonic
+    int over_ = 0; // looks in a row that found the job over
+    bool cancelled_ = false;
+    std::string hint_;
+};
+
+} // namespace fourfold

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/ranks/rank_log.h"
+#include "runner/agent/run/event_log.h"
+#include "runner/agent/run/event_merge.h"
+#include "runner/agent/supervision/supervisor.h"
+#include "runner/protocol/message.h"
+
+namespace fourfold {
+
+Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, int node,
+    const std::string& given_status, const std::string& given_why)
+{
+    FOURFOLD_TRY(const FileDescriptor lock, folder.lock());
+    FOURFOLD_TRY(const std::string verdict, folder.verdict());
+    if (verdict == "ended" || verdict == "absent")
+        return {};
+    const int killed = sweep(run, node);
+    FOURFOLD_TRY(const RunSpec spec, folder.read_spec());
+    std::error_code ignored;
+    std::filesystem::remove(folder.file("reserve"), ignored);
+    FOURFOLD_TRY(EventLog log, EventLog::open(folder.file("events.jsonl")));
+    std::string status = given_status, why = given_why;
+    const auto stop = folder.read_stop();
+    if (!why.empty()) {
+    } else if (verdict == "lost-reboot") {
+        why = "the node " + spec.host + " was restarted while the run was going";
+    } else if (verdict == "prepared") {
+        status = "fail"; // nothing ran: nothing is lost
+        why = "the run was prepared on " + spec.host + " but never started";
+    } else if (stop) { // asked for, and carried out without the agent
+        status = stop->status;
+        why = stop->why + "; " + std::to_string(killed) + " processes that the agent left were killed";
+    } else {
+        why = "the agent on " + spec.host + " ended without a word; " + std::to_string(killed)
+            + " processes that it left were killed";
+    }
+    for (const RankPlace& place : spec.ranks)
+        RankLog::put_together(folder.file("rank" + std::to_string(place.rank) + ".log"));
+    if (log.end().is_null()) {
+        EventMerge merge(spec, folder.path(), log);
+        while (merge.poll()) { }
+        const RankPlace& first = spec.ranks.front();
+        if (status != "cancelled" && status != "preempted") // what was asked for is no error
+            log.append("error", first.rank,
+                {{"kind", status}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
+                    {"log", last_log_lines(folder.file("agent.log"))}});
+        log.append("end", first.rank, {{"status", status}, {"message", why}});
+        log.sync();
+        if (log.failed())
+            return Problem{ProblemCode::io, "the end of a lost run cannot be written: " + log.failure(),
+                "make room on that disk", folder.path().string()};
+    } else { // the agent wrote it, and could not write its state any more
+        status = text_field(log.end(), "status", status);
+        why = text_field(log.end(), "message");
+    }
+    (void)folder.write_status({"ended", status, why, own_identity(), {}, 0});
+    return {};
+}
+
+} // namespace fourfold

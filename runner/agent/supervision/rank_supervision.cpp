@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/agent/supervision/rank_supervision.h"
+
+#include "runner/agent/supervision/diagnosis.h"
+#include "runner/protocol/laggard.h"
+#include "runner/protocol/message.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace fourfold {
+
+namespace {
+
+constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
+constexpr double kGatherSeconds = 0.04; // failures this close together are judged together
+// For the node where the failure began to say so through the client, where this one's ranks only miss a rank, or heard.
+constexpr double kLostSeconds = 3, kToldSeconds = 15;
+constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collective: asking long is of no use
+constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
+constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
+constexpr int kWaitMs = 50, kBusyWaitMs = 5;
+constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
+
+// How often the kernel has killed for want of memory since it was started; -1 when it does not say.
+long long kernel_oom_kills()
+{
+    const std::string text = slurp("/proc/vmstat");
+    const std::size_t at = text.find("\noom_kill ");
+    return at == std::string::npos ? -1 : atoll(text.c_str() + at + 10);
+}
+
+std::string seconds(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, value < 10 ? "%.1f s" : "%.0f s", value);
+    return text;
+}
+
+} // namespace
+
+RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, EventLog log, Environment environment)
+    : folder_(folder)
+    , spec_(spec)
+    , log_(std::move(log))
+    , environment_(std::move(environment))
+    , merge_(spec_, folder.path(), log_)
+    , watch_(spec.limits, monotonic_seconds())
+    , door_(SupervisorDoor::open(folder.path()))
+    , lease_(folder.file("lease"), spec.limits.lease_s)
+    , oom_kills_before_(kernel_oom_kills())
+{
+    if (struct stat info{}; fstat(log_.descriptor(), &info) == 0)
+        disk_ = info.st_dev;
+}
+
+Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
+{
+    inside_ = PidNamespace::enter();
+    for (const RankPlace& place : spec_.ranks) {
+        // Made here, so that the first line is seen as soon as every later one.
+        const auto events = folder_.file("rank" + std::to_string(place.rank) + ".jsonl");
+        (void)open_file(events, O_WRONLY | O_CREAT);
+        written_.add(events);
+        std::error_code ignored;
+        std::filesystem::remove(progress_file(folder_.path(), place.rank), ignored); // an earlier attempt's
+        auto log = RankLog::open(folder_.file("rank" + std::to_string(place.rank) + ".log"));
+        auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
+                       : Expected<pid_t>(log.error());
+        if (!pid) {
+            end(spec_.ranks.front().rank, "fail", pid.error().line());
+            return std::move(pid).error();
+        }
+        log->started();
+        logs_.emplace(place.rank, std::move(*log));
+        running_[*pid] = place;
+    }
+    report("running");
+    return {};
+}
+
+void RankSupervision::wait_for_work(int signal_fd)
+{
+    std::vector<pollfd> waiting{{signal_fd, POLLIN, 0}};
+    // What came just now may go on: lines that follow each other are taken together.
+    if (!written_.drain())
+        waiting.push_back({written_.fd(), POLLIN, 0});
+    const bool busy = waiting.size() == 1 || stopping_ || !failures_.empty();
+    for (const auto& [rank, log] : logs_) {
+        if (log.read_end() >= 0)
+            waiting.push_back({log.read_end(), POLLIN, 0});
+    }
+    if (door_)
+        door_->add_to(waiting);
+    poll(waiting.data(), waiting.size(), busy ? kBusyWaitMs : kWaitMs);
+    if (door_)
+        door_->serve([this](const Json& request) { return answer(request); });
+    signalfd_siginfo info{};
+    while (read(signal_fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGUSR1)
+            (void)say_stalled();
+        else if (info.ssi_signo != SIGCHLD)
+            look_for_stop(true);
+    }
+}
+
+void RankSupervision::run(int signal_fd)
+{
+    while (!finished()) {
+        wait_for_work(signal_fd);
+        reap();
+        read_logs();
+        if (!log_.failed())
+            merge_.poll();
+        look_for_stop(false);
+        look_at_lease();
+        if (log_.failed() && !stopping_)
+            stop_for_full_disk();
+        judge_failures();
+        watch_progress();
+        press_on();
+        const double now = monotonic_seconds();
+        if (now - reported_ > 1)
+            report(stopping_ ? "stopping" : "running");
+    }
+    finish();
+}
+
+bool RankSupervision::finished() const
+{
+    if (!running_.empty() && !gave_up_)
+        return false;
+    return gave_up_ || (stopping_ ? tree_empty_ : failures_.empty());
+}
+
+void RankSupervision::report(const std::string& state)
+{
+    reported_ = monotonic_seconds();
+    (void)folder_.write_status({state, status_, why_, own_identity(), {}, 0, culprit_});
+}
+
+void RankSupervision::reap()
+{
+    int wait_status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
+        const auto rank = running_.find(pid);
+        if (rank == running_.end())
+            continue; // an orphan of a rank, adopted as sub-reaper
+        const bool good = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+        if (!good && !stopping_) {
+            if (failures_.empty())
+                first_failure_ = monotonic_seconds();
+            failures_.push_back({rank->second, wait_status});
+        }
+        running_.erase(rank);
+    }
+}
+
+void RankSupervision::read_logs()
+{
+    for (auto& [rank, log] : logs_) {
+        log.poll();
+        if (log.overflowed() && !log_warned_ && !log_.failed()) {
+            log_warned_ = true;
+            log_.append("warning", rank,
+                {{"message",
+                    "rank " + std::to_string(rank)
+                        + " prints so much that its log keeps only the first 16 MiB and the newest part"}});
+        }
+    }
+}
+
+// A stop request is a file; the signal only makes it be seen at once.
+void RankSupervision::look_for_stop(bool signalled)
+{
+    const double now = monotonic_seconds();
+    if (stopping_ || (!signalled && now - looked_ < 0.25))
+        return;
+    looked_ = now;
+    auto request = folder_.read_stop();
+    // Slurm signals every process of the job; the one that srun started asks it why, and writes that down.
+    for (int i = 0; i < 40 && signalled && !request && std::getenv("SLURM_JOB_ID"); ++i) {
+        usleep(100000);
+        request = folder_.read_stop();
+    }
+    if (!request && signalled)
+        request = StopRequest{"cancelled", "the agent was asked to end by a signal", nullptr, spec_.grace_s};
+    if (request)
+        take_stop(*request);
+}
+
+void RankSupervision::take_stop(const StopRequest& request)
+{
+    if (stopping_)
+        return;
+    status_ = request.status;
+    why_ = request.why;
+    foreign_error_ = request.error;
+    begin_stop(request.grace_s);
+}
+
+// What a session asks at the door.
+Json RankSupervision::answer(const Json& request)
+{
+    const std::string what = text_field(request, "do");
+    if (what == "stop")
+        take_stop(stop_request_from_json(request));
+    else if (what == "diagnose" && !stopping_)
+        (void)say_stalled();
+    else if (what == "followed")
+        lease_.renew();
+    return {{"state", stopping_ ? "stopping" : "running"}, {"status", status_}, {"why", why_}, {"rank", culprit_},
+        {"events", log_.descriptor()}};
+}
+
+void RankSupervision::look_at_lease()
+{
+    if (stopping_ || !lease_.is_over())
+        return;
+    status_ = "cancelled";
+    why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
+    begin_stop(spec_.grace_s);
+}
+
+void RankSupervision::watch_progress()
+{
+    const double now = monotonic_seconds();
+    if (stopping_ || running_.empty() || now - watched_ < kWatchSeconds)
+        return;
+    watched_ = now;
+    for (; steps_seen_ < merge_.steps(); ++steps_seen_)
+        watch_.step(now);
+    bool alive = merge_.events() != events_seen_;
+    events_seen_ = merge_.events();
+    for (const auto& [pid, place] : running_) {
+        if (const auto progress = read_progress(folder_.path(), place.rank)) {
+            const uint64_t state = progress->number * 2 + (progress->inside ? 1 : 0);
+            alive = alive || state != collectives_[place.rank];
+            collectives_[place.rank] = state;
+        }
+        const uint64_t moved = bytes_moved(pid);
+        alive = alive || moved > bytes_moved_[pid] + kMovement;
+        bytes_moved_[pid] = moved;
+    }
+    if (alive)
+        watch_.sign_of_life(now);
+    // Steps are written by the first rank alone: only its node judges, the others report when they are asked.
+    const bool judge
+        = std::any_of(spec_.ranks.begin(), spec_.ranks.end(), [](const RankPlace& place) { return place.rank == 0; });
+    const StallWatch::Finding finding = judge ? watch_.look(now) : StallWatch::Finding::none;
+    if (finding == StallWatch::Finding::stalled)
+        (void)say_stalled();
+    else if (finding == StallWatch::Finding::recovered)
+        log_.append(
+            "warning", spec_.ranks.front().rank, {{"kind", "recovered"}, {"message", "the run goes on after a stall"}});
+    else if (finding == StallWatch::Finding::hung)
+        end_as_hung();
+}
+
+// The finding as an event, with what every rank of this node is doing; returns the ranks.
+Json RankSupervision::say_stalled()
+{
+    const double now = monotonic_seconds();
+    Json ranks = diagnose(spec_, folder_.path(), running_);
+    const std::string laggard = name_laggard(ranks);
+    std::string message = "nothing moves for " + seconds(watch_.silence(now));
+    if (watch_.median() > 0)
+        message += " (a step takes " + seconds(watch_.median()) + ")";
+    log_.append("warning", spec_.ranks.front().rank,
+        {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (laggard.empty() ? "" : "; " + laggard)},
+            {"ranks", ranks}});
+    return ranks;
+}
+
+void RankSupervision::end_as_hung()
+{
+    const std::string silence = seconds(watch_.silence(monotonic_seconds()));
+    const Json ranks = say_stalled();
+    const std::string laggard = name_laggard(ranks);
+    status_ = "hang";
+    why_ = "nothing moves for " + silence + (laggard.empty() ? "" : "; " + laggard);
+    foreign_error_ = {{"kind", "hang"}, {"host", spec_.host}, {"message", why_},
+        {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
+    begin_stop(kGangGraceSeconds);
+}
+
+void RankSupervision::stop_for_full_disk()
+{
+    status_ = "fail";
+    why_ = "the events cannot be written on " + spec_.host + ": " + log_.failure() + "; make room in "
+        + folder_.path().string();
+    disk_failed_ = true;
+    begin_stop(0);
+}
+
+void RankSupervision::judge_failures()
+{
+    if (stopping_ || failures_.empty())
+        return;
+    const double waited = monotonic_seconds() - first_failure_;
+    if (!running_.empty() && waited < kGatherSeconds)
+        return;
+    // Slurm signals the ranks as well as their agents: then it is a stop, whoever was seen first.
+    const auto asked = [](const RankExit& failure) {
+        return WIFSIGNALED(failure.wait_status) ? WTERMSIG(failure.wait_status) == SIGTERM
+                                                : WEXITSTATUS(failure.wait_status) == 128 + SIGTERM;
+    };
+    if (std::getenv("SLURM_JOB_ID") && std::all_of(failures_.begin(), failures_.end(), asked)) {
+        look_for_stop(true);
+        return;
+    }
+    while (!log_.failed() && merge_.poll()) { }
+    Culprit culprit = find_culprit(spec_.ranks, failures_, merge_, folder_.path());
+    const bool elsewhere = spec_.ranks.size() < static_cast<std::size_t>(spec_.world_size) || !running_.empty();
+    if (elsewhere
+        && waited < (culprit.evidence == Evidence::told      ? kToldSeconds
+                   : culprit.evidence == Evidence::lost_rank ? kLostSeconds
+                                                             : 0))
+        return;
+    std::string& what = culprit.message;
+    if (what.empty())
+        what = describe_exit(culprit.wait_status);
+    if (culprit.evidence == Evidence::signal && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
+        && kernel_oom_kills() > oom_kills_before_) {
+        culprit.kind = "oom";
+        what += ": the node ran out of memory";
+    }
+    if (struct statvfs disk{}; statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
+        what += ": the node's disk is full";
+    if (culprit.evidence == Evidence::told)
+        why_ = "another rank failed: " + what;
+    else
+        why_ = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates) + ") on "
+            + spec_.host + ": " + what;
+    culprit_ = culprit.place.rank;
+    status_ = culprit.kind == "oom" || culprit.kind == "hang" ? culprit.kind : "fail";
+    if (!culprit.has_event)
+        say(culprit);
+    begin_stop(kGangGraceSeconds);
+}
+
+// The `error` event of a rank that cannot write it.
+void RankSupervision::say(const Culprit& culprit)
+{
+    read_logs();
+    // Its page of shared memory still tells.
+    const auto progress = read_progress(folder_.path(), culprit.place.rank);
+    Json keys = {{"kind", culprit.kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates},
+        {"message", culprit.message},
+        {"last_collective", progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
+        {"log", last_log_lines(folder_.file("rank" + std::to_string(culprit.place.rank) + ".log"))}};
+    if (culprit.evidence == Evidence::lost_rank || culprit.evidence == Evidence::told)
+        keys["origin"] = culprit.evidence == Evidence::told ? "told" : "lost_rank";
+    log_.append("error", culprit.place.rank, keys);
+}
+
+void RankSupervision::begin_stop(double grace_s)
+{
+    stopping_ = true;
+    tree_empty_ = false;
+    kill_at_ = monotonic_seconds() + grace_s;
+    for (const auto& [pid, place] : running_)
+        kill(-pid, SIGTERM);
+    report("stopping");
+}
+
+// Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
+std::vector<pid_t> RankSupervision::leftovers() const
+{
+    auto left = descendants(getpid());
+    if (inside_)
+        std::erase(left, inside_->first());
+    return left;
+}
+
+void RankSupervision::press_on()
+{
+    if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
+        status_ = "ok";
+        stopping_ = true; // every rank is done; what remains are leftovers
+        tree_empty_ = false;
+        kill_at_ = monotonic_seconds();
+    }
+    if (!stopping_)
+        return;
+    const auto left = leftovers();
+    tree_empty_ = left.empty();
+    const double now = monotonic_seconds();
+    if (now < kill_at_ && !running_.empty())
+        return;
+    if (inside_ && !left.empty())
+        inside_->end(); // the kernel takes the rest along
+    for (std::size_t i = 0; !inside_ && i < left.size(); ++i)
+        kill(left[i], SIGKILL); // children of this process: their numbers cannot be reused before we reap them
+    if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
+        gave_up_ = true;
+        why_ += (why_.empty() ? "" : "; ") + std::to_string(left.size())
+            + " processes cannot be killed (they wait in the kernel), first pid " + std::to_string(left.front());
+    }
+}
+
+void RankSupervision::finish()
+{
+    if (inside_)
+        inside_->end();
+    sweep(spec_.run, spec_.node);
+    for (auto& [rank, log] : logs_)
+        log.close();
+    if (log_.failed()) {
+        // The ranks are gone: what the reserve gives back is ours.
+        std::error_code ignored;
+        std::filesystem::remove(folder_.file("reserve"), ignored);
+        for (int attempt = 0; attempt < 20 && !log_.flush(); ++attempt)
+            usleep(100000);
+        merge_.poll(kReserveBytes / 4);
+    } else {
+        while (merge_.poll()) { }
+    }
+    for (const RankPlace& place : spec_.ranks) {
+        const auto failure = failure_of(place.rank, merge_, folder_.path());
+        if (failure && failure->origin == FailureOrigin::own && place.rank != culprit_ && !merge_.error_of(place.rank))
+            say({place, Evidence::own, failure->kind, failure->message});
+    }
+    const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
+    if (is_removed())
+        log_.append("warning", spec_.ranks.front().rank,
+            {{"kind", "folder"}, {"host", spec_.host},
+                {"message",
+                    "the run folder was removed while the run went: its events are kept, its logs and whatever else "
+                    "was in it are gone ("
+                        + folder_.path().string() + ")"}});
+    if (disk_failed_) {
+        log_.append("error", spec_.ranks.front().rank,
+            {{"kind", "fail"}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
+                {"message", why_}, {"log", Json::array()}});
+    } else if (foreign_error_.is_object()) {
+        log_.append("error", static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
+    }
+    end(rank, status_.empty() ? "ok" : status_, why_);
+    std::error_code ignored;
+    std::filesystem::remove(folder_.file("reserve"), ignored);
+}
+
+// There is nothing at its place any more, and the disk that it was on is still there.
+bool RankSupervision::is_removed() const
+{
+    struct stat info { };
+    if (stat(folder_.path().c_str(), &info) == 0 || errno != ENOENT)
+        return false;
+    std::filesystem::path above = folder_.path().parent_path();
+    while (stat(above.c_str(), &info) != 0 && errno == ENOENT && above.has_relative_path())
+        above = above.parent_path();
+    return info.st_dev == disk_;
+}
+
+Json RankSupervision::foreign_error_keys() const
+{
+    Json keys = Json::object();
+    for (const char* key : {"kind", "host", "coordinates", "message", "origin", "log"}) {
+        if (foreign_error_.contains(key))
+            keys[key] = foreign_error_[key];
+    }
+    return keys;
+}
+
+void RankSupervision::end(int rank, const std::string& status, const std::string& why)
+{
+    status_ = status;
+    Json keys = {{"status", status}};
+    if (!why.empty())
+        keys["message"] = why;
+    log_.append("end", rank, keys);
+    log_.sync();
+    // What later sessions need to say how it ended.
+    if (is_removed() && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
+        (void)folder_.write_spec(spec_);
+    report("ended");
+}
+
+} // namespace fourfold

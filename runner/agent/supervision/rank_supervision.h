@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The life of a node's ranks within their supervisor: started together, watched, stopped together, ended with a word.
+#pragma once
+
+#include "runner/agent/ranks/rank_log.h"
+#include "runner/agent/ranks/rank_process.h"
+#include "runner/agent/run/event_log.h"
+#include "runner/agent/run/lease.h"
+#include "runner/agent/run/run_folder.h"
+#include "runner/agent/supervision/culprit.h"
+#include "runner/agent/supervision/stall_watch.h"
+#include "runner/agent/supervision/supervisor_door.h"
+#include "runner/agent/system/file_watch.h"
+#include "runner/agent/system/pid_namespace.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace fourfold {
+
+// Real blocks that the events get when the disk is full.
+inline constexpr std::size_t kReserveBytes = 1u << 20;
+
+class RankSupervision {
+public:
+    // `folder` and `spec` outlive it. `environment` is what the prelude left.
+    // Its door (runner/agent/supervision/supervisor_door.h) is open from here on.
+    RankSupervision(const RunFolder& folder, const RunSpec& spec, EventLog log, Environment environment);
+
+    Expected<void> start_ranks(const Rendezvous& rendezvous);
+    // Until every rank has ended and nothing of them is left. `signal_fd` gives SIGCHLD, SIGTERM and SIGINT (look for a
+    // stop request) and SIGUSR1 (report what the ranks are doing).
+    void run(int signal_fd);
+
+private:
+    [[nodiscard]] bool finished() const;
+    [[nodiscard]] std::vector<pid_t> leftovers() const;
+    void report(const std::string& state);
+    void wait_for_work(int signal_fd);
+    void reap();
+    void read_logs();
+    void look_for_stop(bool signalled);
+    void take_stop(const StopRequest& request);
+    [[nodiscard]] Json answer(const Json& request);
+    void look_at_lease();
+    void watch_progress();
+    [[nodiscard]] Json say_stalled();
+    void end_as_hung();
+    void stop_for_full_disk();
+    void judge_failures();
+    void say(const Culprit& culprit);
+    void begin_stop(double grace_s);
+    void press_on();
+    void finish();
+    [[nodiscard]] Json foreign_error_keys() const;
+    void end(int rank, const std::string& status, const std::string& why);
+    [[nodiscard]] bool is_removed() const;
+
+    const RunFolder& folder_;
+    const RunSpec& spec_;
+    EventLog log_;
+    Environment environment_;
+    EventMerge merge_;
+    StallWatch watch_;
+    std::map<pid_t, RankPlace> running_;
+    std::map<int, RankLog> logs_;
+    FileWatch written_; // the ranks' event files
+    std::optional<SupervisorDoor> door_;
+    dev_t disk_ = 0; // that the run folder is on
+    std::optional<PidNamespace> inside_; // of the ranks and all that they start
+    std::map<pid_t, uint64_t> bytes_moved_;
+    std::map<int, uint64_t> collectives_;
+    std::vector<RankExit> failures_; // in the order of their ends
+    int64_t steps_seen_ = 0, events_seen_ = 0;
+    double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
+    Lease lease_;
+    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
+    int culprit_ = -1;
+    std::string status_, why_;
+    Json foreign_error_; // the `error` event of another node, or one that the supervisor itself found
+    long long oom_kills_before_ = -1;
+};
+
+} // namespace fourfold
