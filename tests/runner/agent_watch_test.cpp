@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,43 @@ TEST_F(RankLogs, KeepBeginningAndEnd)
     EXPECT_TRUE(kept.ends_with("line 998\nline 999\n")) << kept;
     EXPECT_LT(kept.size(), 1000u);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no parts are left";
+}
+
+// A fast writer fills both parts of the end within one tick of the clock by which files have their times.
+TEST_F(RankLogs, PartsOfOneInstantKeepTheirOrder)
+{
+    const auto file = folder / "rank0.log";
+    const auto at_once = [&] {
+        const timespec times[2]{{1'000'000'000, 0}, {1'000'000'000, 0}};
+        for (const char* part : {"rank0.log.tail0", "rank0.log.tail1"})
+            ASSERT_EQ(utimensat(AT_FDCWD, (folder / part).c_str(), times, 0), 0) << part;
+    };
+    const std::vector<std::string> blocks{std::string(10, 'a'), std::string(20, 'b'), std::string(20, 'c'), "ddd"};
+    const auto filled = [&](int count) {
+        auto log = RankLog::open(file, {10, 20});
+        for (int i = 0; i < count; ++i) {
+            EXPECT_EQ(::write(log->write_end(), blocks[std::size_t(i)].data(), blocks[std::size_t(i)].size()),
+                ssize_t(blocks[std::size_t(i)].size()));
+            log->poll();
+        }
+        return log;
+    };
+    for (const int count : {3, 4}) { // the last part is the second, then the first one again
+        std::filesystem::remove(file);
+        auto log = filled(count);
+        ASSERT_TRUE(log);
+        at_once();
+        log->close();
+        const std::string kept = slurp(file), last = blocks[std::size_t(count - 1)];
+        EXPECT_TRUE(kept.ends_with(blocks[std::size_t(count - 2)] + last)) << kept;
+    }
+    std::filesystem::remove(file);
+    {
+        const auto left = filled(4); // its agent is gone
+        at_once();
+    }
+    RankLog::put_together(file);
+    EXPECT_TRUE(slurp(file).ends_with("cccccddd")) << slurp(file);
 }
 
 TEST_F(RankLogs, AShortOneIsAsItCame)

@@ -208,7 +208,8 @@ TEST_F(Reach, ARunThatEndsWhileItsFolderIsAwayHasItsTrueEnd)
     RunRequest asked = request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}});
     ClientProcess client(asked);
     observer.id = client.id();
-    ASSERT_TRUE(wait_until([&] { return supervisor() > 0; }));
+    // A rank that starts now would not find its files.
+    ASSERT_TRUE(wait_until([&] { return steps_of(read_events(folder() / "events.jsonl")).size() >= 5; }));
     client.end(SIGKILL);
     const pid_t agent = supervisor();
     hide();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <tuple>
 
 namespace fourfold {
 
@@ -83,10 +84,10 @@ void RankLog::close()
     log_.close();
     tail_.close();
     if (overflowed())
-        put_together(file_);
+        put_together(file_, tail_index_);
 }
 
-void RankLog::put_together(const std::filesystem::path& file)
+void RankLog::put_together(const std::filesystem::path& file, std::optional<int> last)
 {
     struct stat info[2]{};
     bool there[2];
@@ -98,11 +99,14 @@ void RankLog::put_together(const std::filesystem::path& file)
     if (!log)
         return;
     (void)write_fully(log->get(), "\n[... a part is left out here ...]\n");
-    const auto newer = [&](const timespec& a, const timespec& b) {
-        return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-    };
-    const int older = there[0] && (!there[1] || newer(info[1].st_mtim, info[0].st_mtim)) ? 0 : 1;
-    for (const int i : {older, 1 - older}) {
+    // Times of files are as coarse as the kernel's clock ticks, and a fast writer fills both within one: then the one
+    // that is still being filled is the shorter one.
+    if (!last) {
+        const auto age
+            = [&](int i) { return std::tuple(info[i].st_mtim.tv_sec, info[i].st_mtim.tv_nsec, -info[i].st_size); };
+        last = there[1] && (!there[0] || age(1) > age(0)) ? 1 : 0;
+    }
+    for (const int i : {1 - *last, *last}) {
         if (!there[i])
             continue;
         (void)write_fully(log->get(), slurp(tail_file(file, i), 64u << 20));

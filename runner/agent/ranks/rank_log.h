@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace fourfold {
@@ -30,8 +31,9 @@ public:
     bool poll();
     // Takes the rest and puts beginning and end together. Whoever still holds the write end is not waited for.
     void close();
-    // The same for the log of a run whose agent is gone.
-    static void put_together(const std::filesystem::path& file);
+    // The same for the log of a run whose agent is gone. `last`: which of the two ends was written last; without it
+    // their times decide.
+    static void put_together(const std::filesystem::path& file, std::optional<int> last = {});
 
     [[nodiscard]] uint64_t bytes() const { return bytes_; }
     // Bytes beyond `head` have come.
