@@ -35,16 +35,6 @@ GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
     return span;
 }
 
-// Every `stride`-th rank of `ranks` from the first, `count` of them.
-std::vector<int> pick(const std::vector<int>& ranks, std::size_t stride, std::size_t count)
-{
-    std::vector<int> picked;
-    picked.reserve(std::min(count, ranks.size()));
-    for (std::size_t i = 0; i < ranks.size() && picked.size() < count; i += std::max<std::size_t>(1, stride))
-        picked.push_back(ranks[i]);
-    return picked;
-}
-
 } // namespace
 
 double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned cores)
@@ -132,30 +122,26 @@ void CostContext::set_groups(const ResolvedPlan& plan)
     // Looked up only by stacks whose operations take them: a search sets the groups of every mesh.
     if (constants[Constant::step_scalars] > 0)
         set(GroupKind::world, {Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp});
-    if (const int copies = key_copies(plan); copies > 1 && constants[Constant::shared_gradient_sums] > 0)
-        set_ranks(GroupKind::tp_keys, pick(layout.group(0, {Dimension::tp}), 1, std::size_t(copies)), plan);
+    if (key_copies(plan) > 1 && constants[Constant::shared_gradient_sums] > 0)
+        set_ranks({GroupKind::tp_keys}, plan);
     set_shard_groups(plan);
-    if (plan.model.experts) {
-        const std::vector<int> ranks = layout.group(0, {Dimension::tp, Dimension::cp, Dimension::dp});
-        const auto etp = std::size_t(std::max(1, layout.etp)), ep = std::size_t(std::max(1, layout.ep));
-        set_ranks(GroupKind::ep, pick(ranks, etp, ep), plan);
-        set_ranks(GroupKind::expert_dp, pick(ranks, etp * ep, ranks.size()), plan);
-    }
+    if (plan.model.experts)
+        set_ranks({GroupKind::ep, GroupKind::expert_dp}, plan);
 }
 
 void CostContext::set_shard_groups(const ResolvedPlan& plan)
 {
-    if (plan.training.sharding != Sharding::hybrid)
-        return;
-    const std::vector<int> ranks = plan.layout.group(0, {Dimension::dp, Dimension::cp});
-    const auto shard = std::size_t(std::clamp(plan.layout.dp_shard, 1, int(ranks.size())));
-    set_ranks(GroupKind::dp_shard, pick(ranks, 1, shard), plan);
-    set_ranks(GroupKind::dp_replicate, pick(ranks, shard, ranks.size() / shard), plan);
+    if (plan.training.sharding == Sharding::hybrid)
+        set_ranks({GroupKind::dp_shard, GroupKind::dp_replicate}, plan);
 }
 
-void CostContext::set_ranks(GroupKind group, const std::vector<int>& ranks, const ResolvedPlan& plan)
+void CostContext::set_ranks(std::initializer_list<GroupKind> groups, const ResolvedPlan& plan)
 {
-    set_place(group, span_of(ranks, cluster.gpus_per_node), ranks, plan);
+    const DeviceMesh mesh(plan.layout, plan.model.kv_heads);
+    for (const GroupKind group : groups) {
+        const std::vector<int> ranks = mesh.group(0, group);
+        set_place(group, span_of(ranks, cluster.gpus_per_node), ranks, plan);
+    }
 }
 
 } // namespace fourfold

@@ -6,6 +6,7 @@
 #include "core/program/operation.h"
 
 #include <array>
+#include <initializer_list>
 #include <string>
 
 namespace fourfold {
@@ -39,7 +40,8 @@ struct CostContext {
     void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
 
 private:
-    void set_ranks(GroupKind group, const std::vector<int>& ranks, const ResolvedPlan& plan);
+    // Of groups that are cut out of a dimension: by the ranks of the first such group.
+    void set_ranks(std::initializer_list<GroupKind> groups, const ResolvedPlan& plan);
     // On a torus: where the group's ranks of one node lie.
     void set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan);
 

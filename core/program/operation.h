@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/units.h"
+#include "core/layout/mesh.h"
 #include "core/plan/plan.h"
 #include "core/stack/constants.h"
 
@@ -35,11 +36,6 @@ enum class Phase { forward, recompute, backward, weight_gradient, step };
 enum class Part { compute, recompute, tp, cp, pp, dp, ep, bubble, optimizer, other };
 inline constexpr int kParts = 10;
 std::string_view name(Part part);
-
-// Which ranks take part. dp_shard and dp_replicate split dp_cp for HSDP; expert_dp holds the copies of one expert.
-// tp_keys: the tp ranks that hold copies of the same key and value heads, where tp exceeds them.
-enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp, tp_keys, world };
-inline constexpr std::size_t kGroupKinds = 13;
 
 // What an operation may hide behind: the time of these operations in the same pass (forward, or recompute and
 // backward), or one whole pass of the stage (gradient reduction behind the last backward).
