@@ -132,7 +132,7 @@ protected:
                 [this] { second.freeze_connections(); }, 2},
             {"the run folder cannot be read for 1 s", {{"FAKE_STEPS", "200"}}, RunState::ok,
                 [this, pause] {
-                    const std::filesystem::path folder = node_folder(), away = home.path() / "away";
+                    const std::filesystem::path folder = node_folder(), away = home.path() / "node/away";
                     std::filesystem::rename(folder, away);
                     std::filesystem::create_symlink(folder, folder); // a link to itself, for root too
                     first.cut_connections();
