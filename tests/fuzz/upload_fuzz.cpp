@@ -2,7 +2,7 @@
 // Frames that arrive at an agent from the node before it in a chain of uploads: whatever they are, the store holds only
 // files whose content is the one that their name says, and nothing is written elsewhere.
 #include "core/base/sha256.h"
-#include "runner/agent/session/session.h"
+#include "runner/agent/session/uploads.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fs::create_directories(base / "store");
     const int in = memfd_create("frames", MFD_CLOEXEC), out = open("/dev/null", O_WRONLY | O_CLOEXEC);
     must(in >= 0 && out >= 0 && write(in, data, size) == static_cast<ssize_t>(size) && lseek(in, 0, SEEK_SET) == 0);
-    (void)Session(in, out).take_files(base, {}, {});
+    take_files(in, out, base, {}, {});
     close(in);
     close(out);
     for (const auto& entry : fs::recursive_directory_iterator(kFolder)) {

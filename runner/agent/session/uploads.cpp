@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that arrive: from the client, or from the node before this one in a chain, and on to the next one.
-#include "runner/agent/session/session.h"
+#include "runner/agent/session/uploads.h"
+
 #include "runner/protocol/chunk.h"
 #include "runner/protocol/message.h"
 
@@ -91,32 +91,63 @@ private:
 
 } // namespace
 
-Expected<void> Session::put(const Json& request)
+Expected<void> Uploads::have(const Json& request)
+{
+    Json found = Json::array(), missing = Json::array();
+    for (const Json& item : array_field(request, "files")) {
+        const std::string sha256 = text_field(item, "sha256");
+        const int64_t size = integer_field(item, "size", -1);
+        if (!is_sha256(sha256) || size < 0)
+            return Problem{ProblemCode::bad_input, "a file of the list has no SHA-256 or size", {}, {}};
+        std::vector<std::string> candidates;
+        for (const Json& candidate : array_field(item, "candidates")) {
+            if (candidate.is_string())
+                candidates.push_back(candidate.get<std::string>());
+        }
+        auto place = node_.store->find(sha256, static_cast<uint64_t>(size), candidates);
+        if (!place && !text_field(item, "library").empty()) {
+            const auto installed = installed_.find(text_field(item, "library"), static_cast<uint64_t>(size));
+            place = node_.store->find(sha256, static_cast<uint64_t>(size), installed);
+            candidates.insert(candidates.end(), installed.begin(), installed.end());
+        }
+        if (!place) // somebody else's is not used where it is
+            place = node_.store->copy(sha256, static_cast<uint64_t>(size), candidates);
+        if (place)
+            found.push_back(
+                {{"sha256", sha256}, {"path", *place == node_.store->place(sha256) ? std::string() : place->string()}});
+        else
+            missing.push_back(sha256);
+    }
+    wire_.send({{"is", "have"}, {"found", std::move(found)}, {"missing", std::move(missing)}});
+    return {};
+}
+
+Expected<void> Uploads::put(const Json& request)
 {
     const std::string sha256 = text_field(request, "sha256");
     const int64_t size = integer_field(request, "size", -1);
     if (!is_sha256(sha256) || size < 0)
         return Problem{ProblemCode::bad_input, "the file has no SHA-256 or size", {}, {}};
-    const bool present = store_->find(sha256, static_cast<uint64_t>(size), {}).has_value();
+    const bool present = node_.store->find(sha256, static_cast<uint64_t>(size), {}).has_value();
     std::optional<Incoming> incoming;
     if (!present) {
-        FOURFOLD_TRY(incoming, store_->begin(sha256, static_cast<uint64_t>(size), flag_field(request, "beside")));
+        FOURFOLD_TRY(incoming, node_.store->begin(sha256, static_cast<uint64_t>(size), flag_field(request, "beside")));
     }
-    Downstream* next = next_ && (files_only_ || flag_field(request, "chain")) ? &*next_ : nullptr;
+    Downstream* next = next_ && (for_chain_ || flag_field(request, "chain")) ? &*next_ : nullptr;
     const auto next_from = next ? next->begin(sha256, static_cast<uint64_t>(size)) : std::nullopt;
     if (!incoming && !next_from) {
         Json answer = {{"is", "put"}, {"state", present ? "present" : "busy"}};
         if (!present) {
-            const Store::Rival rival = store_->rival(sha256);
+            const Store::Rival rival = node_.store->rival(sha256);
             answer.update(Json{{"offset", rival.bytes}, {"sender", rival.process}});
         }
-        send(answer);
+        wire_.send(answer);
         return {};
     }
     Arrival arrival(std::move(incoming), next_from, next);
-    send({{"is", "put"}, {"state", "send"}, {"offset", arrival.position()}});
-    while (!closed_) {
-        const auto frame = next_frame(kSilentSenderMs);
+    wire_.send({{"is", "put"}, {"state", "send"}, {"offset", arrival.position()}});
+    while (wire_.open()) {
+        const auto frame = wire_.next_frame(kSilentSenderMs);
         if (!frame) {
             arrival.sender_is_silent();
             continue;
@@ -133,49 +164,60 @@ Expected<void> Session::put(const Json& request)
         }
         if (what != "put-end")
             return Problem{ProblemCode::bad_input, "a file must end with put-end", {}, {}};
-        FOURFOLD_CHECK(arrival.finish(*store_));
-        const bool stored = !arrival.taken_over() || store_->find(sha256, static_cast<uint64_t>(size), {});
-        send({{"is", "stored"}, {"state", stored ? "stored" : "busy"}});
+        FOURFOLD_CHECK(arrival.finish(*node_.store));
+        const bool stored = !arrival.taken_over() || node_.store->find(sha256, static_cast<uint64_t>(size), {});
+        wire_.send({{"is", "stored"}, {"state", stored ? "stored" : "busy"}});
         return {};
     }
     return {}; // what arrived stays and is continued
 }
 
-Expected<void> Session::chain(const Json& request)
+Expected<void> Uploads::chain(const Json& request)
 {
     const auto link = chain_link(request);
     if (!link)
         return Problem{ProblemCode::bad_input, "the request names no next node", {}, {}};
     next_.reset();
     FOURFOLD_TRY(next_, Downstream::connect(*link, kConnectSeconds));
-    send({{"is", "chained"}});
+    wire_.send({{"is", "chained"}});
     return {};
 }
 
-Expected<void> Session::relay(const Json& request)
+Expected<void> Uploads::relay(const Json& request)
 {
-    relay_server_.reset();
+    relay_.reset();
     FOURFOLD_TRY(ServerProcess server,
         start_relay(text_field(request, "address"), text_field(request, "token"),
-            [this, next = chain_link(object_field(request, "next"))](
-                int fd) { (void)Session(fd, fd).take_files(base_, group_writable_, next); }));
+            [&node = node_, next = chain_link(object_field(request, "next"))](
+                int fd) { take_files(fd, fd, node.base, node.group_writable, next); }));
     const int port = server.port();
-    relay_server_ = std::make_unique<ServerProcess>(std::move(server));
-    send({{"is", "relaying"}, {"port", port}});
+    relay_ = std::make_unique<ServerProcess>(std::move(server));
+    wire_.send({{"is", "relaying"}, {"port", port}});
     return {};
 }
 
-int Session::take_files(
-    const std::filesystem::path& base, const GroupFolders& group_writable, const std::optional<ChainLink>& next)
+void Uploads::end()
 {
-    base_ = base;
-    store_ = std::make_unique<Store>(base_, group_writable);
-    files_only_ = true;
+    relay_.reset();
+    next_.reset();
+}
+
+void take_files(int in, int out, const std::filesystem::path& base, const GroupFolders& group_writable,
+    const std::optional<ChainLink>& next)
+{
+    Wire wire(in, out);
+    const NodeBase node{base, group_writable, std::make_unique<Store>(base, group_writable)};
+    std::optional<Downstream> further;
     if (next) {
         if (auto connected = Downstream::connect(*next, kConnectSeconds))
-            next_ = *std::move(connected);
+            further = *std::move(connected);
     }
-    return run();
+    Uploads uploads(wire, node, std::move(further));
+    wire.serve([&](const Json& request) -> Expected<void> {
+        if (text_field(request, "do") != "put")
+            return Problem{ProblemCode::refused, "a node of the chain may only send files", {}, {}};
+        return uploads.put(request);
+    });
 }
 
 } // namespace fourfold

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The session's requests before a run: what stands in its way, how the nodes reach each other, what may be cleared
-// away.
+#include "runner/agent/session/node_requests.h"
+
 #include "runner/agent/checks/container_checks.h"
 #include "runner/agent/checks/node_checks.h"
 #include "runner/agent/files/garbage.h"
 #include "runner/agent/node/network_probe.h"
 #include "runner/agent/node/node_speed.h"
-#include "runner/agent/session/session.h"
 #include "runner/agent/slurm/slurm_checks.h"
 #include "runner/agent/supervision/strays.h"
 #include "runner/protocol/message.h"
@@ -18,11 +17,12 @@
 
 namespace fourfold {
 
-Expected<void> Session::probe(const Json& request)
+Expected<void> NodeRequests::probe(const Json& request) const
 {
     Json reply = {{"is", "probe"},
         {"findings",
-            node_checks(base_, static_cast<int>(integer_field(request, "ranks", 1)), flag_field(request, "on_gpus"))}};
+            node_checks(
+                node_.base, static_cast<int>(integer_field(request, "ranks", 1)), flag_field(request, "on_gpus"))}};
     if (const auto slurm = request.find("slurm"); slurm != request.end() && slurm->is_object()) {
         for (Json& finding : slurm_checks(*slurm))
             reply["findings"].push_back(std::move(finding));
@@ -33,49 +33,50 @@ Expected<void> Session::probe(const Json& request)
     }
     if (flag_field(request, "speed"))
         reply["speed"] = measure_speed();
-    send(reply);
+    wire_.send(reply);
     return {};
 }
 
-Expected<void> Session::clock()
+Expected<void> NodeRequests::clock() const
 {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    send({{"is", "clock"}, {"time_s", static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9}});
+    wire_.send(
+        {{"is", "clock"}, {"time_s", static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9}});
     return {};
 }
 
-Expected<void> Session::clear(const Json& request)
+Expected<void> NodeRequests::clear(const Json& request) const
 {
     char own[4096] = {};
     (void)!readlink("/proc/self/exe", own, sizeof own - 1);
-    Json reply = collect_garbage(base_,
+    Json reply = collect_garbage(node_.base,
         {std::max(0.0, number_field(request, "older_than_s", 30 * 86400.0)), flag_field(request, "dry_run")}, own);
-    reply["strays"] = strays(base_, flag_field(request, "end_processes") && !flag_field(request, "dry_run"));
+    reply["strays"] = strays(node_.base, flag_field(request, "end_processes") && !flag_field(request, "dry_run"));
     reply["is"] = "cleared";
-    send(reply);
+    wire_.send(reply);
     return {};
 }
 
-Expected<void> Session::listen(const Json& request)
+Expected<void> NodeRequests::listen(const Json& request)
 {
     probe_server_.reset();
     FOURFOLD_TRY(
         ServerProcess server, start_probe_server(text_field(request, "address"), text_field(request, "token")));
     const int port = server.port();
     probe_server_ = std::make_unique<ServerProcess>(std::move(server));
-    send({{"is", "listening"}, {"port", port}, {"interface", interface_of(text_field(request, "address"))}});
+    wire_.send({{"is", "listening"}, {"port", port}, {"interface", interface_of(text_field(request, "address"))}});
     return {};
 }
 
-Expected<void> Session::unlisten()
+Expected<void> NodeRequests::unlisten()
 {
     probe_server_.reset();
-    send({{"is", "silent"}});
+    wire_.send({{"is", "silent"}});
     return {};
 }
 
-Expected<void> Session::reach(const Json& request)
+Expected<void> NodeRequests::reach(const Json& request) const
 {
     ProbeOrder order;
     order.address = text_field(request, "address");
@@ -86,7 +87,7 @@ Expected<void> Session::reach(const Json& request)
     order.brief = flag_field(request, "brief");
     Json reply = probe_peer(order);
     reply["is"] = "reached";
-    send(reply);
+    wire_.send(reply);
     return {};
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The session's requests about a Slurm job: lay its run folder out, submit it, follow it from outside.
+#include "runner/agent/session/job_requests.h"
+
 #include "runner/agent/files/lay_out.h"
-#include "runner/agent/session/session.h"
 #include "runner/agent/slurm/slurm_commands.h"
 #include "runner/agent/slurm/slurm_node.h"
-#include "runner/agent/supervision/supervisor.h"
 #include "runner/net/proof.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
@@ -15,16 +14,14 @@
 
 namespace fourfold {
 
-// {"specs": one a node, "token", "script"}: the run folder with everything that the job needs; the answer is the job's
-// number. Idempotent by the run's id: a run that was submitted is not submitted again.
-Expected<void> Session::submit(const Json& request)
+Expected<void> JobRequests::submit(const Json& request) const
 {
     const Json& specs = array_field(request, "specs");
     FOURFOLD_TRY(const RunSpec first, run_spec_from_json(specs.empty() ? Json::object() : specs[0]));
-    const RunFolder folder(base_, first.run, 0);
+    const RunFolder folder(node_.base, first.run, 0);
     FOURFOLD_CHECK(folder.create());
     if (const std::string job = folder.slurm_job(); !job.empty()) {
-        send({{"is", "submitted"}, {"job", job}, {"folder", folder.path().string()}});
+        wire_.send({{"is", "submitted"}, {"job", job}, {"folder", folder.path().string()}});
         return {};
     }
     const auto place = folder.file("slurm");
@@ -41,7 +38,7 @@ Expected<void> Session::submit(const Json& request)
     FOURFOLD_TRY(const FileDescriptor secret, open_file(place / kTokenFile, O_WRONLY | O_CREAT | O_TRUNC));
     if (fchmod(secret.get(), 0600) != 0 || !write_fully(secret.get(), token))
         return errno_problem("the run's token cannot be written", place / kTokenFile);
-    FOURFOLD_CHECK(lay_out_files(*store_, folder, first)); // what is missing is better missed before the queue
+    FOURFOLD_CHECK(lay_out_files(*node_.store, folder, first)); // what is missing is better missed before the queue
     const auto script = place / "job.sh";
     std::string text = text_field(request, "script");
     // The agent that runs this session is the one that the nodes run.
@@ -64,52 +61,20 @@ Expected<void> Session::submit(const Json& request)
     }
     FOURFOLD_CHECK(
         write_file_atomically(place / "job.json", to_wire({{"job", *job}, {"nodes", specs.size()}, {"attempt", 0}})));
-    send({{"is", "submitted"}, {"job", *job}, {"folder", folder.path().string()}});
+    wire_.send({{"is", "submitted"}, {"job", *job}, {"folder", folder.path().string()}});
     return {};
 }
 
-// Stops every node's share through the run folder; what still waits in the queue is taken out of it.
-Expected<std::string> Session::stop_job(const RunFolder& folder, const StopRequest& stop)
+Expected<void> JobRequests::attempts(const Json& request) const
 {
-    const auto job = read_json_file(folder.file("slurm/job.json"), 1u << 16);
-    const int nodes = job ? static_cast<int>(integer_field(*job, "nodes", 1)) : 1;
-    const std::string run = folder.path().filename().string();
-    FOURFOLD_TRY(const std::string verdict, folder.verdict());
-    if (verdict == "ended") { // what may still wait is its job's next attempt
-        const SlurmJob waiting = look_at_job(folder.slurm_job());
-        if (waiting.answered && !waiting.state.empty() && !is_final(waiting.state))
-            cancel_job(folder.slurm_job());
-        return std::string();
-    }
-    const bool waits = verdict == "queued", silent = verdict == "silent";
-    for (int k = 0; k < nodes; ++k) {
-        const RunFolder share(base_, run, k);
-        const auto exists = share.exists();
-        if (exists && *exists && !share.read_stop())
-            FOURFOLD_CHECK(share.write_stop(stop));
-    }
-    if (!waits && !silent)
-        return std::string();
-    cancel_job(folder.slurm_job());
-    if (silent)
-        return "its agents are silent: Slurm was told to end job " + folder.slurm_job();
-    // It may have started in this very moment: then its agents find the request.
-    usleep(500000);
-    if (const auto now = folder.verdict(); now && *now == "queued")
-        FOURFOLD_CHECK(close_lost_run(folder, run, 0, stop.status, stop.why));
-    return std::string();
-}
-
-Expected<void> Session::attempts(const Json& request)
-{
-    FOURFOLD_TRY(const RunFolder folder, folder_of(request));
+    FOURFOLD_TRY(const RunFolder folder, folder_of(node_, request));
     const std::string run = text_field(request, "run");
     int last = 0;
     for (bool more = true; more; last += more ? 1 : 0) {
-        FOURFOLD_TRY(more, RunFolder(base_, attempt_id({run, last + 1}), 0).exists());
+        FOURFOLD_TRY(more, RunFolder(node_.base, attempt_id({run, last + 1}), 0).exists());
     }
     const SlurmJob job = look_at_job(folder.slurm_job());
-    send(
+    wire_.send(
         {{"is", "attempts"}, {"last", last}, {"state", job.state}, {"reason", job.reason}, {"answered", job.answered}});
     return {};
 }
