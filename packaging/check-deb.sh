@@ -67,7 +67,7 @@ id=io.github.fourfold.Fourfold
 for file in bin/fourfold bin/fourfold-agent bin/fourfold-desktop share/applications/$id.desktop \
     share/metainfo/$id.metainfo.xml share/icons/hicolor/scalable/apps/$id.svg share/doc/fourfold/copyright \
     share/bash-completion/completions/fourfold share/zsh/site-functions/_fourfold \
-    share/fourfold/presets/plans/this-computer.plan.json share/fourfold/resources/guide/1-tour.md; do
+    share/fourfold/presets/plans/this-computer.plan.json share/fourfold/resources/guide/01-tour.md; do
     grep -qx "/usr/$file" "$scratch/contents" || fail "/usr/$file is not in the package"
 done
 grep -q '^/usr/share/man/man1/fourfold-desktop\.1' "$scratch/contents" || fail "no man page of the desktop"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The user's guide: the Markdown files of resources/guide, a chapter each.
+// The user's guide: the Markdown files of resources/guide, a chapter each, in the order of the numbers that begin their
+// names.
 #pragma once
 
 #include <QDialog>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the desktop shows, the command prints: every call of the guide's table is run as it is written there.
+// What the desktop shows, the command prints: every call of the guide's table, and of the README's tour, is run as it
+// is written there.
 #include "core/calibration/user/table_runs.h"
 #include "core/plan/presets.h"
 #include "core/predict/prediction.h"
@@ -57,6 +58,22 @@ std::vector<std::string> calls_of(const std::string& page)
     return calls;
 }
 
+// The calls in the shell blocks of the README's tour, without their comments.
+std::vector<std::string> calls_of_the_tour()
+{
+    const std::string page = must(read_text_file(FOURFOLD_SOURCE_DIR "/README.md"));
+    const std::size_t begin = page.find("## A tour of five minutes"), end = page.find("\n## ", begin);
+    std::vector<std::string> calls;
+    bool in_shell = false;
+    for (const std::string& line : lines_of(page.substr(begin, end - begin))) {
+        if (line.starts_with("```"))
+            in_shell = line == "```sh";
+        else if (in_shell)
+            calls.push_back(line.substr(0, line.find("  #")));
+    }
+    return calls;
+}
+
 class Views : public ProgramTest {
 protected:
     ResolvedPlan plan_ = must(
@@ -82,11 +99,11 @@ protected:
     }
     [[nodiscard]] std::string filled(const std::string& word) const
     {
-        return word == "PLAN" ? "llama-3.1-8b-tsubame4-16"
-            : word == "PLAN2" ? "this-computer"
-            : word == "RUN"   ? runs_[0]["id"].get<std::string>()
-            : word == "RUN2"  ? runs_[1]["id"].get<std::string>()
-                              : word;
+        return word == "PLAN"                 ? "llama-3.1-8b-tsubame4-16"
+            : word == "PLAN2"                 ? "this-computer"
+            : word == "RUN" || word == "RUN1" ? runs_[0]["id"].get<std::string>()
+            : word == "RUN2"                  ? runs_[1]["id"].get<std::string>()
+                                              : word;
     }
 
     std::vector<Json> runs_;
@@ -94,7 +111,7 @@ protected:
 
 TEST_F(Views, EveryCallOfTheGuideWorks)
 {
-    const std::string page = must(read_text_file(FOURFOLD_SOURCE_DIR "/resources/guide/8-command-line.md"));
+    const std::string page = must(read_text_file(FOURFOLD_SOURCE_DIR "/resources/guide/08-command-line.md"));
     const std::vector<std::string> calls = calls_of(page);
     ASSERT_GE(calls.size(), 38u);
     // Training and following a run take nodes and minutes: tests/cli/run_test.cpp makes these calls.
@@ -121,6 +138,25 @@ TEST_F(Views, EveryCallOfTheGuideWorks)
                 && std::set<std::string>{"note", "delete", "restore", "import"}.count(words[1]) > 0);
         EXPECT_TRUE(draws || changes || !output.out.empty()) << call << " prints nothing";
     }
+}
+
+TEST_F(Views, EveryCallOfTheTourWorks)
+{
+    const std::vector<std::string> calls = calls_of_the_tour();
+    ASSERT_GE(calls.size(), 11u);
+    for (const std::string& call : calls) {
+        if (call.starts_with("fourfold run ")) // tests/cli/run_test.cpp makes it
+            continue;
+        std::vector<std::string> words = words_of(call);
+        ASSERT_GE(words.size(), 2u) << call;
+        ASSERT_EQ(words.front(), "fourfold") << call;
+        words.erase(words.begin());
+        for (std::string& word : words)
+            word = filled(word);
+        const Output output = fourfold(words);
+        EXPECT_EQ(output.status, 0) << call << "\n" << output.err;
+    }
+    expect_problem(fourfold({"predict", "llama-3.1-8b-tsubame4-16", "--set", "layout.tp=3"}), 2, "use 2");
 }
 
 TEST_F(Views, TablesOfAPlan)

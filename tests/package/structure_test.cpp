@@ -145,22 +145,53 @@ TEST(Structure, TestsSkipOnlyWithoutAGpuSharedFilesOrRights)
     EXPECT_GT(found, 10);
 }
 
-TEST(Structure, EveryFolderOfTheTreeIsExplainedInTheReadme)
+TEST(Structure, TheReadmeIsShort)
 {
-    std::string readme;
+    std::size_t bytes = 0;
     for (const std::string& line : project_lines("README.md"))
-        readme += line + "\n";
-    std::set<std::string> folders;
-    for (const std::string& file : project_files()) {
-        for (auto slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
-            const std::string folder = file.substr(0, slash);
-            // Data folders of a test room belong to its tests, those of a shim to the library that it stands for.
-            if (std::count(folder.begin(), folder.end(), '/') <= (folder.starts_with("tests/") ? 1 : 3))
-                folders.insert(folder);
+        bytes += line.size() + 1;
+    EXPECT_GT(bytes, 1000U);
+    EXPECT_LE(bytes, 12000U) << "what a reader of the first page can do without belongs into resources/guide";
+}
+
+TEST(Structure, ChaptersOfTheGuideHaveTwoDigitsAndATitle)
+{
+    // The desktop and the command show them in the order of their names; F1 expects a mode's chapter at its number.
+    static const std::regex kName(R"(resources/guide/[0-9][0-9]-[a-z-]+\.md)");
+    std::set<std::string> numbers;
+    const std::vector<std::string> chapters = select(project_files(), "resources/guide/", {""});
+    for (const std::string& file : chapters) {
+        EXPECT_TRUE(std::regex_match(file, kName)) << file;
+        EXPECT_TRUE(numbers.insert(file.substr(0, file.find('-'))).second) << file << " has the number of another";
+        const auto lines = project_lines(file);
+        EXPECT_TRUE(!lines.empty() && lines[0].starts_with("# ")) << file << " has no title";
+    }
+    const std::vector<std::string> modes{"tour", "plan", "search", "compare", "runs", "history"};
+    ASSERT_GE(chapters.size(), modes.size());
+    for (std::size_t i = 0; i < modes.size(); ++i)
+        EXPECT_TRUE(chapters[i].ends_with("-" + modes[i] + ".md")) << chapters[i];
+}
+
+TEST(Structure, LinksLeadToFilesOfTheTree)
+{
+    static const std::regex kLink(R"(\]\(([^)#:]+)\))");
+    const std::vector<std::string> files = project_files();
+    const std::set<std::string> known(files.begin(), files.end());
+    int found = 0;
+    for (const std::string& file : select(files, "", {".md"})) {
+        std::string text;
+        for (const std::string& line : project_lines(file))
+            text += line + "\n";
+        for (std::sregex_iterator link(text.begin(), text.end(), kLink), end; link != end; ++link, ++found) {
+            const std::filesystem::path target
+                = (std::filesystem::path(file).parent_path() / (*link)[1].str()).lexically_normal();
+            EXPECT_TRUE(known.contains(target.string())) << file << " links to " << target;
+            // Of the sources, only the guide itself is installed.
+            EXPECT_FALSE(file.starts_with("resources/guide/") && !target.string().starts_with("resources/guide/"))
+                << file << " links to " << target;
         }
     }
-    for (const std::string& folder : folders)
-        EXPECT_NE(readme.find("`" + folder + "`"), std::string::npos) << folder << " has no line in README.md";
+    EXPECT_GT(found, 20);
 }
 
 } // namespace
