@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
-#include "app/cli/printable_output.h"
+#include "app/cli/text/printable_output.h"
 #include "core/base/standard_streams.h"
 #include "core/base/text.h"
 #include "core/base/thrown.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/appearance.h"
 
-#include "app/desktop/app_style.h"
-#include "app/desktop/cut_text_tips.h"
-#include "app/desktop/widgets/card_accessible.h"
+#include "app/desktop/look/app_style.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/cards/card_accessible.h"
+#include "app/desktop/widgets/text/cut_text_tips.h"
 
 #include <QApplication>
 #include <QLocale>

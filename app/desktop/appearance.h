@@ -2,7 +2,7 @@
 // Light, dark, or as the desktop has it: palette, style sheet and font of the whole program.
 #pragma once
 
-#include "app/desktop/theme.h"
+#include "app/desktop/look/theme.h"
 
 #include <QString>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/command_palette.h"
 
-#include "app/desktop/theme.h"
-#include "app/desktop/zoom.h"
+#include "app/desktop/look/theme.h"
+#include "app/desktop/look/zoom.h"
 
 #include <QAbstractSpinBox>
 #include <QAction>

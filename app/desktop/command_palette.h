@@ -2,7 +2,7 @@
 // The command finder (Ctrl+K): a few letters, Enter, done.
 #pragma once
 
-#include "app/models/command_model.h"
+#include "app/models/shared/command_model.h"
 
 #include <QDialog>
 

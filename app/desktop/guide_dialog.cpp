@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/guide_dialog.h"
 
-#include "app/desktop/layout_state.h"
-#include "app/desktop/zoom.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/models/shared/text.h"
 #include "core/base/json.h"
 #include "core/base/paths.h"
 

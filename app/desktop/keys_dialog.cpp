@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/keys_dialog.h"
 
-#include "app/desktop/widgets/data_table.h"
-#include "app/desktop/zoom.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/tables/data_table.h"
 
 #include <QDialogButtonBox>
 #include <QGridLayout>

@@ -2,7 +2,7 @@
 // What the keyboard does: the commands, whose keys can be changed here, and the keys of pictures and tables.
 #pragma once
 
-#include "app/models/key_bindings.h"
+#include "app/models/shared/key_bindings.h"
 
 #include <QDialog>
 

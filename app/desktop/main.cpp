@@ -3,7 +3,7 @@
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/screenshot.h"
-#include "app/models/text.h"
+#include "app/models/shared/text.h"
 #include "core/base/standard_streams.h"
 
 #include <QApplication>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "app/desktop/session.h"
-#include "app/models/key_bindings.h"
-#include "app/models/live_run.h"
-#include "app/models/plan_tabs.h"
+#include "app/models/plan/plan_tabs.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/shared/key_bindings.h"
 
 #include <QMainWindow>
 #include <QTimer>

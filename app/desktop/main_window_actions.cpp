@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tool bar, menus and status bar of the main window.
-#include "app/desktop/dialogs.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/guide_dialog.h"
-#include "app/desktop/icons.h"
+#include "app/desktop/look/icons.h"
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/plan_files.h"
-#include "app/desktop/zoom.h"
-#include "app/models/preset_model.h"
+#include "app/models/plan/preset_model.h"
 
 #include <QAction>
 #include <QActionGroup>

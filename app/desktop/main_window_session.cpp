@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the main window starts and ends: the stored session, what a crash left, runs that go on.
-#include "app/desktop/dialogs.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/plan_files.h"
-#include "app/desktop/widgets/banner.h"
-#include "app/models/answer.h"
-#include "app/models/plan_journal.h"
-#include "app/models/run_setup.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/models/plan/plan_journal.h"
+#include "app/models/runs/run_setup.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/text.h"
 
 #include <QCloseEvent>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/plan_files.h"
 
-#include "app/desktop/dialogs.h"
-#include "app/models/plan_edits.h"
-#include "app/models/text.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/models/plan/plan_edits.h"
+#include "app/models/shared/text.h"
 
 #include <QFileDialog>
 

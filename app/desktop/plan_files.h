@@ -3,8 +3,8 @@
 #pragma once
 
 #include "app/desktop/session.h"
-#include "app/models/plan_journal.h"
-#include "app/models/plan_tabs.h"
+#include "app/models/plan/plan_journal.h"
+#include "app/models/plan/plan_tabs.h"
 
 #include <filesystem>
 

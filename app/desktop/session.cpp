@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/session.h"
 
-#include "app/models/text.h"
+#include "app/models/shared/text.h"
 #include "core/base/paths.h"
 
 #include <QSettings>

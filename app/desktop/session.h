@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/desktop/appearance.h"
-#include "app/desktop/layout_state.h"
+#include "app/desktop/widgets/panels/layout_state.h"
 
 #include <QByteArray>
 #include <QStringList>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/window_drop.h"
 
-#include "app/models/text.h"
+#include "app/models/shared/text.h"
 
 #include <QDropEvent>
 #include <QMimeData>

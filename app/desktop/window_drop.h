@@ -2,7 +2,7 @@
 // Files dropped on a window: says what will happen while they are over it, and what they are when they fall.
 #pragma once
 
-#include "app/models/dropped_item.h"
+#include "app/models/shared/dropped_item.h"
 
 #include <QLabel>
 #include <QObject>

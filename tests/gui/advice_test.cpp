@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What would help: found by itself, applied by one click or Enter, taken back by undo; and derivations on hover.
-#include "app/desktop/derivation_dialog.h"
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/pages/plan_page.h"
-#include "app/desktop/widgets/advice_bar.h"
-#include "app/desktop/widgets/advice_view.h"
-#include "app/desktop/widgets/figure_card.h"
-#include "app/desktop/widgets/memory_bars.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/models/plan_edits.h"
+#include "app/desktop/widgets/cards/advice_view.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/charts/memory_bars.h"
+#include "app/desktop/widgets/panels/advice_bar.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/plan/plan_edits.h"
 #include "tests/gui/support.h"
 
 #include <QPushButton>

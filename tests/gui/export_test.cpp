@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written of pictures and tables: the whole of them, told when it fails, and told apart when it is read again.
-#include "app/desktop/card_export.h"
+#include "app/desktop/dialogs/report_export.h"
 #include "app/desktop/pages/compare_page.h"
-#include "app/desktop/report_export.h"
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/models/published.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/cards/card_export.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/compare/published.h"
+#include "app/models/shared/text.h"
 #include "tests/gui/support.h"
 
 #include <QHelpEvent>

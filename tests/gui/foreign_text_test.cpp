@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text of plans, nodes and stored runs in the window: markup and control characters in it are shown, never obeyed, and
 // a spreadsheet runs none of what is copied.
-#include "app/desktop/card_export.h"
-#include "app/desktop/dialogs.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/report_export.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
-#include "app/desktop/report_export.h"
-#include "app/desktop/widgets/banner.h"
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/desktop/widgets/data_table.h"
-#include "app/models/answer.h"
-#include "app/models/table_model.h"
+#include "app/desktop/widgets/cards/card_export.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/table_model.h"
 #include "core/history/store.h"
 #include "tests/gui/support.h"
 

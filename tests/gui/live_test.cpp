@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run while it goes: followed, read off, and what the hand that started it meets next.
-#include "app/desktop/widgets/line_chart.h"
+#include "app/desktop/widgets/charts/line_chart.h"
 #include "tests/gui/runs_fixture.h"
 
 #include <QApplication>

@@ -3,9 +3,8 @@
 //   gui_pictures FOLDER [--dark] [--zoom PERCENT] [--trainer FILE] [--dialogs]
 // With a fourfold-trainer the tiny Llama is trained and measured on this computer, once with a rank that is killed,
 // which takes some minutes. --dialogs: also every dialog. QT_SCALE_FACTOR=2 for a dense screen.
-#include "app/desktop/card_export.h"
-#include "app/desktop/derivation_dialog.h"
-#include "app/desktop/dialogs.h"
+#include "app/desktop/dialogs/derivation_dialog.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/guide_dialog.h"
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
@@ -16,10 +15,11 @@
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/pages/sweep_dialog.h"
 #include "app/desktop/pages/sweep_view.h"
-#include "app/desktop/widgets/figure_card.h"
-#include "app/desktop/widgets/heat_map.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/models/published.h"
+#include "app/desktop/widgets/cards/card_export.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/compare/published.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 

@@ -6,7 +6,7 @@
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
-#include "app/models/text.h"
+#include "app/models/shared/text.h"
 #include "core/history/store.h"
 #include "tests/gui/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs from the window through the real launcher and agent, with a trainer that trains nothing.
-#include "app/desktop/dialogs.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/cluster_dialog.h"
 #include "app/desktop/pages/history_page.h"
@@ -9,13 +9,13 @@
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/sweep_dialog.h"
-#include "app/desktop/widgets/banner.h"
-#include "app/desktop/widgets/figure_card.h"
-#include "app/desktop/widgets/heat_map.h"
-#include "app/desktop/widgets/line_chart.h"
-#include "app/models/history_access.h"
-#include "app/models/preset_model.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/models/plan/preset_model.h"
+#include "app/models/shared/history_access.h"
+#include "app/models/shared/text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/runs_fixture.h"
 

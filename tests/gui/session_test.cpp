@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the next start has again: window, plans, question and comparison of the last session, and what a crash left.
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/search_page.h"
-#include "app/desktop/widgets/banner.h"
-#include "app/desktop/zoom.h"
-#include "app/models/plan_edits.h"
-#include "app/models/plan_journal.h"
-#include "app/models/published.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/models/compare/published.h"
+#include "app/models/plan/plan_edits.h"
+#include "app/models/plan/plan_journal.h"
+#include "app/models/shared/text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 

@@ -3,8 +3,8 @@
 #include "app/desktop/pages/compare_charts.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/sweep_view.h"
-#include "app/desktop/widgets/heat_map.h"
-#include "app/models/published.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/models/compare/published.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline: search, zoom at the pointer, hover, selection, drawing by coverage.
 #include "app/desktop/appearance.h"
-#include "app/desktop/widgets/timeline_raster.h"
-#include "app/desktop/widgets/timeline_view.h"
+#include "app/desktop/widgets/timeline/timeline_raster.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
 #include "tests/gui/support.h"
 
 #include <QApplication>

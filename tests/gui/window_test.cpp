@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The main window as a user has it: edit, undo, invalid values, files, themes, history.
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/config/config_panel.h"
 #include "app/desktop/pages/config/reason_row.h"
@@ -8,11 +9,10 @@
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/screenshot.h"
-#include "app/desktop/widgets/figure_card.h"
-#include "app/desktop/widgets/memory_bars.h"
-#include "app/desktop/zoom.h"
-#include "app/models/plan_edits.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/charts/memory_bars.h"
+#include "app/models/plan/plan_edits.h"
+#include "app/models/shared/text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 

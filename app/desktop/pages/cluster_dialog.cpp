@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/cluster_dialog.h"
 
-#include "app/desktop/zoom.h"
-#include "app/models/preset_model.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/models/plan/preset_model.h"
+#include "app/models/shared/text.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/compare_charts.h"
 
-#include "app/desktop/layout_state.h"
-#include "app/desktop/widgets/card_stack.h"
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/models/scaling.h"
-#include "app/models/text.h"
-#include "app/models/time_parts_model.h"
+#include "app/desktop/widgets/cards/card_stack.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/models/compare/scaling.h"
+#include "app/models/prediction/time_parts_model.h"
+#include "app/models/shared/text.h"
 
 #include <QVBoxLayout>
 

@@ -2,8 +2,8 @@
 // The charts of a comparison: memory, throughput, MFU, step time, scaling over GPUs.
 #pragma once
 
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/models/compare_entry.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/models/compare/compare_entry.h"
 #include "core/plan/presets.h"
 
 #include <QWidget>

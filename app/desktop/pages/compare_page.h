@@ -2,10 +2,10 @@
 // Compare mode: open plans, stored runs and published measurements side by side, as table, charts and timelines.
 #pragma once
 
+#include "app/desktop/dialogs/report_export.h"
 #include "app/desktop/pages/compare_series.h"
-#include "app/desktop/report_export.h"
-#include "app/models/compare_model.h"
-#include "app/models/plan_tabs.h"
+#include "app/models/compare/compare_model.h"
+#include "app/models/plan/plan_tabs.h"
 
 #include <QTimer>
 #include <QVariantMap>

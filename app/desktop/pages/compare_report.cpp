@@ -4,10 +4,10 @@
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/compare_timelines.h"
 #include "app/desktop/pages/sweep_view.h"
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/desktop/widgets/heat_map.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/shared/text.h"
 
 #include <QDate>
 #include <QTabBar>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/compare_series.h"
 
-#include "app/models/compare_origin.h"
-#include "app/models/published.h"
-#include "app/models/text.h"
+#include "app/models/compare/compare_origin.h"
+#include "app/models/compare/published.h"
+#include "app/models/shared/text.h"
 
 #include <QCoreApplication>
 

@@ -2,8 +2,8 @@
 // Published tables as series of the scaling chart: which are there, and how the next session has them again.
 #pragma once
 
-#include "app/desktop/widgets/comparison_chart.h"
-#include "app/models/compare_entry.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/models/compare/compare_entry.h"
 
 #include <QStringList>
 

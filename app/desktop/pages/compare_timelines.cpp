@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/compare_timelines.h"
 
-#include "app/desktop/widgets/panel.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/models/trace_difference.h"
+#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/compare/trace_difference.h"
 
 #include <QComboBox>
 #include <QGridLayout>

@@ -2,7 +2,7 @@
 // Two timelines on one axis: of plans, of found layouts, of runs as predicted and as measured, and what differs.
 #pragma once
 
-#include "app/models/compare_entry.h"
+#include "app/models/compare/compare_entry.h"
 
 #include <QWidget>
 

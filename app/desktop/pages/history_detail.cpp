@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/history_detail.h"
 
-#include "app/desktop/widgets/card_stack.h"
-#include "app/desktop/widgets/data_table.h"
-#include "app/desktop/widgets/error_scatter.h"
-#include "app/desktop/widgets/failure_view.h"
-#include "app/desktop/widgets/line_chart.h"
-#include "app/desktop/zoom.h"
-#include "app/models/event_fields.h"
-#include "app/models/history_edits.h"
-#include "app/models/live_run.h"
-#include "app/models/series_buffer.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/cards/card_stack.h"
+#include "app/desktop/widgets/cards/failure_view.h"
+#include "app/desktop/widgets/charts/error_scatter.h"
+#include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/models/history/history_edits.h"
+#include "app/models/runs/event_fields.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/runs/series_buffer.h"
+#include "app/models/shared/text.h"
 
 #include <QEvent>
 #include <QFormLayout>

@@ -3,9 +3,9 @@
 // runs on show as predicted against measured.
 #pragma once
 
-#include "app/models/facts_model.h"
-#include "app/models/history_model.h"
-#include "app/models/run_failure.h"
+#include "app/models/history/facts_model.h"
+#include "app/models/history/history_model.h"
+#include "app/models/runs/run_failure.h"
 
 #include <QWidget>
 

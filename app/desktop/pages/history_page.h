@@ -2,9 +2,9 @@
 // History mode: every stored run with predicted beside measured; the selected one in detail under the table.
 #pragma once
 
-#include "app/models/background.h"
-#include "app/models/history_edits.h"
-#include "app/models/history_model.h"
+#include "app/models/history/history_edits.h"
+#include "app/models/history/history_model.h"
+#include "app/models/shared/background.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/node_report.h"
 
-#include "app/desktop/widgets/data_table.h"
-#include "app/desktop/zoom.h"
-#include "app/models/probe_tables.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/models/runs/probe_tables.h"
+#include "app/models/shared/text.h"
 
 #include <QEvent>
 #include <QFrame>

@@ -2,7 +2,7 @@
 // What a look at the nodes brought up: findings with their cures, the nodes and the links between them.
 #pragma once
 
-#include "app/models/table_model.h"
+#include "app/models/shared/table_model.h"
 #include "runner/preflight/probe.h"
 
 #include <QWidget>

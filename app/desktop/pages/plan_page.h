@@ -2,11 +2,11 @@
 // Plan mode: inputs at the left, the answer in the middle: five figures, memory and time, the timeline.
 #pragma once
 
-#include "app/desktop/report_export.h"
-#include "app/models/advice_finder.h"
-#include "app/models/plan_document.h"
-#include "app/models/stage_memory_model.h"
-#include "app/models/time_parts_model.h"
+#include "app/desktop/dialogs/report_export.h"
+#include "app/models/plan/plan_document.h"
+#include "app/models/prediction/stage_memory_model.h"
+#include "app/models/prediction/time_parts_model.h"
+#include "app/models/search/advice_finder.h"
 
 #include <QTimer>
 #include <QWidget>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/plan_workspace.h"
 
-#include "app/desktop/layout_state.h"
 #include "app/desktop/pages/plan_page.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/models/shared/text.h"
 
 #include <QSignalBlocker>
 #include <QStackedWidget>

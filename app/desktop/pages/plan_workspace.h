@@ -2,7 +2,7 @@
 // Plan mode: the open plans as tabs, one page each. With a single plan there is no tab bar.
 #pragma once
 
-#include "app/models/plan_tabs.h"
+#include "app/models/plan/plan_tabs.h"
 
 #include <QWidget>
 

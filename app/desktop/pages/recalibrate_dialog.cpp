@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/recalibrate_dialog.h"
 
-#include "app/desktop/dialogs.h"
-#include "app/desktop/widgets/data_table.h"
-#include "app/desktop/zoom.h"
-#include "app/models/text.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/models/shared/text.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>

@@ -3,8 +3,8 @@
 // wanted, a preset of the user's own.
 #pragma once
 
-#include "app/models/recalibration.h"
-#include "app/models/table_model.h"
+#include "app/models/history/recalibration.h"
+#include "app/models/shared/table_model.h"
 
 #include <QDialog>
 

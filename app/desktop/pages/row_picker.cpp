@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/row_picker.h"
 
-#include "app/desktop/zoom.h"
-#include "app/models/plan_facts.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
 
 #include <QDialogButtonBox>
 #include <QLineEdit>

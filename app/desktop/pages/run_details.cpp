@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/run_details.h"
 
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/node_report.h"
-#include "app/desktop/widgets/data_table.h"
-#include "app/desktop/widgets/failure_view.h"
-#include "app/desktop/widgets/heat_map.h"
-#include "app/desktop/widgets/level_delegate.h"
-#include "app/desktop/widgets/timeline_view.h"
-#include "app/desktop/zoom.h"
-#include "app/models/run_folder.h"
-#include "app/models/text.h"
-#include "app/models/trace_difference.h"
+#include "app/desktop/widgets/cards/failure_view.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/tables/level_delegate.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/compare/trace_difference.h"
+#include "app/models/runs/run_folder.h"
+#include "app/models/shared/text.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>

@@ -3,8 +3,8 @@
 // the run failed, who failed first and where.
 #pragma once
 
-#include "app/models/heat_grid.h"
-#include "app/models/live_run.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/search/heat_grid.h"
 
 #include <QTimer>
 #include <QWidget>

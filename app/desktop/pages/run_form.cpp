@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/run_form.h"
 
-#include "app/desktop/dialogs.h"
-#include "app/desktop/widgets/elided_combo_box.h"
-#include "app/desktop/widgets/panel.h"
-#include "app/desktop/zoom.h"
-#include "app/models/plan_facts.h"
-#include "app/models/text.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/text/elided_combo_box.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
 
 #include <QApplication>
 #include <QComboBox>

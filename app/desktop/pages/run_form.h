@@ -3,8 +3,8 @@
 // says why instead.
 #pragma once
 
-#include "app/models/preset_model.h"
-#include "app/models/run_setup.h"
+#include "app/models/plan/preset_model.h"
+#include "app/models/runs/run_setup.h"
 
 #include <QWidget>
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/runs_page.h"
 
-#include "app/desktop/dialogs.h"
-#include "app/desktop/layout_state.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/pages/cluster_dialog.h"
 #include "app/desktop/pages/node_report.h"
 #include "app/desktop/pages/run_details.h"
 #include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/sweep_dialog.h"
-#include "app/desktop/widgets/banner.h"
-#include "app/desktop/widgets/figure_strip.h"
-#include "app/desktop/widgets/line_chart.h"
-#include "app/desktop/widgets/scroll_column.h"
-#include "app/models/live_figures.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/cards/figure_strip.h"
+#include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/models/runs/live_figures.h"
+#include "app/models/shared/text.h"
 #include "runner/preflight/cluster_figures.h"
 
 #include <QFrame>

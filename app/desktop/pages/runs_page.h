@@ -2,8 +2,8 @@
 // Runs mode: the assistant at the left; state, live charts and log of the run in the middle.
 #pragma once
 
-#include "app/models/live_run.h"
-#include "app/models/run_setup.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/runs/run_setup.h"
 
 #include <QWidget>
 

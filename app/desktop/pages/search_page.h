@@ -2,9 +2,9 @@
 // Search mode: every layout that the current plan's model, cluster and batch allow, best first.
 #pragma once
 
-#include "app/models/cure_finder.h"
-#include "app/models/plan_tabs.h"
-#include "app/models/search_service.h"
+#include "app/models/plan/plan_tabs.h"
+#include "app/models/search/cure_finder.h"
+#include "app/models/search/search_service.h"
 
 #include <QElapsedTimer>
 #include <QVariantMap>

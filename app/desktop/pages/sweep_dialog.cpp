@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/sweep_dialog.h"
 
-#include "app/desktop/dialogs.h"
-#include "app/desktop/zoom.h"
-#include "app/models/heat_grid.h"
-#include "app/models/text.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/look/zoom.h"
+#include "app/models/search/heat_grid.h"
+#include "app/models/shared/text.h"
 #include "core/base/json.h"
 
 #include <QCheckBox>

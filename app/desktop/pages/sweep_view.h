@@ -2,10 +2,10 @@
 // Layouts x numbers of GPUs of one job as a heat map: predicted, as a published table measured them, or the error.
 #pragma once
 
-#include "app/models/background.h"
-#include "app/models/heat_grid.h"
-#include "app/models/plan_tabs.h"
-#include "app/models/published.h"
+#include "app/models/compare/published.h"
+#include "app/models/plan/plan_tabs.h"
+#include "app/models/search/heat_grid.h"
+#include "app/models/shared/background.h"
 
 #include <QWidget>
 

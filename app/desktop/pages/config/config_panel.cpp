@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/config_panel.h"
 
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/config/batch_section.h"
 #include "app/desktop/pages/config/hardware_section.h"
 #include "app/desktop/pages/config/layout_section.h"
 #include "app/desktop/pages/config/model_section.h"
-#include "app/desktop/widgets/panel.h"
-#include "app/desktop/widgets/scroll_column.h"
-#include "app/desktop/zoom.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/models/shared/text.h"
 
 #include <QFrame>
 #include <QLabel>

@@ -2,8 +2,8 @@
 // The inputs of a plan at the left of the Plan page, in the order people know them, with the verdict under the layout.
 #pragma once
 
-#include "app/models/answer.h"
-#include "app/models/plan_document.h"
+#include "app/models/plan/plan_document.h"
+#include "app/models/shared/answer.h"
 
 #include <QWidget>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/form_section.h"
 
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/config/reason_row.h"
-#include "app/desktop/widgets/elided_combo_box.h"
-#include "app/desktop/widgets/elided_label.h"
-#include "app/desktop/widgets/invalid_frame.h"
-#include "app/desktop/zoom.h"
-#include "app/models/choices.h"
-#include "app/models/text.h"
+#include "app/desktop/widgets/panels/invalid_frame.h"
+#include "app/desktop/widgets/text/elided_combo_box.h"
+#include "app/desktop/widgets/text/elided_label.h"
+#include "app/models/plan/choices.h"
+#include "app/models/shared/text.h"
 
 #include <QComboBox>
 #include <QEvent>

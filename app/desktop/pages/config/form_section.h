@@ -3,7 +3,7 @@
 // and under each field the reason why its value cannot be, with a button that puts the nearest valid one.
 #pragma once
 
-#include "app/models/plan_document.h"
+#include "app/models/plan/plan_document.h"
 
 #include <QWidget>
 

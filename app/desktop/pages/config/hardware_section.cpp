@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/hardware_section.h"
 
-#include "app/desktop/widgets/degree_spin_box.h"
-#include "app/desktop/zoom.h"
-#include "app/models/plan_edits.h"
-#include "app/models/plan_facts.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/degree_spin_box.h"
+#include "app/models/plan/plan_edits.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/model_section.h"
 
-#include "app/desktop/icons.h"
-#include "app/desktop/widgets/degree_spin_box.h"
-#include "app/desktop/zoom.h"
-#include "app/models/plan_edits.h"
-#include "app/models/plan_facts.h"
-#include "app/models/text.h"
+#include "app/desktop/look/icons.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/degree_spin_box.h"
+#include "app/models/plan/plan_edits.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
 
 #include <QComboBox>
 #include <QPushButton>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/desktop/pages/config/form_section.h"
-#include "app/models/preset_model.h"
+#include "app/models/plan/preset_model.h"
 
 namespace fourfold::ui {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/config/reason_row.h"
 
-#include "app/desktop/zoom.h"
-#include "app/models/choices.h"
-#include "app/models/text.h"
+#include "app/desktop/look/zoom.h"
+#include "app/models/plan/choices.h"
+#include "app/models/shared/text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold predict`: one prediction, or one for each line of a file.
+#include "app/cli/planning/budget_options.h"
+#include "app/cli/planning/plan_source.h"
+#include "app/cli/planning/predict_batch.h"
+#include "app/cli/text/explain_text.h"
+#include "app/cli/text/predict_text.h"
+#include "core/calibration/user/evidence.h"
+#include "core/report/views/advice_table.h"
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct PredictOptions {
+    PlanOptions plan;
+    std::string batch;
+    bool json = false;
+    bool explain = false;
+    std::string figure; // to explain; empty = all in JSON, the step time as text
+    bool advice = false, economics = false;
+    BudgetOptions budget;
+    [[nodiscard]] bool wants_economics() const { return economics || budget.given(); }
+};
+
+int run_batch(const PredictOptions& options)
+{
+    const std::string name = options.batch == "-" ? "/dev/stdin" : options.batch;
+    std::error_code error;
+    if (std::filesystem::is_directory(name, error))
+        return fail({ProblemCode::bad_input, "is a folder, expected a file with one plan a line", "", name});
+    std::ifstream in(name);
+    if (!in)
+        return fail({ProblemCode::not_found, "cannot be read",
+            "--batch takes a file with one plan a line, or /dev/stdin", name});
+    const auto result = predict_batch(in, std::cout, name, options.plan.assignments);
+    return result ? kDone : fail(result.error());
+}
+
+// The prediction as JSON, with the trees that were asked for.
+Expected<Json> answer(const Prediction& prediction, const PredictOptions& options)
+{
+    Json json = to_json(prediction);
+    if (options.wants_economics()) {
+        FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
+        json["economics"]
+            = prediction.step_time_s ? to_json(economics_of(prediction.plan, *prediction.step_time_s, budget)) : Json();
+    }
+    if (options.advice)
+        json["advice"] = to_json(advise({prediction.plan}));
+    if (!options.explain)
+        return json;
+    if (options.figure.empty()) {
+        json["explanation"] = explanation_json(prediction);
+        return json;
+    }
+    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure));
+    json["explanation"] = Json{{options.figure, to_json(tree)}};
+    return json;
+}
+
+Expected<std::string> readable(const Prediction& prediction, const PredictOptions& options)
+{
+    if (!options.explain) {
+        std::string text = predict_text(prediction);
+        if (options.wants_economics()) {
+            FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
+            if (prediction.step_time_s)
+                text += economics_text(economics_of(prediction.plan, *prediction.step_time_s, budget));
+        }
+        if (options.advice)
+            text += advice_text(advise({prediction.plan}));
+        return text;
+    }
+    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure.empty() ? "step_time_s" : options.figure));
+    return explanation_text(tree);
+}
+
+int run_single(const PredictOptions& options)
+{
+    const Presets presets;
+    const auto plan = options.plan.load(presets);
+    if (!plan)
+        return fail(plan.error());
+    const auto evaluated = evaluate(*plan, presets);
+    if (!evaluated)
+        return fail(evaluated.error());
+    // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
+    const bool usable = evaluated->broken_rules.empty();
+    if (usable || options.json) {
+        // Unknown keys were told on standard error; a program reads them in the object.
+        if (options.json) {
+            const auto json = answer(predict_with_warnings(evaluated->resolved, *plan), options);
+            if (!json)
+                return fail(json.error());
+            print_json(*json);
+        } else {
+            const auto text = readable(predict_with_evidence(evaluated->resolved), options);
+            if (!text)
+                return fail(text.error());
+            std::cout << *text;
+        }
+    }
+    return usable ? kDone : fail(problem_of(evaluated->broken_rules.front(), plan->where));
+}
+
+} // namespace
+
+void add_predict(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("predict", "Memory, step time and throughput of a plan");
+    const auto options = std::make_shared<PredictOptions>();
+    options->plan.add_to(*command, false);
+    command->add_option("--batch", options->batch, "file with one plan a line (JSON Lines); - or /dev/stdin work")
+        ->type_name("FILE");
+    command->add_flag("--json", options->json, "print the prediction as JSON");
+    std::string figures;
+    for (const std::string& figure : explained_figures())
+        figures += (figures.empty() ? "" : ", ") + figure;
+    CLI::Option* explain = command
+                               ->add_option("--explain", options->figure,
+                                   "where a figure comes from, as a tree of its terms: " + figures
+                                       + " (step_time_s where none is named; with --json all of them)")
+                               ->type_name("[FIGURE]")
+                               ->expected(0, 1);
+    command->add_flag("--advice", options->advice,
+        "what would make the plan fit and what would make it faster: single changes with their price");
+    command->add_flag("--budget", options->economics,
+        "time, energy and cost of the whole training; any of the options below asks for it too");
+    options->budget.add_to(*command);
+    command->callback([&cli, options, explain] {
+        options->explain = explain->count() > 0;
+        cli.chosen = [options] {
+            if ((options->advice || options->wants_economics()) && !options->batch.empty())
+                return fail({ProblemCode::bad_input, "--advice and --budget take one plan, not --batch", "name a plan",
+                    "arguments"});
+            if (options->explain && !options->batch.empty())
+                return fail(
+                    {ProblemCode::bad_input, "--explain takes one plan, not --batch", "name a plan", "arguments"});
+            if (options->plan.plan.empty() == options->batch.empty())
+                return fail({ProblemCode::bad_input,
+                    options->batch.empty() ? "no plan is given" : "both a plan and --batch are given",
+                    "name a plan file or preset, or --batch FILE", "arguments"});
+            return options->batch.empty() ? run_single(*options) : run_batch(*options);
+        };
+    });
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold run`: a plan on a target.
+#include "app/cli/planning/plan_source.h"
+#include "app/cli/runs/measured_sweep.h"
+#include "app/cli/runs/run_place.h"
+#include "app/cli/runs/stop_signals.h"
+
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct RunOptions {
+    PlanOptions plan;
+    std::string target = "local";
+    std::optional<int> steps;
+    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false;
+    SweepOptions sweep;
+};
+
+int show_preview(const RunRequest& request, bool json)
+{
+    const auto result = preview(request);
+    return result ? show(*result, json) : fail(result.error());
+}
+
+int sweep(const RunOptions& options, const Target& target)
+{
+    const auto plan = options.plan.load(Presets());
+    if (!plan)
+        return fail(plan.error());
+    SweepRequest request;
+    request.plan = *plan;
+    request.target = target;
+    request.steps = options.steps;
+    RunProgress progress(false, options.accept_new_hosts);
+    SweepOptions asked = options.sweep;
+    asked.format.json = asked.format.json || options.json;
+    asked.dry_run = options.dry_run;
+    return run_measured_sweep(asked, std::move(request), progress);
+}
+
+int run(const RunOptions& options)
+{
+    const auto target = load_target(options.target);
+    if (!target)
+        return fail(target.error());
+    if (!options.sweep.layouts.empty())
+        return sweep(options, *target);
+    const auto plan = options.plan.load_sound(Presets());
+    if (!plan)
+        return fail(plan.error());
+    RunRequest request;
+    request.plan = *plan;
+    request.target = *target;
+    request.steps = options.steps;
+    if (options.from_last_good && request.plan.run.checkpoint.load.empty())
+        return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to go on from",
+            "name its folder: --set run.checkpoint.load=PATH", "--from-last-good"});
+    request.plan.run.checkpoint.from_last_good |= options.from_last_good;
+    if (options.dry_run)
+        return show_preview(request, options.json);
+
+    RunProgress progress(options.json, options.accept_new_hosts);
+    Expected<RunResult> result = [&] {
+        const StopSignals signals("stopping the run on every node");
+        return launch(request, progress, signals.token());
+    }();
+    if (result)
+        return finish(*result, request.history_file, options.json);
+    const int status = fail(result.error());
+    return progress.has_created() ? kFailed : status; // what a host lacks came up while running
+}
+
+} // namespace
+
+void add_run(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand(
+        "run", "Train a plan on this computer, over SSH or in Slurm's queue, and store the run");
+    command->footer("With --json each event is one line of standard output as it arrives, the last line is\n"
+                    "{\"result\": ...}. Ctrl-C stops every rank on every node.\n"
+                    "A sweep that was stopped goes on when the same command is given again.");
+    const auto options = std::make_shared<RunOptions>();
+    options->plan.add_to(*command, true);
+    command->add_option("--target", options->target, "local (default), a target's id or file, or user@host1,host2:2222")
+        ->type_name("TARGET");
+    command->add_option("--steps", options->steps, "optimizer steps, instead of the plan's run.steps")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000000000));
+    auto* from_last_good = command->add_flag("--from-last-good", options->from_last_good,
+        "where the checkpoint to load is damaged, go on from the newest older one that is whole");
+    command->add_flag("--json", options->json, "print events and result as JSON Lines");
+    command->add_flag("--dry-run", options->dry_run,
+        "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
+    add_accept_new_hosts(*command, options->accept_new_hosts);
+    auto* layouts = command
+                        ->add_option("--sweep", options->sweep.layouts,
+                            "measure every layout of this CSV (tp,cp,pp,micro_batch[,virtual_stages]), one run a cell")
+                        ->type_name("FILE");
+    auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
+                     ->type_name("LIST")
+                     ->needs(layouts);
+    layouts->needs(gpus)->excludes(from_last_good);
+    command->add_flag("--skip-unfit", options->sweep.skip_unfit, "do not run cells that are predicted not to fit")
+        ->needs(layouts);
+    command->add_flag("--again", options->sweep.again, "measure cells again that an earlier sweep measured")
+        ->needs(layouts);
+    command
+        ->add_option("--format", options->sweep.format.name, "of the sweep's table: text, json, csv, markdown or latex")
+        ->type_name("FORMAT")
+        ->needs(layouts);
+    command->callback([&cli, options] { cli.chosen = [options] { return run(*options); }; });
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold table`: what a picture of the desktop's Plan page shows, as a table.
+#include "app/cli/planning/plan_source.h"
+#include "core/base/text.h"
+#include "core/report/views/advice_table.h"
+#include "core/report/views/plan_tables.h"
+#include "core/search/advice.h"
+
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct TableOptions {
+    PlanOptions plan;
+    FormatOptions format;
+    std::string view;
+    int stage = 0;
+};
+
+const std::vector<std::string> kViews{"memory", "memory-over-time", "time", "timeline", "ranks", "bounds", "advice"};
+
+Table advice_of(const ResolvedPlan& plan)
+{
+    AdviceRequest request;
+    request.plan = plan;
+    const AdviceReport report = advise(request);
+    std::vector<Advice> all = report.to_fit;
+    all.insert(all.end(), report.faster.begin(), report.faster.end());
+    return advice_table(all);
+}
+
+Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
+{
+    if (options.view == "ranks")
+        return ranks_table(plan.layout, plan.cluster.gpus_per_node);
+    if (options.view == "bounds")
+        return bounds_table(bounds_of(plan));
+    if (options.view == "advice")
+        return advice_of(plan);
+    const Prediction prediction = predict(plan);
+    if (options.view == "memory")
+        return memory_table(prediction);
+    if (options.view == "time")
+        return time_table(prediction);
+    if (options.view == "timeline")
+        return spans_table(prediction.timeline);
+    if (options.stage >= plan.layout.pp)
+        return Problem{ProblemCode::bad_input, "the plan has no stage " + std::to_string(options.stage),
+            "stages are counted from 0 to " + std::to_string(plan.layout.pp - 1), "--stage"};
+    return curve_table(memory_over_time(prediction, options.stage));
+}
+
+int run_table(const TableOptions& options)
+{
+    const auto format = options.format.format();
+    if (!format)
+        return fail(format.error());
+    const auto plan = options.plan.load_sound(Presets());
+    if (!plan)
+        return fail(plan.error());
+    const auto table = table_of(options, *plan);
+    if (!table)
+        return fail(table.error());
+    std::cout << table->write(*format);
+    return kDone;
+}
+
+} // namespace
+
+void add_table(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("table", "One picture of a plan as a table, as the desktop shows it");
+    const auto options = std::make_shared<TableOptions>();
+    options->plan.add_to(*command, true);
+    command->add_option("VIEW", options->view, joined(kViews, ", "))->required()->check(CLI::IsMember(kViews));
+    command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    options->format.add_to(*command);
+    command->callback([&cli, options] { cli.chosen = [options] { return run_table(*options); }; });
+}
+
+} // namespace fourfold::cli

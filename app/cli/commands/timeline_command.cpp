@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
+#include "app/cli/planning/plan_source.h"
+#include "core/predict/step_time.h"
+#include "core/predict/term_off.h"
+#include "core/report/timeline_export.h"
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct TimelineOptions {
+    PlanOptions plan;
+    std::string output, measured;
+};
+
+// The last `trace` event of a run's events.jsonl.
+Expected<Timeline> measured_timeline(const std::string& file)
+{
+    std::ifstream events(file);
+    if (!events)
+        return Problem{ProblemCode::not_found, "cannot be read", "give the events.jsonl of a run's folder", file};
+    std::string found;
+    for (std::string line; std::getline(events, line);)
+        if (line.find("\"trace\"") != std::string::npos)
+            found = line;
+    if (found.empty())
+        return Problem{
+            ProblemCode::bad_input, "holds no trace event", "fourfold-trainer writes one at its tenth step", file};
+    FOURFOLD_TRY(const Json event, parse_json(found, file));
+    return timeline_from_chrome_trace(event, file);
+}
+
+int run_timeline(const TimelineOptions& options)
+{
+    const auto plan = options.plan.load_sound(Presets());
+    if (!plan)
+        return fail(plan.error());
+    const Prediction prediction = predict(*plan);
+    if (prediction.timeline.spans.empty()) {
+        const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(*plan)).message
+                                                           : prediction.reasons[0].message;
+        return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan->where});
+    }
+    std::string title = plan->name.empty() ? plan->model.name : plan->name;
+    Timeline timeline = prediction.timeline;
+    if (!options.measured.empty()) {
+        auto measured = measured_timeline(options.measured);
+        if (!measured)
+            return fail(measured.error());
+        timeline = *std::move(measured);
+        title += ", measured";
+    }
+    const auto written = export_timeline(timeline, title, options.output);
+    if (!written)
+        return fail(written.error());
+    std::cerr << "wrote " << options.output << ": " << timeline.stages
+              << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
+    if (!options.measured.empty()) {
+        std::cout << "an average stage, the furthest off first\n";
+        for (const TermOff& term : terms_off(prediction.timeline, timeline))
+            std::cout << "  " << term_off_text(term) << "\n";
+    }
+    return kDone;
+}
+
+} // namespace
+
+void add_timeline(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("timeline", "The pipeline timeline of a plan as a file");
+    const auto options = std::make_shared<TimelineOptions>();
+    options->plan.add_to(*command, true);
+    command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg or F.png")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--measured", options->measured,
+            "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
+        ->type_name("FILE");
+    command->callback([&cli, options] { cli.chosen = [options] { return run_timeline(*options); }; });
+}
+
+} // namespace fourfold::cli

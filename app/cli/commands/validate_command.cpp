@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold validate`: the score card of predictions over measured tables.
+#include "app/cli/command.h"
+#include "app/cli/text/validate_view.h"
+#include "core/calibration/confidence.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct ValidateOptions {
+    std::vector<std::string> files;
+    FormatOptions format;
+    std::string report, confidence;
+    int worst = 10;
+};
+
+// The published tables where none is named; a folder stands for the tables in it.
+Expected<std::vector<std::filesystem::path>> tables_of(const std::vector<std::string>& named)
+{
+    if (named.empty()) {
+        auto found = published_tables();
+        if (found.empty())
+            return Problem{ProblemCode::not_found, "no published table was found",
+                "name a CSV file, or the presets folder in FOURFOLD_PRESETS", "presets/published"};
+        return found;
+    }
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : named) {
+        std::error_code error;
+        if (!std::filesystem::is_directory(name, error)) {
+            files.emplace_back(name);
+            continue;
+        }
+        const auto inside = measured_tables_in(name);
+        if (inside.empty())
+            return Problem{ProblemCode::not_found, "no measured table is in this folder",
+                "a measured table is a CSV file with a column metric", name};
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
+int write_cards(const std::vector<ScoreCard>& cards, TableFormat format)
+{
+    if (format == TableFormat::json) {
+        Json list = Json::array();
+        for (const ScoreCard& card : cards)
+            list.push_back(to_json(card));
+        print_json({{"tables", list}});
+    } else if (format == TableFormat::csv) {
+        std::cout << figures_table(cards).write(format);
+    } else {
+        for (const ScoreCard& card : cards)
+            std::cout << card_text(card, format);
+    }
+    return kDone;
+}
+
+int validate(const ValidateOptions& options)
+{
+    const auto format = options.format.format();
+    if (!format)
+        return fail(format.error());
+    const auto sources = TableSources::find();
+    if (!sources)
+        return fail(sources.error());
+    const auto files = tables_of(options.files);
+    if (!files)
+        return fail(files.error());
+    const Presets presets;
+    std::vector<ScoreCard> cards;
+    int status = kDone;
+    for (const auto& file : *files) {
+        auto card = read_score_card(file, *sources, presets, options.worst);
+        if (!card) { // the other tables are scored
+            status = fail(card.error());
+            continue;
+        }
+        // The same table in two of the folders would count twice.
+        const auto same = [&](const ScoreCard& other) { return other.table->sha256 == card->table->sha256; };
+        if (std::any_of(cards.begin(), cards.end(), same))
+            continue;
+        for (const Problem& problem : card->table->problems)
+            warn(problem.line());
+        for (const std::string& remark : card->table->remarks)
+            warn(remark);
+        cards.push_back(*std::move(card));
+    }
+    if (cards.empty())
+        return status;
+    if (!options.confidence.empty()) {
+        for (const StackConfidence& confidence : confidence_of(cards)) {
+            const auto written = write_confidence(confidence, options.confidence);
+            if (!written)
+                return fail(written.error());
+            std::cerr << "wrote " << options.confidence << "/stacks/" << confidence.stack << ".json\n";
+        }
+        return status;
+    }
+    if (!options.report.empty()) {
+        const auto written = write_file_atomically(options.report, validation_report(cards));
+        if (!written)
+            return fail(written.error());
+        std::cerr << "wrote " << options.report << "\n";
+    } else {
+        write_cards(cards, *format);
+    }
+    return status;
+}
+
+} // namespace
+
+void add_validate(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand("validate",
+        "Predictions beside measured tables: errors left out and in-sample, memory, verdicts, ranking, intervals");
+    const auto options = std::make_shared<ValidateOptions>();
+    command
+        ->add_option("FILE", options->files,
+            "measured tables (CSV as described in presets/published/README.md) or folders of them; none: those "
+            "published")
+        ->type_name("");
+    options->format.add_to(*command);
+    command->add_option("--report", options->report, "write everything as a Markdown report to this file instead")
+        ->type_name("FILE");
+    command
+        ->add_option("--write-confidence", options->confidence,
+            "write half-widths of intervals and measured regimes, from the left-out errors, into the stacks of this "
+            "presets folder instead")
+        ->type_name("FOLDER");
+    command->add_option("--worst", options->worst, "how many of the worst rows to name (10)")
+        ->type_name("N")
+        ->check(CLI::Range(0, 100000));
+    command->callback([&cli, options] { cli.chosen = [options] { return validate(*options); }; });
+}
+
+} // namespace fourfold::cli

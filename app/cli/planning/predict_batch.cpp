@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/planning/predict_batch.h"
+
+#include "app/cli/planning/plan_source.h"
+#include "core/base/thrown.h"
+
+#include <array>
+
+namespace fourfold::cli {
+
+namespace {
+
+constexpr std::size_t kMostLineBytes = 16u << 20; // as of a plan's file
+
+// The next line, as far as the limit goes; of a longer one the rest is skipped and `whole` is false. False at the end.
+bool read_line(std::istream& in, std::string& line, bool& whole)
+{
+    line.clear();
+    whole = true;
+    std::array<char, 1 << 14> part{};
+    while (in.getline(part.data(), part.size()) || in.gcount() > 0) {
+        const auto got = std::size_t(in.gcount());
+        const bool more
+            = in.fail(); // the line is longer than the part; else the count has its end, unless the file ends
+        const std::size_t bytes = more || in.eof() ? got : got - 1;
+        if (line.size() + bytes <= kMostLineBytes)
+            line.append(part.data(), bytes);
+        else
+            whole = false;
+        if (!more)
+            return true;
+        in.clear();
+    }
+    return !line.empty();
+}
+
+Expected<std::string> answer(const std::string& line, const std::string& where,
+    const std::vector<std::string>& assignments, const Presets& presets)
+{
+    FOURFOLD_TRY(Plan plan, parse_plan(line, where));
+    FOURFOLD_TRY(plan, with_assignments(std::move(plan), assignments));
+    FOURFOLD_TRY(const ResolvedPlan resolved, resolve(plan, presets));
+    return compact(to_json(predict_with_warnings(resolved, plan)));
+}
+
+} // namespace
+
+Expected<void> predict_batch(
+    std::istream& in, std::ostream& out, const std::string& name, const std::vector<std::string>& assignments)
+{
+    const Presets presets;
+    std::string line;
+    bool whole = true;
+    for (int number = 1; read_line(in, line, whole); ++number) {
+        const std::string where = name + ":" + std::to_string(number);
+        Expected<std::string> result = Problem{
+            ProblemCode::bad_input, "the line is longer than " + std::to_string(kMostLineBytes) + " bytes", "", where};
+        if (whole) // whatever a line asks for, those after it are answered
+            result = unless_thrown(where, [&] { return answer(line, where, assignments, presets); });
+        out << (result ? *result : compact(Json{{"error", result.error().line()}})) << '\n';
+        // A program at the other end of a pipe may wait for this answer before it asks again.
+        if (in.rdbuf()->in_avail() <= 0)
+            out.flush();
+        if (!out)
+            return Problem{
+                ProblemCode::io, "cannot write the answers", "is the disk full or the reader gone?", "standard output"};
+    }
+    out.flush();
+    if (in.bad())
+        return Problem{ProblemCode::io, "cannot read on", "", name};
+    return {};
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/runs/run_progress.h"
+
+#include "app/cli/history/history_view.h"
+#include "app/cli/runs/terminal.h"
+#include "app/cli/text/predict_text.h"
+#include "core/history/store.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+namespace fourfold::cli {
+
+namespace {
+
+// Steps of a tiny model come in hundreds a second; an eye reads a few.
+constexpr auto kBetweenSteps = std::chrono::milliseconds(200);
+
+std::optional<double> number(const Json& event, const char* key)
+{
+    const auto found = event.find(key);
+    return found != event.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+std::string text(const Json& event, const char* key)
+{
+    const auto found = event.find(key);
+    return found != event.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string padded(const std::string& value, std::size_t width)
+{
+    return std::string(width - std::min(width, value.size()), ' ') + value;
+}
+
+std::string step_line(const Json& event)
+{
+    std::string out = "step " + padded(shown_number(number(event, "step").value_or(0), 0), 6);
+    if (const auto loss = number(event, "loss"))
+        out += "  loss " + padded(shown_number(*loss, 4), 8);
+    if (const auto tps = number(event, "tps_per_gpu"))
+        out += "  " + padded(shown_number(*tps, 0), 8) + " TPS/GPU";
+    if (const auto time = number(event, "step_time_s"))
+        out += "  " + padded(duration_text(*time), 8) + "/step";
+    if (const auto mfu = number(event, "mfu"))
+        out += "  MFU " + shown_number(100 * *mfu, 1) + " %";
+    if (const auto memory = number(event, "memory_peak_gib"))
+        out += "  " + shown_number(*memory, 2) + " GiB";
+    return out;
+}
+
+} // namespace
+
+RunProgress::RunProgress(bool json, bool accept_new_hosts)
+    : json_(json)
+    , accept_new_hosts_(accept_new_hosts)
+{
+}
+
+void RunProgress::say(const std::string& text)
+{
+    std::cerr << Problem{ProblemCode::failed, text, "", ""}.line() + "\n" << std::flush;
+}
+
+bool RunProgress::due()
+{
+    const auto now = Clock::now();
+    if (now - last_shown_ < kBetweenSteps)
+        return false;
+    last_shown_ = now;
+    return true;
+}
+
+void RunProgress::on_created(const std::string& run_id, const std::filesystem::path& folder)
+{
+    created_ = true;
+    say("run " + run_id + " in " + folder.string());
+}
+
+void RunProgress::on_state(RunState state, const std::string& what)
+{
+    show_held_step();
+    say(std::string(name(state)) + (what.empty() ? "" : ": " + what));
+}
+
+void RunProgress::on_staging(double fraction, const std::string& what)
+{
+    if (fraction >= 1 || due())
+        say("staging " + padded(shown_number(100 * fraction, 0), 3) + " %  " + what);
+}
+
+void RunProgress::on_link(LinkState link, const std::string& host)
+{
+    switch (link) {
+    case LinkState::connected:
+        say("connected to " + host);
+        break;
+    case LinkState::silent:
+        say("no word from " + host + "; the run goes on there");
+        break;
+    case LinkState::reconnecting:
+        say("reconnecting to " + host);
+        break;
+    }
+}
+
+void RunProgress::on_step(const Json& event)
+{
+    held_step_ = step_line(event);
+    if (due())
+        show_held_step();
+}
+
+void RunProgress::show_held_step()
+{
+    if (!held_step_.empty())
+        say(held_step_);
+    held_step_.clear();
+}
+
+void RunProgress::on_event(const Json& event)
+{
+    if (json_ && number(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
+        std::cout << compact(event) << '\n' << std::flush;
+    const std::string kind = text(event, "event");
+    if (kind == "step") {
+        on_step(event);
+        return;
+    }
+    show_held_step();
+    if (kind == "eval") {
+        const auto loss = number(event, "loss");
+        say("eval " + padded(shown_number(number(event, "step").value_or(0), 0), 6) + "  held-out loss "
+            + (loss ? shown_number(*loss, 4) : "unknown"));
+    } else if (kind == "checkpoint") {
+        say("checkpoint at step " + shown_number(number(event, "step").value_or(0), 0) + ": " + text(event, "path"));
+    } else if (kind == "warning" || kind == "error") {
+        const auto rank = number(event, "rank");
+        const std::string host = text(event, "host");
+        say(kind + (rank ? " of rank " + shown_number(*rank, 0) : "") + (host.empty() ? "" : " on " + host) + ": "
+            + text(event, "message"));
+    }
+}
+
+bool RunProgress::trust_host_key(const HostKeyQuestion& question)
+{
+    const std::string key = question.host + " has the " + question.key_type + " key " + question.fingerprint;
+    if (accept_new_hosts_) {
+        say("new host: " + key + "; accepted");
+        return true;
+    }
+    if (!has_terminal())
+        return false;
+    const auto answer = ask("new host: " + key + "\ntrust it from now on? [y/N] ", false);
+    return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+std::optional<std::string> RunProgress::secret(const SecretQuestion& question)
+{
+    if (!has_terminal())
+        return {};
+    return ask(question.host + ": " + question.prompt + (question.prompt.ends_with(' ') ? "" : " "), !question.echo);
+}
+
+int show(const LaunchPreview& preview, bool json)
+{
+    if (json)
+        print_json(preview.document);
+    else
+        std::cout << preview.text << (preview.text.ends_with('\n') ? "" : "\n");
+    return kDone;
+}
+
+int finish(const RunResult& result, const std::filesystem::path& history_file, bool json)
+{
+    const std::filesystem::path file = history_file.empty() ? HistoryStore::default_file() : history_file;
+    const auto store = HistoryStore::open(file, StoreMode::read_only);
+    auto detail = store ? store->show(result.id) : Expected<RunDetail>(store.error());
+    if (json) {
+        Json summary = detail ? summary_json(detail->summary) : Json{{"id", result.id}};
+        summary["state"] = std::string(name(result.state));
+        summary["folder"] = result.folder.string();
+        summary["history"] = file.string();
+        if (result.problem)
+            summary["problem"] = result.problem->line();
+        std::cout << compact({{"result", summary}}) << "\n";
+    }
+    if (detail) {
+        std::ostream& out = json ? std::cerr : std::cout;
+        out << "\n" << run_text(*detail);
+        out << "\n  history    " << file.string() << "\n  folder     " << result.folder.string() << "\n" << std::flush;
+    } else {
+        warn(detail.error().line());
+    }
+    if (!is_terminal(result.state) && !result.problem) {
+        std::cerr << "fourfold: detached; the run goes on, `fourfold attach " << result.id << "` catches up\n";
+        return kDone;
+    }
+    if (result.state == RunState::ok)
+        return kDone;
+    Problem problem = result.problem.value_or(Problem{ProblemCode::failed,
+        "ended with status " + std::string(name(result.state)), "the logs are in " + result.folder.string(), ""});
+    if (result.state == RunState::cancelled) {
+        problem.message = "cancelled: " + problem.message;
+        problem.hint = "the steps so far are in the history";
+    }
+    problem.where = "run " + result.id + (problem.where.empty() ? "" : ": " + problem.where);
+    fail(problem);
+    return kFailed; // whatever the cause, it came up while running
+}
+
+} // namespace fourfold::cli

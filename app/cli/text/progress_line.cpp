@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/text/progress_line.h"
+
+#include "app/cli/text/predict_text.h"
+#include "app/cli/text/printable_output.h"
+#include "core/search/search_cost.h"
+
+#include <unistd.h>
+
+#include <cmath>
+
+namespace fourfold::cli {
+
+ProgressLine::ProgressLine()
+    : terminal_(isatty(STDERR_FILENO) != 0)
+{
+}
+
+ProgressLine::~ProgressLine()
+{
+    if (shown_ >= 0)
+        overwrite_line("");
+}
+
+void ProgressLine::show(double share, const std::string& done)
+{
+    const int percent = int(share * 100);
+    if (!terminal_ || percent == shown_)
+        return;
+    shown_ = percent;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const auto left = seconds_left(share, seconds);
+    overwrite_line(std::to_string(percent) + " %, " + done
+        + (left ? ", " + duration_text(std::ceil(*left)) + " left" : std::string()));
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/look/theme.h"
+
+#include "app/models/shared/answer.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QWidget>
+
+namespace fourfold::ui {
+
+namespace {
+void setDataColours(Theme& theme)
+{
+    theme.weights = theme.forward = QColor(0x00, 0x72, 0xb2);
+    theme.gradients = QColor(0x56, 0xb4, 0xe9);
+    theme.optimizer = theme.weightGradient = QColor(0x00, 0x9e, 0x73);
+    theme.activations = theme.backward = QColor(0xe6, 0x9f, 0x00);
+    theme.buffers = theme.communication = QColor(0xcc, 0x79, 0xa7);
+    theme.onDarkBar = Qt::white;
+    theme.onLightBar = QColor(0x2b, 0x1d, 0x00);
+    theme.primary = QColor(0x00, 0x6b, 0xa8);
+    theme.primaryHover = QColor(0x00, 0x7d, 0xc3);
+    theme.primaryPressed = QColor(0x00, 0x58, 0x8a);
+    theme.onAccent = Qt::white;
+}
+
+Theme makeLight()
+{
+    Theme t;
+    setDataColours(t);
+    t.dark = false;
+    t.window = QColor(0xee, 0xf0, 0xf3);
+    t.panel = t.field = Qt::white;
+    t.alternate = QColor(0xf6, 0xf7, 0xf9);
+    t.button = QColor(0xf7, 0xf8, 0xfa);
+    t.fieldLine = QColor(0x8c, 0x95, 0x9f);
+    t.line = QColor(0xd5, 0xd9, 0xdf);
+    t.grid = QColor(0xe6, 0xe9, 0xee);
+    t.idle = QColor(0xec, 0xef, 0xf3);
+    t.text = QColor(0x1d, 0x23, 0x2b);
+    t.muted = QColor(0x56, 0x61, 0x6e);
+    t.accent = t.accentText = QColor(0x00, 0x6b, 0xa8);
+    t.good = QColor(0x00, 0x6e, 0x4b);
+    t.warning = QColor(0x8a, 0x5c, 0x00);
+    t.bad = QColor(0xb9, 0x3b, 0x0a);
+    t.selection = QColor(0xcf, 0xe6, 0xf5);
+    t.selectionText = QColor(0x0b, 0x2e, 0x45);
+    return t;
+}
+
+Theme makeDark()
+{
+    Theme t;
+    setDataColours(t);
+    t.dark = true;
+    t.window = QColor(0x1d, 0x21, 0x26);
+    t.panel = QColor(0x25, 0x2a, 0x30);
+    t.field = QColor(0x1f, 0x24, 0x29);
+    t.alternate = QColor(0x28, 0x2e, 0x35);
+    t.button = QColor(0x2f, 0x36, 0x3e);
+    t.fieldLine = QColor(0x74, 0x80, 0x8c);
+    t.line = QColor(0x3a, 0x42, 0x4b);
+    t.grid = QColor(0x34, 0x3b, 0x44);
+    t.idle = QColor(0x2f, 0x36, 0x3e);
+    t.text = QColor(0xe6, 0xe9, 0xed);
+    t.muted = QColor(0x9f, 0xaa, 0xb6);
+    t.accent = t.accentText = QColor(0x56, 0xb4, 0xe9);
+    t.good = QColor(0x3e, 0xcf, 0x9a);
+    t.warning = QColor(0xf0, 0xb4, 0x29);
+    t.bad = QColor(0xff, 0x8a, 0x6c);
+    t.selection = QColor(0x1f, 0x5f, 0x88);
+    t.selectionText = Qt::white;
+    return t;
+}
+} // namespace
+
+const Theme& lightTheme()
+{
+    static const Theme theme = makeLight();
+    return theme;
+}
+
+const Theme& darkTheme()
+{
+    static const Theme theme = makeDark();
+    return theme;
+}
+
+const Theme& themeOf(const QWidget* widget)
+{
+    const QPalette& palette = widget ? widget->palette() : QApplication::palette();
+    return palette.color(QPalette::Window).lightness() < 128 ? darkTheme() : lightTheme();
+}
+
+QPalette Theme::palette() const
+{
+    QPalette p;
+    p.setColor(QPalette::Window, window);
+    p.setColor(QPalette::WindowText, text);
+    p.setColor(QPalette::Base, field);
+    p.setColor(QPalette::AlternateBase, alternate);
+    p.setColor(QPalette::Text, text);
+    p.setColor(QPalette::Button, button);
+    p.setColor(QPalette::ButtonText, text);
+    p.setColor(QPalette::BrightText, bad);
+    p.setColor(QPalette::Highlight, selection);
+    p.setColor(QPalette::HighlightedText, selectionText);
+    p.setColor(QPalette::ToolTipBase, panel);
+    p.setColor(QPalette::ToolTipText, text);
+    p.setColor(QPalette::PlaceholderText, muted);
+    p.setColor(QPalette::Mid, line);
+    p.setColor(QPalette::Link, accentText);
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::ButtonText, QPalette::WindowText})
+        p.setColor(QPalette::Disabled, role, muted);
+    return p;
+}
+
+QColor Theme::toneColor(Tone tone) const
+{
+    switch (tone) {
+    case Tone::good:
+        return good;
+    case Tone::warning:
+        return warning;
+    case Tone::bad:
+        return bad;
+    case Tone::neutral:
+        break;
+    }
+    return text;
+}
+
+QString Theme::styleSheet() const
+{
+    // Dynamic properties: role=muted|heading|good|warning|bad on labels, primary=true on the one filled button,
+    // plain=true and small=true on the others.
+    return QStringLiteral(R"(
+QMenuBar { background: %panel; }
+QToolBar { border: 0; border-bottom: 1px solid %line; spacing: 4px; padding: 4px 8px; background: %panel; }
+QToolBar::separator { background: %line; width: 1px; margin: 6px 8px; }
+QToolButton { padding: 5px 9px; border: 1px solid transparent; border-radius: 4px; }
+QFileDialog QToolButton { padding: 1px; }
+QToolButton:hover { background: %grid; }
+QToolButton:pressed { background: %line; }
+QToolButton:focus { border-color: %accent; }
+QToolButton::menu-indicator { image: none; width: 0; }
+QStatusBar { border-top: 1px solid %line; background: %panel; color: %muted; }
+QStatusBar::item { border: 0; }
+QScrollArea { border: 0; background: %panel; }
+QScrollArea[gap="true"] { background: %window; }
+QTabBar#modes { background: %panel; }
+QTabBar#modes::tab { padding: 7px 14px 6px 14px; border: 0; border-bottom: 2px solid transparent; color: %muted; }
+QTabBar#modes::tab:hover { color: %text; }
+QTabBar#modes::tab:selected { color: %text; border-bottom: 2px solid %accent; font-weight: 600; }
+QTabBar#modes::tab:focus { color: %accentText; }
+QHeaderView::section { background: %alternate; border: 0; border-right: 1px solid %line; border-bottom: 1px solid %line; padding: 5px 8px; color: %muted; font-weight: 600; }
+QHeaderView { background: %alternate; }
+QTableView { border: 0; background: %panel; gridline-color: %grid; alternate-background-color: %alternate; }
+QTableView::item { border: 0; padding: 0 8px; }
+QTableView::item:selected { background: %selection; color: %selectionText; }
+QProgressBar { border: 0; border-radius: 2px; background: %grid; }
+QProgressBar::chunk { border-radius: 2px; background: %primary; }
+QSplitter::handle { background: %line; }
+QSplitter[gap="true"]::handle { background: transparent; }
+QSplitter[gap="true"]::handle:hover { background: %grid; }
+QToolTip { background: %panel; color: %text; border: 1px solid %line; padding: 4px; }
+QLabel[role="muted"] { color: %muted; }
+QLabel[role="good"] { color: %good; }
+QLabel[role="warning"] { color: %warning; }
+QLabel[role="bad"] { color: %bad; }
+QLabel[role="heading"] { font-weight: 600; }
+QFrame[role="frame"] { background: %panel; border: 1px solid %line; border-radius: 5px; }
+QFrame[role="separator"] { background: %line; border: 0; }
+QWidget[role="panel"] { background: %panel; }
+QLabel[role="paneltitle"] { background: %alternate; border-bottom: 1px solid %line; padding: 6px 12px; font-weight: 600; }
+QPushButton[primary="true"] { background: %primary; color: %onAccent; border: 1px solid %primary; border-radius: 4px; padding: 6px 18px; font-weight: 600; }
+QPushButton[primary="true"]:hover { background: %primaryHover; }
+QPushButton[primary="true"]:pressed { background: %primaryPressed; }
+QPushButton[primary="true"]:focus { border: 1px solid %text; }
+QPushButton[primary="true"]:disabled { background: %grid; border-color: %line; color: %muted; }
+QPushButton[plain="true"] { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; }
+QPushButton::menu-indicator { image: none; width: 0; }
+QPushButton[plain="true"]:hover { border-color: %muted; }
+QPushButton[plain="true"]:pressed { background: %grid; }
+QPushButton[plain="true"]:focus { border-color: %accent; }
+QPushButton[plain="true"]:disabled { color: %muted; }
+QPushButton[finder="true"] { background: %field; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; color: %muted; text-align: left; }
+QPushButton[finder="true"]:hover { border-color: %muted; }
+QPushButton[finder="true"]:focus { border-color: %accent; }
+QFrame[role="banner"] { background: %alternate; border: 0; border-bottom: 1px solid %line; }
+QLabel[role="drophint"] { background: %panel; color: %text; border: 2px dashed %accent; border-radius: 8px; font-weight: 600; }
+QTabBar#cardSwitch { background: transparent; }
+QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %muted; background: %panel; margin-left: -1px; }
+QTabBar#cardSwitch::tab:hover { color: %text; }
+QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
+QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
+QDialog QPushButton { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; }
+QDialog QPushButton:hover { border-color: %muted; }
+QDialog QPushButton:pressed { background: %grid; }
+QDialog QPushButton:default, QDialog QPushButton:focus { border-color: %accent; }
+QDialog QPushButton:disabled { color: %muted; }
+QTreeView { border: 0; background: %panel; alternate-background-color: %alternate; }
+QTreeView::item { border: 0; padding: 0 6px; }
+QTreeView::item:selected { background: %selection; color: %selectionText; }
+QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
+QListWidget#compareList::item { padding: 5px 3px; }
+QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
+QTabBar#planTabs, QTabBar#compareViews { background: %window; }
+QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }
+QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus { color: %accentText; }
+QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
+QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
+QPushButton[small="true"]:hover { border-color: %muted; }
+QPushButton[small="true"]:focus { border-color: %accent; }
+)")
+        .replace(QStringLiteral("%panel"), panel.name())
+        .replace(QStringLiteral("%window"), window.name())
+        .replace(QStringLiteral("%line"), line.name())
+        .replace(QStringLiteral("%grid"), grid.name())
+        .replace(QStringLiteral("%accentText"), accentText.name())
+        .replace(QStringLiteral("%accent"), accent.name())
+        .replace(QStringLiteral("%alternate"), alternate.name())
+        .replace(QStringLiteral("%selectionText"), selectionText.name())
+        .replace(QStringLiteral("%selection"), selection.name())
+        .replace(QStringLiteral("%muted"), muted.name())
+        .replace(QStringLiteral("%text"), text.name())
+        .replace(QStringLiteral("%good"), good.name())
+        .replace(QStringLiteral("%warning"), warning.name())
+        .replace(QStringLiteral("%bad"), bad.name())
+        .replace(QStringLiteral("%field"), field.name())
+        .replace(QStringLiteral("%onAccent"), onAccent.name())
+        .replace(QStringLiteral("%primaryHover"), primaryHover.name())
+        .replace(QStringLiteral("%primaryPressed"), primaryPressed.name())
+        .replace(QStringLiteral("%primary"), primary.name())
+        .replace(QStringLiteral("%button"), button.name());
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/cards/figure_card.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/text/text_line.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kCardHeight = 112;
+constexpr double kStaleCardOpacity = 0.45;
+
+QColor meterColor(Tone tone, const Theme& theme)
+{
+    return tone == Tone::neutral ? theme.accent : theme.toneColor(tone);
+}
+} // namespace
+
+FigureCard::FigureCard(QWidget* parent)
+    : Card({}, parent)
+{
+    fixHeight(this, kCardHeight);
+    limitWidth(this, kLeastWidth);
+}
+
+void FigureCard::show(const Figure& figure)
+{
+    m_figure = figure;
+    setAccessibleName(figure.title);
+    setAccessibleDescription(
+        QStringLiteral("%1 %2. %3. %4").arg(figure.value, figure.unit, figure.basis, figure.confidence));
+    update();
+}
+
+Table FigureCard::table() const
+{
+    Table table;
+    table.columns = {{"figure", tr("Figure").toStdString()}, {"value", tr("Value").toStdString()},
+        {"unit", tr("Unit").toStdString()}, {"basis", tr("Against").toStdString()},
+        {"confidence", tr("Confidence").toStdString()}};
+    std::vector<Cell> row;
+    for (const QString* text :
+        {&m_figure.title, &m_figure.value, &m_figure.unit, &m_figure.basis, &m_figure.confidence})
+        row.emplace_back(text->toStdString());
+    table.rows.push_back(std::move(row));
+    return table;
+}
+
+QString FigureCard::tip() const
+{
+    QStringList lines{m_figure.basis, m_figure.confidence, m_figure.detail};
+    lines.removeAll(QString());
+    return lines.join(QLatin1Char('\n')) + explained({});
+}
+
+QString FigureCard::tipAt(const QPoint&) const
+{
+    return tip();
+}
+
+void FigureCard::setOpens(bool opens)
+{
+    m_opens = opens;
+    setFocusPolicy(opens ? Qt::StrongFocus : Qt::NoFocus);
+    setCursor(opens ? Qt::PointingHandCursor : Qt::ArrowCursor);
+}
+
+void FigureCard::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (m_opens && event->button() == Qt::LeftButton && rect().contains(event->position().toPoint()))
+        emit activated();
+}
+
+void FigureCard::keyPressEvent(QKeyEvent* event)
+{
+    if (m_opens && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space))
+        emit activated();
+    else
+        Card::keyPressEvent(event);
+}
+
+void FigureCard::paintEvent(QPaintEvent* event)
+{
+    Card::paintEvent(event);
+    const Theme& theme = themeOf(this);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int textWidth = width() - 2 * margin();
+
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-0.5, QFont::Medium));
+    cut().draw(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
+
+    painter.setOpacity(isStale() ? kStaleCardOpacity : 1);
+    painter.setPen(theme.text);
+    painter.setFont(scaledFont(9, QFont::DemiBold));
+    const int baseline = px(54);
+    drawLine(painter, margin(), baseline, m_figure.value);
+    const int numberWidth = lineWidth(painter.font(), m_figure.value);
+    painter.setFont(scaledFont(0));
+    painter.setPen(theme.muted);
+    const int unitLeft = margin() + numberWidth + px(6);
+    const int unitRoom = width() - unitLeft - px(8);
+    const bool tooLong = lineWidth(painter.font(), m_figure.unit) > unitRoom;
+    drawLine(
+        painter, unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
+
+    if (m_figure.fraction >= 0) {
+        QRectF meter(margin(), px(63), textWidth, px(5));
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(theme.grid);
+        painter.drawRoundedRect(meter, 2.5, 2.5);
+        meter.setWidth(std::max(meter.height(), meter.width() * m_figure.fraction));
+        painter.setBrush(meterColor(m_figure.tone, theme));
+        if (m_figure.fraction > 0)
+            painter.drawRoundedRect(meter, 2.5, 2.5);
+    }
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-1));
+    const auto note = [&](int top, const QString& text) {
+        cut().draw(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft, text);
+    };
+    note(73, m_figure.basis);
+    if (isStale()) {
+        painter.setOpacity(1);
+        painter.setPen(theme.warning);
+    }
+    note(89, isStale() ? tr("for the last valid plan") : m_figure.confidence);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/charts/line_chart.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/models/shared/text.h"
+
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kChartLegendHeight = 22;
+constexpr int kXLabelHeight = 18;
+constexpr qsizetype kDense = 300; // points
+
+int decimalsFor(double step)
+{
+    return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
+}
+} // namespace
+
+LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::*color, QWidget* parent)
+    : Card(title, parent)
+    , m_xTitle(xTitle.isEmpty() ? tr("step") : xTitle)
+    , m_color(color)
+{
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+}
+
+void LineChart::setPoints(const QList<QPointF>& points)
+{
+    m_points = points;
+    if (points.isEmpty())
+        hold(false); // another run
+    describe();
+    update();
+}
+
+void LineChart::setDots(const QList<QPointF>& points)
+{
+    m_dots = points;
+    update();
+}
+
+void LineChart::setBand(const QList<QPointF>& low, const QList<QPointF>& high, const QString& name)
+{
+    m_low = low;
+    m_high = high;
+    m_bandName = name;
+    update();
+}
+
+void LineChart::setMedian(const QList<QPointF>& points, const QString& name)
+{
+    m_median = points;
+    m_medianName = name;
+    update();
+}
+
+void LineChart::setNote(const QString& note)
+{
+    if (m_note == note)
+        return;
+    m_note = note;
+    describe();
+    update();
+}
+
+void LineChart::setLevel(std::optional<double> level, const QString& name)
+{
+    m_level = level;
+    m_levelName = name;
+    update();
+}
+
+void LineChart::setNames(const QString& line, const QString& dots)
+{
+    m_lineName = line;
+    m_dotsName = dots;
+    update();
+}
+
+void LineChart::setMinimumX(double last)
+{
+    m_minimumX = std::max(1.0, last);
+    update();
+}
+
+void LineChart::describe()
+{
+    if (m_points.isEmpty()) {
+        setAccessibleDescription({});
+        return;
+    }
+    if (const QStringList reading = readingAt(m_cursor); !reading.isEmpty()) {
+        setAccessibleDescription(reading.join(QStringLiteral("; ")));
+        return;
+    }
+    const QString last
+        = tr("%1 points; last: %2 %3, value %4")
+              .arg(m_points.size())
+              .arg(m_xTitle, grouped(m_points.constLast().x()), QString::number(m_points.constLast().y(), 'g', 4));
+    setAccessibleDescription(m_note.isEmpty() ? last : QStringLiteral("%1; %2").arg(last, m_note));
+}
+
+QPointF LineChart::Axes::at(const QPointF& value) const
+{
+    return {plot.left() + value.x() / right * plot.width(),
+        plot.bottom() - (value.y() - bottom) / (top - bottom) * plot.height()};
+}
+
+// Ranges with round ticks around everything on show; a flat line stays in the middle instead of filling the height.
+LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics) const
+{
+    double low = INFINITY, high = -INFINITY, right = m_minimumX;
+    for (const QList<QPointF>* points : {&m_points, &m_dots, &m_low, &m_high}) {
+        for (const QPointF& point : *points) {
+            low = std::min(low, point.y());
+            high = std::max(high, point.y());
+            right = std::max(right, point.x());
+        }
+    }
+    if (m_level) {
+        low = std::min(low, *m_level);
+        high = std::max(high, *m_level);
+    }
+    Axes axes;
+    axes.plot = QRectF(area.adjusted(0, px(kChartLegendHeight), -px(4), -px(kXLabelHeight)));
+    const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
+    const double bottom = low >= 0 && low < (high - low) * 1.5 ? 0 : low - room;
+    axes.yStep = axisStep(high + room - bottom, std::max(3, static_cast<int>(axes.plot.height()) / px(32)));
+    axes.bottom = std::floor(bottom / axes.yStep + 1e-9) * axes.yStep;
+    axes.top = std::ceil((high + room) / axes.yStep - 1e-9) * axes.yStep;
+    if (!(axes.top > axes.bottom))
+        axes.top = axes.bottom + axes.yStep;
+    int widest = 0;
+    for (double y = axes.bottom; y <= axes.top + axes.yStep / 2; y += axes.yStep)
+        widest = std::max(widest, metrics.horizontalAdvance(grouped(y, decimalsFor(axes.yStep))));
+    axes.plot.setLeft(axes.plot.left() + widest + px(8));
+    axes.right = right * 1.01; // room for a dot at the end
+    axes.xStep = std::max(1.0, axisStep(right, std::max(2, static_cast<int>(axes.plot.width()) / px(70))));
+    return axes;
+}
+
+void LineChart::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    const int rowHeight = px(16);
+    for (double index = 0; axes.bottom + index * axes.yStep <= axes.top + axes.yStep / 2; ++index) {
+        const double value = axes.bottom + index * axes.yStep;
+        const double y = std::round(axes.at({0, value}).y());
+        painter.setPen(theme.grid);
+        painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
+        painter.setPen(theme.muted);
+        painter.drawText(QRectF(0, y - rowHeight / 2.0, axes.plot.left() - px(6), rowHeight),
+            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimalsFor(axes.yStep)));
+    }
+    painter.setPen(theme.line);
+    painter.drawLine(axes.plot.bottomLeft(), axes.plot.bottomRight());
+    painter.setPen(theme.muted);
+    for (double x = 0; x <= axes.right; x += axes.xStep) {
+        const double place = axes.at({x, 0}).x();
+        painter.drawText(
+            QRectF(place - px(40), axes.plot.bottom() + px(2), px(80), rowHeight), Qt::AlignCenter, grouped(x));
+    }
+}
+
+void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& theme) const
+{
+    if (m_low.size() < 2 || m_high.size() < 2)
+        return;
+    QPolygonF band;
+    for (const QPointF& point : m_low)
+        band << axes.at(point);
+    for (auto point = m_high.crbegin(); point != m_high.crend(); ++point)
+        band << axes.at(*point);
+    QColor fill = theme.*m_color;
+    fill.setAlpha(60);
+    painter.setRenderHint(QPainter::Antialiasing, m_low.size() <= kDense);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(fill);
+    painter.drawPolygon(band);
+    QPolygonF middle;
+    for (const QPointF& point : m_median)
+        middle << axes.at(point);
+    // Dots along a line that goes up and down at every pixel are neither seen nor cheap.
+    const bool dense = middle.size() > kDense;
+    painter.setRenderHint(QPainter::Antialiasing, !dense);
+    painter.setPen(QPen(theme.*m_color, 1, dense ? Qt::SolidLine : Qt::DotLine));
+    painter.drawPolyline(middle);
+    painter.setRenderHint(QPainter::Antialiasing);
+}
+
+void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    paintLegend(painter, area, theme);
+    painter.setFont(scaledFont(-1.25));
+    const Axes axes = axesIn(area, painter.fontMetrics());
+    m_plot = axes.plot;
+    m_right = axes.right;
+    if (axes.plot.width() < 20 || axes.plot.height() < 20)
+        return;
+    paintAxes(painter, axes, theme);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintBand(painter, axes, theme);
+    if (m_level) {
+        painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
+        painter.drawLine(axes.at({0, *m_level}), axes.at({axes.right, *m_level}));
+    }
+    QPolygonF line;
+    line.reserve(m_points.size());
+    for (const QPointF& point : m_points)
+        line << axes.at(point);
+    // A long run's line fills its card from least to most: smooth edges and round joins of all of it would take most of
+    // the time of a frame, and nobody sees them.
+    const bool dense = line.size() > kDense;
+    painter.setRenderHint(QPainter::Antialiasing, !dense);
+    painter.setPen(QPen(theme.*m_color, dense ? 1 : 2, Qt::SolidLine, dense ? Qt::FlatCap : Qt::RoundCap,
+        dense ? Qt::BevelJoin : Qt::RoundJoin));
+    painter.setBrush(Qt::NoBrush);
+    if (line.size() == 1)
+        painter.drawEllipse(line.front(), 1.5, 1.5);
+    else
+        painter.drawPolyline(line);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme.dark ? theme.activations.lighter(125) : theme.activations.darker(150), 1));
+    painter.setBrush(theme.activations);
+    for (const QPointF& point : m_dots)
+        painter.drawEllipse(axes.at(point), px(3.5), px(3.5));
+    paintCursor(painter, axes, theme);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
+{
+    const int baseline = area.top() + px(8);
+    int x = area.left();
+    if (!m_lineName.isEmpty())
+        x = drawLegend(painter, x, baseline, theme.*m_color, m_lineName, Fill::solid, theme);
+    if (!m_low.isEmpty() && !m_bandName.isEmpty()) {
+        QColor band = theme.*m_color;
+        band.setAlpha(60);
+        painter.fillRect(QRectF(x, baseline - px(9), px(11), px(11)), band);
+        painter.setPen(theme.muted);
+        painter.drawText(x + px(16), baseline, m_bandName);
+        x += px(32) + painter.fontMetrics().horizontalAdvance(m_bandName);
+    }
+    if (!m_median.isEmpty() && !m_medianName.isEmpty()) {
+        painter.setPen(QPen(theme.*m_color, 1, Qt::DotLine));
+        painter.drawLine(x, baseline - px(4), x + px(14), baseline - px(4));
+        painter.setPen(theme.muted);
+        painter.drawText(x + px(19), baseline, m_medianName);
+        x += px(35) + painter.fontMetrics().horizontalAdvance(m_medianName);
+    }
+    if (!m_dots.isEmpty() && !m_dotsName.isEmpty())
+        x = drawLegend(painter, x, baseline, theme.activations, m_dotsName, Fill::solid, theme);
+    if (!m_note.isEmpty()) { // at the right end, where nothing else stands
+        painter.setPen(theme.muted);
+        painter.setFont(scaledFont(-0.5));
+        painter.drawText(
+            QRectF(area.left(), area.top() - px(28), area.width(), px(20)), Qt::AlignRight | Qt::AlignVCenter, m_note);
+    }
+    if (!m_level || m_levelName.isEmpty())
+        return;
+    painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
+    painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
+    painter.setPen(theme.muted);
+    painter.setFont(scaledFont(-0.5));
+    painter.drawText(x + px(24), baseline, m_levelName);
+}
+
+Table LineChart::table() const
+{
+    Table table;
+    const auto name = [](const QString& text, const char* otherwise) {
+        return text.isEmpty() ? std::string(otherwise) : text.toStdString();
+    };
+    table.columns = {{m_xTitle.toStdString(), {}}, {name(m_lineName, "value"), {}, -5}};
+    const bool band = m_low.size() == m_points.size() && m_high.size() == m_points.size() && !m_low.isEmpty();
+    if (band) {
+        table.columns.push_back({"least", {}, -5});
+        table.columns.push_back({"most", {}, -5});
+    }
+    const bool median = m_median.size() == m_points.size() && !m_median.isEmpty();
+    if (median)
+        table.columns.push_back({"median", {}, -5});
+    if (!m_dots.isEmpty())
+        table.columns.push_back({name(m_dotsName, "second"), {}, -5});
+    if (m_level)
+        table.columns.push_back({name(m_levelName, "level"), {}, -5});
+    const auto add = [&](double x, const Cell& value, qsizetype index, const Cell& dot) {
+        std::vector<Cell> row{static_cast<std::int64_t>(std::llround(x)), value};
+        if (band) {
+            row.emplace_back(index >= 0 ? Cell(m_low[index].y()) : Cell());
+            row.emplace_back(index >= 0 ? Cell(m_high[index].y()) : Cell());
+        }
+        if (median)
+            row.emplace_back(index >= 0 ? Cell(m_median[index].y()) : Cell());
+        if (!m_dots.isEmpty())
+            row.push_back(dot);
+        if (m_level)
+            row.emplace_back(*m_level);
+        table.rows.push_back(std::move(row));
+    };
+    for (qsizetype i = 0; i < m_points.size(); ++i)
+        add(m_points[i].x(), m_points[i].y(), i, {});
+    for (const QPointF& dot : m_dots)
+        add(dot.x(), {}, -1, dot.y());
+    return table;
+}
+
+} // namespace fourfold::ui

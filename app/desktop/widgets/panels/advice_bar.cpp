@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/panels/advice_bar.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/text/elided_label.h"
+#include "app/models/shared/text.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kBarHeight = 36;
+}
+
+AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
+    : QFrame(parent)
+    , m_finder(finder)
+    , m_text(new ElidedLabel)
+    , m_apply(new QPushButton(tr("Apply")))
+    , m_all(new QPushButton(tr("All changes")))
+{
+    setProperty("role", "frame");
+    fixHeight(this, kBarHeight); // it says something else after every edit, but nothing may jump
+    m_text->setObjectName(QStringLiteral("adviceText"));
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    for (QPushButton* button : {m_apply, m_all})
+        button->setProperty("small", true);
+    m_apply->setObjectName(QStringLiteral("applyAdvice"));
+    m_all->setObjectName(QStringLiteral("allAdvice"));
+    m_all->setToolTip(tr("Every change that helps, with its price"));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(12, 4, 8, 4);
+    row->setSpacing(8);
+    row->addWidget(m_text, 1);
+    row->addWidget(m_apply);
+    row->addWidget(m_all);
+    connect(m_apply, &QPushButton::clicked, this, [this] { m_finder.apply(0); });
+    connect(m_all, &QPushButton::clicked, this, &AdviceBar::allRequested);
+    connect(&finder, &AdviceFinder::changed, this, &AdviceBar::showState);
+    showState();
+}
+
+QString AdviceBar::text() const
+{
+    return m_text->text();
+}
+
+void AdviceBar::showState()
+{
+    const std::optional<AdviceReport>& report = m_finder.report();
+    const bool tooLarge = report && report->now.fit == Fit::no;
+    QString text;
+    if (!report)
+        text = m_finder.isLooking() ? tr("Looking for changes that help\u2026")
+                                    : tr("Changes that help are named here as soon as the plan is valid.");
+    else if (tooLarge && report->to_fit.empty())
+        text = tr("Does not fit, and no change that was tried makes it fit (%1 tried).")
+                   .arg(grouped(double(report->tried)));
+    else if (tooLarge)
+        text = tr("Does not fit. %1 it fit: %2")
+                   .arg(report->pairs ? tr("These two changes make") : tr("This change makes"),
+                       AdviceFinder::line(report->to_fit.front()));
+    else if (report->faster.empty())
+        text = tr("No single change makes it faster by 1 % or more (%1 tried).").arg(grouped(double(report->tried)));
+    else
+        text = tr("Would make it faster: %1").arg(AdviceFinder::line(report->faster.front()));
+    m_text->setText(text);
+    m_text->setToolTip(text);
+    changeRole(m_text, tooLarge ? QStringLiteral("bad") : QStringLiteral("muted"));
+    const std::size_t count = m_finder.all().size();
+    m_apply->setEnabled(count > 0);
+    m_apply->setToolTip(
+        count > 0 ? tr("Put this change into the plan; undo takes it back") : tr("There is no change to apply"));
+    m_all->setText(count > 1 ? tr("All %1").arg(count) : tr("All changes"));
+}
+
+} // namespace fourfold::ui

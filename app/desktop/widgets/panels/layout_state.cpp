@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/panels/layout_state.h"
+
+#include "app/desktop/widgets/tables/data_table.h"
+
+#include <QHeaderView>
+
+#include <algorithm>
+#include <numeric>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr const char* kShares = "fourfoldShares";
+constexpr int kSplitterSpan = 10'000; // QSplitter::setSizes takes proportions when the numbers are large
+
+void setShares(QSplitter* splitter, const QList<int>& shares)
+{
+    const int total = std::max(1, std::accumulate(shares.begin(), shares.end(), 0));
+    QList<int> sizes;
+    for (const int share : shares)
+        sizes << share * kSplitterSpan / total;
+    splitter->setSizes(sizes);
+}
+
+QString keyOf(const QWidget* widget)
+{
+    return widget->objectName();
+}
+} // namespace
+
+QSplitter* makeSplitter(
+    const QString& name, Qt::Orientation orientation, const QList<QWidget*>& parts, const QList<int>& shares)
+{
+    return arrangeSplitter(new QSplitter(orientation), name, parts, shares);
+}
+
+QSplitter* arrangeSplitter(
+    QSplitter* splitter, const QString& name, const QList<QWidget*>& parts, const QList<int>& shares)
+{
+    splitter->setObjectName(name);
+    splitter->setChildrenCollapsible(false);
+    splitter->setHandleWidth(1);
+    for (int i = 0; i < parts.size(); ++i) {
+        splitter->addWidget(parts[i]);
+        splitter->setStretchFactor(i, shares.value(i, 1));
+    }
+    splitter->setProperty(kShares, QVariant::fromValue(shares));
+    setShares(splitter, shares);
+    return splitter;
+}
+
+LayoutState layoutOf(const QWidget* window)
+{
+    LayoutState state;
+    for (const auto* splitter : window->findChildren<QSplitter*>()) {
+        if (!keyOf(splitter).isEmpty())
+            state[keyOf(splitter)] = splitter->saveState();
+    }
+    for (const auto* table : window->findChildren<DataTable*>()) {
+        if (!keyOf(table).isEmpty() && table->model())
+            state[keyOf(table)] = table->horizontalHeader()->saveState();
+    }
+    return state;
+}
+
+void applyLayout(QWidget* window, const LayoutState& state)
+{
+    for (auto* splitter : window->findChildren<QSplitter*>()) {
+        if (const auto found = state.find(keyOf(splitter)); found != state.end())
+            splitter->restoreState(found->toByteArray());
+    }
+    for (auto* table : window->findChildren<DataTable*>()) {
+        if (const auto found = state.find(keyOf(table)); found != state.end())
+            table->horizontalHeader()->restoreState(found->toByteArray());
+    }
+}
+
+void resetLayout(QWidget* window)
+{
+    for (auto* splitter : window->findChildren<QSplitter*>()) {
+        const QVariant shares = splitter->property(kShares);
+        if (shares.isValid())
+            setShares(splitter, shares.value<QList<int>>());
+    }
+    for (auto* table : window->findChildren<DataTable*>())
+        table->resetWidths();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/tables/table_header.h"
+
+#include "app/desktop/look/theme.h"
+#include "app/desktop/look/zoom.h"
+
+#include <QAbstractItemModel>
+#include <QPainter>
+#include <QStyleOptionHeader>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kSidePadding = 8; // of the style sheet
+constexpr int kMarkRoom = 6, kMarkHeight = 4, kMarkTop = 2; // lengths at 100 % zoom
+} // namespace
+
+TableHeader::TableHeader(QWidget* parent)
+    : QHeaderView(Qt::Horizontal, parent)
+{
+    setSectionsClickable(true);
+    setHighlightSections(false);
+}
+
+void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const
+{
+    QHeaderView::initStyleOptionForIndex(option, section);
+    option->sortIndicator = QStyleOptionHeader::None; // paintSection() has its own
+    if (textElideMode() == Qt::ElideNone || !model())
+        return;
+    // Qt shortens headings of one line only.
+    QStringList lines = model()->headerData(section, orientation()).toString().split(QLatin1Char('\n'));
+    if (lines.size() < 2)
+        return;
+    QFont bold = font();
+    bold.setWeight(QFont::DemiBold); // as in the style sheet
+    const QFontMetrics metrics(bold);
+    for (QString& line : lines)
+        line = metrics.elidedText(line, textElideMode(), sectionSize(section) - 2 * kSidePadding - 2);
+    option->text = lines.join(QLatin1Char('\n'));
+}
+
+QSize TableHeader::sectionSizeFromContents(int section) const
+{
+    const QSize size = QHeaderView::sectionSizeFromContents(section);
+    return isSortIndicatorShown() ? size + QSize(0, px(kMarkRoom)) : size;
+}
+
+void TableHeader::paintSection(QPainter* painter, const QRect& rect, int section) const
+{
+    painter->save();
+    QHeaderView::paintSection(painter, rect, section);
+    painter->restore();
+    if (!rect.isValid() || !isSortIndicatorShown() || section != sortIndicatorSection())
+        return;
+    const double middle = rect.center().x() + 0.5, half = px(kMarkHeight), top = rect.top() + px(kMarkTop);
+    const bool rising = sortIndicatorOrder() == Qt::AscendingOrder; // the least first: the mark points up
+    const double tip = rising ? top : top + half, base = rising ? top + half : top;
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(themeOf(this).accent);
+    painter->drawPolygon(QPolygonF({{middle - half, base}, {middle + half, base}, {middle, tip}}));
+    painter->restore();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/timeline/timeline_view.h"
+
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/save_file.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/cards/card_export.h"
+#include "app/models/shared/text.h"
+#include "core/report/timeline_export.h"
+
+#include <QMenu>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kTimelineLegendHeight = 20;
+constexpr int kAxisHeight = 18;
+constexpr int kOverviewHeight = 26;
+constexpr int kOverviewGap = 10;
+constexpr double kTallestRow = 40, kFewRows = 200; // one row, or some few together
+constexpr double kHoverSlack = 2; // pixels
+constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
+} // namespace
+
+TimelineView::TimelineView(QWidget* parent)
+    : Card(tr("Pipeline timeline"), parent)
+{
+    setMouseTracking(true);
+    setFocusPolicy(Qt::WheelFocus); // who has zoomed by the wheel goes on with the keys
+    setEmptyText(tr("The timeline of a step appears here as soon as the plan is valid."));
+}
+
+void TimelineView::showTimeline(TimelineScene scene, const QString& summary, double axisLength)
+{
+    m_scene = std::move(scene);
+    m_summary = summary;
+    m_hovered.reset();
+    m_selected.reset();
+    m_shared.measured.reset(); // the marks stay: what an edit moves over them is seen
+    m_shared.pointer.reset();
+    m_shared.microBatch.reset();
+    m_rowsImage = m_overviewImage = {};
+    m_window.setLength(std::max(m_scene.length(), axisLength));
+    setAccessibleDescription(summary);
+    // Not told to a linked view: it is given the same axis itself, and would take this window for a part of its old
+    // one.
+    showWindow();
+}
+
+void TimelineView::setSelectedStage(int stage)
+{
+    m_selectedStage = stage;
+    update();
+}
+
+int TimelineView::namesWidth()
+{
+    return px(62);
+}
+
+TimelineView::Geometry TimelineView::geometryNow() const
+{
+    Geometry at;
+    const QRect body = bodyArea();
+    at.rows
+        = body.adjusted(namesWidth(), px(kTimelineLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
+    const int rows = std::max(1, m_scene.rows());
+    const double tallest = std::max(double(px(kTallestRow)), double(px(kFewRows)) / rows);
+    at.rowHeight = std::min(tallest, double(at.rows.height()) / rows);
+    at.gap = at.rowHeight >= 14 ? 4 : at.rowHeight >= 6 ? 1 : 0;
+    // Right under the rows: few stages do not fill a tall window.
+    const int rowsEnd = at.rows.top() + static_cast<int>(std::ceil(at.rowHeight * std::max(1, m_scene.rows())));
+    const int top = std::min(body.bottom() - px(kOverviewHeight) + 1, rowsEnd + px(kOverviewGap));
+    at.overview = QRect(at.rows.left(), top, at.rows.width(), px(kOverviewHeight));
+    return at;
+}
+
+double TimelineView::timeAt(double x) const
+{
+    const QRect rows = geometryNow().rows;
+    return m_window.begin() + (x - rows.left()) / std::max(1, rows.width()) * m_window.span();
+}
+
+double TimelineView::xAt(double time) const
+{
+    const QRect rows = geometryNow().rows;
+    return rows.left() + (time - m_window.begin()) / m_window.span() * rows.width();
+}
+
+std::optional<BarRef> TimelineView::barAt(const QPointF& point) const
+{
+    if (isEmpty())
+        return {};
+    const Geometry at = geometryNow();
+    if (!QRectF(at.rows).contains(point))
+        return {};
+    const int row = static_cast<int>((point.y() - at.rows.top()) / at.rowHeight);
+    const double slack = kHoverSlack / std::max(1, at.rows.width()) * m_window.span();
+    return m_scene.at(row, timeAt(point.x()), slack);
+}
+
+QRectF TimelineView::barRect(const BarRef& ref) const
+{
+    return barRect(ref, geometryNow());
+}
+
+QRectF TimelineView::barRect(const BarRef& ref, const Geometry& at) const
+{
+    const TimelineBar& bar = m_scene.bar(ref);
+    const double perSecond = at.rows.width() / m_window.span();
+    const auto x = [&](double time) { return at.rows.left() + (time - m_window.begin()) * perSecond; };
+    const double left = std::max(double(at.rows.left()), x(bar.start_s));
+    const double right = std::min(double(at.rows.right() + 1), x(bar.end_s));
+    if (right <= left)
+        return {};
+    return {left, at.rows.top() + ref.row * at.rowHeight, right - left, at.rowHeight - at.gap};
+}
+
+void TimelineView::windowChanged()
+{
+    m_rowsImage = {};
+    emit windowMoved(m_window.begin(), m_window.end());
+    showWindow();
+}
+
+// In words and by a new picture.
+void TimelineView::showWindow()
+{
+    if (isEmpty()) {
+        setSubtitle({});
+    } else if (m_shared.measured) {
+        setSubtitle(shareWords());
+    } else if (m_selected) {
+        const QStringList lines = describe(*m_selected);
+        setSubtitle(lines[0] + QStringLiteral(": ") + lines[1].simplified());
+    } else if (m_window.isFit()) {
+        setSubtitle(tr("%1; one step of %2").arg(m_summary, duration(m_scene.length())));
+    } else {
+        setSubtitle(
+            tr("%1; showing %2 to %3 of %4")
+                .arg(m_summary, duration(m_window.begin()), duration(m_window.end()), duration(m_window.length())));
+    }
+    update();
+}
+
+void TimelineView::select(std::optional<BarRef> bar)
+{
+    m_selected = bar;
+    if (bar) {
+        m_hovered.reset();
+        const TimelineBar& at = m_scene.bar(*bar);
+        const double middle = (at.start_s + at.end_s) / 2;
+        if (middle < m_window.begin() || middle > m_window.end()) {
+            m_window.moveTo(middle - m_window.span() / 2);
+            windowChanged();
+        }
+        setAccessibleDescription(describe(*bar).join(QStringLiteral(". ")));
+        emit stageClicked(bar->row);
+    }
+    showWindow();
+    point();
+}
+
+void TimelineView::zoomTo(const BarRef& bar)
+{
+    const TimelineBar& at = m_scene.bar(bar);
+    const double length = at.end_s - at.start_s;
+    m_window.show(at.start_s - length, at.end_s + length);
+    windowChanged();
+}
+
+QStringList TimelineView::describe(const BarRef& ref) const
+{
+    const TimelineBar& bar = m_scene.bar(ref);
+    const QString kind = fromUtf8(name(bar.kind));
+    const QString title = bar.microBatch >= 0
+        ? tr("Micro-batch %1, %2, stage %3").arg(bar.microBatch).arg(kind).arg(ref.row)
+        : tr("%1, stage %2").arg(kind.left(1).toUpper() + kind.mid(1)).arg(ref.row);
+    QStringList lines{title,
+        tr("start %1    length %2    wait before %3")
+            .arg(duration(bar.start_s), duration(bar.end_s - bar.start_s), duration(m_scene.waitBefore(ref)))};
+    if (bar.microBatch >= 0)
+        lines << tr("model chunk %1; all of micro-batch %2 is outlined").arg(bar.chunk).arg(bar.microBatch);
+    return lines;
+}
+
+Table TimelineView::table() const
+{
+    Table table;
+    table.columns = {{"stage", "Stage"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"}, {"chunk", "Chunk"},
+        {"start_s", "Start s", 6}, {"length_s", "Length s", 6}};
+    for (int row = 0; row < m_scene.rows(); ++row) {
+        for (const TimelineBar& bar : m_scene.row(row)) {
+            table.rows.push_back({std::int64_t(row), std::string(name(bar.kind)),
+                bar.microBatch >= 0 ? Cell(std::int64_t(bar.microBatch)) : Cell(), std::int64_t(bar.chunk), bar.start_s,
+                bar.end_s - bar.start_s});
+        }
+    }
+    return table;
+}
+
+Expected<void> TimelineView::writeTrace(const QString& file) const
+{
+    if (isEmpty())
+        return Problem{ProblemCode::failed, "there is no timeline to write", "wait until the plan has an answer",
+            file.toStdString()};
+    return export_timeline(m_scene.timeline(), title().toStdString(), file.toStdString());
+}
+
+void TimelineView::addOwnExports(QMenu& menu)
+{
+    if (m_both)
+        menu.addAction(tr("Export both timelines\u2026"), this, [this] { askExportPicture(*m_both, tr("Timelines")); });
+    menu.addAction(tr("Export Chrome trace\u2026"), this, [this] {
+        const QString file = askSaveFile(this, tr("Export Chrome trace"), QStringLiteral("timeline.json"),
+            tr("Chrome trace (*.json)"), QStringLiteral("json"));
+        if (file.isEmpty())
+            return;
+        if (const Expected<void> written = writeTrace(file); !written)
+            showProblem(this, tr("The trace was not written"), written.error());
+        else
+            sayWritten(this, file);
+    });
+}
+
+void TimelineView::linkWindow(TimelineView& other)
+{
+    connect(this, &TimelineView::windowMoved, &other, &TimelineView::followWindow);
+    connect(&other, &TimelineView::windowMoved, this, &TimelineView::followWindow);
+    connect(this, &TimelineView::rulersMoved, &other, [this, &other] { other.followRulers(*this); });
+    connect(&other, &TimelineView::rulersMoved, this, [this, &other] { followRulers(other); });
+}
+
+void TimelineView::followRulers(const TimelineView& other)
+{
+    m_shared = other.m_shared;
+    m_pointsHere = false;
+    showWindow();
+}
+
+void TimelineView::rulersChanged()
+{
+    emit rulersMoved();
+    showWindow();
+}
+
+// The time under the mouse and its micro-batch, else the selected one, also for the linked view.
+void TimelineView::point()
+{
+    const bool inside = underMouse() && !isEmpty() && geometryNow().rows.contains(m_pointer.toPoint());
+    const std::optional<BarRef> bar = m_hovered ? m_hovered : m_selected;
+    m_shared.pointer = inside ? std::optional(timeAt(m_pointer.x())) : std::nullopt;
+    m_shared.microBatch
+        = bar && m_scene.bar(*bar).microBatch >= 0 ? std::optional(m_scene.bar(*bar).microBatch) : std::nullopt;
+    m_pointsHere = true;
+    emit rulersMoved();
+    update();
+}
+
+void TimelineView::setMark()
+{
+    const Geometry at = geometryNow();
+    double time = (m_window.begin() + m_window.end()) / 2;
+    if (underMouse() && at.rows.contains(m_pointer.toPoint()))
+        time = timeAt(m_pointer.x());
+    else if (m_selected)
+        time = m_scene.bar(*m_selected).start_s;
+    const double near = px(kMarkReach) / double(std::max(1, at.rows.width())) * m_window.span();
+    std::vector<double>& marks = m_shared.marks;
+    const auto there
+        = std::find_if(marks.begin(), marks.end(), [&](double mark) { return std::abs(mark - time) <= near; });
+    if (there != marks.end())
+        marks.erase(there);
+    else
+        marks.insert(std::upper_bound(marks.begin(), marks.end(), time), time);
+    rulersChanged();
+}
+
+// Where the measured time goes, over all stages.
+QString TimelineView::shareWords() const
+{
+    const auto [begin, end] = *m_shared.measured;
+    const TimelineScene::Shares shares = m_scene.shares(begin, std::min(end, m_scene.length()));
+    const double all = (end - begin) * m_scene.rows();
+    QStringList parts;
+    for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
+        if (shares.busy[kind] > 0)
+            parts << QStringLiteral("%1 %2 %").arg(
+                fromUtf8(name(static_cast<SpanKind>(kind))), percent(shares.busy[kind] / all));
+    }
+    parts << tr("idle %1 %").arg(percent(shares.idle / all));
+    return tr("%1 from %2 on: %3").arg(duration(end - begin), duration(begin), parts.join(QStringLiteral(", ")));
+}
+
+// The legend may have no room for all, the picture none for the keys.
+QString TimelineView::tipAt(const QPoint& point) const
+{
+    if (isEmpty() || point.y() >= geometryNow().rows.top() || point.y() < bodyArea().top())
+        return {};
+    return tr("W/S zoom at the pointer, A/D pan, F fits, Z zooms to the selection, Backspace goes back\n"
+              "M marks a time, Shift+drag measures, arrows go from bar to bar, Enter opens the derivation");
+}
+
+void TimelineView::followWindow(double begin, double end)
+{
+    const std::pair before(m_window.begin(), m_window.end());
+    m_window.follow(begin, end);
+    if (before != std::pair(m_window.begin(), m_window.end())) // else the two would answer each other for ever
+        windowChanged();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The pipeline timeline of one training step: one row a stage, zoom at the pointer, hover and selection of bars, an
+// overview strip of the whole step.
+// Keys by their position on the keyboard: W/S zoom, A/D pan; F fits, Z zooms to the selected bar, Backspace goes back;
+// arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time and
+// says where it goes; Z then zooms to it. M sets a mark at the pointer (else at the selected bar), and takes away the
+// one that is there; a mark says how far it is from the one before. Escape takes measure, selection and marks away.
+#pragma once
+
+#include "app/desktop/widgets/cards/card.h"
+#include "app/models/prediction/timeline_scene.h"
+
+#include <QImage>
+
+#include <optional>
+
+namespace fourfold::ui {
+
+class TimelineView : public Card {
+    Q_OBJECT
+public:
+    explicit TimelineView(QWidget* parent = nullptr);
+
+    // `summary` names schedule, stages and micro-batches for the subtitle. The time axis reaches to `axisLength` where
+    // that is longer than the scene, for two timelines on one axis.
+    void showTimeline(TimelineScene scene, const QString& summary, double axisLength = 0);
+    // Both views show the same part of the axis from now on, with the same marks, measure and pointer, and outline the
+    // same micro-batch. Their axes have the same length: whoever gives one of them
+    // another timeline gives it to both.
+    void linkWindow(TimelineView& other);
+    // What was measured by dragging with Shift, begin before end; empty = nothing.
+    [[nodiscard]] std::optional<std::pair<double, double>> measured() const { return m_shared.measured; }
+    [[nodiscard]] const std::vector<double>& marks() const { return m_shared.marks; } // seconds, rising
+    // Drawn with this view by "Export both": their common parent.
+    void setTogether(QWidget* both) { m_both = both; }
+    [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
+    [[nodiscard]] const TimelineWindow& window() const { return m_window; }
+    void setSelectedStage(int stage);
+
+    // Bar under a point of the widget.
+    [[nodiscard]] std::optional<BarRef> barAt(const QPointF& point) const;
+    [[nodiscard]] std::optional<BarRef> hovered() const { return m_hovered; }
+    [[nodiscard]] std::optional<BarRef> selected() const { return m_selected; }
+    // Where a bar is drawn, clipped to the part on show; empty when it is outside.
+    [[nodiscard]] QRectF barRect(const BarRef& ref) const;
+    [[nodiscard]] QSize minimumSizeHint() const override { return least(280, 170); }
+    [[nodiscard]] Table table() const override;
+    // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
+    // .png.
+    [[nodiscard]] Expected<void> writeTrace(const QString& file) const;
+
+signals:
+    void stageClicked(int stage);
+    void barActivated(fourfold::SpanKind kind); // Enter on the selected bar
+    void windowMoved(double begin, double end);
+    void rulersMoved(); // pointer, measure or marks
+
+protected:
+    void addOwnExports(QMenu& menu) override;
+    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
+    [[nodiscard]] bool isEmpty() const override { return m_scene.rows() == 0 || m_scene.length() <= 0; }
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    [[nodiscard]] QString tipAt(const QPoint& point) const override;
+
+private:
+    // What linked views have in common besides the part of the axis; times in seconds.
+    struct Rulers {
+        std::optional<double> pointer; // of the view that the mouse is over
+        std::optional<int> microBatch; // outlined
+        std::optional<std::pair<double, double>> measured;
+        std::vector<double> marks;
+    };
+    struct Geometry {
+        QRect rows, overview; // logical pixels
+        double rowHeight = 0;
+        int gap = 0;
+    };
+    enum class Drag { none, rows, overview, measure };
+    static int namesWidth(); // pixels for the names of the stages
+
+    [[nodiscard]] Geometry geometryNow() const;
+    [[nodiscard]] double timeAt(double x) const;
+    [[nodiscard]] double xAt(double time) const;
+    [[nodiscard]] QRectF barRect(const BarRef& ref, const Geometry& at) const; // of many bars
+    void windowChanged();
+    void showWindow();
+    void followWindow(double begin, double end);
+    void followRulers(const TimelineView& other);
+    void point(); // at what is under the mouse
+    void setMark();
+    void rulersChanged();
+    [[nodiscard]] QString shareWords() const; // of the measured time
+    void zoomToSelection();
+    void moveOverviewTo(double x);
+    void select(std::optional<BarRef> bar);
+    void zoomTo(const BarRef& bar);
+    [[nodiscard]] QStringList describe(const BarRef& bar) const;
+
+    void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
+    void paintAxis(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintNames(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintRows(QPainter& painter, const Geometry& at, const Theme& theme);
+    void paintNumbers(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintOverview(QPainter& painter, const Geometry& at, const Theme& theme);
+    void paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintMarks(QPainter& painter, const Geometry& at, const Theme& theme) const;
+    void paintTip(QPainter& painter, const Theme& theme) const;
+
+    TimelineScene m_scene;
+    TimelineWindow m_window;
+    QString m_summary;
+    std::optional<BarRef> m_hovered, m_selected;
+    int m_selectedStage = -1;
+    QPointF m_pointer;
+    Drag m_drag = Drag::none;
+    QPointF m_dragStart;
+    double m_dragBegin = 0;
+    Rulers m_shared;
+    bool m_pointsHere = false; // the pointer of the rulers is this view's
+    QWidget* m_both = nullptr;
+    bool m_moved = false;
+    QImage m_rowsImage, m_overviewImage;
+    bool m_rasterIsDark = false;
+};
+
+} // namespace fourfold::ui

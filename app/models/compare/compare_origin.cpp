@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/compare/compare_origin.h"
+
+#include "app/models/compare/published.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/history_access.h"
+#include "app/models/shared/text.h"
+#include "core/calibration/user/evidence.h"
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+const QString kRun = QStringLiteral("run:");
+const QString kRow = QStringLiteral("row:"); // line number and file
+const QString kLayout = QStringLiteral("plan:"); // the plan's JSON
+
+std::optional<CompareEntry> rowFrom(const QString& text, const Presets& presets)
+{
+    const int line = text.section(QLatin1Char(':'), 0, 0).toInt();
+    const std::filesystem::path file = text.section(QLatin1Char(':'), 1).toStdString();
+    const Expected<MeasuredTable> table = readTable(file, presets);
+    if (!table)
+        return {};
+    const auto row = std::find_if(
+        table->rows.begin(), table->rows.end(), [line](const MeasuredRow& at) { return at.line == line; });
+    return row == table->rows.end() ? std::nullopt : std::optional(entryOf(*table, *row));
+}
+
+std::optional<CompareEntry> layoutFrom(const QString& text, const Presets& presets)
+{
+    const Expected<Plan> plan = parse_plan(text.toStdString(), "session");
+    if (!plan)
+        return {};
+    const Expected<ResolvedPlan> resolved = resolve(*plan, presets);
+    return resolved && check(*resolved).empty() ? std::optional(layoutEntry(*resolved)) : std::nullopt;
+}
+} // namespace
+
+QString originOfRun(const QString& id)
+{
+    return kRun + id;
+}
+
+QString originOfRow(const MeasuredTable& table, const MeasuredRow& row)
+{
+    const std::filesystem::path file = std::filesystem::absolute(table.file);
+    return QStringLiteral("%1%2:%3").arg(kRow).arg(row.line).arg(exactText(file.string()));
+}
+
+QString originOfSeries(const MeasuredTable& table, const QString& job)
+{
+    return exactText(std::filesystem::absolute(table.file).string()) + QLatin1Char('\n') + job;
+}
+
+std::pair<std::filesystem::path, QString> seriesOf(const QString& origin)
+{
+    return {origin.section(QLatin1Char('\n'), 0, 0).toStdString(), origin.section(QLatin1Char('\n'), 1)};
+}
+
+QString originOfLayout(const ResolvedPlan& plan)
+{
+    return kLayout + exactText(to_json(plan, PresetStyle::ids).dump());
+}
+
+CompareEntry layoutEntry(const ResolvedPlan& plan)
+{
+    CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)),
+        QStringLiteral("%1, %2").arg(layoutLine(plan.layout), gpusFact(plan)), predict_with_evidence(plan));
+    entry.origin = originOfLayout(plan);
+    return entry;
+}
+
+std::optional<CompareEntry> entryFrom(
+    const QString& origin, const std::filesystem::path& history, const Presets& presets)
+{
+    std::optional<CompareEntry> entry;
+    if (origin.startsWith(kRun)) {
+        if (const Expected<RunDetail> run = storedRun(history, origin.mid(kRun.size())))
+            entry = entryOf(*run);
+    } else if (origin.startsWith(kRow)) {
+        entry = rowFrom(origin.mid(kRow.size()), presets);
+    } else if (origin.startsWith(kLayout)) {
+        entry = layoutFrom(origin.mid(kLayout.size()), presets);
+    }
+    if (entry)
+        entry->origin = origin;
+    return entry;
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The open plan: its text, its file, its undo history and the answer to it. One edit in, one answer out.
+#pragma once
+
+#include "app/models/prediction/prediction_service.h"
+#include "core/plan/presets.h"
+
+#include <QObject>
+#include <QUndoStack>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace fourfold::ui {
+
+class PlanDocument : public QObject {
+    Q_OBJECT
+public:
+    // `presets` outlives the document. The document is empty until reset() or open().
+    explicit PlanDocument(const Presets& presets, QObject* parent = nullptr);
+
+    // --- file ---
+    // Shows another plan and forgets the undo history. On a Problem nothing changes.
+    Expected<void> open(const std::filesystem::path& file);
+    // An untitled plan, counted as saved until it is edited.
+    void reset(Plan plan);
+    // Writes the file as a whole or not at all, and makes it the document's file.
+    Expected<void> save(const std::filesystem::path& file);
+    [[nodiscard]] const std::filesystem::path& file() const { return m_file; } // empty: untitled
+    [[nodiscard]] QString title() const; // the file's name, else the plan's
+    [[nodiscard]] bool isDirty() const { return !m_undo.isClean(); }
+    // The plan differs from every file although it was not edited here: a copy, or restored after a crash.
+    void markUnsaved() { m_undo.resetClean(); }
+
+    // --- edits ---
+    [[nodiscard]] const Plan& plan() const { return m_plan; }
+    [[nodiscard]] const Presets& presets() const { return m_presets; }
+    [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
+    // Sets one key as one undoable step; steps of the same `path` in a row join when `merge`. A refused value (a type
+    // that no plan has) leaves the plan as it was and is told by editRefused().
+    void setValue(const std::string& path, const Json& value, const QString& text, bool merge = true);
+    // Another model (plan_edits.h: withOtherModel), as one step; told() names what else changed.
+    void changeModel(const QString& text, Expected<Plan> changed);
+    // The same for a change made elsewhere (plan_edits.h).
+    void apply(const QString& text, const QString& mergeKey, Expected<Plan> changed);
+
+    // --- answer ---
+    // The current plan with its defaults; empty when it does not resolve, `problem()` says why then.
+    [[nodiscard]] const std::optional<ResolvedPlan>& resolved() const { return m_resolved; }
+    [[nodiscard]] const std::optional<Problem>& problem() const { return m_problem; }
+    // The last plan that resolved, for facts to show while the current one does not.
+    [[nodiscard]] const std::optional<ResolvedPlan>& lastResolved() const { return m_lastResolved; }
+    // Rules that the current plan breaks (check()); the memory limit is in the prediction's reasons.
+    [[nodiscard]] const std::vector<Reason>& brokenRules() const { return m_brokenRules; }
+    // True when the plan resolves and breaks no rule: a prediction for it exists or is under way.
+    [[nodiscard]] bool isValid() const { return m_resolved && m_brokenRules.empty(); }
+    // Of the last valid plan; null before the first.
+    [[nodiscard]] const std::shared_ptr<const Prediction>& prediction() const { return m_prediction; }
+    // True when prediction() answers the plan as it stands.
+    [[nodiscard]] bool isAnswered() const { return isValid() && m_prediction && !m_predictor.isBusy(); }
+    [[nodiscard]] double predictionMilliseconds() const { return m_milliseconds; }
+
+signals:
+    void planChanged(); // plan, resolved plan and broken rules
+    void predictionChanged(); // prediction() or isAnswered()
+    void fileChanged(); // file(), title() or isDirty()
+    void editRefused(const QString& why);
+    void told(const QString& what); // what an edit did beyond what was asked for
+
+private:
+    void show(const Plan& plan);
+    void receive(const std::shared_ptr<const Prediction>& prediction, double milliseconds);
+
+    const Presets& m_presets;
+    Plan m_plan;
+    std::filesystem::path m_file;
+    QUndoStack m_undo;
+    std::optional<ResolvedPlan> m_resolved, m_lastResolved;
+    std::optional<Problem> m_problem;
+    std::vector<Reason> m_brokenRules;
+    std::shared_ptr<const Prediction> m_prediction;
+    double m_milliseconds = 0;
+    PredictionService m_predictor;
+};
+
+} // namespace fourfold::ui

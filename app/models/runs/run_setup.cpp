@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/runs/run_setup.h"
+
+#include "app/models/plan/plan_edits.h"
+#include "app/models/shared/history_access.h"
+#include "app/models/shared/text.h"
+#include "core/plan/trainable.h"
+
+namespace fourfold::ui {
+
+namespace {
+constexpr const char* kTrainerStack = "fourfold";
+
+QString firstOf(const std::vector<Reason>& reasons)
+{
+    QString text = fromUtf8(reasons.front().message);
+    if (reasons.size() > 1)
+        text += tr(" (and %1 more)").arg(reasons.size() - 1);
+    return text;
+}
+
+RunSetup refused(const QString& why)
+{
+    RunSetup setup;
+    setup.refusal = why;
+    return setup;
+}
+
+// The same plan as the bundled trainer runs it.
+Expected<ResolvedPlan> forTrainer(const PlanDocument& document)
+{
+    FOURFOLD_TRY(const Plan plan, withValue(document.plan(), "stack", kTrainerStack));
+    return resolve(plan, document.presets());
+}
+} // namespace
+
+RunSetup prepareRun(const PlanDocument& document, const QString& target, std::optional<int> steps)
+{
+    if (document.problem())
+        return refused(fromUtf8(document.problem()->line()));
+    if (!document.brokenRules().empty())
+        return refused(firstOf(document.brokenRules()));
+    if (!document.resolved())
+        return refused(tr("There is no plan to run"));
+    const Expected<ResolvedPlan> runs = forTrainer(document);
+    if (!runs)
+        return refused(fromUtf8(runs.error().line()));
+    if (const std::vector<Reason> broken = check(*runs); !broken.empty())
+        return refused(firstOf(broken));
+    RunSetup setup;
+    const Prediction prediction = predict(*runs);
+    setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
+    setup.steps = steps.value_or(runs->run.total_steps(runs->tokens_per_step()));
+    if (setup.steps < 1)
+        setup.refusal = tr("The plan does not say how long to train: choose the number of steps");
+    Expected<Target> where = target.isEmpty()
+        ? Problem{ProblemCode::bad_input, tr("Name at least one host").toStdString(), {}, {}}
+        : load_target(target.toStdString());
+    if (!where)
+        setup.refusal = fromUtf8(where.error().line());
+    if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty())
+        setup.refusal = firstOf(limits);
+    if (!setup.refusal.isEmpty())
+        return setup;
+    const Stack& planned = document.resolved()->stack;
+    if (planned.id != kTrainerStack) {
+        setup.note = tr("Planned for %1; the bundled trainer runs it, and both predictions are kept")
+                         .arg(fromUtf8(planned.name.empty() ? planned.id : planned.name));
+    }
+    if (prediction.fit == Fit::no && prediction.memory_device_gib)
+        setup.note = tr("The prediction says that it will not fit into memory");
+    RunRequest request;
+    request.plan = *document.resolved();
+    request.target = *std::move(where);
+    request.steps = setup.steps;
+    setup.plan = document.plan();
+    setup.request = std::move(request);
+    return setup;
+}
+
+std::vector<RunSummary> runsUnderWay(const std::filesystem::path& historyFile)
+{
+    constexpr int kNewest = 20; // an old run that never ended is nobody's any more
+    Expected<std::vector<RunSummary>> list = storedRuns(historyFile, kNewest);
+    if (!list)
+        return {};
+    std::erase_if(*list, [](const RunSummary& run) {
+        return run.state != "running" && run.state != "launching" && run.state != "stopping";
+    });
+    return *std::move(list);
+}
+
+} // namespace fourfold::ui

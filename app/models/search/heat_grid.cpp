@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/search/heat_grid.h"
+
+#include "app/models/shared/text.h"
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kMostAround = 40; // rows that a screen shows
+
+QString valueText(GridValue kind, double value)
+{
+    switch (kind) {
+    case GridValue::tps_per_gpu:
+        return throughputText(value);
+    case GridValue::tflops_per_gpu:
+        return grouped(value, value < 100 ? 1 : 0);
+    case GridValue::mfu:
+        return percent(value);
+    case GridValue::memory_gib:
+        return gib(value);
+    case GridValue::step_time_s:
+        return duration(value);
+    }
+    return {};
+}
+
+QString statusWord(CellStatus status)
+{
+    return fromUtf8(name(status)).toUpper();
+}
+
+bool hasResult(const MeasuredCell* cell)
+{
+    return cell && cell->status != CellStatus::not_run && cell->status != CellStatus::invalid;
+}
+
+QString predictedWords(const GridCell& cell, GridValue kind)
+{
+    if (cell.status == GridStatus::impossible)
+        return tr("Predicted: impossible. %1").arg(fromUtf8(cell.reason.message));
+    const std::optional<double> value = cell.get(kind);
+    QString words = tr("Predicted: %1").arg(value ? valueText(kind, *value) : unknownText());
+    if (cell.memory_device_gib)
+        words += tr(", %1 GiB").arg(gib(*cell.memory_device_gib));
+    return cell.status == GridStatus::does_not_fit ? words + tr(", does not fit") : words;
+}
+
+QString measuredWords(const MeasuredCell& cell, GridValue kind)
+{
+    const std::optional<double> value = value_of(cell, kind);
+    return tr("Measured: %1 (line %2 of the table)")
+        .arg(value ? valueText(kind, *value) : statusWord(cell.status))
+        .arg(cell.line);
+}
+
+// The colour and the text of a cell for one of the three views.
+void fill(HeatCell& cell, const GridCell& predicted, const MeasuredCell* measured, GridValue kind, HeatShow show)
+{
+    const std::optional<double> mine = value_of(predicted, kind);
+    const std::optional<double> theirs = hasResult(measured) ? value_of(*measured, kind) : std::nullopt;
+    switch (show) {
+    case HeatShow::predicted:
+        if (mine) {
+            cell.state = HeatCell::State::value;
+            cell.value = mine;
+            cell.text = valueText(kind, *mine);
+        } else if (predicted.status == GridStatus::does_not_fit) {
+            cell.state = HeatCell::State::failed;
+            cell.text = tr("no fit");
+        }
+        break;
+    case HeatShow::measured:
+        if (theirs) {
+            cell.state = HeatCell::State::value;
+            cell.value = theirs;
+            cell.text = valueText(kind, *theirs);
+        } else if (hasResult(measured)) {
+            cell.state = HeatCell::State::failed;
+            cell.text = statusWord(measured->status);
+        }
+        break;
+    case HeatShow::error:
+        if (mine && theirs && *theirs > 0) {
+            cell.state = HeatCell::State::value;
+            cell.value = *mine / *theirs - 1;
+            cell.text = signedPercent(*cell.value);
+        } else if (hasResult(measured)) { // only one of the two ran
+            cell.state = HeatCell::State::failed;
+            cell.text = mine ? tr("fits in theory") : theirs ? tr("no fit") : statusWord(measured->status);
+        }
+        break;
+    }
+}
+} // namespace
+
+const HeatCell* HeatGrid::at(int row, int column) const
+{
+    if (row < 0 || column < 0 || row >= static_cast<int>(cells.size()) || column >= columns.size())
+        return nullptr;
+    return &cells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+}
+
+QString layoutName(const GridLayout& layout)
+{
+    QString text = QStringLiteral("tp %1, cp %2, pp %3, mb %4")
+                       .arg(layout.tp)
+                       .arg(layout.cp)
+                       .arg(layout.pp)
+                       .arg(layout.micro_batch);
+    return layout.virtual_stages > 1 ? text + QStringLiteral(", vs %1").arg(layout.virtual_stages) : text;
+}
+
+QString gridValueLabel(GridValue value)
+{
+    switch (value) {
+    case GridValue::tps_per_gpu:
+        return tr("Tokens/s per GPU");
+    case GridValue::tflops_per_gpu:
+        return tr("TFLOP/s per GPU");
+    case GridValue::mfu:
+        return tr("MFU, %");
+    case GridValue::memory_gib:
+        return tr("Memory, GiB");
+    case GridValue::step_time_s:
+        return tr("Step time");
+    }
+    return {};
+}
+
+HeatGrid heatOf(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured, HeatShow show)
+{
+    HeatGrid heat;
+    heat.diverging = show == HeatShow::error;
+    heat.unit = heat.diverging ? tr("predicted / measured - 1") : gridValueLabel(value);
+    for (const int gpus : grid.gpus)
+        heat.columns << grouped(gpus);
+    for (std::size_t row = 0; row < grid.layouts.size(); ++row) {
+        const GridLayout& layout = grid.layouts[row];
+        heat.rows << layoutName(layout);
+        std::vector<HeatCell>& cells = heat.cells.emplace_back();
+        for (std::size_t column = 0; column < grid.gpus.size(); ++column) {
+            const GridCell& predicted = grid.cells[row][column];
+            const MeasuredCell* theirs = measured ? measured->find(layout, grid.gpus[column]) : nullptr;
+            HeatCell& cell = cells.emplace_back();
+            fill(cell, predicted, theirs, value, show);
+            QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(grid.gpus[column], tr("GPU"))),
+                predictedWords(predicted, value)};
+            if (hasResult(theirs))
+                lines << measuredWords(*theirs, value);
+            cell.tip = lines.join(QLatin1Char('\n'));
+        }
+    }
+    return heat;
+}
+
+HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next)
+{
+    HeatGrid heat;
+    heat.diverging = show == HeatShow::error;
+    heat.unit = heat.diverging ? tr("predicted / measured - 1") : gridValueLabel(GridValue::tps_per_gpu);
+    for (const int gpus : table.gpus)
+        heat.columns << grouped(gpus);
+    for (std::size_t row = 0; row < table.layouts.size(); ++row) {
+        const GridLayout& layout = table.layouts[row];
+        heat.rows << layoutName(layout);
+        std::vector<HeatCell>& cells = heat.cells.emplace_back();
+        for (std::size_t column = 0; column < table.gpus.size(); ++column) {
+            HeatCell& cell = cells.emplace_back();
+            const std::optional<CellResult>& known = table.cells[row][column];
+            QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(table.gpus[column], tr("rank")))};
+            const bool runs = SweepCell{layout, table.gpus[column]}.name() == next; // maybe once more
+            if (!known || runs) {
+                cell.state = HeatCell::State::waiting;
+                cell.text = runs ? tr("running") : QString();
+                lines << (runs ? tr("Running now") : tr("Not measured yet"));
+                cell.tip = lines.join(QLatin1Char('\n'));
+                continue;
+            }
+            const std::optional<double> mine = known->predicted_tps_per_gpu, theirs = known->tps_per_gpu;
+            const std::optional<double> error
+                = mine && theirs && *theirs > 0 ? std::optional(*mine / *theirs - 1) : std::nullopt;
+            cell.value = show == HeatShow::predicted ? mine : show == HeatShow::measured ? theirs : error;
+            if (cell.value) {
+                cell.state = HeatCell::State::value;
+                cell.text = heat.diverging ? signedPercent(*cell.value) : throughputText(*cell.value);
+            } else {
+                cell.state = known->status == "impossible" ? HeatCell::State::impossible : HeatCell::State::failed;
+                cell.text = known->status == "impossible" ? QString() : fromUtf8(known->status).toUpper();
+            }
+            if (mine)
+                lines << tr("Predicted: %1").arg(throughputText(*mine));
+            lines << (theirs ? tr("Measured: %1").arg(throughputText(*theirs))
+                             : tr("Measured: %1. %2").arg(fromUtf8(known->status), fromUtf8(known->why)));
+            cell.tip = lines.join(QLatin1Char('\n'));
+        }
+    }
+    return heat;
+}
+
+std::vector<GridLayout> layoutsAround(const ResolvedPlan& plan)
+{
+    std::vector<GridLayout> layouts;
+    const int largestTp = std::min({plan.cluster.gpus_per_node, plan.gpus, plan.model.heads});
+    for (int pp = 1; pp <= std::min({plan.gpus, plan.model.layers, 16}); pp *= 2) {
+        for (int cp = 1; cp <= std::max(plan.layout.cp, 1); cp *= 2) {
+            for (int tp = 1; tp <= largestTp; tp *= 2) {
+                if (tp * cp * pp <= plan.gpus && static_cast<int>(layouts.size()) < kMostAround)
+                    layouts.push_back({tp, cp, pp, plan.training.micro_batch, 1});
+            }
+        }
+    }
+    const GridLayout own{
+        plan.layout.tp, plan.layout.cp, plan.layout.pp, plan.training.micro_batch, plan.layout.virtual_stages};
+    if (std::find(layouts.begin(), layouts.end(), own) == layouts.end())
+        layouts.push_back(own);
+    std::sort(layouts.begin(), layouts.end());
+    return layouts;
+}
+
+std::vector<int> gpusAround(const ResolvedPlan& plan)
+{
+    std::vector<int> gpus;
+    for (const int quarters : {1, 2, 4, 8, 16}) {
+        if (plan.gpus * quarters % 4 == 0)
+            gpus.push_back(plan.gpus * quarters / 4);
+    }
+    return gpus;
+}
+
+} // namespace fourfold::ui

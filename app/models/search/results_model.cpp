@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/search/results_model.h"
+
+#include "app/models/plan/choices.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/text.h"
+#include "core/predict/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace fourfold::ui {
+
+namespace {
+struct ColumnInfo {
+    const char* title;
+    const char* key;
+    std::optional<PlanField> field; // where the value is a field of the plan
+    const char* choice = nullptr; // path of an enumeration, for its words
+};
+const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "#"), "place", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "GPUs"), "gpus", PlanField::gpus}, {"TP", "tp", PlanField::tp},
+    {"CP", "cp", PlanField::cp}, {"PP", "pp", PlanField::pp}, {"DP", "dp", PlanField::dp}, {"EP", "ep", PlanField::ep},
+    {"VPP", "virtual_stages", PlanField::virtual_stages},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Micro"), "micro_batch", PlanField::micro_batch},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Schedule"), "schedule", PlanField::schedule, "training.schedule"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Sharding"), "sharding", PlanField::sharding, "training.sharding"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Recompute"), "recompute", PlanField::recompute, "training.recompute"},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Memory\nGiB"), "memory_gib", PlanField::memory_gib},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s\nper GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "MFU\n%"), "mfu", PlanField::mfu},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Step\ns"), "step_time_s", PlanField::step_time_s},
+    {QT_TRANSLATE_NOOP("ResultsModel", "vs.\nplan"), "vs_plan", {}},
+    {QT_TRANSLATE_NOOP("ResultsModel", "Confidence"), "evidence", {}}};
+
+QString spelling(const Candidate& candidate, int column)
+{
+    switch (column) {
+    case ResultsModel::schedule:
+        return fromUtf8(to_text(candidate.schedule));
+    case ResultsModel::sharding:
+        return fromUtf8(to_text(candidate.sharding));
+    case ResultsModel::recompute:
+        return fromUtf8(to_text(candidate.recompute));
+    default:
+        return {};
+    }
+}
+
+bool isWords(int column)
+{
+    return kColumns[column].choice || column == ResultsModel::confidence;
+}
+
+// Sorted by confidence, what may not fit comes last.
+double trust(const ResultRow& row)
+{
+    const int evidence = row.evidence == Evidence::measured ? 2 : row.evidence == Evidence::calibrated ? 1 : 0;
+    return row.found.risk > kMarkedRisk ? -row.found.risk : evidence;
+}
+} // namespace
+
+void ResultsModel::clear()
+{
+    beginResetModel();
+    m_rows.clear();
+    m_visible.clear();
+    m_pareto.clear();
+    m_places.clear();
+    m_pinned.clear();
+    endResetModel();
+    emit pinsChanged();
+}
+
+void ResultsModel::append(std::vector<ResultRow> rows)
+{
+    beginResetModel();
+    m_rows.insert(m_rows.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setOutcome(const std::vector<FoundLayout>& best, const std::vector<FoundLayout>& pareto)
+{
+    beginResetModel();
+    m_pareto.clear();
+    for (const FoundLayout& found : pareto)
+        m_pareto.insert(found.candidate);
+    m_places.clear();
+    for (const FoundLayout& found : best)
+        m_places.emplace(found.candidate, found.place);
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setParetoOnly(bool on)
+{
+    beginResetModel();
+    m_paretoOnly = on;
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setFilter(std::optional<Expression> filter)
+{
+    beginResetModel();
+    m_filter = std::move(filter);
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::setPlanThroughput(std::optional<double> tps_per_gpu)
+{
+    m_planThroughput = tps_per_gpu;
+    if (rowCount() > 0)
+        emit dataChanged(index(0, againstPlan), index(rowCount() - 1, againstPlan));
+}
+
+int ResultsModel::rowOf(std::size_t id) const
+{
+    const auto found = std::find(m_visible.begin(), m_visible.end(), static_cast<std::uint32_t>(id));
+    return found == m_visible.end() ? -1 : static_cast<int>(found - m_visible.begin());
+}
+
+double ResultsModel::value(std::size_t id, int column) const
+{
+    const ResultRow& row = m_rows[id];
+    if (column == pin)
+        return m_pinned.contains(id) ? 1 : 0;
+    if (column == place) {
+        const auto found = m_places.find(row.found.candidate);
+        return found == m_places.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    }
+    if (column == confidence)
+        return trust(row);
+    if (column == againstPlan) {
+        if (!m_planThroughput || *m_planThroughput <= 0)
+            return std::numeric_limits<double>::quiet_NaN();
+        return row.values[slot(PlanField::tps_per_gpu)] / *m_planThroughput - 1;
+    }
+    return row.values[slot(*kColumns[column].field)];
+}
+
+// Keys are gathered once: comparing then touches a few bytes a row. Among equals the better one comes first.
+void ResultsModel::arrange()
+{
+    m_visible.clear();
+    m_visible.reserve(m_rows.size());
+    for (std::size_t id = 0; id < m_rows.size(); ++id) {
+        if (m_paretoOnly && !isPareto(id))
+            continue;
+        if (!m_filter || m_filter->holds(m_rows[id].values))
+            m_visible.push_back(static_cast<std::uint32_t>(id));
+    }
+    struct Key {
+        double value, order;
+        std::uint32_t id;
+    };
+    std::vector<Key> keys;
+    keys.reserve(m_visible.size());
+    // What is not known goes to the end in both directions.
+    const bool falling = m_sortOrder == Qt::DescendingOrder;
+    for (const std::uint32_t id : m_visible) {
+        const double at = value(id, m_sortColumn);
+        keys.push_back({std::isnan(at) ? std::numeric_limits<double>::infinity()
+                : falling              ? -at
+                                       : at,
+            m_rows[id].order, id});
+    }
+    std::sort(keys.begin(), keys.end(),
+        [](const Key& a, const Key& b) { return std::tie(a.value, a.order, a.id) < std::tie(b.value, b.order, b.id); });
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        m_visible[i] = keys[i].id;
+}
+
+void ResultsModel::sort(int column, Qt::SortOrder order)
+{
+    if (column < 0 || column >= columns)
+        return;
+    beginResetModel();
+    m_sortColumn = column;
+    m_sortOrder = order;
+    arrange();
+    endResetModel();
+}
+
+void ResultsModel::togglePin(int row)
+{
+    const std::size_t id = idOf(row);
+    if (!m_pinned.insert(id).second)
+        m_pinned.erase(id);
+    emit dataChanged(index(row, pin), index(row, pin));
+    emit pinsChanged();
+}
+
+int ResultsModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_visible.size());
+}
+
+int ResultsModel::columnCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : columns;
+}
+
+QString ResultsModel::text(std::size_t id, int column) const
+{
+    if (column == pin)
+        return m_pinned.contains(id) ? QStringLiteral("\u25cf") : isPareto(id) ? QStringLiteral("\u25cb") : QString();
+    if (kColumns[column].choice)
+        return shortChoiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
+    const double at = value(id, column);
+    if (column == place)
+        return std::isnan(at) ? QString() : grouped(at);
+    if (column == confidence) {
+        const ResultRow& row = m_rows[id];
+        return row.found.risk > kMarkedRisk ? tr("%1 % may not fit").arg(percent(row.found.risk, 0))
+                                            : fromUtf8(name(row.evidence));
+    }
+    if (!std::isfinite(at))
+        return unknownText();
+    switch (column) {
+    case memory:
+        return gib(at);
+    case throughput:
+        return throughputText(at);
+    case mfu:
+        return percent(at);
+    case stepTime:
+        return grouped(at, at < 1 ? 4 : 2);
+    case againstPlan:
+        return std::abs(at) < 5e-4 ? tr("as the plan") : signedPercent(at);
+    default:
+        return grouped(at);
+    }
+}
+
+QString ResultsModel::tip(std::size_t id, int column) const
+{
+    const ResultRow& row = m_rows[id];
+    switch (column) {
+    case place:
+        return tr("Layouts of one place differ by less than the model can tell; less memory first.");
+    case memory:
+    case confidence:
+        return tr("%1. On the device %2 GiB; risk of not fitting %3 %")
+            .arg(evidenceText(row.evidence), gib(row.found.figures.memory_device_gib), percent(row.found.risk, 0));
+    default:
+        return {};
+    }
+}
+
+std::optional<RunLogModel::Level> ResultsModel::level(std::size_t id, int column) const
+{
+    if (column == confidence && m_rows[id].found.risk > kMarkedRisk)
+        return RunLogModel::Level::warning;
+    const double at = column == againstPlan ? value(id, againstPlan) : 0;
+    if (!std::isfinite(at) || std::abs(at) < 5e-4)
+        return {};
+    return at > 0 ? RunLogModel::Level::good : RunLogModel::Level::error;
+}
+
+QVariant ResultsModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const std::size_t id = idOf(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return text(id, index.column());
+    case ValueRole:
+        return value(id, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue(Qt::AlignVCenter
+            | (index.column() == pin          ? Qt::AlignHCenter
+                    : isWords(index.column()) ? Qt::AlignLeft
+                                              : Qt::AlignRight));
+    case Qt::AccessibleTextRole:
+        if (index.column() == pin)
+            return m_pinned.contains(id) ? tr("pinned") : isPareto(id) ? tr("on the Pareto front") : QString();
+        return {};
+    case Qt::ToolTipRole:
+        return tip(id, index.column());
+    case LevelRole: {
+        const auto known = level(id, index.column());
+        return known ? QVariant(static_cast<int>(*known)) : QVariant();
+    }
+    default:
+        return {};
+    }
+}
+
+QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= columns)
+        return {};
+    if (role == Qt::DisplayRole)
+        return tr(kColumns[section].title);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(
+            Qt::AlignVCenter | (isWords(section) || section == pin ? Qt::AlignLeft : Qt::AlignRight));
+    return {};
+}
+
+Table ResultsModel::table(int most) const
+{
+    Table table;
+    for (int column = place; column < columns; ++column) {
+        const bool whole = column <= microBatch || column == confidence;
+        table.columns.push_back({kColumns[column].key,
+            tr(kColumns[column].title).replace(QLatin1Char('\n'), QLatin1Char(' ')).toStdString(), whole ? 0 : -5});
+    }
+    table.columns.push_back({"risk", tr("Risk of not fitting").toStdString(), -3});
+    for (int row = 0; row < std::min(rowCount(), most); ++row) {
+        const std::size_t id = idOf(row);
+        std::vector<Cell> cells;
+        for (int column = place; column < confidence; ++column) {
+            if (kColumns[column].choice) {
+                cells.emplace_back(spelling(m_rows[id].found.candidate, column).toStdString());
+                continue;
+            }
+            const double at = value(id, column);
+            if (!std::isfinite(at))
+                cells.emplace_back();
+            else if (column <= microBatch)
+                cells.emplace_back(static_cast<std::int64_t>(std::llround(at)));
+            else
+                cells.emplace_back(at);
+        }
+        cells.emplace_back(std::string(name(m_rows[id].evidence)));
+        cells.emplace_back(m_rows[id].found.risk);
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+} // namespace fourfold::ui

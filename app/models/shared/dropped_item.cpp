@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/shared/dropped_item.h"
+
+#include "app/models/shared/text.h"
+#include "core/base/json.h"
+
+namespace fourfold::ui {
+
+namespace {
+Problem nothingToDoWith(const std::filesystem::path& path)
+{
+    return {ProblemCode::bad_input, "this is no plan, model, run or table of measurements",
+        "drop a plan file, a Hugging Face config.json, a run's folder or a CSV table", path.string()};
+}
+} // namespace
+
+Expected<DroppedItem> classify(const std::filesystem::path& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+        if (std::filesystem::exists(path / "events.jsonl", error) && std::filesystem::exists(path / "plan.json", error))
+            return DroppedItem{DroppedKind::run, path};
+        if (std::filesystem::exists(path / "config.json", error))
+            return DroppedItem{DroppedKind::model, path / "config.json"};
+        return nothingToDoWith(path);
+    }
+    if (fromUtf8(path.extension().string()).compare(QLatin1String(".csv"), Qt::CaseInsensitive) == 0)
+        return DroppedItem{DroppedKind::measurements, path};
+    FOURFOLD_TRY(const Json json, read_json_file(path));
+    if (json.is_object() && json.contains("fourfold_run"))
+        return DroppedItem{DroppedKind::run, path};
+    if (json.is_object() && (json.contains("fourfold_plan") || (json.contains("cluster") && json.contains("gpus"))))
+        return DroppedItem{DroppedKind::plan, path};
+    if (json.is_object() && json.contains("model_type"))
+        return DroppedItem{DroppedKind::model, path};
+    return nothingToDoWith(path);
+}
+
+QString whatItDoes(const DroppedItem& item)
+{
+    const QString name = fromUtf8(item.file.filename().string());
+    switch (item.kind) {
+    case DroppedKind::plan:
+        return tr("Open plan %1").arg(name);
+    case DroppedKind::model:
+        return tr("Take the model of the current plan from %1").arg(name);
+    case DroppedKind::run:
+        return tr("Add run %1 to the history").arg(name);
+    case DroppedKind::measurements:
+        return tr("Compare with the measurements in %1").arg(name);
+    }
+    return {};
+}
+
+} // namespace fourfold::ui

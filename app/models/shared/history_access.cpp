@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/models/shared/history_access.h"
+
+namespace fourfold::ui {
+
+std::filesystem::path historyFileOr(const std::filesystem::path& file)
+{
+    return file.empty() ? HistoryStore::default_file() : file;
+}
+
+Expected<std::vector<RunSummary>> storedRuns(const std::filesystem::path& file, int most, Runs which)
+{
+    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(historyFileOr(file)));
+    return store ? store->list(most, which) : std::vector<RunSummary>();
+}
+
+Expected<RunDetail> storedRun(const std::filesystem::path& file, const QString& id)
+{
+    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(historyFileOr(file)));
+    if (!store)
+        return Problem{
+            ProblemCode::not_found, "the history holds no run yet", "start one in Runs", historyFileOr(file).string()};
+    return store->show(id.toStdString());
+}
+
+Expected<HistoryStore> writableHistory(const std::filesystem::path& file)
+{
+    return HistoryStore::open(historyFileOr(file));
+}
+
+} // namespace fourfold::ui
