@@ -13,12 +13,12 @@ namespace fourfold {
 namespace {
 
 using Rows = std::vector<std::vector<ScheduleCell>>;
-constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoPass = std::numeric_limits<std::size_t>::max();
 
 // How far each kind of work of one chunk x micro-batch is: its position in the row.
 struct Work {
-    std::size_t forward = kNever, backward = kNever, input_gradient = kNever, weight_gradient = kNever;
-    std::size_t send_forward = kNever, receive_forward = kNever, send_backward = kNever, receive_backward = kNever;
+    std::size_t forward = kNoPass, backward = kNoPass, input_gradient = kNoPass, weight_gradient = kNoPass;
+    std::size_t send_forward = kNoPass, receive_forward = kNoPass, send_backward = kNoPass, receive_backward = kNoPass;
     bool forward_ran = false, gradient_ran = false;
     [[nodiscard]] std::size_t gradient() const { return std::min(backward, input_gradient); }
     std::size_t* of(CellKind kind)
@@ -154,7 +154,7 @@ private:
                 if (cell.kind == CellKind::sharding)
                     continue;
                 std::size_t& position = *work(cell.chunk, cell.micro_batch).of(cell.kind);
-                if (position != kNever)
+                if (position != kNoPass)
                     return wrong_at(row, cell, "\"" + cell.text + "\" stands twice in the row",
                         "first in column " + std::to_string(rows_[row][position].column));
                 position = i;
@@ -172,15 +172,15 @@ private:
                 const std::size_t row = row_of(chunk);
                 const std::string what = "stage " + std::to_string(chunk) + ", micro-batch " + std::to_string(m) + ": ";
                 const std::string at = "row " + std::to_string(row + 1) + ", ";
-                if (w.forward == kNever)
+                if (w.forward == kNoPass)
                     return wrong(at + what + "no forward", "add " + name(chunk, "F", m));
-                if (w.backward != kNever && (w.input_gradient != kNever || w.weight_gradient != kNever))
+                if (w.backward != kNoPass && (w.input_gradient != kNoPass || w.weight_gradient != kNoPass))
                     return wrong_at(row, rows_[row][w.backward], what + "a whole backward B beside I or W",
                         "write either B or I and W");
-                if (w.backward == kNever && w.input_gradient == kNever)
+                if (w.backward == kNoPass && w.input_gradient == kNoPass)
                     return wrong(at + what + "no backward",
                         "add " + name(chunk, "B", m) + ", or " + name(chunk, "I", m) + " and " + name(chunk, "W", m));
-                if (w.backward == kNever && w.weight_gradient == kNever)
+                if (w.backward == kNoPass && w.weight_gradient == kNoPass)
                     return wrong(at + what + "I without its weight gradient", "add " + name(chunk, "W", m));
             }
         }
@@ -196,7 +196,7 @@ private:
                 if (w.gradient() < w.forward)
                     return wrong_at(row, rows_[row][w.gradient()],
                         "\"" + rows_[row][w.gradient()].text + "\" stands before its forward " + name(chunk, "F", m));
-                if (w.weight_gradient != kNever && w.weight_gradient < w.input_gradient)
+                if (w.weight_gradient != kNoPass && w.weight_gradient < w.input_gradient)
                     return wrong_at(row, rows_[row][w.weight_gradient],
                         "\"" + rows_[row][w.weight_gradient].text + "\" stands before its input gradient "
                             + name(chunk, "I", m));
@@ -217,16 +217,16 @@ private:
         const std::string received = name(to, forward ? "RECV_F" : "RECV_B", m);
         const std::size_t source_row = row_of(from), target_row = row_of(to);
         if (source_row == target_row) {
-            if (send != kNever)
+            if (send != kNoPass)
                 return wrong_at(source_row, rows_[source_row][send], "\"" + sent + "\" sends to the rank itself",
                     "leave it out: both stages are on this row");
             return {};
         }
         const ScheduleCell &maker = rows_[source_row][made], &user = rows_[target_row][used];
-        if (send == kNever || send < made)
+        if (send == kNoPass || send < made)
             return wrong_at(source_row, maker,
                 "no " + sent + " after \"" + maker.text + "\", which row " + std::to_string(target_row + 1) + " needs");
-        if (receive == kNever || receive > used)
+        if (receive == kNoPass || receive > used)
             return wrong_at(target_row, user, "no " + received + " before \"" + user.text + "\"");
         return {};
     }
