@@ -107,8 +107,8 @@ EventRows::EventRows(SQLite::Database& database)
           " ON CONFLICT (run, stream) DO UPDATE SET last_seq = excluded.last_seq")
     , insert_event_(database, "INSERT INTO events (run, stream, seq, kind, line) VALUES (?, ?, ?, ?, ?)")
     , insert_step_(database,
-          "INSERT INTO steps (run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu,"
-          " tflops_per_gpu, mfu, memory_peak_gib) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "INSERT INTO steps (run, seq, step, time" + step_columns(", ") + ") VALUES (?, ?, ?, ?"
+              + step_columns(", ?", false) + ")")
     , update_run_(database,
           "UPDATE runs SET steps = steps + ?2, first_loss = coalesce(first_loss, ?3),"
           " last_loss = coalesce(?4, last_loss),"
@@ -141,7 +141,7 @@ Expected<void> EventRows::append(const std::string& run, const std::string& stre
             insert_event_.bindNoCopy(5, line_);
             insert_event_.exec();
             insert_event_.reset();
-            if (main && event.kind == "step")
+            if (main && event_kind(event.kind) == EventKind::step)
                 add_step(event, summary);
             else if (main)
                 add_consequence(run, event);
@@ -176,47 +176,61 @@ void EventRows::add_step(const Event& event, Summary& summary)
     insert_step_.bind(3, whole(json, "step", 0));
     insert_step_.bind(4, seconds_of(string_at(json, "time")).value_or(0));
     int column = 5;
-    for (const char* key : {"loss", "grad_norm", "learning_rate", "step_time_s", "tps_per_gpu", "tflops_per_gpu", "mfu",
-             "memory_peak_gib"})
-        bind_real(insert_step_, column++, number_at(json, key));
+    const StepValues values = step_values(json);
+    for (const auto& [key, member] : kStepValues)
+        bind_real(insert_step_, column++, values.*member);
     insert_step_.exec();
     insert_step_.reset();
 
     ++summary.steps;
-    if (const auto loss = number_at(json, "loss")) {
-        summary.first_loss = summary.first_loss ? summary.first_loss : loss;
-        summary.last_loss = loss;
+    if (values.loss) {
+        summary.first_loss = summary.first_loss ? summary.first_loss : values.loss;
+        summary.last_loss = values.loss;
     }
-    if (const auto memory = number_at(json, "memory_peak_gib"))
-        summary.memory_gib = std::max(summary.memory_gib.value_or(*memory), *memory);
+    if (values.memory_peak_gib)
+        summary.memory_gib = std::max(summary.memory_gib.value_or(*values.memory_peak_gib), *values.memory_peak_gib);
 }
 
 void EventRows::add_consequence(const std::string& run, const Event& event)
 {
     const Json& json = *event.json;
-    if (event.kind == "start") {
+    const auto update_run = [&](const char* change) {
+        return SQLite::Statement(database_, std::string("UPDATE runs SET ") + change + " WHERE id = ?");
+    };
+    switch (event_kind(event.kind)) {
+    case EventKind::start:
         add_versions(database_, run, json);
-    } else if (event.kind == "eval") {
-        SQLite::Statement update(database_, "UPDATE runs SET eval_loss = coalesce(?, eval_loss) WHERE id = ?");
+        break;
+    case EventKind::eval: {
+        SQLite::Statement update = update_run("eval_loss = coalesce(?, eval_loss)");
         bind_real(update, 1, number_at(json, "loss"));
         update.bind(2, run);
         update.exec();
-    } else if (event.kind == "trace") {
-        SQLite::Statement update(database_, "UPDATE runs SET most_off_due = 1 WHERE id = ?");
+        break;
+    }
+    case EventKind::trace: {
+        SQLite::Statement update = update_run("most_off_due = 1");
         update.bind(1, run);
         update.exec();
-    } else if (event.kind == "error") {
+        break;
+    }
+    case EventKind::error:
         set_problem_once(database_, run, cause_of(json));
-    } else if (event.kind == "end") {
+        break;
+    case EventKind::end: {
         const std::string status = string_at(json, "status");
-        if (is_end_state(status)) {
-            SQLite::Statement update(database_, "UPDATE runs SET state = ? WHERE id = ?");
+        if (is_terminal(status)) {
+            SQLite::Statement update = update_run("state = ?");
             update.bind(1, status);
             update.bind(2, run);
             update.exec();
         }
-        if (status != "ok" && !string_at(json, "message").empty())
+        if (status != name(RunState::ok) && !string_at(json, "message").empty())
             set_problem_once(database_, run, string_at(json, "message"));
+        break;
+    }
+    default:
+        break;
     }
 }
 

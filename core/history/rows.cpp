@@ -6,15 +6,11 @@
 #include <SQLiteCpp/Statement.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace fourfold::history {
 
 namespace {
-
-constexpr std::array kStates{"draft", "preflight", "staging", "launching", "running", "stopping"};
-constexpr std::array kEndStates{"ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
 
 // A preset's name for people: an inlined model or cluster carries it, a reference is its own name.
 std::string display_name(const Json& plan, const char* key)
@@ -61,16 +57,6 @@ int whole(const Json& object, const char* key, int fallback)
     return value && *value >= 0 && *value <= 1e9 ? static_cast<int>(*value) : fallback;
 }
 
-bool is_end_state(const std::string& state)
-{
-    return std::find(kEndStates.begin(), kEndStates.end(), state) != kEndStates.end();
-}
-
-bool is_state(const std::string& state)
-{
-    return is_end_state(state) || std::find(kStates.begin(), kStates.end(), state) != kStates.end();
-}
-
 bool is_plain_id(const std::string& id)
 {
     return !id.empty() && id.size() <= 64 && id != "last"
@@ -80,24 +66,6 @@ bool is_plain_id(const std::string& id)
 std::string text_of(const Json& json)
 {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::optional<double> number_at(const Json& json, const char* key)
-{
-    if (!json.is_object())
-        return std::nullopt;
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_number())
-        return std::nullopt;
-    return found->get<double>();
-}
-
-std::string string_at(const Json& json, const char* key)
-{
-    if (!json.is_object())
-        return "";
-    const auto found = json.find(key);
-    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 std::string text_of_tags(std::vector<std::string> tags)
@@ -118,9 +86,17 @@ std::vector<std::string> tags_of(const std::string& text)
     return tags;
 }
 
+std::string step_columns(const std::string& before, bool with_names)
+{
+    std::string out;
+    for (const auto& [key, member] : kStepValues)
+        out += before + (with_names ? key : "");
+    return out;
+}
+
 bool readable(SQLite::Database& database) noexcept
 {
-    static constexpr const char* kReads[] = {
+    const std::string reads[] = {
         "SELECT id, hash, layout_hash, model, cluster, layout, gpus, document FROM plans",
         "SELECT id, plan, feasible, tps_per_gpu, step_time_s, memory_gib, document FROM predictions",
         "SELECT id, name, target, stack, state, problem, created, plan, prediction, planned_prediction, environment,"
@@ -130,12 +106,11 @@ bool readable(SQLite::Database& database) noexcept
         "SELECT h.name, r.run, r.position FROM run_hosts r JOIN hosts h ON h.id = r.host",
         "SELECT run, component, version FROM software_versions",
         "SELECT run, stream, seq, kind, line FROM events",
-        "SELECT run, seq, step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu,"
-        " memory_peak_gib FROM steps",
+        "SELECT run, seq, step, time" + step_columns(", ") + " FROM steps",
         "SELECT run, stream, last_seq FROM cursors",
     };
     try {
-        for (const char* query : kReads)
+        for (const std::string& query : reads)
             SQLite::Statement(database, query);
         return true;
     } catch (const std::exception&) {
@@ -226,7 +201,7 @@ void store_headline(SQLite::Database& database, const std::string& run)
 {
     SQLite::Statement state(database, "SELECT state FROM runs WHERE id = ?");
     state.bind(1, run);
-    if (!state.executeStep() || !is_end_state(state.getColumn(0).getString()))
+    if (!state.executeStep() || !is_terminal(state.getColumn(0).getString()))
         return;
     const Headline figures = headline_of(database, run);
     SQLite::Statement update(database,

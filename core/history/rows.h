@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/history/headline.h"
+#include "core/history/run_event.h"
+#include "core/history/run_state.h"
 #include "core/history/store.h"
 
 #include <SQLiteCpp/Database.h>
@@ -15,21 +17,17 @@
 
 namespace fourfold::history {
 
-// The states of store.h, and those after which a run does not go on by itself.
-bool is_state(const std::string& state);
-bool is_end_state(const std::string& state);
-
 // Ids name folders and reach the command line, so they are as plain as a ULID.
 bool is_plain_id(const std::string& id);
 
 // Compact text of a document; bytes that are not UTF-8 are replaced.
 std::string text_of(const Json& json);
-// The number at `key`, empty when it is missing, null or something else.
-std::optional<double> number_at(const Json& json, const char* key);
-std::string string_at(const Json& json, const char* key);
 // The whole part of a number from 0 to 1e9 at `key`.
 int whole(const Json& object, const char* key, int fallback);
 void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value);
+
+// Columns of the table `steps` that kStepValues names: `before` each, with its name or alone.
+std::string step_columns(const std::string& before, bool with_names = true);
 
 // Whether every table and column that this program reads is there (a newer schema may have kept them).
 bool readable(SQLite::Database& database) noexcept;

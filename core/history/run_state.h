@@ -47,4 +47,14 @@ constexpr bool is_terminal(RunState state)
     return state >= RunState::ok;
 }
 
+// For states as texts, of which a file of another program may hold any.
+constexpr bool is_run_state(std::string_view text)
+{
+    return name(run_state(text)) == text;
+}
+constexpr bool is_terminal(std::string_view state)
+{
+    return is_run_state(state) && is_terminal(run_state(state));
+}
+
 } // namespace fourfold

@@ -49,7 +49,8 @@ void HistoryStore::Impl::insert_run(
 Expected<void> HistoryStore::Impl::append(
     const std::string& run, const std::string& stream, const std::vector<Event>& events)
 {
-    const bool ends = std::any_of(events.begin(), events.end(), [](const Event& event) { return event.kind == "end"; });
+    const bool ends = std::any_of(
+        events.begin(), events.end(), [](const Event& event) { return event_kind(event.kind) == EventKind::end; });
     return guarded(file, [&]() -> Expected<void> {
         WriteTransaction transaction(database, ends ? Durability::flush : Durability::lazy);
         if (!has_run(run))
@@ -110,7 +111,7 @@ Expected<void> HistoryStore::create_run(const NewRun& run)
 
 Expected<void> HistoryStore::set_state(const std::string& run, const std::string& state, const std::string& problem)
 {
-    if (!is_state(state))
+    if (!is_run_state(state))
         return Problem{ProblemCode::bad_input, "\"" + state + "\" is no state of a run", "", "run " + run};
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);

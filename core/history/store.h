@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/history/run_event.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -36,11 +37,9 @@ struct MostOff {
     [[nodiscard]] double difference_s() const { return measured_s - predicted_s; }
 };
 
-// Terminal and other states of a run, as in the event stream's `end` plus those before it.
-// "draft", "preflight", "staging", "launching", "running", "stopping", "ok", "oom", "hang", "fail", "cancelled",
-// "preempted", "lost".
 struct RunSummary {
-    std::string id, name, target, stack, state;
+    std::string id, name, target, stack;
+    std::string state; // name of a RunState
     std::string created; // ISO 8601 UTC
     std::string model, cluster, layout; // for lists: "Llama 3.1 8B", "TSUBAME4", "tp2 cp1 pp1 dp8 mb1"
     int gpus = 0;
@@ -58,11 +57,9 @@ struct RunSummary {
     std::string note;
 };
 
-struct StepRow {
+struct StepRow : StepValues {
     int step = 0;
     double time_s = 0; // since the run's first step event
-    std::optional<double> loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu,
-        memory_peak_gib;
 };
 
 struct RunDetail {

@@ -6,6 +6,9 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <type_traits>
+#include <variant>
+
 namespace fourfold {
 
 using namespace history;
@@ -17,75 +20,118 @@ std::optional<double> real(const SQLite::Column& column)
     return column.isNull() ? std::nullopt : std::optional(column.getDouble());
 }
 
-constexpr const char* kSummaryColumns
-    = "SELECT r.id, r.name, r.target, r.stack, r.state, r.created, p.model, p.cluster, p.layout, p.gpus, r.steps,"
-      " q.tps_per_gpu, q.step_time_s, q.memory_gib, r.measured_tps_per_gpu, r.measured_step_time_s,"
-      " r.measured_memory_gib, r.first_loss, r.last_loss, r.eval_loss, r.problem, r.tps_spread, r.headline_rule, "
-      "r.tags, r.note, r.most_off, r.most_off_predicted_s, r.most_off_measured_s, r.most_off_due"
-      " FROM runs r JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction ";
-
 // Text that was stored before it was cleaned on its way in may hold anything.
 std::string shown_text(const SQLite::Column& column)
 {
     return printable(column.getString(), kUncut);
 }
 
-struct SummaryRow {
-    RunSummary summary;
+struct SummaryRow : RunSummary {
+    std::string shown_tags, most_off_term; // as stored
+    double most_off_predicted_s = 0, most_off_measured_s = 0;
     std::optional<double> spread;
     std::string rule;
 };
 
-SummaryRow summary_row(SQLite::Statement& row, SQLite::Database& database)
+// Where a column of a run's summary goes; texts that people or other programs wrote are cleaned.
+struct Shown {
+    std::string SummaryRow::*member;
+};
+struct SummaryColumn {
+    const char* sql;
+    std::variant<std::string SummaryRow::*, Shown, int SummaryRow::*, bool SummaryRow::*, double SummaryRow::*,
+        std::optional<double> SummaryRow::*>
+        member;
+};
+
+const std::vector<SummaryColumn>& summary_columns()
 {
-    SummaryRow result;
-    RunSummary& run = result.summary;
-    run.id = row.getColumn(0).getString();
-    run.name = shown_text(row.getColumn(1));
-    run.target = shown_text(row.getColumn(2));
-    run.stack = shown_text(row.getColumn(3));
-    run.state = row.getColumn(4).getString();
-    run.created = row.getColumn(5).getString();
-    run.model = shown_text(row.getColumn(6));
-    run.cluster = shown_text(row.getColumn(7));
-    run.layout = row.getColumn(8).getString();
-    run.gpus = row.getColumn(9).getInt();
-    run.steps = row.getColumn(10).getInt();
-    run.predicted_tps_per_gpu = real(row.getColumn(11));
-    run.predicted_step_time_s = real(row.getColumn(12));
-    run.predicted_memory_gib = real(row.getColumn(13));
-    run.measured_tps_per_gpu = real(row.getColumn(14));
-    run.measured_step_time_s = real(row.getColumn(15));
-    run.measured_memory_gib = real(row.getColumn(16));
-    run.first_loss = real(row.getColumn(17));
-    run.last_loss = real(row.getColumn(18));
-    run.eval_loss = real(row.getColumn(19));
-    run.problem = shown_text(row.getColumn(20));
-    result.spread = real(row.getColumn(21));
-    result.rule = row.getColumn(22).getString();
-    run.tags = tags_of(row.getColumn(23).getString());
-    run.note = printable_lines(row.getColumn(24).getString());
-    if (const std::string term = row.getColumn(25).getString(); !term.empty())
-        run.most_off = MostOff{term, row.getColumn(26).getDouble(), row.getColumn(27).getDouble()};
-    run.most_off_due = row.getColumn(28).getInt() != 0;
-    if (!is_end_state(run.state)) {
+    static const std::vector<SummaryColumn> kColumns{
+        {"r.id", &SummaryRow::id},
+        {"r.name", Shown{&SummaryRow::name}},
+        {"r.target", Shown{&SummaryRow::target}},
+        {"r.stack", Shown{&SummaryRow::stack}},
+        {"r.state", &SummaryRow::state},
+        {"r.created", &SummaryRow::created},
+        {"p.model", Shown{&SummaryRow::model}},
+        {"p.cluster", Shown{&SummaryRow::cluster}},
+        {"p.layout", &SummaryRow::layout},
+        {"p.gpus", &SummaryRow::gpus},
+        {"r.steps", &SummaryRow::steps},
+        {"q.tps_per_gpu", &SummaryRow::predicted_tps_per_gpu},
+        {"q.step_time_s", &SummaryRow::predicted_step_time_s},
+        {"q.memory_gib", &SummaryRow::predicted_memory_gib},
+        {"r.measured_tps_per_gpu", &SummaryRow::measured_tps_per_gpu},
+        {"r.measured_step_time_s", &SummaryRow::measured_step_time_s},
+        {"r.measured_memory_gib", &SummaryRow::measured_memory_gib},
+        {"r.first_loss", &SummaryRow::first_loss},
+        {"r.last_loss", &SummaryRow::last_loss},
+        {"r.eval_loss", &SummaryRow::eval_loss},
+        {"r.problem", Shown{&SummaryRow::problem}},
+        {"r.tps_spread", &SummaryRow::spread},
+        {"r.headline_rule", &SummaryRow::rule},
+        {"r.tags", &SummaryRow::shown_tags},
+        {"r.note", &SummaryRow::note},
+        {"r.most_off", &SummaryRow::most_off_term},
+        {"r.most_off_predicted_s", &SummaryRow::most_off_predicted_s},
+        {"r.most_off_measured_s", &SummaryRow::most_off_measured_s},
+        {"r.most_off_due", &SummaryRow::most_off_due},
+    };
+    return kColumns;
+}
+
+// The query of summaries, up to its condition.
+std::string summaries_where(const std::string& condition)
+{
+    std::string out = "SELECT ";
+    for (const SummaryColumn& column : summary_columns())
+        out += (&column == summary_columns().data() ? "" : ", ") + std::string(column.sql);
+    return out + " FROM runs r JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction WHERE "
+        + condition;
+}
+
+SummaryRow summary_row(SQLite::Statement& statement, SQLite::Database& database)
+{
+    SummaryRow run;
+    int index = 0;
+    for (const SummaryColumn& column : summary_columns()) {
+        const SQLite::Column value = statement.getColumn(index++);
+        std::visit(
+            [&](auto member) {
+                if constexpr (std::is_same_v<decltype(member), Shown>)
+                    run.*member.member = shown_text(value);
+                else if constexpr (std::is_same_v<decltype(member), std::optional<double> SummaryRow::*>)
+                    run.*member = real(value);
+                else if constexpr (std::is_same_v<decltype(member), std::string SummaryRow::*>)
+                    run.*member = value.getString();
+                else if constexpr (std::is_same_v<decltype(member), double SummaryRow::*>)
+                    run.*member = value.getDouble();
+                else
+                    run.*member = value.getInt();
+            },
+            column.member);
+    }
+    run.tags = tags_of(run.shown_tags);
+    run.note = printable_lines(run.note);
+    if (!run.most_off_term.empty())
+        run.most_off = MostOff{run.most_off_term, run.most_off_predicted_s, run.most_off_measured_s};
+    if (!is_terminal(run.state)) {
         const Headline now = headline_of(database, run.id);
         run.measured_tps_per_gpu = now.tps_per_gpu;
         run.measured_step_time_s = now.step_time_s;
-        result.spread = now.spread;
-        result.rule = now.rule;
+        run.spread = now.spread;
+        run.rule = now.rule;
     }
     if (run.predicted_tps_per_gpu && run.measured_tps_per_gpu && *run.measured_tps_per_gpu > 0)
         run.tps_error = *run.predicted_tps_per_gpu / *run.measured_tps_per_gpu - 1;
-    return result;
+    return run;
 }
 
 std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run)
 {
     std::vector<StepRow> rows;
-    SQLite::Statement steps(database,
-        "SELECT step, time, loss, grad_norm, learning_rate, step_time_s, tps_per_gpu, tflops_per_gpu, mfu,"
-        " memory_peak_gib FROM steps WHERE run = ? ORDER BY seq");
+    SQLite::Statement steps(
+        database, "SELECT step, time" + step_columns(", ") + " FROM steps WHERE run = ? ORDER BY seq");
     steps.bind(1, run);
     double first = 0;
     while (steps.executeStep()) {
@@ -95,14 +141,9 @@ std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run
         if (rows.size() == 1)
             first = time;
         row.time_s = time - first;
-        row.loss = real(steps.getColumn(2));
-        row.grad_norm = real(steps.getColumn(3));
-        row.learning_rate = real(steps.getColumn(4));
-        row.step_time_s = real(steps.getColumn(5));
-        row.tps_per_gpu = real(steps.getColumn(6));
-        row.tflops_per_gpu = real(steps.getColumn(7));
-        row.mfu = real(steps.getColumn(8));
-        row.memory_peak_gib = real(steps.getColumn(9));
+        int column = 2;
+        for (const auto& [key, member] : kStepValues)
+            row.*member = real(steps.getColumn(column++));
     }
     return rows;
 }
@@ -154,13 +195,12 @@ Expected<std::vector<RunSummary>> HistoryStore::list(int limit, Runs which) cons
     return guarded(impl_->file, [&]() -> Expected<std::vector<RunSummary>> {
         SQLite::Transaction one_view(impl_->database);
         SQLite::Statement rows(impl_->database,
-            std::string(kSummaryColumns)
-                + (which == Runs::stored ? "WHERE r.deleted IS NULL " : "WHERE r.deleted IS NOT NULL ")
-                + "ORDER BY r.created DESC, r.rowid DESC LIMIT ?");
+            summaries_where(which == Runs::stored ? "r.deleted IS NULL" : "r.deleted IS NOT NULL")
+                + " ORDER BY r.created DESC, r.rowid DESC LIMIT ?");
         rows.bind(1, limit);
         std::vector<RunSummary> runs;
         while (rows.executeStep())
-            runs.push_back(summary_row(rows, impl_->database).summary);
+            runs.push_back(summary_row(rows, impl_->database));
         return runs;
     });
 }
@@ -176,14 +216,14 @@ Expected<RunDetail> HistoryStore::show(const std::string& id) const
         SQLite::Transaction one_view(impl_->database);
         FOURFOLD_TRY(const std::string run, find_id(impl_->database, id, impl_->file));
         RunDetail detail;
-        SQLite::Statement rows(impl_->database, std::string(kSummaryColumns) + "WHERE r.id = ?");
+        SQLite::Statement rows(impl_->database, summaries_where("r.id = ?"));
         rows.bind(1, run);
         if (!rows.executeStep())
             return impl_->unknown_run(run);
         SummaryRow row = summary_row(rows, impl_->database);
-        detail.summary = std::move(row.summary);
         detail.tps_spread = row.spread;
         detail.headline_rule = std::move(row.rule);
+        detail.summary = std::move(row);
 
         SQLite::Statement documents(impl_->database,
             "SELECT p.document, q.document, s.document, r.environment, r.versions FROM runs r"

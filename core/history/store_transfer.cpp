@@ -95,7 +95,7 @@ Expected<ImportedRun> read_run(const Json& json)
     FOURFOLD_TRY(result.created, text_field(json, "created", true));
     if (!is_plain_id(run.id))
         return wrong("id", "1 to 64 letters, digits, '-' or '_'");
-    if (!is_state(result.state))
+    if (!is_run_state(result.state))
         return wrong("state", "a state of a run, found \"" + result.state + "\"");
     if (!seconds_of(result.created))
         return wrong("created", "a time such as 2026-01-01T00:00:00.000Z");

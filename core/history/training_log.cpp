@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/training_log.h"
 
+#include "core/history/run_event.h"
+#include "core/history/run_state.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -183,14 +186,14 @@ std::vector<Json> events_of_log(
             tps = tokens / *seconds / gpus;
         if (!seconds && tps && *tps > 0)
             seconds = tokens / *tps / gpus;
-        add({{"event", "step"}, {"step", step.step}, {"loss", number_or_null(step.loss)},
+        add({{"event", name(EventKind::step)}, {"step", step.step}, {"loss", number_or_null(step.loss)},
             {"grad_norm", number_or_null(step.grad_norm)}, {"learning_rate", number_or_null(step.learning_rate)},
             {"step_time_s", number_or_null(seconds)}, {"tps_per_gpu", number_or_null(tps)},
             {"tflops_per_gpu", number_or_null(step.tflops_per_gpu)}, {"mfu", number_or_null(step.mfu)},
             {"memory_peak_gib", number_or_null(step.memory_gib)}, {"samples", number_or_null(step.samples)},
             {"loss_scale", number_or_null(step.loss_scale)}});
     }
-    add({{"event", "end"}, {"status", log.out_of_memory ? "oom" : "ok"}});
+    add({{"event", name(EventKind::end)}, {"status", name(log.out_of_memory ? RunState::oom : RunState::ok)}});
     return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
+#include "core/history/run_event.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
 #include "runner/protocol/message.h"
@@ -20,7 +21,7 @@ std::size_t ended_streams(const HistoryStore& store, const std::string& run, std
     for (; node < nodes; ++node) {
         const auto lines = store.events(run, stream_name(static_cast<int>(node)));
         const auto last = lines && !lines->empty() ? parse_json(lines->back(), "event") : Expected<Json>(Json());
-        if (!last || text_field(*last, "event") != "end")
+        if (!last || kind_of(*last) != EventKind::end)
             break;
     }
     return node;

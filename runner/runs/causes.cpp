@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/causes.h"
 
+#include "core/history/run_event.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -38,10 +39,10 @@ Causes::Causes(const Recorder& recorder, std::size_t nodes)
 
 void Causes::remember(std::size_t node, const Json& event)
 {
-    const std::string kind = text_field(event, "event");
-    if (kind == "error" && errors_[node].size() < kMostErrors)
+    const EventKind kind = kind_of(event);
+    if (kind == EventKind::error && errors_[node].size() < kMostErrors)
         errors_[node].push_back(event);
-    else if (kind == "end")
+    else if (kind == EventKind::end)
         ends_[node] = event;
 }
 

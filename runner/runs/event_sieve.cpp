@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/event_sieve.h"
 
+#include "core/history/run_event.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::optional<Json> event_of(std::string_view line)
 void EventSieve::add(Taken& taken, std::string_view line, Json event)
 {
     ++next_seq_;
-    ended_ = text_field(event, "event") == "end";
+    ended_ = kind_of(event) == EventKind::end;
     taken.lines.push_back(line);
     taken.events.push_back(std::move(event));
 }
@@ -60,10 +61,10 @@ void EventSieve::fill(Taken& taken, int64_t until)
             : "events " + std::to_string(first) + " to " + std::to_string(until - 1) + " are missing: ";
         message += damaged_lines_ > 0 ? damage() : "events.jsonl on " + host_ + " has a gap there";
         stand_in(taken,
-            {{"seq", next_seq_}, {"time", utc_now()}, {"event", "warning"}, {"kind", "missing"}, {"client", true},
-                {"message", std::move(message)}});
+            {{"seq", next_seq_}, {"time", utc_now()}, {"event", name(EventKind::warning)}, {"kind", "missing"},
+                {"client", true}, {"message", std::move(message)}});
         while (next_seq_ < until)
-            stand_in(taken, {{"seq", next_seq_}, {"event", "missing"}, {"client", true}});
+            stand_in(taken, {{"seq", next_seq_}, {"event", name(EventKind::missing)}, {"client", true}});
     } else if (damaged_lines_ > 0) {
         taken.notes.push_back(
             damage() + (damaged_lines_ == 1 ? " and was" : " and were") + " left out; no event is missing");
@@ -122,7 +123,8 @@ EventSieve::Taken EventSieve::end(const std::string& status, const std::string& 
     else if (message.empty())
         message = "events.jsonl on " + host_ + " ends without an end";
     damaged_lines_ = damaged_bytes_ = 0;
-    Json event = {{"seq", next_seq_}, {"time", utc_now()}, {"event", "end"}, {"client", true}, {"status", status}};
+    Json event = {
+        {"seq", next_seq_}, {"time", utc_now()}, {"event", name(EventKind::end)}, {"client", true}, {"status", status}};
     if (!message.empty())
         event["message"] = std::move(message);
     stand_in(taken, std::move(event));

@@ -2,6 +2,7 @@
 #include "runner/runs/recorder.h"
 
 #include "core/base/units.h"
+#include "core/history/run_event.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -120,7 +121,7 @@ Expected<void> Recorder::open_stream(int node, const std::string& host)
     stream.offset = static_cast<int64_t>(expected.size());
     if (!stored.empty()) {
         const auto event = parse_json(stored.back(), "event");
-        stream.sieve.set_ended(event && text_field(*event, "event") == "end");
+        stream.sieve.set_ended(event && kind_of(*event) == EventKind::end);
     }
     return {};
 }

@@ -69,7 +69,7 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
         ASSERT_TRUE(log);
         log->append_object("{\"rank\":0,\"event\":\"step\"}");
         log->append_object("{}");
-        log->append("warning", 1, {{"message", "m"}});
+        log->append(EventKind::warning, 1, {{"message", "m"}});
     }
     std::ofstream(folder / "events.jsonl", std::ios::app) << "{\"seq\":3,\"rank\":0,\"eve";
     auto log = EventLog::open(folder / "events.jsonl");
@@ -77,7 +77,7 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
     EXPECT_EQ(log->next_seq(), 3);
     EXPECT_EQ(log->merged_lines().at(0), 1) << "the agent's own lines do not count";
     EXPECT_FALSE(log->merged_lines().contains(1));
-    log->append("end", 0, {{"status", "ok"}});
+    log->append(EventKind::end, 0, {{"status", "ok"}});
     const auto all = events();
     ASSERT_EQ(all.size(), 4u);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -96,7 +96,7 @@ TEST_F(AgentParts, LogWritesWhatCameTogetherAndTheAgentsWordsAtOnce)
     EXPECT_TRUE(log->flush());
     EXPECT_EQ(events().size(), 1u);
     log->append_object("{\"rank\":0,\"event\":\"step\"}");
-    log->append("warning", 1, {{"message", "m"}});
+    log->append(EventKind::warning, 1, {{"message", "m"}});
     ASSERT_EQ(events().size(), 3u);
     EXPECT_EQ(text_field(events()[2], "event"), "warning") << "in the order in which they came";
     const std::string large = "{\"rank\":0,\"x\":\"" + std::string(1u << 19, 'x') + "\"}";

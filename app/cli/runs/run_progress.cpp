@@ -4,6 +4,7 @@
 #include "app/cli/history/history_view.h"
 #include "app/cli/runs/terminal.h"
 #include "app/cli/text/predict_text.h"
+#include "core/history/run_event.h"
 #include "core/history/store.h"
 
 #include <cmath>
@@ -123,23 +124,23 @@ void RunProgress::on_event(const Json& event)
 {
     if (json_ && number(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
         std::cout << compact(event) << '\n' << std::flush;
-    const std::string kind = text(event, "event");
-    if (kind == "step") {
+    const EventKind kind = kind_of(event);
+    if (kind == EventKind::step) {
         on_step(event);
         return;
     }
     show_held_step();
-    if (kind == "eval") {
+    if (kind == EventKind::eval) {
         const auto loss = number(event, "loss");
         say("eval " + padded(shown_number(number(event, "step").value_or(0), 0), 6) + "  held-out loss "
             + (loss ? shown_number(*loss, 4) : "unknown"));
-    } else if (kind == "checkpoint") {
+    } else if (kind == EventKind::checkpoint) {
         say("checkpoint at step " + shown_number(number(event, "step").value_or(0), 0) + ": " + text(event, "path"));
-    } else if (kind == "warning" || kind == "error") {
+    } else if (kind == EventKind::warning || kind == EventKind::error) {
         const auto rank = number(event, "rank");
         const std::string host = text(event, "host");
-        say(kind + (rank ? " of rank " + shown_number(*rank, 0) : "") + (host.empty() ? "" : " on " + host) + ": "
-            + text(event, "message"));
+        say(std::string(name(kind)) + (rank ? " of rank " + shown_number(*rank, 0) : "")
+            + (host.empty() ? "" : " on " + host) + ": " + text(event, "message"));
     }
 }
 

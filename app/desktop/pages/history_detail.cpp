@@ -12,6 +12,7 @@
 #include "app/models/runs/live_run.h"
 #include "app/models/runs/series_buffer.h"
 #include "app/models/shared/text.h"
+#include "core/history/run_event.h"
 
 #include <QEvent>
 #include <QFormLayout>
@@ -140,7 +141,7 @@ void HistoryDetail::show(const RunDetail& run)
     }
     for (const Json& event : run.other_events) {
         const auto value = number(event, "loss");
-        if (value && words(event, "event") == QLatin1String("eval"))
+        if (value && kind_of(event) == EventKind::eval)
             heldOut << QPointF(number(event, "step").value_or(run.summary.steps), *value);
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/models/shared/text.h"
-#include "core/base/json.h"
+#include "core/history/run_event.h"
 
 #include <QString>
 
@@ -14,10 +14,7 @@ namespace fourfold::ui {
 
 inline std::optional<double> number(const Json& event, const char* key)
 {
-    const auto found = event.find(key);
-    if (found == event.end() || !found->is_number())
-        return {};
-    return found->get<double>();
+    return number_at(event, key);
 }
 
 // Whole and within reach of an int.

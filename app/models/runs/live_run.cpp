@@ -2,6 +2,7 @@
 #include "app/models/runs/live_run.h"
 
 #include "app/models/runs/event_fields.h"
+#include "core/history/run_event.h"
 #include "core/plan/plan.h"
 #include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
@@ -138,28 +139,28 @@ void LiveRun::readPlan(const QString& folder)
 
 void LiveRun::take(const Json& event)
 {
-    const QString kind = words(event, "event");
-    if (kind == QLatin1String("step")) { // there may be thousands a second
+    const EventKind kind = kind_of(event);
+    if (kind == EventKind::step) { // there may be thousands a second
         takeStep(event);
         return;
     }
     const QDateTime time = QDateTime::fromString(words(event, "time"), Qt::ISODateWithMs);
-    if (kind == QLatin1String("eval")) {
+    if (kind == EventKind::eval) {
         const std::optional<double> loss = number(event, "loss");
         if (!loss)
             return;
         m_evalLoss.append(number(event, "step").value_or(m_step), *loss);
         m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(exactLoss(*loss)), time);
-    } else if (kind == QLatin1String("start")) {
+    } else if (kind == EventKind::start) {
         takeStart(event);
         m_log.add(RunLogModel::Level::info, tr("Start"), tr("The trainer is up"), time);
-    } else if (kind == QLatin1String("checkpoint")) {
+    } else if (kind == EventKind::checkpoint) {
         m_log.add(RunLogModel::Level::info, tr("Checkpoint"), words(event, "path"), time);
-    } else if (kind == QLatin1String("warning")) {
+    } else if (kind == EventKind::warning) {
         m_log.add(RunLogModel::Level::warning, tr("Warning"), words(event, "message"), time);
-    } else if (kind == QLatin1String("error")) {
+    } else if (kind == EventKind::error) {
         takeError(event, time);
-    } else if (kind == QLatin1String("trace")) {
+    } else if (kind == EventKind::trace) {
         takeTrace(event);
     }
 }

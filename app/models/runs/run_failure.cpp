@@ -3,6 +3,7 @@
 
 #include "app/models/runs/event_fields.h"
 #include "app/models/shared/text.h"
+#include "core/history/run_event.h"
 #include "runner/protocol/laggard.h"
 
 namespace fourfold::ui {
@@ -32,7 +33,7 @@ RunFailure failureOf(const Json& event)
 std::optional<RunFailure> failureOf(const RunDetail& run)
 {
     for (const Json& event : run.other_events) {
-        if (event.is_object() && words(event, "event") == QLatin1String("error"))
+        if (kind_of(event) == EventKind::error)
             return failureOf(event);
     }
     return {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/runs/run_folder.h"
 
+#include "core/history/run_event.h"
+#include "core/history/run_state.h"
 #include "core/plan/plan.h"
 
 #include <algorithm>
@@ -31,15 +33,15 @@ Expected<Json> readEvents(const std::filesystem::path& file)
 // The time of the first event, the state of the last.
 void describe(const Json& events, Json& run)
 {
-    run["state"] = "lost";
+    run["state"] = name(RunState::lost);
     run["created"] = "1970-01-01T00:00:00.000Z";
     if (!events.empty() && events.front().is_object())
         run["created"] = events.front().value("time", run["created"].get<std::string>());
     for (const Json& event : events) {
-        const std::string kind = event.is_object() ? event.value("event", std::string()) : std::string();
-        if (kind == "end")
-            run["state"] = event.value("status", std::string("lost"));
-        if (kind == "start" && event.contains("hosts") && event["hosts"].is_array()) {
+        const EventKind kind = kind_of(event);
+        if (kind == EventKind::end)
+            run["state"] = event.value("status", std::string(name(RunState::lost)));
+        if (kind == EventKind::start && event.contains("hosts") && event["hosts"].is_array()) {
             for (const Json& host : event["hosts"]) {
                 if (host.is_string())
                     run["hosts"].push_back(host);

@@ -2,6 +2,7 @@
 #include "core/calibration/user/measured_rows.h"
 #include "core/base/text.h"
 #include "core/calibration/fit/measured_row.h"
+#include "core/history/run_state.h"
 
 #include <algorithm>
 #include <map>
@@ -38,7 +39,7 @@ Expected<MeasuredRows> history_rows(
         }
         FitRow row;
         row.label = "run " + id;
-        if (summary.state == "oom") {
+        if (summary.state == name(RunState::oom)) {
             row.outcome = Outcome::out_of_memory;
         } else {
             row.step_time_s = summary.measured_step_time_s;

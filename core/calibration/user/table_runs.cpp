@@ -5,6 +5,7 @@
 #include "core/calibration/measured_table.h"
 #include "core/calibration/user/evidence.h"
 #include "core/history/clock.h"
+#include "core/history/run_event.h"
 
 namespace fourfold {
 
@@ -32,10 +33,11 @@ Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std
         const std::string state = std::string(name(row.status));
         std::vector<Json> events;
         if (row.ran())
-            events.push_back({{"seq", 0}, {"time", time}, {"rank", 0}, {"event", "step"}, {"step", 1},
+            events.push_back({{"seq", 0}, {"time", time}, {"rank", 0}, {"event", name(EventKind::step)}, {"step", 1},
                 {"step_time_s", number_or_null(row.step_time_s)}, {"tps_per_gpu", number_or_null(row.tps_per_gpu)},
                 {"memory_peak_gib", number_or_null(row.memory_gib)}});
-        events.push_back({{"seq", events.size()}, {"time", time}, {"rank", 0}, {"event", "end"}, {"status", state}});
+        events.push_back(
+            {{"seq", events.size()}, {"time", time}, {"rank", 0}, {"event", name(EventKind::end)}, {"status", state}});
         out.push_back(measured_run(row.plan, identity, row.source + " " + row.table + " " + row.row, state,
             row.crashed() ? "measured elsewhere as " + state : "", events));
     }

@@ -2,6 +2,7 @@
 #include "core/report/views/run_filter.h"
 
 #include "core/expression/expression.h"
+#include "core/history/run_state.h"
 #include "core/report/views/runs_table.h"
 
 #include <algorithm>
@@ -119,8 +120,7 @@ FieldSet fields_of(std::span<const RunSummary> runs)
     for (const TextField& field : text_fields()) {
         std::set<std::string> values;
         if (std::string_view(field.name) == "state") // those that no run is in now may be asked for, too
-            values = {"draft", "preflight", "staging", "launching", "running", "stopping", "ok", "oom", "hang", "fail",
-                "cancelled", "preempted", "lost"};
+            values.insert(kRunStateNames.begin(), kRunStateNames.end());
         for (const RunSummary& run : runs)
             values.insert(field.value(run));
         values.erase("");

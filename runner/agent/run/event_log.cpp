@@ -63,7 +63,7 @@ void EventLog::remember(std::string_view line)
         next_seq_ = seq + 1;
     if (!flag_field(*event, "agent"))
         ++merged_lines_[static_cast<int>(integer_field(*event, "rank", -1))];
-    if (text_field(*event, "event") == "end")
+    if (kind_of(*event) == EventKind::end)
         end_ = std::move(*event);
 }
 
@@ -80,12 +80,12 @@ void EventLog::append_object(std::string_view object)
         flush();
 }
 
-void EventLog::append(const std::string& event, int rank, const Json& more)
+void EventLog::append(EventKind event, int rank, const Json& more)
 {
     Json json = {{"seq", next_seq_}, {"time", utc_now()}};
     if (rank >= 0)
         json["rank"] = rank;
-    json["event"] = event;
+    json["event"] = name(event);
     json["agent"] = true;
     for (const auto& [key, value] : more.items())
         json[key] = value;

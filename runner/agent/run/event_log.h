@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/history/run_event.h"
 #include "runner/agent/system/file_descriptor.h"
 
 #include <cstdint>
@@ -24,7 +25,7 @@ public:
     // agent that is killed had not written is still in the rank's own file.
     void append_object(std::string_view object);
     // Appends an event of the agent itself, at once: time, rank (-1 = none), event and the keys of `more`.
-    void append(const std::string& event, int rank, const Json& more);
+    void append(EventKind event, int rank, const Json& more);
 
     // True from the first failed write on (disk full, quota, I/O error); `failure` says why.
     [[nodiscard]] bool failed() const { return !failure_.empty(); }

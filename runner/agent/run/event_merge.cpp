@@ -128,10 +128,10 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
         warn(feed, "wrote a line that is no event, which was left out");
         return;
     }
-    const std::string kind = text_field(*event, "event");
+    const EventKind kind = kind_of(*event);
     ++events_;
-    steps_ += kind == "step" ? 1 : 0;
-    if (kind == "error" && !feed.error)
+    steps_ += kind == EventKind::step ? 1 : 0;
+    if (kind == EventKind::error && !feed.error)
         feed.error = RankError{text_field(*event, "kind", "fail"), text_field(*event, "message"),
             failure_origin(text_field(*event, "origin")), errors_++};
     if (feed.skip > 0) {
@@ -140,8 +140,8 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
     }
     // The line goes on as it is, byte for byte, unless something has to be added to it or does not belong to a rank.
     bool rewrite = line.find_first_not_of(" \t") != 0 || event->contains("seq") || event->contains("agent")
-        || integer_field(*event, "rank", -1) != feed.place.rank || kind == "end";
-    if (kind == "error") {
+        || integer_field(*event, "rank", -1) != feed.place.rank || kind == EventKind::end;
+    if (kind == EventKind::error) {
         const std::filesystem::path log = folder_ / ("rank" + std::to_string(feed.place.rank) + ".log");
         if (!event->contains("host"))
             (*event)["host"] = spec_.host;
@@ -150,15 +150,15 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
         if (!event->contains("log"))
             (*event)["log"] = last_log_lines(log);
         rewrite = true;
-    } else if (kind == "start") {
+    } else if (kind == EventKind::start) {
         for (const auto& [key, value] : spec_.start_facts.items()) {
             if (!event->contains(key)) {
                 (*event)[key] = value;
                 rewrite = true;
             }
         }
-    } else if (kind == "end") {
-        (*event)["event"] = "rank_end"; // only the agent ends a run
+    } else if (kind == EventKind::end) {
+        (*event)["event"] = name(EventKind::rank_end);
     }
     if (!rewrite) {
         log_.append_object(line);
@@ -178,7 +178,7 @@ void EventMerge::warn(Feed& feed, const std::string& message)
 {
     if (++feed.warnings > kMostWarnings)
         return;
-    log_.append("warning", feed.place.rank,
+    log_.append(EventKind::warning, feed.place.rank,
         {{"message",
             "rank " + std::to_string(feed.place.rank) + " " + message
                 + (feed.warnings == kMostWarnings ? " (further ones are not reported)" : "")}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/run/event_tail.h"
 
+#include "core/history/run_event.h"
 #include "runner/protocol/message.h"
 
 #include <sys/stat.h>
@@ -153,7 +154,7 @@ Expected<EventTail::Part> EventTail::next()
     const std::string_view last = whole > 1 ? part.lines.substr(begin, whole - 1 - begin) : std::string_view();
     if (const int64_t seq = seq_of_line(last); seq >= seq_ && seq - seq_ <= kMostMissingEvents)
         seq_ = seq + 1;
-    if (const auto event = parse_json(last, "event"); event && text_field(*event, "event") == "end")
+    if (const auto event = parse_json(last, "event"); event && kind_of(*event) == EventKind::end)
         end_status_ = text_field(*event, "status");
     return part;
 }

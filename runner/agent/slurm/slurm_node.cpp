@@ -2,6 +2,7 @@
 #include "runner/agent/slurm/slurm_node.h"
 
 #include "core/base/text.h"
+#include "core/history/run_event.h"
 #include "runner/agent/checks/load_checks.h"
 #include "runner/agent/files/lay_out.h"
 #include "runner/agent/node/network_probe.h"
@@ -258,7 +259,7 @@ private:
         Json error;
         for (const std::string& line : last_lines(folder_.file("events.jsonl"))) {
             const auto event = parse_json(line, "event");
-            if (event && text_field(*event, "event") == "error")
+            if (event && kind_of(*event) == EventKind::error)
                 error = *event;
         }
         for (int k = 0; k < spec_.nodes; ++k) {

@@ -41,10 +41,10 @@ Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, i
         while (merge.poll()) { }
         const RankPlace& first = spec.ranks.front();
         if (status != "cancelled" && status != "preempted") // what was asked for is no error
-            log.append("error", first.rank,
+            log.append(EventKind::error, first.rank,
                 {{"kind", status}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
                     {"log", last_log_lines(folder.file("agent.log"))}});
-        log.append("end", first.rank, {{"status", status}, {"message", why}});
+        log.append(EventKind::end, first.rank, {{"status", status}, {"message", why}});
         log.sync();
         if (log.failed())
             return Problem{ProblemCode::io, "the end of a lost run cannot be written: " + log.failure(),

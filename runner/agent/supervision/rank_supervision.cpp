@@ -174,7 +174,7 @@ void RankSupervision::read_logs()
         log.poll();
         if (log.overflowed() && !log_warned_ && !log_.failed()) {
             log_warned_ = true;
-            log_.append("warning", rank,
+            log_.append(EventKind::warning, rank,
                 {{"message",
                     "rank " + std::to_string(rank)
                         + " prints so much that its log keeps only the first 16 MiB and the newest part"}});
@@ -263,8 +263,8 @@ void RankSupervision::watch_progress()
     if (finding == StallWatch::Finding::stalled)
         (void)say_stalled();
     else if (finding == StallWatch::Finding::recovered)
-        log_.append(
-            "warning", spec_.ranks.front().rank, {{"kind", "recovered"}, {"message", "the run goes on after a stall"}});
+        log_.append(EventKind::warning, spec_.ranks.front().rank,
+            {{"kind", "recovered"}, {"message", "the run goes on after a stall"}});
     else if (finding == StallWatch::Finding::hung)
         end_as_hung();
 }
@@ -278,7 +278,7 @@ Json RankSupervision::say_stalled()
     std::string message = "nothing moves for " + seconds(watch_.silence(now));
     if (watch_.median() > 0)
         message += " (a step takes " + seconds(watch_.median()) + ")";
-    log_.append("warning", spec_.ranks.front().rank,
+    log_.append(EventKind::warning, spec_.ranks.front().rank,
         {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (laggard.empty() ? "" : "; " + laggard)},
             {"ranks", ranks}});
     return ranks;
@@ -363,7 +363,7 @@ void RankSupervision::say(const Culprit& culprit)
         {"log", last_log_lines(folder_.file("rank" + std::to_string(culprit.place.rank) + ".log"))}};
     if (culprit.evidence == Evidence::lost_rank || culprit.evidence == Evidence::told)
         keys["origin"] = culprit.evidence == Evidence::told ? "told" : "lost_rank";
-    log_.append("error", culprit.place.rank, keys);
+    log_.append(EventKind::error, culprit.place.rank, keys);
 }
 
 void RankSupervision::begin_stop(double grace_s)
@@ -435,18 +435,19 @@ void RankSupervision::finish()
     }
     const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
     if (is_removed())
-        log_.append("warning", spec_.ranks.front().rank,
+        log_.append(EventKind::warning, spec_.ranks.front().rank,
             {{"kind", "folder"}, {"host", spec_.host},
                 {"message",
                     "the run folder was removed while the run went: its events are kept, its logs and whatever else "
                     "was in it are gone ("
                         + folder_.path().string() + ")"}});
     if (disk_failed_) {
-        log_.append("error", spec_.ranks.front().rank,
+        log_.append(EventKind::error, spec_.ranks.front().rank,
             {{"kind", "fail"}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
                 {"message", why_}, {"log", Json::array()}});
     } else if (foreign_error_.is_object()) {
-        log_.append("error", static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
+        log_.append(
+            EventKind::error, static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
     }
     end(rank, status_.empty() ? "ok" : status_, why_);
     std::error_code ignored;
@@ -481,7 +482,7 @@ void RankSupervision::end(int rank, const std::string& status, const std::string
     Json keys = {{"status", status}};
     if (!why.empty())
         keys["message"] = why;
-    log_.append("end", rank, keys);
+    log_.append(EventKind::end, rank, keys);
     log_.sync();
     // What later sessions need to say how it ended.
     if (is_removed() && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
