@@ -39,6 +39,7 @@ void add_model(Cli& cli);
 void add_libtorch(Cli& cli);
 void add_validate(Cli& cli);
 void add_calibrate(Cli& cli);
+void add_guide(Cli& cli);
 void add_completion(Cli& cli);
 
 // "fourfold: where: message (hint)" on standard error; returns the problem's exit status.

@@ -81,6 +81,7 @@ int run(int argc, char** argv)
     add_libtorch(cli);
     add_validate(cli);
     add_calibrate(cli);
+    add_guide(cli);
     add_completion(cli);
     try {
         cli.app.parse(argc, argv);
