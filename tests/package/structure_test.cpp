@@ -194,5 +194,49 @@ TEST(Structure, LinksLeadToFilesOfTheTree)
     EXPECT_GT(found, 20);
 }
 
+// What SECURITY.md names between backticks as holding a claim: `Suite.Name`, `Suite.*`, `Name` of the suite before it,
+// a program of tests, a slot of a test of the desktop, or a path.
+TEST(Structure, TestsThatSecurityNamesExist)
+{
+    static const std::regex kTest(R"(^TEST(?:_F|_P)?\((\w+), (\w+)\))"), kSlot(R"(^    void (\w+)\(\))"),
+        kWord("`([^`]+)`");
+    std::set<std::string> known{"package_test.streams"};
+    for (const std::string& file : select(project_files(), "tests/", {".cpp", "CMakeLists.txt", "_test.sh"})) {
+        const std::string name = std::filesystem::path(file).stem().string();
+        known.insert(file.starts_with("tests/gui/") ? "gui." + name : name);
+        for (const std::string& line : project_lines(file)) {
+            std::smatch match;
+            if (std::regex_search(line, match, kTest))
+                known.insert({match[1].str() + ".*", match[1].str() + "." + match[2].str()});
+            else if (file.starts_with("tests/gui/") && std::regex_search(line, match, kSlot))
+                known.insert(match[1]);
+            else if (line.starts_with("fourfold_test("))
+                known.insert(line.substr(14, line.find_first_of(" )", 14) - 14));
+        }
+    }
+    int found = 0;
+    std::string suite;
+    for (const std::string& line : project_lines("SECURITY.md")) {
+        const std::size_t cell = line.starts_with("| ") ? line.rfind(" | ") : std::string::npos;
+        if (cell == std::string::npos)
+            continue;
+        const std::string held = line.substr(cell);
+        for (std::sregex_iterator word(held.begin(), held.end(), kWord), end; word != end; ++word, ++found) {
+            std::string name = (*word)[1];
+            if (name.find('/') != std::string::npos) {
+                EXPECT_FALSE(select(project_files(), name, {""}).empty()) << name;
+                continue;
+            }
+            if (const std::size_t dot = name.find('.'); dot != std::string::npos && std::isupper(name[0]))
+                suite = name.substr(0, dot);
+            else if (std::isupper(name[0]))
+                name = suite + "." + name;
+            // `quick` and `long` are labels.
+            EXPECT_TRUE(known.contains(name) || name == "quick" || name == "long") << name << " is no test";
+        }
+    }
+    EXPECT_GT(found, 40);
+}
+
 } // namespace
 } // namespace fourfold
