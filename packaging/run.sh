@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what is missing, builds, and runs the main job: predicts the example plan, trains it, shows prediction beside
-# measurement, and opens the desktop where there is a display.
+# Installs what is missing, builds, and runs the main job: predicts the example plan as soon as the planner is built, then
+# builds the rest, trains the plan, shows prediction beside measurement, and opens the desktop where there is a display.
 set -euo pipefail
 # shellcheck source=packaging/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -51,16 +51,20 @@ done
 # A target file is named relative to the caller's folder.
 [[ $target == */* && -f $target ]] && target=$(realpath "$target")
 
-setup_total=8
-set_up programs
-
-cd "$FOURFOLD_ROOT"
 plan=presets/plans/this-computer.plan.json
 fourfold=$setup_build/bin/fourfold
+
+setup_total=10
+begin_set_up build desktop
+set_up_planner
+cd "$FOURFOLD_ROOT"
 
 step "Predict" predict "Read the line above; the plan is $plan."
 say "$plan"
 "$fourfold" predict "$plan"
+echo "    ${fourfold#"$FOURFOLD_ROOT"/} can be used from now on, in another terminal; the rest follows."
+
+finish_set_up programs
 
 step "Train" run "Read the lines above; 'fourfold history show last' tells what is known of the run."
 if [[ -x $setup_build/bin/fourfold-trainer ]]; then

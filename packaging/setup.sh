@@ -225,10 +225,13 @@ get_libtorch() {
 
 # --- configure and build ----------------------------------------------------------------------------------------------
 
+# configure [planner]: everything, or for now what the command line needs, which neither LibTorch nor Qt is part of.
 configure() {
-    step "Configure" configure "Repair what CMake reports above."
-    local -a arguments=(--preset "$setup_preset")
-    [[ $setup_preset == planner ]] || arguments+=("-DFOURFOLD_LIBTORCH=$FOURFOLD_LIBTORCH")
+    local what=${1:-}
+    step "Configure${what:+ the $what}" "configure${what:+-$what}" "Repair what CMake reports above."
+    local -a arguments=(--preset "$setup_preset" -DFOURFOLD_DESKTOP=ON)
+    [[ $setup_preset == planner ]] ||
+        arguments+=(-DFOURFOLD_TRAINER=ON "-DFOURFOLD_LIBTORCH=${FOURFOLD_LIBTORCH:-$(libtorch_folder)/torch}")
     # Ninja runs CMake again by itself when a CMake file changed; this is for changed arguments.
     local stamp=$setup_build/configured-with
     local wanted
@@ -237,10 +240,11 @@ configure() {
         say "nothing changed"
         return
     fi
+    [[ -z $what ]] || arguments+=(-DFOURFOLD_DESKTOP=OFF -DFOURFOLD_TRAINER=OFF)
     say "cmake ${arguments[*]}"
     rm -f "$stamp"
     logged cmake -S "$FOURFOLD_ROOT" "${arguments[@]}"
-    printf '%s\n' "$wanted" >"$stamp"
+    [[ -n $what ]] || printf '%s\n' "$wanted" >"$stamp"
 }
 
 # Compilers that may run at once: the largest sources (those that see LibTorch) need 1.2 GiB each.
@@ -254,9 +258,9 @@ build_jobs() {
     echo "${FOURFOLD_JOBS:-$jobs}"
 }
 
-# build TARGET: `programs` or `all`.
+# build TARGET [WHAT]: `fourfold`, `programs` or `all`.
 build() {
-    step "Build" build "Repair the first error above."
+    step "Build${2:+ the $2}" "build${2:+-$2}" "Repair the first error above."
     local jobs started=$SECONDS
     jobs=$(build_jobs)
     # A dry run finds in a moment whether there is anything to do.
@@ -269,10 +273,8 @@ build() {
     say "done in $((SECONDS - started)) s"
 }
 
-# set_up TARGET GROUP...: the four steps that every script begins with.
-set_up() {
-    local target=$1
-    shift
+# begin_set_up GROUP...: what every script begins with.
+begin_set_up() {
     mkdir -p "$setup_logs"
     # Two scripts at once in one checkout would spoil each other's build.
     exec {setup_lock}>"$FOURFOLD_ROOT/build/lock"
@@ -280,14 +282,24 @@ set_up() {
         echo "Another set-up is running in this checkout; waiting for it."
         flock "$setup_lock"
     fi
-    local -a groups=(build desktop "$@")
+    local -a groups=("$@")
     if [[ $setup_preset != planner && -z ${FOURFOLD_LIBTORCH:-} ]]; then
         groups+=(trainer)
     fi
     install_packages "${groups[@]}"
+}
+
+# set_up_planner: the command `fourfold` alone, which predicts long before LibTorch is there and the rest is compiled.
+set_up_planner() {
+    configure planner
+    build fourfold planner
+}
+
+# finish_set_up TARGET
+finish_set_up() {
     get_libtorch
     configure
-    build "$target"
+    build "$1"
     exec {setup_lock}>&-
 }
 
@@ -302,5 +314,6 @@ if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
         esac
     done
     setup_total=4
-    set_up programs
+    begin_set_up build desktop
+    finish_set_up programs
 fi

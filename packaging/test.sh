@@ -24,9 +24,10 @@ for argument in "$@"; do
 done
 
 setup_total=6
-groups=(test)
+groups=(build desktop test)
 [[ $label == quick ]] || groups+=(long)
-set_up all "${groups[@]}"
+begin_set_up "${groups[@]}"
+finish_set_up all
 
 step "Wheels" test-wheels "Check the network."
 wheels=$FOURFOLD_ROOT/packaging/test-wheels.txt
