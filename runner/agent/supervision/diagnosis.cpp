@@ -94,7 +94,7 @@ std::optional<PageCopy> copy_of(const FileDescriptor& file)
 }
 
 template <std::size_t N>
-std::string text_of(const char (&text)[N])
+std::string chars_of(const char (&text)[N])
 {
     return {text, strnlen(text, N)};
 }
@@ -118,7 +118,7 @@ std::optional<RankProgress> read_progress(const std::filesystem::path& folder, i
         if (first->version != second->version || first->version % 2 != 0)
             continue;
         return RankProgress{first->number, first->group_number, first->inside != 0, first->since_s,
-            text_of(first->operation), text_of(first->group)};
+            chars_of(first->operation), chars_of(first->group)};
     }
     return {};
 }
@@ -130,7 +130,7 @@ std::optional<RankFailure> read_failure(const std::filesystem::path& folder, int
     if (!page || page->failure_origin == 0 || page->failure_origin >= std::size(kFailureOrigins))
         return {};
     return RankFailure{
-        static_cast<FailureOrigin>(page->failure_origin), text_of(page->failure_kind), text_of(page->failure_message)};
+        static_cast<FailureOrigin>(page->failure_origin), chars_of(page->failure_kind), chars_of(page->failure_message)};
 }
 
 std::string last_collective(const RankProgress& progress)
