@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Faults thrown at runs, one of each kind, then at random (FOURFOLD_SOAK says how many, FOURFOLD_SOAK_SEED another
-// sequence). After every one: the stored events are the node's, byte for byte; the end is the expected one; no process
-// is left; the history is whole. The table of what happened is printed, and written to the file that
-// FOURFOLD_SOAK_REPORT names.
+// sequence, FOURFOLD_SOAK_KIND words of the only kinds). After every one: the stored events are the node's, byte for
+// byte; the end is the expected one; no process is left; the history is whole. The table of what happened is printed,
+// and written to the file that FOURFOLD_SOAK_REPORT names.
 #pragma once
 
 #include "tests/runner/support.h"
@@ -39,7 +39,7 @@ protected:
     [[nodiscard]] virtual std::vector<Streams> streams() const = 0;
 
     // Throws each of `all` once, then at random until `count`. `before`: runs that the history holds already.
-    void throw_all(const char* title, const std::vector<Fault>& all, int count, std::size_t before);
+    void throw_all(const char* title, std::vector<Fault> all, int count, std::size_t before);
     [[nodiscard]] bool has_steps(int count) const;
     // The supervisor of the node whose part of the run folder this is: "" or "node1"; 0 when there is none.
     [[nodiscard]] pid_t supervisor(const std::string& part) const;
