@@ -129,8 +129,8 @@ std::optional<RankFailure> read_failure(const std::filesystem::path& folder, int
     const auto page = file ? copy_of(*file) : std::nullopt;
     if (!page || page->failure_origin == 0 || page->failure_origin >= std::size(kFailureOrigins))
         return {};
-    return RankFailure{
-        static_cast<FailureOrigin>(page->failure_origin), chars_of(page->failure_kind), chars_of(page->failure_message)};
+    return RankFailure{static_cast<FailureOrigin>(page->failure_origin), chars_of(page->failure_kind),
+        chars_of(page->failure_message)};
 }
 
 std::string last_collective(const RankProgress& progress)
