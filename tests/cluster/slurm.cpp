@@ -177,6 +177,18 @@ void SlurmCluster::kill_controller()
     controller_ = 0;
 }
 
+bool SlurmCluster::job_is_saved() const
+{
+    const auto begin = std::filesystem::file_time_type::clock::now();
+    return wait_until(
+        [&] {
+            std::error_code error;
+            const auto written = std::filesystem::last_write_time(folder_ / "state/job_state", error);
+            return !error && written > begin;
+        },
+        60);
+}
+
 std::string SlurmCluster::run(const std::string& command) const
 {
     FILE* pipe = popen((command + " 2>&1").c_str(), "r");

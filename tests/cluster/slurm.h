@@ -26,6 +26,9 @@ public:
     // Waits until every node is idle; false with a printed reason otherwise.
     bool start();
     void kill_controller();
+    // Waits until the controller has written down that the job runs: one that is killed before (within some 5 s of a
+    // change) forgets the job, drains its nodes and gives its number to the next one.
+    [[nodiscard]] bool job_is_saved() const;
     void start_controller();
     // Runs one of Slurm's programs; its output.
     [[nodiscard]] std::string run(const std::string& command) const;

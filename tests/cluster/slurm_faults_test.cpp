@@ -45,6 +45,7 @@ protected:
                 {"FAKE_FAIL_STEP", "15"}, {"FAKE_HOW", how}, {"FAKE_CHILDREN", "1"}};
         };
         const std::map<std::string, std::string> endless{{"FAKE_STEPS", "100000"}};
+        const std::map<std::string, std::string> long_enough{{"FAKE_STEPS", "700"}}; // for the controller to save it
         return {{"the client is killed (kill -9)", {}, RunState::ok, [this] { client->end(SIGKILL); }},
             {"the client sleeps for 3 s", {{"FAKE_STEPS", "200"}}, RunState::ok,
                 [this, pause] {
@@ -60,14 +61,16 @@ protected:
                     client->end(SIGKILL);
                     (void)cluster->run("scancel " + cluster->job());
                 }},
-            {"the controller dies for 1 s", {{"FAKE_STEPS", "200"}}, RunState::ok,
+            {"the controller dies for 1 s", long_enough, RunState::ok,
                 [this, pause] {
+                    EXPECT_TRUE(cluster->job_is_saved());
                     cluster->kill_controller();
                     pause(1000);
                     cluster->start_controller();
                 }},
-            {"the controller dies, the client is killed", {{"FAKE_STEPS", "200"}}, RunState::ok,
+            {"the controller dies, the client is killed", long_enough, RunState::ok,
                 [this, pause] {
+                    EXPECT_TRUE(cluster->job_is_saved());
                     cluster->kill_controller();
                     client->end(SIGKILL);
                     pause(1000);
