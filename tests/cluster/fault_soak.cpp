@@ -124,6 +124,7 @@ std::string FaultSoak::suffer(const Fault& fault)
             joined += line + "\n";
         EXPECT_TRUE(here && joined == *here) << fault.name << ": the history differs from " << stored;
     }
+    std::filesystem::remove_all(node_folder()); // many runs of hostile output fill any disk
     return std::string(name(result->state));
 }
 
