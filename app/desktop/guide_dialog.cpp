@@ -72,4 +72,12 @@ void GuideDialog::showChapter(int index)
     m_text->setMarkdown(read(m_files[index]));
 }
 
+void GuideDialog::showChapterOf(const QString& page)
+{
+    for (int i = 0; i < m_files.size(); ++i) {
+        if (m_files[i].endsWith(QStringLiteral("-%1.md").arg(page)))
+            showChapter(i);
+    }
+}
+
 } // namespace fourfold::ui

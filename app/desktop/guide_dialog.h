@@ -16,6 +16,7 @@ public:
     explicit GuideDialog(QWidget* parent);
     [[nodiscard]] int chapters() const;
     void showChapter(int index);
+    void showChapterOf(const QString& page); // the file NN-PAGE.md, if there is one
 
 private:
     QListWidget* m_chapters;

@@ -2,6 +2,7 @@
 // fourfold-desktop [PLAN.json]
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
+#include "app/desktop/page_stack.h"
 #include "app/desktop/screenshot.h"
 #include "app/models/shared/text.h"
 #include "core/base/standard_streams.h"
@@ -45,7 +46,7 @@ Expected<Arguments> parse(const QApplication& application)
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
     const QCommandLineOption page(QStringLiteral("page"),
-        QStringLiteral("Start on this page: %1.").arg(MainWindow::pageNames().join(QStringLiteral(", "))),
+        QStringLiteral("Start on this page: %1.").arg(PageStack::ids().join(QStringLiteral(", "))),
         QStringLiteral("PAGE"));
     const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Picture in dark colours."));
     const QCommandLineOption size(
@@ -71,9 +72,9 @@ Expected<Arguments> parse(const QApplication& application)
     arguments.screenshot.file = parser.value(screenshot);
     arguments.screenshot.dark = parser.isSet(dark);
     if (parser.isSet(page)) {
-        const QStringList& pages = MainWindow::pageNames();
-        arguments.screenshot.page = static_cast<int>(pages.indexOf(parser.value(page)));
-        if (arguments.screenshot.page < 0) {
+        const QStringList pages = PageStack::ids();
+        arguments.screenshot.page = parser.value(page);
+        if (!pages.contains(arguments.screenshot.page)) {
             return Problem{ProblemCode::bad_input,
                 "--page must be one of " + pages.join(QStringLiteral(", ")).toStdString(), "", ""};
         }
@@ -118,8 +119,7 @@ int main(int argc, char** argv)
         const Expected<void> taken = takeScreenshot(window, arguments->screenshot);
         return taken ? 0 : fail(1, fromUtf8(taken.error().line()));
     }
-    if (arguments->screenshot.page >= 0)
-        window.showPage(static_cast<MainWindow::Page>(arguments->screenshot.page));
+    window.showPage(arguments->screenshot.page);
     window.show();
     // An unusable file is told on top of a window that works.
     QTimer::singleShot(0, &window, [&] {

@@ -3,40 +3,34 @@
 
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/dialogs.h"
-#include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/keys_dialog.h"
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/page_stack.h"
 #include "app/desktop/pages/compare_page.h"
 #include "app/desktop/pages/history_page.h"
 #include "app/desktop/pages/plan_page.h"
 #include "app/desktop/pages/plan_workspace.h"
-#include "app/desktop/pages/run_form.h"
 #include "app/desktop/pages/runs_page.h"
 #include "app/desktop/pages/search_page.h"
 #include "app/desktop/plan_files.h"
-#include "app/desktop/widgets/cards/card.h"
-#include "app/desktop/widgets/cards/card_export.h"
-#include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/panels/banner.h"
-#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/desktop/window_commands.h"
 #include "app/desktop/window_drop.h"
+#include "app/desktop/window_exports.h"
+#include "app/desktop/window_status.h"
+#include "app/desktop/window_tool_bar.h"
+#include "app/models/plan/plan_journal.h"
+#include "app/models/runs/run_setup.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
-#include "core/report/timeline_export.h"
 
 #include <QAction>
-#include <QEvent>
-#include <QLabel>
-#include <QPushButton>
+#include <QCloseEvent>
 #include <QScreen>
-#include <QStackedWidget>
 #include <QStatusBar>
-#include <QTabBar>
-#include <QToolBar>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <utility>
 
 namespace fourfold::ui {
@@ -46,29 +40,15 @@ constexpr int kMessageMilliseconds = 10'000;
 constexpr int kSessionMilliseconds = 1'000; // from a change to its being stored
 constexpr QSize kDefaultSize{1440, 900};
 constexpr QSize kWindowFrame{16, 48}; // room for a title bar: its size is not known before the window is shown
-constexpr QSize kTimelinePage{1120, 420}; // of a PDF
 } // namespace
 
-const QStringList& MainWindow::pageNames()
-{
-    static const QStringList names{QStringLiteral("plan"), QStringLiteral("search"), QStringLiteral("compare"),
-        QStringLiteral("runs"), QStringLiteral("history")};
-    return names;
-}
-
 MainWindow::MainWindow(const Presets& presets, Options options)
-    : m_presets(presets)
-    , m_options(std::move(options))
+    : m_options(std::move(options))
     , m_session(m_options.session ? Session::load() : Session())
     , m_plans(presets)
     , m_live(m_controller)
     , m_banner(new Banner)
-    , m_pages(new QStackedWidget)
-    , m_workspace(new PlanWorkspace(m_plans))
-    , m_search(new SearchPage(m_plans))
-    , m_compare(new ComparePage(m_plans))
-    , m_runs(new RunsPage(m_plans.current(), m_controller, m_live))
-    , m_history(new HistoryPage(presets))
+    , m_pages(new PageStack({presets, m_plans, m_controller, m_live, m_options.trainer, m_options.history}))
     , m_files(new PlanFiles(m_plans, m_session, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
@@ -80,12 +60,6 @@ MainWindow::MainWindow(const Presets& presets, Options options)
         m_journal = std::make_unique<PlanJournal>(
             m_plans, m_options.journal.empty() ? PlanJournal::defaultFolder() : m_options.journal);
     }
-    m_runs->setTrainer(m_options.trainer);
-    m_runs->setHistoryFile(m_options.history);
-    m_history->setHistoryFile(m_options.history);
-    m_compare->setHistoryFile(m_options.history);
-    for (QWidget* page : std::initializer_list<QWidget*>{m_workspace, m_search, m_compare, m_runs, m_history})
-        m_pages->addWidget(page);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -93,22 +67,32 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     column->addWidget(m_banner);
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
-    makeActions();
-    makeToolBar();
-    m_toolBar->setIconSize({px(16), px(16)});
-    makeMenus();
-    gatherKeys();
-    makeStatusBar();
+    m_commands = std::make_unique<WindowCommands>(*this, presets);
+    const auto actions = [this](std::initializer_list<const char*> ids) {
+        QList<QAction*> actions;
+        for (const char* id : ids)
+            actions << m_commands->action(QString::fromLatin1(id));
+        return actions;
+    };
+    m_toolBar = new WindowToolBar(
+        actions({"file.new", "file.open", "file.save"}), actions({"edit.undo", "edit.redo"}), m_keys);
+    addToolBar(m_toolBar);
+    m_commands->showKeys();
+    m_toolBar->showKeys();
+    m_status = new WindowStatus(*statusBar());
+    m_status->setParent(this);
     connectParts();
+    connectPages();
 
     resize(kDefaultSize.boundedTo(screen()->availableSize() - kWindowFrame));
     if (!m_session.geometry.isEmpty())
         restoreGeometry(m_session.geometry);
     applyLayout(this, m_session.layout);
-    showIcons();
+    m_commands->showIcons();
     if (zoom() != 100)
         renewZoom(this);
-    showPage(static_cast<Page>(std::max<qsizetype>(0, pageNames().indexOf(m_session.page))));
+    showPage(PageStack::ids().front());
+    showPage(m_session.page);
     showDocument();
 }
 
@@ -137,70 +121,111 @@ void MainWindow::connectParts()
     connect(&m_plans, &PlanTabs::currentChanged, this, changed);
     connect(&m_plans, &PlanTabs::titleChanged, this, changed);
     connect(m_pages, &QStackedWidget::currentChanged, this, changed);
-    connect(&m_keys, &KeyBindings::changed, this, changed);
+    connect(&m_keys, &KeyBindings::changed, this, [this, changed] {
+        m_session.keys = m_keys.chosen();
+        m_commands->showKeys();
+        m_toolBar->showKeys();
+        changed();
+    });
     connect(&m_plans, &PlanTabs::currentChanged, this, &MainWindow::showDocument);
     connect(&m_plans, &PlanTabs::titleChanged, this, [this](int index) {
         if (index == m_plans.currentIndex())
             showDocument();
     });
-    connect(m_workspace, &PlanWorkspace::importRequested, m_files, &PlanFiles::askImport);
-    connect(m_workspace, &PlanWorkspace::closeRequested, m_files, &PlanFiles::close);
     connect(m_files, &PlanFiles::message, this, &MainWindow::say);
-    connect(m_files, &PlanFiles::recentChanged, this, &MainWindow::showRecent);
-    connect(&m_live, &LiveRun::ended, this, &MainWindow::runEnded);
-    connect(m_runs, &RunsPage::clusterSaved, this, &MainWindow::offerCluster);
-    connect(m_runs, &RunsPage::runsChanged, m_history, [this] { m_history->refresh(); });
-    connect(m_history, &HistoryPage::message, this, &MainWindow::say);
-    connect(m_history, &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
-        for (const QString& run : runs)
-            m_compare->addRun(run);
-        showPage(Page::compare);
-    });
-    m_plans.undoGroup().addStack(&m_history->undoStack());
-    connect(m_history, &HistoryPage::calibrationSaved, this, &MainWindow::offerStack);
-    connect(m_search, &SearchPage::message, this, &MainWindow::say);
-    connect(m_search, &SearchPage::applied, this, [this] { showPage(Page::plan); });
-    connect(m_search, &SearchPage::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
-        m_compare->addPlans(plans);
-        showPage(Page::compare);
-    });
-    connect(m_compare, &ComparePage::message, this, &MainWindow::say);
-    connect(m_compare, &ComparePage::applied, this, [this] { showPage(Page::plan); });
-    connect(m_compare, &ComparePage::openRequested, m_files, &PlanFiles::askOpen);
-    connect(m_compare, &ComparePage::copyRequested, this, [this] {
-        m_files->duplicate();
-        showPage(Page::plan);
-        say(tr("This is the copy: change it, then go back to Compare (Ctrl+3)"));
-    });
-    connect(m_compare, &ComparePage::reportRequested, this, &MainWindow::askExportReport);
+    connect(m_files, &PlanFiles::recentChanged, m_commands.get(), &WindowCommands::showRecent);
+    connect(m_toolBar, &WindowToolBar::pageChosen, this, [this](int index) { showPage(PageStack::ids()[index]); });
+    connect(m_toolBar, &WindowToolBar::findRequested, this, &MainWindow::findCommand);
+    connect(m_toolBar, &WindowToolBar::searchRequested, this, &MainWindow::searchLayouts);
+    connect(m_toolBar, &WindowToolBar::runRequested, this, [this] { showPage(QStringLiteral("runs")); });
     auto* drop = new WindowDrop(this);
     connect(drop, &WindowDrop::dropped, this, &MainWindow::take);
     connect(drop, &WindowDrop::refused, this,
         [this](const Problem& problem) { showProblem(this, tr("This cannot be opened"), problem); });
 }
 
+// What one page asks of another.
+void MainWindow::connectPages()
+{
+    connect(m_pages, &PageStack::message, this, &MainWindow::say);
+    const auto showPlan = [this] { showPage(QStringLiteral("plan")); };
+    connect(&workspace(), &PlanWorkspace::importRequested, m_files, &PlanFiles::askImport);
+    connect(&workspace(), &PlanWorkspace::closeRequested, m_files, &PlanFiles::close);
+    connect(&searchPage(), &SearchPage::applied, this, showPlan);
+    connect(&searchPage(), &SearchPage::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
+        comparePage().addPlans(plans);
+        showPage(QStringLiteral("compare"));
+    });
+    connect(&comparePage(), &ComparePage::applied, this, showPlan);
+    connect(&comparePage(), &ComparePage::openRequested, m_files, &PlanFiles::askOpen);
+    connect(&comparePage(), &ComparePage::copyRequested, this, [this, showPlan] {
+        m_files->duplicate();
+        showPlan();
+        const QString back = m_keys.keysOf(commandOfPage(PageStack::indexOf(QStringLiteral("compare"))));
+        say(tr("This is the copy: change it, then go back to %1").arg(withKeys(tr("Compare"), back)));
+    });
+    connect(&comparePage(), &ComparePage::reportRequested, this, [this] { askExportReport(*this); });
+    connect(&runsPage(), &RunsPage::clusterSaved, this, [this](const QString& cluster, const QString& file) {
+        offerPreset(QStringLiteral("cluster"), cluster,
+            tr("The nodes are saved as cluster %1 in %2.").arg(cluster, file), tr("Use cluster %1").arg(cluster));
+    });
+    connect(&runsPage(), &RunsPage::runsChanged, &historyPage(), [this] { historyPage().refresh(); });
+    connect(&m_live, &LiveRun::ended, this, [this](const QString& run) {
+        if (!run.isEmpty())
+            historyPage().showNext(run);
+    });
+    connect(&historyPage(), &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
+        for (const QString& run : runs)
+            comparePage().addRun(run);
+        showPage(QStringLiteral("compare"));
+    });
+    connect(&historyPage(), &HistoryPage::calibrationSaved, this, [this](const QString& stack, const QString& file) {
+        offerPreset(QStringLiteral("stack"), stack, tr("The calibrated stack %1 is saved in %2.").arg(stack, file),
+            tr("Use stack %1").arg(stack));
+    });
+    for (int i = 0; i < m_pages->count(); ++i) {
+        if (QUndoStack* undo = m_pages->at(i).ownUndo())
+            m_plans.undoGroup().addStack(undo);
+    }
+}
+
+PlanWorkspace& MainWindow::workspace() const
+{
+    return m_pages->of<PlanWorkspace>();
+}
+
 PlanPage& MainWindow::planPage() const
 {
-    return m_workspace->current();
+    return workspace().current();
 }
 
-// A calibration that was just saved is of use in a plan.
-void MainWindow::offerStack(const QString& stack, const QString& file)
+// A preset that was just saved is of use in a plan.
+void MainWindow::offerPreset(const QString& field, const QString& id, const QString& text, const QString& step)
 {
-    m_banner->say(Tone::good, tr("The calibrated stack %1 is saved in %2.").arg(stack, file),
-        {{tr("Use it in the open plan"), [this, stack] {
-              document().setValue("stack", stack.toStdString(), tr("Use stack %1").arg(stack));
-              showPage(Page::plan);
-          }}});
+    m_banner->say(Tone::good, text, {{tr("Use it in the open plan"), [this, field, id, step] {
+                                          document().setValue(field.toStdString(), id.toStdString(), step, false);
+                                          showPage(QStringLiteral("plan"));
+                                      }}});
 }
 
-void MainWindow::offerCluster(const QString& cluster, const QString& file)
+SearchPage& MainWindow::searchPage() const
 {
-    m_banner->say(Tone::good, tr("The nodes are saved as cluster %1 in %2.").arg(cluster, file),
-        {{tr("Use it in the open plan"), [this, cluster] {
-              document().setValue("cluster", cluster.toStdString(), tr("Use cluster %1").arg(cluster), false);
-              showPage(Page::plan);
-          }}});
+    return m_pages->of<SearchPage>();
+}
+
+ComparePage& MainWindow::comparePage() const
+{
+    return m_pages->of<ComparePage>();
+}
+
+RunsPage& MainWindow::runsPage() const
+{
+    return m_pages->of<RunsPage>();
+}
+
+HistoryPage& MainWindow::historyPage() const
+{
+    return m_pages->of<HistoryPage>();
 }
 
 bool MainWindow::openPlan(const std::filesystem::path& file)
@@ -236,91 +261,59 @@ void MainWindow::take(const DroppedItem& item)
     switch (item.kind) {
     case DroppedKind::plan:
         if (m_files->open(item.file))
-            showPage(Page::plan);
+            showPage(QStringLiteral("plan"));
         break;
     case DroppedKind::model:
         if (m_files->importModel(item.file))
-            showPage(Page::plan);
+            showPage(QStringLiteral("plan"));
         break;
     case DroppedKind::run:
-        showPage(Page::history);
-        m_history->importRun(item.file);
+        showPage(QStringLiteral("history"));
+        historyPage().importRun(item.file);
         break;
     case DroppedKind::measurements:
-        showPage(Page::compare);
-        m_compare->addTable(item.file);
+        showPage(QStringLiteral("compare"));
+        comparePage().addTable(item.file);
         break;
     }
 }
 
-void MainWindow::askExportTimeline()
+void MainWindow::showPage(const QString& id)
 {
-    if (!document().isAnswered()) {
-        say(tr("There is no timeline: the plan is not valid"));
+    const int index = PageStack::indexOf(id);
+    if (index < 0)
         return;
-    }
-    const QString file = askSaveFile(this, tr("Export timeline"), QStringLiteral("timeline.svg"),
-        tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf);;Chrome trace (*.json)"), QStringLiteral("svg"));
-    if (file.isEmpty())
-        return;
-    const Prediction& prediction = *document().prediction();
-    const Expected<void> written = file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)
-        ? writePicture(planPage().timeline(), kTimelinePage, file)
-        : export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
-    if (written)
-        say(tr("Timeline written to %1").arg(file));
-    else
-        showProblem(this, tr("The timeline was not written"), written.error());
-}
-
-void MainWindow::askExportReport()
-{
-    const QString file = askSaveFile(
-        this, tr("Export report"), QStringLiteral("report.pdf"), tr("PDF (*.pdf)"), QStringLiteral("pdf"));
-    if (file.isEmpty())
-        return;
-    const ReportPage report = page() == Page::compare ? m_compare->report() : planPage().report();
-    if (const Expected<void> written = writeReport(report, file); !written)
-        showProblem(this, tr("The report was not written"), written.error());
-    else
-        say(tr("Report written to %1").arg(file));
-}
-
-void MainWindow::showPage(Page page)
-{
-    const int index = static_cast<int>(page);
     m_pages->setCurrentIndex(index);
-    if (m_modes->currentIndex() != index)
-        m_modes->setCurrentIndex(index);
     // Undo is of what is on show.
-    m_plans.undoGroup().setActiveStack(page == Page::history ? &m_history->undoStack() : &document().undoStack());
-    m_runAction->setVisible(page != Page::runs); // there the assistant has the button
-    m_searchAction->setVisible(page == Page::plan);
-    m_wordyWidth = 0; // other buttons
-    fitToolBar();
+    QUndoStack* own = m_pages->current().ownUndo();
+    m_plans.undoGroup().setActiveStack(own ? own : &document().undoStack());
+    m_toolBar->showPage(index);
 }
 
-MainWindow::Page MainWindow::page() const
+QString MainWindow::page() const
 {
-    return static_cast<Page>(m_pages->currentIndex());
+    return PageStack::ids()[m_pages->currentIndex()];
+}
+
+void MainWindow::searchLayouts()
+{
+    showPage(QStringLiteral("search"));
+    searchPage().start();
 }
 
 void MainWindow::setTheme(ThemeChoice choice)
 {
     m_session.theme = choice;
     applyTheme(choice);
-    showIcons();
+    m_commands->showIcons();
 }
 
 void MainWindow::setUiZoom(int percent)
 {
     setZoom(percent);
     m_session.zoom = zoom();
-    if (!m_toolBar)
-        return;
-    m_toolBar->setIconSize({px(16), px(16)});
-    m_wordyWidth = 0;
-    fitToolBar();
+    if (m_toolBar)
+        m_toolBar->measure();
 }
 
 void MainWindow::restoreDefaultLayout()
@@ -332,19 +325,19 @@ void MainWindow::restoreDefaultLayout()
         resize(kDefaultSize.boundedTo(screen()->availableSize() - kWindowFrame));
 }
 
-SettingsPlace MainWindow::settingsOf(Page page)
+SettingsPlace MainWindow::settingsOf(const QString& page)
 {
-    QWidget* widget = page == Page::plan ? &planPage() : m_pages->widget(static_cast<int>(page));
-    return {m_modes->tabText(static_cast<int>(page)), widget, [this, page] { showPage(page); }};
+    const int index = PageStack::indexOf(page);
+    return {PageStack::title(index), &m_pages->at(index).settings(), [this, page] { showPage(page); }};
 }
 
 void MainWindow::findCommand()
 {
     // The page on show first: of two settings of one name it is the one meant.
     std::vector<SettingsPlace> places{settingsOf(page())};
-    for (int index = 0; index < m_pages->count(); ++index) {
-        if (static_cast<Page>(index) != page())
-            places.push_back(settingsOf(static_cast<Page>(index)));
+    for (const QString& id : PageStack::ids()) {
+        if (id != page())
+            places.push_back(settingsOf(id));
     }
     CommandPalette palette(CommandPalette::commandsOf(this, places), this);
     if (palette.exec() == QDialog::Accepted)
@@ -356,61 +349,16 @@ void MainWindow::showKeysDialog()
     KeysDialog(m_keys, this).exec();
 }
 
-void MainWindow::showFocusedAsTable()
-{
-    Card* card = nullptr;
-    for (QWidget* at = focusWidget(); at && !card; at = at->parentWidget())
-        card = qobject_cast<Card*>(at);
-    if (card && card->table().columns.empty())
-        card = nullptr;
-    if (!card) { // the page's first picture, rather than one number
-        QPoint first;
-        for (Card* candidate : m_pages->currentWidget()->findChildren<Card*>()) {
-            const QPoint at = candidate->mapTo(this, QPoint());
-            const bool earlier = !card || std::pair(at.y(), at.x()) < std::pair(first.y(), first.x());
-            if (!candidate->isVisible() || qobject_cast<FigureCard*>(candidate) || candidate->table().columns.empty()
-                || !earlier)
-                continue;
-            card = candidate;
-            first = at;
-        }
-    }
-    if (card && !card->table().columns.empty())
-        showAsTable(this, card->title(), card->table());
-    else
-        say(tr("This page has no picture to show as a table"));
-}
-
 void MainWindow::showDocument()
 {
     PlanDocument& shown = document();
     setWindowTitle(tr("%1[*] \u2013 Fourfold").arg(shown.title()));
     setWindowModified(shown.isDirty());
-    m_saveAction->setEnabled(shown.isDirty() || shown.file().empty());
-    m_runs->setDocument(shown);
-    disconnect(m_statusConnection);
-    m_statusConnection = connect(&shown, &PlanDocument::predictionChanged, this, &MainWindow::showStatus);
+    m_commands->action(QStringLiteral("file.save"))->setEnabled(shown.isDirty() || shown.file().empty());
+    runsPage().setDocument(shown);
+    m_status->setDocument(shown);
     connect(&shown, &PlanDocument::editRefused, this, &MainWindow::say, Qt::UniqueConnection);
     connect(&shown, &PlanDocument::told, this, &MainWindow::say, Qt::UniqueConnection);
-    showStatus();
-}
-
-void MainWindow::showStatus()
-{
-    if (!document().prediction())
-        return;
-    const Prediction& prediction = *document().prediction();
-    m_evaluated->setText(document().isAnswered()
-            ? tr("Evaluated in %1").arg(duration(document().predictionMilliseconds() / 1e3))
-            : tr("Showing the last valid plan"));
-    m_evidence->setText(
-        QStringLiteral("%1: %2").arg(fromUtf8(prediction.plan.stack.name), evidenceText(prediction.evidence)));
-}
-
-void MainWindow::runEnded(const QString& runId)
-{
-    if (!runId.isEmpty())
-        m_history->showNext(runId);
 }
 
 void MainWindow::say(const QString& text)
@@ -421,21 +369,85 @@ void MainWindow::say(const QString& text)
 void MainWindow::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
-    fitToolBar();
+    m_toolBar->fit();
 }
 
 void MainWindow::showEvent(QShowEvent* event)
 {
     QMainWindow::showEvent(event);
-    m_wordyWidth = 0; // the style sheet has its say only now
-    fitToolBar();
+    m_toolBar->measure(); // the style sheet has its say only now
 }
 
 void MainWindow::changeEvent(QEvent* event)
 {
-    if (event->type() == QEvent::PaletteChange && m_modes)
-        showIcons();
+    if (event->type() == QEvent::PaletteChange && m_commands)
+        m_commands->showIcons();
     QMainWindow::changeEvent(event);
+}
+
+void MainWindow::openStartPlan()
+{
+    m_files->openSession();
+    m_isStarted = true;
+    if (!m_journal)
+        return;
+    m_pages->restore(m_session.pages);
+    offerRunsUnderWay();
+    const int restored = m_files->restore(m_journal->takeLeftovers());
+    if (restored > 0) {
+        m_journal->flush(); // they are this program's to lose now
+        m_banner->say(Tone::warning,
+            tr("Fourfold did not end in order the last time. %1 with unsaved changes %2 restored.")
+                .arg(counted(restored, tr("plan")), restored == 1 ? tr("was") : tr("were")));
+    }
+}
+
+// Runs of this computer's history that a closed window, or a lost one, left on their nodes.
+void MainWindow::offerRunsUnderWay()
+{
+    const std::vector<RunSummary> runs = runsUnderWay(m_options.history);
+    if (runs.empty())
+        return;
+    const QString id = fromUtf8(runs.front().id);
+    m_banner->say(Tone::neutral,
+        tr("Run %1 (%2) was still going when Fourfold was closed.").arg(id.left(12), fromUtf8(runs.front().name)),
+        {{tr("Follow it"), [this, id] {
+              showPage(QStringLiteral("runs"));
+              runsPage().follow(id);
+          }}});
+}
+
+// At the end, and a moment after each change of what is open: a program may be ended without being asked.
+void MainWindow::saveSession()
+{
+    if (!m_journal)
+        return;
+    m_session.geometry = saveGeometry();
+    m_session.page = page();
+    m_session.layout = layoutOf(this);
+    m_session.pages = m_pages->states();
+    m_files->rememberSession();
+    m_session.save();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    CloseAnswer answer = CloseAnswer::stop;
+    if (!m_files->mayCloseAll()
+        || (m_controller.isRunning() && m_controller.work() != RunController::Work::check
+            && (answer = askAboutRun(this, m_options.session)) == CloseAnswer::stay)) {
+        event->ignore();
+        return;
+    }
+    saveSession();
+    if (m_journal)
+        m_journal->discard();
+    if (answer == CloseAnswer::leave) {
+        m_leftRun = m_controller.isRunning();
+        m_controller.leaveBehind();
+    }
+    m_controller.stop();
+    event->accept();
 }
 
 } // namespace fourfold::ui

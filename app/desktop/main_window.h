@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The main window: modes as pages, actions, session. What the pages show and what files do is their own business.
+// The main window: what ties pages, commands, files and the session together.
 #pragma once
 
 #include "app/desktop/session.h"
@@ -14,35 +14,27 @@
 #include <memory>
 #include <vector>
 
-class QAction;
-class QLabel;
-class QMenu;
-class QPushButton;
-class QStackedWidget;
-class QTabBar;
-class QToolBar;
-
 namespace fourfold::ui {
 
 class Banner;
 class ComparePage;
 class HistoryPage;
+class PageStack;
 class PlanFiles;
 class PlanJournal;
 class PlanPage;
 class PlanWorkspace;
 class RunsPage;
 class SearchPage;
+class WindowCommands;
+class WindowStatus;
+class WindowToolBar;
 struct DroppedItem;
 struct SettingsPlace;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    enum class Page { plan, search, compare, runs, history };
-    // As in the session and on the command line, in the order of the modes: "plan", ...
-    static const QStringList& pageNames();
-
     struct Options {
         std::filesystem::path trainer; // empty: beside this program
         std::filesystem::path history; // empty: the user's
@@ -61,15 +53,16 @@ public:
     bool savePlan();
     bool savePlanAs(const std::filesystem::path& file);
     bool importModel(const std::filesystem::path& config);
-    void showPage(Page page);
-    [[nodiscard]] Page page() const;
+    void showPage(const QString& id); // of pageList(); any other changes nothing
+    [[nodiscard]] QString page() const;
+    void searchLayouts(); // of the current plan
     void setTheme(ThemeChoice choice);
     void setUiZoom(int percent);
     void restoreDefaultLayout();
     void findCommand(); // the command finder
-    SettingsPlace settingsOf(Page page); // what the finder offers of it
+    SettingsPlace settingsOf(const QString& page); // what the finder offers of it
     void showKeysDialog();
-    void showFocusedAsTable(); // the picture with the focus, else the first of the page
+    void say(const QString& text); // in the status bar
 
     // True when the window was closed over a run that goes on on its nodes: see RunController::leaveBehind().
     [[nodiscard]] bool leftRunBehind() const { return m_leftRun; }
@@ -80,12 +73,15 @@ public:
     RunController& controller() { return m_controller; }
     LiveRun& liveRun() { return m_live; }
     Banner& banner() { return *m_banner; }
-    [[nodiscard]] PlanWorkspace& workspace() const { return *m_workspace; }
+    PlanFiles& files() { return *m_files; }
+    [[nodiscard]] const Session& session() const { return m_session; }
+    [[nodiscard]] PageStack& pages() const { return *m_pages; }
+    [[nodiscard]] PlanWorkspace& workspace() const;
     [[nodiscard]] PlanPage& planPage() const;
-    SearchPage& searchPage() { return *m_search; }
-    ComparePage& comparePage() { return *m_compare; }
-    RunsPage& runsPage() { return *m_runs; }
-    HistoryPage& historyPage() { return *m_history; }
+    [[nodiscard]] SearchPage& searchPage() const;
+    [[nodiscard]] ComparePage& comparePage() const;
+    [[nodiscard]] RunsPage& runsPage() const;
+    [[nodiscard]] HistoryPage& historyPage() const;
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -94,35 +90,14 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    // main_window_actions.cpp
-    void makeActions();
-    void makeToolBar();
-    void fitToolBar();
-    void showToolBarWords(bool words);
-    void makeMenus();
-    void makeFileMenu();
-    void makeViewMenu();
-    void makeStatusBar();
-    void gatherKeys(); // of the menus' commands
-    void showKeys(); // wherever they are named
-    void showUndoTips();
-    void showIcons();
-    void showRecent();
-    // main_window.cpp
     void connectParts();
-    void askExportTimeline();
-    void askExportReport();
+    void connectPages();
     void take(const DroppedItem& item);
     void showDocument(); // another plan is current, or its title changed
-    void showStatus();
     void saveSession();
-    void runEnded(const QString& runId);
     void offerRunsUnderWay();
-    void offerStack(const QString& stack, const QString& file);
-    void offerCluster(const QString& cluster, const QString& file);
-    void say(const QString& text);
+    void offerPreset(const QString& field, const QString& id, const QString& text, const QString& step);
 
-    const Presets& m_presets;
     Options m_options;
     Session m_session;
     QTimer m_saveSession;
@@ -134,29 +109,12 @@ private:
     std::unique_ptr<PlanJournal> m_journal; // none without a session
 
     Banner* m_banner;
-    QStackedWidget* m_pages;
-    PlanWorkspace* m_workspace;
-    SearchPage* m_search;
-    ComparePage* m_compare;
-    RunsPage* m_runs;
-    HistoryPage* m_history;
+    PageStack* m_pages;
     PlanFiles* m_files;
-    QToolBar* m_toolBar = nullptr;
-    QTabBar* m_modes = nullptr;
-    QPushButton *m_run = nullptr, *m_find = nullptr, *m_searchLayouts = nullptr;
-    int m_wordyWidth = 0; // of the window from which on the tool bar has room for its words; 0: not known
-    QAction *m_runAction = nullptr, *m_searchAction = nullptr; // hold their buttons in the tool bar
-    QMenu* m_recent = nullptr;
-    QLabel *m_evaluated = nullptr, *m_evidence = nullptr;
-    QMetaObject::Connection m_statusConnection;
-    struct IconAction {
-        QAction* action;
-        QString icon;
-    };
-    std::vector<IconAction> m_icons;
+    std::unique_ptr<WindowCommands> m_commands;
+    WindowToolBar* m_toolBar = nullptr;
+    WindowStatus* m_status = nullptr;
     bool m_leftRun = false;
-    QAction *m_newAction = nullptr, *m_openAction = nullptr, *m_saveAction = nullptr, *m_saveAsAction = nullptr,
-            *m_undoAction = nullptr, *m_redoAction = nullptr;
 };
 
 } // namespace fourfold::ui

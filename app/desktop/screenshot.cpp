@@ -21,8 +21,7 @@ constexpr int kPaintRounds = 5; // charts lay themselves out over several turns 
 Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& request)
 {
     window.setTheme(request.dark ? ThemeChoice::dark : ThemeChoice::light);
-    if (request.page >= 0)
-        window.showPage(static_cast<MainWindow::Page>(request.page));
+    window.showPage(request.page);
     window.resize(request.size);
     window.show();
     const QDeadlineTimer deadline(kMostMilliseconds);
@@ -30,7 +29,7 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
         QApplication::processEvents(QEventLoop::AllEvents, 20);
         QThread::msleep(5);
     }
-    if (window.page() == MainWindow::Page::search) {
+    if (window.page() == QLatin1String("search")) {
         window.searchPage().start();
         while (window.searchPage().service().isRunning() && !deadline.hasExpired()) {
             QApplication::processEvents(QEventLoop::AllEvents, 20);
@@ -38,7 +37,7 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
         }
     }
     const AdviceFinder& advice = window.planPage().advice();
-    while (window.page() == MainWindow::Page::plan && advice.isLooking() && !deadline.hasExpired()) {
+    while (window.page() == QLatin1String("plan") && advice.isLooking() && !deadline.hasExpired()) {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
         QThread::msleep(5);
     }

@@ -13,7 +13,7 @@ class MainWindow;
 
 struct ScreenshotRequest {
     QString file; // .png
-    int page = -1; // MainWindow::Page; -1: as it is
+    QString page; // its id; empty: as it is
     bool dark = false;
     QSize size{1680, 1050};
 };

@@ -10,6 +10,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostRecent = 8;
+constexpr const char* kPageState = "/state"; // after the page's id
 
 QString settingsFile()
 {
@@ -24,8 +25,8 @@ Session Session::load()
     session.geometry = settings.value(QStringLiteral("window/geometry")).toByteArray();
     session.page = settings.value(QStringLiteral("window/page")).toString();
     session.layout = settings.value(QStringLiteral("window/layout")).toMap();
-    session.search = settings.value(QStringLiteral("search/state")).toMap();
-    session.compare = settings.value(QStringLiteral("compare/state")).toMap();
+    for (const QString& group : settings.childGroups())
+        session.pages.insert(group, settings.value(group + QLatin1String(kPageState)).toMap());
     session.keys = settings.value(QStringLiteral("view/keys")).toMap();
     session.openPlans = settings.value(QStringLiteral("plans/open")).toStringList();
     session.currentPlan = settings.value(QStringLiteral("plans/current"), 0).toInt();
@@ -41,8 +42,12 @@ void Session::save() const
     settings.setValue(QStringLiteral("window/geometry"), geometry);
     settings.setValue(QStringLiteral("window/page"), page);
     settings.setValue(QStringLiteral("window/layout"), layout);
-    settings.setValue(QStringLiteral("search/state"), search);
-    settings.setValue(QStringLiteral("compare/state"), compare);
+    for (auto page = pages.begin(); page != pages.end(); ++page) {
+        if (page->toMap().isEmpty())
+            settings.remove(page.key() + QLatin1String(kPageState));
+        else
+            settings.setValue(page.key() + QLatin1String(kPageState), *page);
+    }
     settings.setValue(QStringLiteral("view/keys"), keys);
     settings.setValue(QStringLiteral("plans/open"), openPlans);
     settings.setValue(QStringLiteral("plans/current"), currentPlan);

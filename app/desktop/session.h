@@ -21,7 +21,7 @@ struct Session {
     QString page; // name of the mode
     LayoutState layout; // sizes that the user dragged
     QVariantMap keys; // of commands that have not their usual ones
-    QVariantMap search, compare; // what was asked and what stood side by side, as the pages say it
+    QVariantMap pages; // what each keeps, by its id
 
     static Session load();
     void save() const;

@@ -249,7 +249,7 @@ private:
 void followRun(MainWindow& window, int seconds, int before)
 {
     constexpr int kRanks = 16, kBatch = 100; // milliseconds
-    window.showPage(MainWindow::Page::runs);
+    window.showPage(QStringLiteral("runs"));
     RunController& controller = window.controller();
     emit controller.started();
     int step = 0;
@@ -288,7 +288,7 @@ int followRealRun(MainWindow& window, const test::Home& home, int seconds, int r
     RunRequest request
         = test::request(home, 2, {{"FAKE_STEPS", std::to_string(steps)}, {"FAKE_RATE", std::to_string(rate)}});
     request.history_file = home.path() / "data/fourfold/history.db";
-    window.showPage(MainWindow::Page::runs);
+    window.showPage(QStringLiteral("runs"));
     RunController& controller = window.controller();
     Lateness start, running, end;
     std::optional<Expected<RunResult>> outcome;

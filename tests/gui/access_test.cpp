@@ -35,7 +35,7 @@ struct Fixture : test::WindowFixture {
         open(QStringLiteral("access.plan.json"));
         answered();
     }
-    void show(MainWindow::Page page)
+    void show(const QString& page)
     {
         window.showPage(page);
         QTest::qWait(120); // pictures that wait for the page to be on show
@@ -49,8 +49,8 @@ struct Fixture : test::WindowFixture {
     }
 };
 
-const std::vector<MainWindow::Page> kPages{MainWindow::Page::plan, MainWindow::Page::search, MainWindow::Page::compare,
-    MainWindow::Page::runs, MainWindow::Page::history};
+const QStringList kPages{QStringLiteral("plan"), QStringLiteral("search"), QStringLiteral("compare"),
+    QStringLiteral("runs"), QStringLiteral("history")};
 
 QString path(const QWidget* widget)
 {
@@ -88,7 +88,7 @@ private slots:
     {
         Fixture w;
         int charts = 0;
-        for (const MainWindow::Page page : kPages) {
+        for (const QString& page : kPages) {
             w.show(page);
             for (Card* card : w.visible<Card>()) {
                 QAccessibleInterface* told = QAccessible::queryAccessibleInterface(card);
@@ -106,7 +106,7 @@ private slots:
     {
         Fixture w;
         int inputs = 0;
-        for (const MainWindow::Page page : kPages) {
+        for (const QString& page : kPages) {
             w.show(page);
             for (QWidget* widget : w.visible<QWidget>()) {
                 if (!isInput(widget) || isPart(widget))
@@ -122,7 +122,7 @@ private slots:
     void everythingIsReachedByTab()
     {
         Fixture w;
-        for (const MainWindow::Page page : kPages) {
+        for (const QString& page : kPages) {
             w.show(page);
             std::set<const QWidget*> reached;
             QWidget* first = nullptr;
@@ -148,7 +148,7 @@ private slots:
     {
         Fixture w;
         w.window.setAttribute(Qt::WA_KeyboardFocusChange); // as after the first press of Tab
-        for (const MainWindow::Page page : kPages) {
+        for (const QString& page : kPages) {
             w.show(page);
             for (QWidget* widget : w.visible<QWidget>()) {
                 const bool shows = qobject_cast<Card*>(widget) || qobject_cast<QPushButton*>(widget)
@@ -170,7 +170,7 @@ private slots:
     {
         Fixture w({2560, 1600});
         w.window.setUiZoom(200);
-        for (const MainWindow::Page page : kPages) {
+        for (const QString& page : kPages) {
             w.show(page);
             for (QPushButton* button : w.visible<QPushButton>())
                 QVERIFY2(button->width() >= button->minimumSizeHint().width()
@@ -210,7 +210,7 @@ private slots:
     {
         Fixture w;
         QSignalSpy ready(&w.window.comparePage().sweep(), &SweepView::ready);
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         w.window.comparePage().showView(ComparePage::View::sweep);
         QVERIFY(ready.count() > 0 || ready.wait(kPatience));
         HeatMap& map = w.window.comparePage().sweep().map();

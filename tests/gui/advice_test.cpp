@@ -96,13 +96,13 @@ private slots:
     {
         Fixture w;
         QVERIFY(w.advised());
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         w.document().setValue("training.micro_batch", 2, QStringLiteral("Change"));
         QVERIFY(w.answered());
         QTest::qWait(400);
         QVERIFY(!w.advice().isLooking());
         QVERIFY(!w.advice().report().has_value()); // the old one was about another plan
-        w.window.showPage(MainWindow::Page::plan);
+        w.window.showPage(QStringLiteral("plan"));
         QVERIFY(w.advised());
     }
 

@@ -180,7 +180,7 @@ private slots:
         QVERIFY(w.open(QStringLiteral("named.plan.json")));
         w.window.show();
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         ComparePage& page = w.window.comparePage();
         const Expected<MeasuredTable> table
             = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", w.presets);
@@ -209,7 +209,7 @@ private slots:
         QVERIFY(w.open(QStringLiteral("report.plan.json")));
         w.window.show();
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         QTRY_COMPARE(w.window.comparePage().model().entries().size(), std::size_t(1));
         ReportPage page = w.window.comparePage().report();
         const QString file = Home::the().path(QStringLiteral("report.pdf"));

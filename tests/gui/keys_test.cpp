@@ -26,10 +26,10 @@ private slots:
     {
         test::WindowFixture w;
         QVERIFY(w.open(QStringLiteral("palette.plan.json")));
-        w.window.showPage(MainWindow::Page::search); // settings of other pages are found too
+        w.window.showPage(QStringLiteral("search")); // settings of other pages are found too
         CommandPalette palette(
             CommandPalette::commandsOf(&w.window,
-                {w.window.settingsOf(MainWindow::Page::search), w.window.settingsOf(MainWindow::Page::plan)}),
+                {w.window.settingsOf(QStringLiteral("search")), w.window.settingsOf(QStringLiteral("plan"))}),
             &w.window);
         auto& model = const_cast<CommandModel&>(palette.model());
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -46,7 +46,7 @@ private slots:
         QCOMPARE(palette.result(), int(QDialog::Accepted));
         w.window.activateWindow();
         palette.runChosen();
-        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QCOMPARE(w.window.page(), QStringLiteral("plan"));
         QTRY_COMPARE(w.window.focusWidget()->objectName(), QStringLiteral("layout.tp"));
         palette.show();
         filter->setText(QStringLiteral("no such command at all"));

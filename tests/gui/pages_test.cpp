@@ -59,7 +59,7 @@ private slots:
     {
         Fixture w;
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         SearchPage& search = w.window.searchPage();
         // A small part of the space: the sanitizers' builds search it too.
         search.findChild<ExpressionEdit*>(QStringLiteral("constraint"))
@@ -118,7 +118,7 @@ private slots:
         const Candidate wanted = results.row(w.table("results")->currentIndex().row()).found.candidate;
         const Json before = w.window.document().plan().document;
         QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("applyLayout")), Qt::LeftButton);
-        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QCOMPARE(w.window.page(), QStringLiteral("plan"));
         QVERIFY(w.window.document().isValid());
         QCOMPARE(w.window.document().resolved()->layout.tp, wanted.tp);
         QCOMPARE(w.window.document().resolved()->layout.pp, wanted.pp);
@@ -129,7 +129,7 @@ private slots:
     void searchSaysWhatStandsInTheWay()
     {
         Fixture w;
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         SearchPage& search = w.window.searchPage();
         auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
         constraint->setText(QStringLiteral("tp >"));
@@ -158,7 +158,7 @@ private slots:
     void enterMeansTheTypedTextAndTabTheFirstWord()
     {
         Fixture w;
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         SearchPage& search = w.window.searchPage();
         auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
         constraint->setFocus();
@@ -186,7 +186,7 @@ private slots:
     {
         Fixture w;
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         SearchPage& search = w.window.searchPage();
         search.findChild<ExpressionEdit*>(QStringLiteral("constraint"))
             ->setText(QStringLiteral("pp == 1 and recompute == none and nodes <= 1"));
@@ -202,7 +202,7 @@ private slots:
         const Advice cure = search.cures().all().front();
         const Json before = w.window.document().plan().document;
         QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("applyCure0")), Qt::LeftButton);
-        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QCOMPARE(w.window.page(), QStringLiteral("plan"));
         QVERIFY(w.window.document().isValid());
         const ResolvedPlan& now = *w.window.document().resolved();
         QCOMPARE(now.gpus, cure.edit.plan.gpus);
@@ -219,7 +219,7 @@ private slots:
     {
         Fixture w;
         w.window.document().setValue("gpus", 1024, QStringLiteral("Change"));
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         SearchPage& search = w.window.searchPage();
         search.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->setValue(4096);
         search.findChild<QCheckBox*>(QStringLiteral("searchUpTo"))->setChecked(true);
@@ -239,7 +239,7 @@ private slots:
         QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier);
         w.window.document().setValue("layout.tp", 4, QStringLiteral("Change"));
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         CompareModel& model = w.window.comparePage().model();
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         QTRY_COMPARE(model.entries().size(), std::size_t(2));
@@ -285,7 +285,7 @@ private slots:
     {
         Fixture w;
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         ComparePage& page = w.window.comparePage();
         const Expected<TableSources> sources = TableSources::find();
         QVERIFY(sources.has_value());

@@ -94,7 +94,7 @@ void takePlan(WindowFixture& w, const Camera& camera)
 
 void takeSearch(WindowFixture& w, const Camera& camera)
 {
-    w.window.showPage(MainWindow::Page::search);
+    w.window.showPage(QStringLiteral("search"));
     click(*w.child<QPushButton>("search"));
     until([&] { return !w.window.searchPage().service().isRunning(); }, kPatience);
     camera.take(w.window, "search");
@@ -102,11 +102,11 @@ void takeSearch(WindowFixture& w, const Camera& camera)
 
 void takeCompare(WindowFixture& w, const Camera& camera)
 {
-    w.window.showPage(MainWindow::Page::compare);
+    w.window.showPage(QStringLiteral("compare"));
     ComparePage& page = w.window.comparePage();
     auto* results = w.child<QTableView>("results");
     std::vector<ResolvedPlan> plans;
-    w.window.showPage(MainWindow::Page::search);
+    w.window.showPage(QStringLiteral("search"));
     for (const int row : {0, 3, 9}) {
         results->setCurrentIndex(results->model()->index(row, 0));
         QTest::keyClick(results, Qt::Key_P);
@@ -119,7 +119,7 @@ void takeCompare(WindowFixture& w, const Camera& camera)
     page.showView(ComparePage::View::sideBySide);
     w.open(QStringLiteral("llama-3.1-8b.plan.json"), clusterPlan());
     w.answered();
-    w.window.showPage(MainWindow::Page::compare);
+    w.window.showPage(QStringLiteral("compare"));
     if (const Expected<MeasuredTable> table = readTable(kTable, w.presets))
         page.addSeries(*table);
     until([&] { return page.charts().scaling().seriesCount() >= 2; }, kPatience);
@@ -137,7 +137,7 @@ void takeRuns(WindowFixture& w, const Camera& camera)
     w.window.plans().add();
     w.open(QStringLiteral("this-computer.plan.json"), preset("this-computer"));
     w.answered();
-    w.window.showPage(MainWindow::Page::runs);
+    w.window.showPage(QStringLiteral("runs"));
     camera.take(w.window, "runs-assistant");
     click(*w.child<QPushButton>("checkNodes"));
     until([&] { return !w.window.controller().isRunning(); }, kPatience);
@@ -212,7 +212,7 @@ void takeDialog(const Camera& camera, const char* name, const std::function<void
 void takeDialogs(WindowFixture& w, const Camera& camera)
 {
     MainWindow& window = w.window;
-    window.showPage(MainWindow::Page::plan);
+    window.showPage(QStringLiteral("plan"));
     w.answered();
     takeDialog(camera, "dialog-about", [&] { showAbout(&window); });
     takeDialog(camera, "dialog-shortcuts", [&] { window.showKeysDialog(); });
@@ -243,14 +243,14 @@ void takeDialogs(WindowFixture& w, const Camera& camera)
         derivation->close();
     }
     takeDialog(camera, "dialog-rows", [&] { window.comparePage().addTable(kTable); });
-    window.showPage(MainWindow::Page::history);
+    window.showPage(QStringLiteral("history"));
     w.child<QTableView>("history")->selectAll();
     takeDialog(
         camera, "dialog-recalibrate", [&] { window.historyPage().recalibrate(); }, 20'000);
 
     w.open(QStringLiteral("this-computer.plan.json"), preset("this-computer"));
     w.answered();
-    window.showPage(MainWindow::Page::runs);
+    window.showPage(QStringLiteral("runs"));
     if (!window.controller().isRunning())
         click(*w.child<QPushButton>("checkNodes"));
     until([&] { return !window.controller().isRunning(); }, kPatience);
@@ -268,7 +268,7 @@ void takeDialogs(WindowFixture& w, const Camera& camera)
 
 void takeHistory(WindowFixture& w, const Camera& camera)
 {
-    w.window.showPage(MainWindow::Page::history);
+    w.window.showPage(QStringLiteral("history"));
     w.window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv");
     camera.take(w.window, "history");
 }

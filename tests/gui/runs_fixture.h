@@ -52,7 +52,7 @@ struct RunsFixture : WindowFixture {
         : WindowFixture(FOURFOLD_BIN_DIR "/../tests/fake-trainer")
     {
         open(QStringLiteral("tiny.plan.json"), plan);
-        window.showPage(MainWindow::Page::runs);
+        window.showPage(QStringLiteral("runs"));
     }
     RunsPage& runs() { return window.runsPage(); }
     LiveRun& live() { return window.liveRun(); }

@@ -64,7 +64,7 @@ private slots:
         QCOMPARE(w.runs().figures()[0]->figure().value, QStringLiteral("Done"));
         QVERIFY(w.button("start")->isEnabled());
 
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         const HistoryModel& history = w.window.historyPage().model();
         const int row = history.rowOf(w.live().id());
         QVERIFY(row >= 0);
@@ -85,7 +85,7 @@ private slots:
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());
         QCOMPARE(w.live().state(), RunState::cancelled);
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         const HistoryModel& history = w.window.historyPage().model();
         const int row = history.rowOf(w.live().id());
         QVERIFY(row >= 0);
@@ -263,7 +263,7 @@ private slots:
             if (button->text() == QStringLiteral("Use it in the open plan"))
                 QTest::mouseClick(button, Qt::LeftButton);
         }
-        QCOMPARE(w.window.page(), MainWindow::Page::plan);
+        QCOMPARE(w.window.page(), QStringLiteral("plan"));
         QCOMPARE(w.document().lastResolved()->cluster.id, std::string("our-node"));
         QCOMPARE(
             w.child<QComboBox>("cluster")->currentData(PresetModel::IdRole).toString(), QStringLiteral("our-node"));

@@ -141,7 +141,7 @@ private slots:
         Fixture w(percent);
         QVERIFY(w.open(QStringLiteral("scale.plan.json")));
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         QString faults = w.faults(QStringLiteral("before a search"));
         QVERIFY2(faults.isEmpty(), qPrintable(faults));
         click(*w.child<QPushButton>("search"));
@@ -176,7 +176,7 @@ private slots:
         Fixture w(percent);
         QVERIFY(w.open(QStringLiteral("this-computer.plan.json"), preset("this-computer")));
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::runs);
+        w.window.showPage(QStringLiteral("runs"));
         auto* tabs = w.window.runsPage().findChild<QTabBar*>(QStringLiteral("cardSwitch"));
         for (int tab = 0; tab < tabs->count(); ++tab) {
             if (!tabs->isTabVisible(tab))
@@ -185,7 +185,7 @@ private slots:
             const QString faults = w.faults(tabs->tabText(tab));
             QVERIFY2(faults.isEmpty(), qPrintable(faults));
         }
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         QVERIFY(
             w.window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
         const QString faults = w.faults(QStringLiteral("history"));

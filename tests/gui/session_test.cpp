@@ -58,7 +58,7 @@ private slots:
             QVERIFY(window.openPlan(file.toStdString()));
             window.setTheme(ThemeChoice::dark);
             window.setUiZoom(150);
-            window.showPage(MainWindow::Page::history);
+            window.showPage(QStringLiteral("history"));
             QVERIFY(window.close());
         }
         setZoom(100); // a program that starts anew
@@ -75,17 +75,17 @@ private slots:
                  static_cast<const QWidget*>(window.statusBar())})
             QVERIFY2(std::abs(widget->font().pointSizeF() - points) < 0.01,
                 qPrintable(QStringLiteral("%1 has %2").arg(widget->objectName()).arg(widget->font().pointSizeF())));
-        window.showPage(MainWindow::Page::plan);
+        window.showPage(QStringLiteral("plan"));
         int smaller = 0; // captions are half a point smaller, at 100 %
         for (const QLabel* label : window.planPage().findChildren<QLabel*>()) {
             if (label->isVisible() && label->property("fourfoldPoints") == QVariant(-0.5))
                 smaller += std::abs(label->font().pointSizeF() - 12.75) < 0.01 ? 1 : -1000;
         }
         QVERIFY2(smaller > 5, qPrintable(QString::number(smaller)));
-        window.showPage(MainWindow::Page::history);
+        window.showPage(QStringLiteral("history"));
         window.setUiZoom(100);
         QCOMPARE(fromUtf8(window.document().file().string()), file);
-        QCOMPARE(window.page(), MainWindow::Page::history);
+        QCOMPARE(window.page(), QStringLiteral("history"));
         QVERIFY(themeOf(&window).dark);
         window.setTheme(ThemeChoice::light);
         QVERIFY(window.close()); // the next session is at 100 %
@@ -134,7 +134,7 @@ private slots:
         window.openStartPlan();
         QVERIFY(window.openPlan(plan(QStringLiteral("third.plan.json")).toStdString()));
         QVERIFY(window.openPlan(plan(QStringLiteral("fourth.plan.json")).toStdString()));
-        window.showPage(MainWindow::Page::history);
+        window.showPage(QStringLiteral("history"));
         // Whatever ends the program now, the next start has them.
         QTRY_VERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("fourth.plan.json")));
         QTRY_COMPARE(Session::load().page, QStringLiteral("history"));
@@ -172,7 +172,7 @@ private slots:
             QVERIFY(QTest::qWaitForWindowActive(&window));
             QVERIFY(window.openPlan(file.toStdString()));
             QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
-            window.showPage(MainWindow::Page::search);
+            window.showPage(QStringLiteral("search"));
             QVERIFY(
                 test::choose(*window.findChild<QComboBox*>(QStringLiteral("objective")), QStringLiteral("Step time")));
             QTest::keyClicks(window.findChild<QLineEdit*>(QStringLiteral("constraint")), QStringLiteral("tp <= 4"));
@@ -185,7 +185,7 @@ private slots:
             results->setCurrentIndex(results->model()->index(1, 0));
             QTest::keyClick(results, Qt::Key_P);
             QTest::keyClick(results, Qt::Key_C); // the found layout is beside the plan
-            window.showPage(MainWindow::Page::history);
+            window.showPage(QStringLiteral("history"));
             QVERIFY(
                 window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
             test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRuns"))); // and the selected run
@@ -206,7 +206,7 @@ private slots:
         window.show();
         window.openStartPlan();
         QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
-        QCOMPARE(window.page(), MainWindow::Page::compare);
+        QCOMPARE(window.page(), QStringLiteral("compare"));
         QTRY_COMPARE(names(window), before);
         QCOMPARE(window.comparePage().model().reference(), 2);
         QCOMPARE(seriesOf(window), series);
@@ -229,7 +229,7 @@ private slots:
         QVERIFY(window.findChild<QCheckBox*>(QStringLiteral("differencesOnly"))->isChecked());
         for (const CompareEntry& entry : window.comparePage().model().entries())
             QVERIFY(entry.prediction && entry.prediction->tps_per_gpu);
-        window.showPage(MainWindow::Page::search);
+        window.showPage(QStringLiteral("search"));
         QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("constraint"))->text(), QStringLiteral("tp <= 4"));
         QCOMPARE(window.findChild<QLineEdit*>(QStringLiteral("resultFilter"))->text(), QStringLiteral("pp == 1"));
         QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->value(), 32);

@@ -90,20 +90,20 @@ private slots:
         QString wrong = w.faults(plan);
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 
-        w.window.showPage(MainWindow::Page::search);
+        w.window.showPage(QStringLiteral("search"));
         QTest::mouseClick(w.child<QPushButton>("search"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return !w.window.searchPage().service().isRunning(); }, kPatience));
         QTRY_VERIFY(w.child<QTableView>("results")->model()->rowCount() > 0);
         wrong = w.faults(w.window.searchPage());
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         ComparePage& compare = w.window.comparePage();
         const Expected<MeasuredTable> table = readTable(kTable, w.presets);
         QVERIFY(table.has_value());
         QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier); // a copy, for the second timeline
         QVERIFY(w.answered());
-        w.window.showPage(MainWindow::Page::compare);
+        w.window.showPage(QStringLiteral("compare"));
         QTRY_COMPARE(compare.model().entries().size(), std::size_t(2));
         compare.addSeries(*table);
         QVERIFY(QTest::qWaitFor([&] { return compare.charts().scaling().seriesCount() >= 2; }, kPatience));
@@ -112,7 +112,7 @@ private slots:
         wrong = w.faults(compare);
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         QVERIFY(
             w.window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
         std::vector<Json> steps; // published rows have no loss
@@ -131,7 +131,7 @@ private slots:
         QVERIFY(w.open(QStringLiteral("tiny.plan.json"), test::tinyPlan(5, 5)));
         QVERIFY(w.answered());
         const Timeline step = w.document().prediction()->timeline;
-        w.window.showPage(MainWindow::Page::runs);
+        w.window.showPage(QStringLiteral("runs"));
         QTest::mouseClick(w.child<QPushButton>("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().step() == 5; }, kPatience));
         QVERIFY(QTest::qWaitFor([&] { return !w.window.controller().isRunning(); }, kPatience));

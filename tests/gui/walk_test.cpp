@@ -92,7 +92,7 @@ private slots:
         ComparePage& compare = w.window.comparePage();
         QTRY_COMPARE(compare.model().entries().size(), std::size_t(1));
         QVERIFY(clickMenu(*w.child<QPushButton>("compareAdd"), {QStringLiteral("Copy of the open plan")}));
-        QCOMPARE(w.window.page(), MainWindow::Page::plan); // where it is changed
+        QCOMPARE(w.window.page(), QStringLiteral("plan")); // where it is changed
         QCOMPARE(w.window.plans().count(), 2);
         QVERIFY(w.answered());
         const int before = w.document().resolved()->layout.tp;
@@ -126,7 +126,7 @@ private slots:
             w.window, {QStringLiteral("File"), QStringLiteral("Open example"), QStringLiteral("Llama 3.1 8B")}));
         QVERIFY(w.answered());
         click(*w.child<QPushButton>("searchLayouts"));
-        QCOMPARE(w.window.page(), MainWindow::Page::search);
+        QCOMPARE(w.window.page(), QStringLiteral("search"));
         QVERIFY(QTest::qWaitFor([&] { return !w.window.searchPage().service().isRunning(); }, kPatience));
         auto& results = *w.child<QTableView>("results");
         QTRY_VERIFY(results.model()->rowCount() > 10);
@@ -136,7 +136,7 @@ private slots:
             QTest::keyClick(&results, Qt::Key_P);
         }
         QTest::keyClick(&results, Qt::Key_C);
-        QCOMPARE(w.window.page(), MainWindow::Page::compare);
+        QCOMPARE(w.window.page(), QStringLiteral("compare"));
         QTRY_VERIFY(w.window.comparePage().model().entries().size() >= 3);
     }
 };

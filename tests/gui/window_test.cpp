@@ -109,7 +109,7 @@ private slots:
     void runIsRefusedWithTheReason()
     {
         Fixture w;
-        w.window.showPage(MainWindow::Page::runs);
+        w.window.showPage(QStringLiteral("runs"));
         QVERIFY(!w.window.runsPage().form().canStart());
         QVERIFY(!w.window.runsPage().form().refusal().isEmpty());
         auto* start = w.window.findChild<QPushButton*>(QStringLiteral("start"));
@@ -358,7 +358,7 @@ private slots:
     void emptyHistoryAndExport()
     {
         Fixture w;
-        w.window.showPage(MainWindow::Page::history);
+        w.window.showPage(QStringLiteral("history"));
         QCOMPARE(w.window.historyPage().model().rowCount(), 0);
         const QString file = test::Home::the().path(QStringLiteral("runs.csv"));
         QVERIFY(w.window.historyPage().exportTo(file));

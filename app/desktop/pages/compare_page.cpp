@@ -65,9 +65,9 @@ QString referenceName(const CompareEntry& entry)
 }
 } // namespace
 
-ComparePage::ComparePage(PlanTabs& plans, QWidget* parent)
-    : QWidget(parent)
-    , m_plans(plans)
+ComparePage::ComparePage(PlanTabs& plans, std::filesystem::path history)
+    : m_plans(plans)
+    , m_history(std::move(history))
     , m_list(new QListWidget)
     , m_reference(new ElidedComboBox)
     , m_differences(new QCheckBox(tr("Differences only")))

@@ -2,14 +2,12 @@
 // Compare mode: open plans, stored runs and published measurements side by side, as table, charts and timelines.
 #pragma once
 
-#include "app/desktop/dialogs/report_export.h"
 #include "app/desktop/pages/compare_series.h"
+#include "app/desktop/pages/page.h"
 #include "app/models/compare/compare_model.h"
 #include "app/models/plan/plan_tabs.h"
 
 #include <QTimer>
-#include <QVariantMap>
-#include <QWidget>
 
 #include <filesystem>
 
@@ -28,14 +26,13 @@ class CompareTimelines;
 class DataTable;
 class SweepView;
 
-class ComparePage : public QWidget {
+class ComparePage : public Page {
     Q_OBJECT
 public:
-    // `plans` outlives the page. Every open plan is in the comparison by itself.
-    explicit ComparePage(PlanTabs& plans, QWidget* parent = nullptr);
+    // `plans` outlives the page. `history`: instead of the user's, if not empty. Every open plan is in the comparison
+    // by itself.
+    explicit ComparePage(PlanTabs& plans, std::filesystem::path history = {});
     ~ComparePage() override;
-    // Instead of the user's history.
-    void setHistoryFile(const std::filesystem::path& file) { m_history = file; }
     bool addRun(const QString& id); // false: it cannot be read, which was said
     bool addTable(const std::filesystem::path& csv); // asks which rows; false: it cannot be read, which was said
     void addPlans(const std::vector<ResolvedPlan>& plans); // found layouts
@@ -48,10 +45,11 @@ public:
     [[nodiscard]] SweepView& sweep() const { return *m_sweep; }
     // One page about the comparison; no parts while there is nothing to compare.
     [[nodiscard]] ReportPage report() const;
+    [[nodiscard]] std::optional<ReportPage> ownReport() const override { return report(); }
     // For the session: added runs, rows and layouts, the reference, what is on show. What restore() brings back is
     // there as soon as the page is looked at.
-    [[nodiscard]] QVariantMap state() const;
-    void restore(const QVariantMap& state);
+    [[nodiscard]] QVariantMap state() const override;
+    void restore(const QVariantMap& state) override;
     [[nodiscard]] CompareModel& model() { return m_model; }
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
     [[nodiscard]] CompareTimelines& timelines() { return *m_timelines; }
@@ -60,7 +58,6 @@ signals:
     void copyRequested(); // of the open plan, to be changed and compared with it
     void reportRequested();
     void openRequested(); // a plan, by its file
-    void message(const QString& text); // for the status bar
     void applied(); // the current plan has another layout
 
 protected:

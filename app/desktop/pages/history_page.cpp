@@ -39,8 +39,8 @@ constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exporte
 const QList<int> kHistoryWidths{104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136}; // a column each
 } // namespace
 
-HistoryPage::HistoryPage(const Presets& presets, QWidget* parent)
-    : QWidget(parent)
+HistoryPage::HistoryPage(const Presets& presets, std::filesystem::path history)
+    : m_file(std::move(history))
     , m_presets(presets)
     , m_table(new DataTable)
     , m_filter(new ExpressionEdit(tr("Filter")))
@@ -165,9 +165,10 @@ void HistoryPage::showEvent(QShowEvent* event)
     QWidget::showEvent(event);
 }
 
-void HistoryPage::focusFilter()
+bool HistoryPage::focusFilter()
 {
     m_filterBar->focusFilter();
+    return true;
 }
 
 void HistoryPage::refresh(const QString& select)

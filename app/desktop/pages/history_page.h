@@ -2,6 +2,7 @@
 // History mode: every stored run with predicted beside measured; the selected one in detail under the table.
 #pragma once
 
+#include "app/desktop/pages/page.h"
 #include "app/models/history/history_edits.h"
 #include "app/models/history/history_model.h"
 #include "app/models/shared/background.h"
@@ -10,7 +11,6 @@
 #include "core/report/table/table.h"
 
 #include <QUndoStack>
-#include <QWidget>
 
 #include <filesystem>
 
@@ -25,13 +25,11 @@ class ExpressionEdit;
 class FilterBar;
 class HistoryDetail;
 
-class HistoryPage : public QWidget {
+class HistoryPage : public Page {
     Q_OBJECT
 public:
-    // `presets` outlives the page.
-    explicit HistoryPage(const Presets& presets, QWidget* parent = nullptr);
-    // Instead of the user's history.
-    void setHistoryFile(const std::filesystem::path& file) { m_file = file; }
+    // `presets` outlives the page. `history`: instead of the user's, if not empty.
+    explicit HistoryPage(const Presets& presets, std::filesystem::path history = {});
     // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
     void refresh(const QString& select = {});
     // Shows this run: now, or when the page is looked at next (a long run takes a while to read).
@@ -47,13 +45,13 @@ public:
     void readTable(const std::filesystem::path& csv);
     void deleteChosen();
     void recalibrate();
-    void focusFilter();
+    bool focusFilter() override;
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; } // deleting, tags, notes
+    [[nodiscard]] QUndoStack* ownUndo() override { return &m_undo; }
     [[nodiscard]] HistoryDetail& detail() { return *m_detail; }
 
 signals:
     void compareRequested(const QStringList& runs); // their ids
-    void message(const QString& text); // for the status bar
     void calibrationSaved(const QString& stack, const QString& file); // a new preset
 
 protected:

@@ -12,9 +12,8 @@
 
 namespace fourfold::ui {
 
-PlanWorkspace::PlanWorkspace(PlanTabs& plans, QWidget* parent)
-    : QWidget(parent)
-    , m_plans(plans)
+PlanWorkspace::PlanWorkspace(PlanTabs& plans)
+    : m_plans(plans)
     , m_tabs(new QTabBar)
     , m_pages(new QStackedWidget)
 {
@@ -61,6 +60,11 @@ PlanWorkspace::PlanWorkspace(PlanTabs& plans, QWidget* parent)
 PlanPage& PlanWorkspace::current() const
 {
     return *static_cast<PlanPage*>(m_pages->widget(m_plans.currentIndex()));
+}
+
+QWidget& PlanWorkspace::settings()
+{
+    return current();
 }
 
 void PlanWorkspace::insert(int index)

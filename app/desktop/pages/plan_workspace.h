@@ -2,9 +2,8 @@
 // Plan mode: the open plans as tabs, one page each. With a single plan there is no tab bar.
 #pragma once
 
+#include "app/desktop/pages/page.h"
 #include "app/models/plan/plan_tabs.h"
-
-#include <QWidget>
 
 class QStackedWidget;
 class QTabBar;
@@ -13,12 +12,13 @@ namespace fourfold::ui {
 
 class PlanPage;
 
-class PlanWorkspace : public QWidget {
+class PlanWorkspace : public Page {
     Q_OBJECT
 public:
     // `plans` outlives the workspace.
-    explicit PlanWorkspace(PlanTabs& plans, QWidget* parent = nullptr);
+    explicit PlanWorkspace(PlanTabs& plans);
     [[nodiscard]] PlanPage& current() const;
+    [[nodiscard]] QWidget& settings() override; // of the current plan
     [[nodiscard]] QTabBar& tabs() const { return *m_tabs; }
 
 signals:

@@ -26,19 +26,20 @@
 
 namespace fourfold::ui {
 
-RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& live, QWidget* parent)
-    : QWidget(parent)
-    , m_presets(document.presets())
-    , m_controller(controller)
-    , m_live(live)
-    , m_form(new RunForm(document, controller))
+RunsPage::RunsPage(const PageContext& context)
+    : m_presets(context.presets)
+    , m_controller(context.controller)
+    , m_live(context.live)
+    , m_trainer(context.trainer)
+    , m_history(context.history)
+    , m_form(new RunForm(context.plans.current(), context.controller))
     , m_banner(new Banner)
     , m_figures(new FigureStrip)
     , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
     , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
     , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::accent))
     , m_mfu(new LineChart(tr("MFU"), {}, &Theme::accent))
-    , m_details(new RunDetails(live))
+    , m_details(new RunDetails(context.live))
 {
     auto* line = new QFrame;
     line->setProperty("role", "separator");
@@ -54,35 +55,35 @@ RunsPage::RunsPage(PlanDocument& document, RunController& controller, LiveRun& l
     column->setSpacing(0);
     column->addWidget(m_banner);
     column->addLayout(row, 1);
-    connect(&live, &LiveRun::linkChanged, this, &RunsPage::showLink);
+    connect(&m_live, &LiveRun::linkChanged, this, &RunsPage::showLink);
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
-    connect(m_form, &RunForm::stopRequested, &controller, &RunController::stop);
+    connect(m_form, &RunForm::stopRequested, &m_controller, &RunController::stop);
     connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
     connect(m_form, &RunForm::checkRequested, this, &RunsPage::check);
     connect(m_form, &RunForm::sweepRequested, this, &RunsPage::sweep);
-    connect(&controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
-    connect(&controller, &RunController::secretAsked, this,
+    connect(&m_controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
+    connect(&m_controller, &RunController::secretAsked, this,
         [this](const SecretQuestion& question) { m_controller.answerSecret(askSecret(window(), question)); });
-    connect(&controller, &RunController::checked, this, &RunsPage::checked);
+    connect(&m_controller, &RunController::checked, this, &RunsPage::checked);
     connect(&m_details->nodeReport(), &NodeReport::saveRequested, this, &RunsPage::saveNodes);
-    connect(&controller, &RunController::sweepMoved, m_details, &RunDetails::showSweep);
-    connect(&controller, &RunController::sweepEnded, this, &RunsPage::sweepEnded);
-    connect(&controller, &RunController::workChanged, this, [this] {
+    connect(&m_controller, &RunController::sweepMoved, m_details, &RunDetails::showSweep);
+    connect(&m_controller, &RunController::sweepEnded, this, &RunsPage::sweepEnded);
+    connect(&m_controller, &RunController::workChanged, this, [this] {
         if (m_restarting && !m_controller.isRunning()) {
             m_restarting = false;
             begin(*m_last);
         }
     });
-    connect(&controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
+    connect(&m_controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
         if (outcome || outcome.error().code == ProblemCode::cancelled)
             return;
         // Not from inside the controller's turn: the dialog has an event loop of its own.
         QTimer::singleShot(0, this,
             [this, problem = outcome.error()] { showProblem(window(), tr("The run did not start"), problem); });
     });
-    connect(&live, &LiveRun::changed, this, &RunsPage::showFigures);
-    connect(&live, &LiveRun::pointsArrived, this, &RunsPage::showPoints);
+    connect(&m_live, &LiveRun::changed, this, &RunsPage::showFigures);
+    connect(&m_live, &LiveRun::pointsArrived, this, &RunsPage::showPoints);
     showFigures();
     showPoints();
 }

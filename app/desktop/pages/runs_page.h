@@ -2,10 +2,9 @@
 // Runs mode: the assistant at the left; state, live charts and log of the run in the middle.
 #pragma once
 
+#include "app/desktop/pages/page.h"
 #include "app/models/runs/live_run.h"
 #include "app/models/runs/run_setup.h"
-
-#include <QWidget>
 
 #include <array>
 #include <filesystem>
@@ -19,15 +18,11 @@ class LineChart;
 class RunDetails;
 class RunForm;
 
-class RunsPage : public QWidget {
+class RunsPage : public Page {
     Q_OBJECT
 public:
-    // All outlive the page.
-    RunsPage(PlanDocument& document, RunController& controller, LiveRun& live, QWidget* parent = nullptr);
+    explicit RunsPage(const PageContext& context);
     void setDocument(PlanDocument& document); // the plan that the assistant runs; lives until the next call
-    // Instead of the trainer beside this program and the user's history.
-    void setTrainer(const std::filesystem::path& trainer) { m_trainer = trainer; }
-    void setHistoryFile(const std::filesystem::path& file) { m_history = file; }
     [[nodiscard]] RunForm& form() { return *m_form; }
     [[nodiscard]] LineChart& throughputChart() { return *m_throughput; }
     [[nodiscard]] LineChart& mfuChart() { return *m_mfu; }

@@ -51,9 +51,8 @@ QLabel* makeNote(const char* role, QLabel* label = new QLabel)
 }
 } // namespace
 
-SearchPage::SearchPage(PlanTabs& plans, QWidget* parent)
-    : QWidget(parent)
-    , m_plans(plans)
+SearchPage::SearchPage(PlanTabs& plans)
+    : m_plans(plans)
     , m_objective(new QComboBox)
     , m_gpus(new QSpinBox)
     , m_upTo(new QCheckBox(tr("and fewer")))
@@ -254,9 +253,10 @@ void SearchPage::showEvent(QShowEvent* event)
     showPlan();
 }
 
-void SearchPage::focusFilter()
+bool SearchPage::focusFilter()
 {
     m_filterBar->focusFilter();
+    return true;
 }
 
 QVariantMap SearchPage::state() const

@@ -2,13 +2,12 @@
 // Search mode: every layout that the current plan's model, cluster and batch allow, best first.
 #pragma once
 
+#include "app/desktop/pages/page.h"
 #include "app/models/plan/plan_tabs.h"
 #include "app/models/search/cure_finder.h"
 #include "app/models/search/search_service.h"
 
 #include <QElapsedTimer>
-#include <QVariantMap>
-#include <QWidget>
 
 class QCheckBox;
 class QComboBox;
@@ -26,17 +25,17 @@ class FilterBar;
 class NothingFoundView;
 class ParetoScatter;
 
-class SearchPage : public QWidget {
+class SearchPage : public Page {
     Q_OBJECT
 public:
     // `plans` outlives the page.
-    explicit SearchPage(PlanTabs& plans, QWidget* parent = nullptr);
+    explicit SearchPage(PlanTabs& plans);
     // Starts a search of the current plan, or says why it cannot.
     void start();
-    void focusFilter();
+    bool focusFilter() override;
     // For the session: what was asked and what is shown of the answer; restore() after the plans are open.
-    [[nodiscard]] QVariantMap state() const;
-    void restore(const QVariantMap& state);
+    [[nodiscard]] QVariantMap state() const override;
+    void restore(const QVariantMap& state) override;
     [[nodiscard]] ResultsModel& results() { return m_results; }
     [[nodiscard]] SearchService& service() { return m_service; }
     [[nodiscard]] CureFinder& cures() { return m_cures; }
@@ -48,7 +47,6 @@ public:
 signals:
     void applied(); // the plan has another layout
     void compareRequested(const std::vector<fourfold::ResolvedPlan>& plans);
-    void message(const QString& text); // for the status bar
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/window_status.h"
+
+#include "app/models/plan/plan_document.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/text.h"
+
+#include <QCoreApplication>
+#include <QLabel>
+#include <QStatusBar>
+
+namespace fourfold::ui {
+
+WindowStatus::WindowStatus(QStatusBar& bar)
+    : m_evaluated(new QLabel)
+    , m_evidence(new QLabel)
+{
+    auto* version = new QLabel(tr("Fourfold %1").arg(QCoreApplication::applicationVersion()));
+    for (QLabel* label : {m_evaluated, m_evidence, version}) {
+        label->setProperty("role", "muted");
+        label->setContentsMargins(8, 0, 8, 0);
+    }
+    bar.addWidget(m_evaluated);
+    bar.addPermanentWidget(m_evidence);
+    bar.addPermanentWidget(version);
+    bar.setSizeGripEnabled(false);
+}
+
+void WindowStatus::setDocument(PlanDocument& document)
+{
+    disconnect(m_connection);
+    m_connection = connect(&document, &PlanDocument::predictionChanged, this, [this, &document] { show(document); });
+    show(document);
+}
+
+void WindowStatus::show(const PlanDocument& document)
+{
+    if (!document.prediction())
+        return;
+    const Prediction& prediction = *document.prediction();
+    m_evaluated->setText(document.isAnswered()
+            ? tr("Evaluated in %1").arg(duration(document.predictionMilliseconds() / 1e3))
+            : tr("Showing the last valid plan"));
+    m_evidence->setText(
+        QStringLiteral("%1: %2").arg(fromUtf8(prediction.plan.stack.name), evidenceText(prediction.evidence)));
+}
+
+} // namespace fourfold::ui
