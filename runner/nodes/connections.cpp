@@ -17,10 +17,9 @@ std::vector<TargetHost> hosts_of(const Target& target)
 
 std::string connection_to(const TargetHost& host)
 {
-    std::string out = "SSH to " + place_name(host.address, host.user, host.port);
+    std::string out = "SSH to " + place_name(host);
     for (std::size_t i = 0; i < host.jumps.size(); ++i)
-        out += (i == 0 ? ", through " : " and ")
-            + place_name(host.jumps[i].address, host.jumps[i].user, host.jumps[i].port);
+        out += (i == 0 ? ", through " : " and ") + place_name(host.jumps[i]);
     return out + (host.key_file.empty() ? "" : ", with the key " + host.key_file);
 }
 
@@ -35,7 +34,7 @@ std::vector<std::string> session_hosts(const Target& target)
 {
     std::vector<std::string> out;
     for (const TargetHost& host : hosts_of(target))
-        out.push_back(is_here(target) ? "this computer" : place_name(host.address, host.user, host.port));
+        out.push_back(is_here(target) ? "this computer" : place_name(host));
     return out;
 }
 

@@ -82,9 +82,7 @@ std::vector<Node> make_nodes(
         Node node;
         node.index = static_cast<int>(i);
         node.host = hosts[i];
-        node.name = !slurm ? host_name(target, i)
-            : here         ? "this computer"
-                           : place_name(node.host.address, node.host.user, node.host.port);
+        node.name = !slurm ? host_name(target, i) : here ? "this computer" : place_name(node.host);
         node.base_folder = target.base_folder;
         node.group_writable = target.group_writable_folders;
         if (!slurm) // which nodes a job gets is not known yet

@@ -46,19 +46,6 @@ Expected<void> check_environment(const std::map<std::string, std::string>& envir
 
 namespace {
 
-// One list of the limits for reading and writing.
-template <typename Limits, typename Visit>
-void each_limit(Limits& limits, const Visit& visit)
-{
-    visit("stall_s", limits.stall_s);
-    visit("stall_steps", limits.stall_steps);
-    visit("first_step_s", limits.first_step_s);
-    visit("hang_s", limits.hang_s);
-    visit("lease_s", limits.lease_s);
-    visit("collective_s", limits.collective_s);
-    visit("prelude_s", limits.prelude_s);
-}
-
 Expected<std::vector<std::string>> texts_of(const Json& json, const char* key)
 {
     std::vector<std::string> out;
@@ -74,17 +61,18 @@ Expected<std::vector<std::string>> texts_of(const Json& json, const char* key)
 Expected<void> read_node_settings(const Json& json, RunSpec& spec)
 {
     const Json& limits = object_field(json, "limits");
-    each_limit(spec.limits,
-        [&](const char* key, double& value) { value = std::clamp(number_field(limits, key, value), 0.0, 1e9); });
+    for (const RunLimit& limit : kRunLimits) {
+        double& value = spec.limits.*limit.member;
+        value = std::clamp(number_field(limits, limit.key, value), 0.0, 1e9);
+    }
     FOURFOLD_TRY(spec.prelude, texts_of(json, "prelude"));
-    FOURFOLD_TRY(spec.hcas, texts_of(json, "hcas"));
     FOURFOLD_TRY(spec.group_writable, texts_of(json, "group_writable"));
     spec.interface = text_field(json, "interface");
     spec.numa = text_field(json, "numa", "none");
     spec.look_first = flag_field(json, "look_first");
     spec.mixed_gpus = flag_field(json, "mixed_gpus");
     if (const Json& container = object_field(json, "container"); !container.empty()) {
-        spec.container = ContainerSpec{text_field(container, "image"), {}};
+        spec.container = Container{text_field(container, "image"), {}};
         FOURFOLD_TRY(spec.container->binds, texts_of(container, "binds"));
         if (spec.container->image.empty() || spec.container->image[0] == '-')
             return bad("the container has no image");
@@ -97,7 +85,8 @@ Expected<void> read_node_settings(const Json& json, RunSpec& spec)
 Json to_json(const RunSpec& spec)
 {
     Json limits = Json::object();
-    each_limit(spec.limits, [&](const char* key, const double& value) { limits[key] = value; });
+    for (const RunLimit& limit : kRunLimits)
+        limits[limit.key] = spec.limits.*limit.member;
     Json container = nullptr;
     if (spec.container)
         container = {{"image", spec.container->image}, {"binds", spec.container->binds}};
@@ -116,7 +105,7 @@ Json to_json(const RunSpec& spec)
         {"program", spec.program}, {"files", std::move(files)}, {"library_path", spec.library_path},
         {"plan", spec.plan}, {"environment", std::move(environment)}, {"backend", spec.backend},
         {"grace_s", spec.grace_s}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
-        {"container", std::move(container)}, {"interface", spec.interface}, {"hcas", spec.hcas}, {"numa", spec.numa},
+        {"container", std::move(container)}, {"interface", spec.interface}, {"numa", spec.numa},
         {"look_first", spec.look_first}, {"mixed_gpus", spec.mixed_gpus}, {"group_writable", spec.group_writable},
         {"start_facts", spec.start_facts}};
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,18 +29,35 @@ struct RunFile {
 
 // Seconds; 0 switches a limit off where its comment says so.
 struct RunLimits {
-    double stall_s = 60; // stalled without a step for max(stall_s, stall_steps * median step); 0 = never looked at
-    double stall_steps = 10;
-    double first_step_s = 900; // the same before the first step
-    double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
-    double lease_s = 0; // the ranks stop when no client has followed the run for so long; 0 = they go on
-    double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
     double prelude_s = 60;
+    double first_step_s = 900; // as stall_s, before the first step
+    double stall_s = 60; // stalled without a step for max(stall_s, stall_steps * median step); 0 = never
+    double stall_steps = 10;
+    double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
+    double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
+    double lease_s = 0; // the ranks stop when no client has followed the run for so long; 0 = they go on
 };
+// Their keys, and what a target file may ask for.
+struct RunLimit {
+    const char* key;
+    double RunLimits::*member;
+    double least, most;
+};
+inline constexpr double kWeekSeconds = 7 * 86400;
+inline constexpr std::array<RunLimit, 7> kRunLimits{{
+    {"prelude_s", &RunLimits::prelude_s, 1, 3600},
+    {"first_step_s", &RunLimits::first_step_s, 1, kWeekSeconds},
+    {"stall_s", &RunLimits::stall_s, 0, kWeekSeconds},
+    {"stall_steps", &RunLimits::stall_steps, 1, 1e6},
+    {"hang_s", &RunLimits::hang_s, 0, kWeekSeconds},
+    {"collective_s", &RunLimits::collective_s, 0, kWeekSeconds},
+    {"lease_s", &RunLimits::lease_s, 0, 52 * kWeekSeconds},
+}};
 
-struct ContainerSpec {
-    std::string image; // absolute path, "~/..." or a reference
-    std::vector<std::string> binds;
+// An image that the ranks run in, through `apptainer exec` (or `singularity exec`) on the node.
+struct Container {
+    std::string image; // absolute path on the node, "~/...", or docker://, oras://, library://, shub:// reference
+    std::vector<std::string> binds; // "/data" or "/data:/mnt[:ro]"
 };
 
 struct RunSpec {
@@ -58,9 +76,8 @@ struct RunSpec {
     double grace_s = 2; // from asking the ranks to stop to SIGKILL
     RunLimits limits;
     std::vector<std::string> prelude; // shell lines, one command each
-    std::optional<ContainerSpec> container;
+    std::optional<Container> container;
     std::string interface; // empty = the one that carries `address`
-    std::vector<std::string> hcas;
     std::string numa = "none"; // "gpu", "spread", "none"
     bool look_first = false, mixed_gpus = false; // of a Slurm job: its nodes look at themselves before the ranks start
     std::vector<std::string> group_writable; // folders above the node's base folder that their group may write

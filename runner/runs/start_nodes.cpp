@@ -30,17 +30,14 @@ int minor_version(const std::string& glibc) // "2.36" -> 36; -1 when it is not k
 
 void add_settings(RunSpec& spec, const Target& target)
 {
-    spec.limits = {target.stall_s, target.stall_steps, target.first_step_s, target.hang_s, target.lease_s,
-        target.collective_s, target.prelude_timeout_s};
+    spec.limits = target;
     spec.prelude = target.prelude;
-    if (target.container)
-        spec.container = ContainerSpec{target.container->image, target.container->binds};
+    spec.container = target.container;
     spec.interface = target.interface;
     spec.look_first = target.kind == TargetKind::slurm && target.preflight;
     spec.mixed_gpus = target.mixed_gpus;
     spec.group_writable = target.group_writable_folders;
-    spec.hcas = target.hcas;
-    spec.numa = target.numa == NumaBinding::gpu ? "gpu" : target.numa == NumaBinding::spread ? "spread" : "none";
+    spec.numa = target.numa;
 }
 
 // The values that this program has now.

@@ -180,7 +180,7 @@ Expected<SshLine> connect_through(
     if (!way.empty()) {
         const SshPlace last = way.back();
         way.pop_back();
-        const std::string jump_name = "jump host " + place_name(last.address, last.user, last.port);
+        const std::string jump_name = "jump host " + place_name(last);
         FOURFOLD_TRY(SshLine jump, connect_through(way, last, jump_name, by));
         FOURFOLD_TRY(const auto forward,
             SshForward::open(std::move(jump.session), endpoint.host, endpoint.port, jump_name, std::move(jump.route)));
@@ -246,7 +246,7 @@ Expected<SshLine> ssh_connect_to(const ConnectOptions& options, std::stop_token 
 {
     static std::once_flag initialized;
     std::call_once(initialized, [] { ssh_init(); });
-    const SshPlace place{options.host.address, options.host.user, options.host.port, options.host.key_file};
+    const SshPlace& place = options.host;
     auto line = connect_through(options.host.jumps, place, options.name, {options, stop});
     if (!line && stop.stop_requested())
         return Problem{ProblemCode::cancelled, "stopped while connecting", {}, options.name};

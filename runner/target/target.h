@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "runner/protocol/run_spec.h"
 
 #include <map>
 #include <optional>
@@ -22,20 +23,10 @@ struct SshPlace {
     std::string key_file; // empty = agent and default keys
 };
 
-struct TargetHost {
-    std::string address; // as in SshPlace
-    std::string user;
-    int port = 0;
-    std::string key_file;
+struct TargetHost : SshPlace {
     std::string node_address; // numeric data-plane address; empty = the one SSH reached
     int ranks = 0; // ranks on this host; 0 = the plan's GPUs spread evenly
     std::vector<SshPlace> jumps; // hosts on the way, the first one reached first; empty = ssh_config's ProxyJump
-};
-
-// An image that the ranks run in, through `apptainer exec` (or `singularity exec`) on the node.
-struct Container {
-    std::string image; // absolute path on the node, "~/...", or docker://, oras://, library://, shub:// reference
-    std::vector<std::string> binds; // "/data" or "/data:/mnt[:ro]"
 };
 
 // What sbatch is asked for; empty = not said.
@@ -48,9 +39,7 @@ struct SlurmSettings {
     std::vector<std::string> lines; // further options of sbatch: "--mail-type=END"
 };
 
-enum class NumaBinding { gpu, spread, none }; // to the GPU's node, local ranks over nodes in turn, not at all
-
-struct Target {
+struct Target : RunLimits {
     std::string id = "local"; // preset id, file name or "local"
     TargetKind kind = TargetKind::local;
     std::vector<TargetHost> hosts; // one for local; none for Slurm
@@ -69,19 +58,12 @@ struct Target {
     std::vector<std::string> secrets; // names of this program's variables that reach the ranks and are stored nowhere
     std::string interface; // on whose address the ranks meet; empty = the one that carries the node's address
     std::vector<std::string> hcas; // InfiniBand adapters for NCCL, "mlx5_0"; empty = NCCL's choice
-    NumaBinding numa = NumaBinding::gpu;
+    std::string numa = "gpu"; // ranks are bound to the GPU's node, local ranks to nodes in turn ("spread"), or "none"
     std::string host_order = "given"; // order in which hosts take ranks: "given" or "name" (natural order)
     bool mixed_gpus = false; // GPU models may differ between the ranks
     bool preflight = true; // probe the nodes before each run
     std::string upload = "auto"; // "parallel", "chain" (from node to node), or by size
     double events_gib = 2; // of a run's events that are stored on this computer; 0 = all of them
-    double prelude_timeout_s = 60;
-    double stall_s = 60; // a run is stalled without a step for max(stall_s, stall_steps * median step); 0 = never
-    double stall_steps = 10;
-    double first_step_s = 900; // the same before the first step
-    double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
-    double lease_s = 0; // ranks stop when no client has followed the run for so long; 0 = they go on
-    double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
     std::optional<SlurmSettings> slurm; // with kind slurm
 };
 
@@ -93,7 +75,7 @@ Json to_json(const Target& target);
 
 // "user@host:2222" as the user writes it; "this computer" for a local target.
 std::string host_name(const Target& target, std::size_t host);
-std::string place_name(const std::string& address, const std::string& user, int port);
+std::string place_name(const SshPlace& place);
 std::string_view name(TargetKind kind);
 // Ranks of each host (of each node of a Slurm job): hosts take consecutive ranks in their order. Fails when `gpus`
 // cannot be spread as asked.

@@ -113,7 +113,7 @@ Expected<void> check_place(const SshPlace& place, const std::string& where)
 
 Expected<void> check_host(const TargetHost& host, const std::string& where)
 {
-    FOURFOLD_CHECK(check_place({host.address, host.user, host.port, host.key_file}, where));
+    FOURFOLD_CHECK(check_place(host, where));
     if (host.ranks < 0)
         return bad_host(where, "ranks must not be negative");
     if (!host.node_address.empty()) {
@@ -156,16 +156,6 @@ Expected<SshPlace> place_from_text(const std::string& text, const std::string& w
     return place;
 }
 
-TargetHost host_at(const SshPlace& place)
-{
-    TargetHost host;
-    host.address = place.address;
-    host.user = place.user;
-    host.port = place.port;
-    host.key_file = place.key_file;
-    return host;
-}
-
 bool before_by_name(const std::string& a, const std::string& b)
 {
     std::size_t i = 0, j = 0;
@@ -200,11 +190,12 @@ std::string_view name(TargetKind kind)
     return kind == TargetKind::local ? "local" : kind == TargetKind::ssh ? "ssh" : "slurm";
 }
 
-std::string place_name(const std::string& address, const std::string& user, int port)
+std::string place_name(const SshPlace& place)
 {
-    const bool v6 = address.find(':') != std::string::npos;
-    const std::string name = (user.empty() ? "" : user + "@") + (v6 && port ? "[" + address + "]" : address);
-    return port ? name + ":" + std::to_string(port) : name;
+    const bool v6 = place.address.find(':') != std::string::npos;
+    const std::string name
+        = (place.user.empty() ? "" : place.user + "@") + (v6 && place.port ? "[" + place.address + "]" : place.address);
+    return place.port ? name + ":" + std::to_string(place.port) : name;
 }
 
 std::string host_name(const Target& target, std::size_t host)
@@ -214,7 +205,7 @@ std::string host_name(const Target& target, std::size_t host)
     if (target.kind == TargetKind::slurm)
         return "Slurm node " + std::to_string(host);
     const TargetHost& at = target.hosts[host];
-    return place_name(at.address, at.user, at.port);
+    return place_name(at);
 }
 
 Expected<std::vector<int>> ranks_of_hosts(const Target& target, int gpus)

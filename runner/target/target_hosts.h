@@ -16,7 +16,6 @@ Expected<std::vector<std::string>> expand_ranges(const std::string& text, const 
 std::vector<std::string> split_hosts(const std::string& text);
 // "[user@]host[:port]"; an IPv6 address stands in brackets.
 Expected<SshPlace> place_from_text(const std::string& text, const std::string& where);
-TargetHost host_at(const SshPlace& place);
 
 // Names reach SSH libraries, configuration patterns and messages: only characters that mean nothing to any of them.
 Expected<void> check_place(const SshPlace& place, const std::string& where);

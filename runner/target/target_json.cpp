@@ -2,8 +2,8 @@
 // Target files: read strictly (a misspelt key is an error), written completely.
 #include "core/base/text.h"
 #include "runner/protocol/message.h"
-#include "runner/protocol/run_spec.h"
 #include "runner/protocol/slurm_time.h"
+#include "runner/target/target_fields.h"
 #include "runner/target/target_hosts.h"
 
 #include <algorithm>
@@ -18,126 +18,61 @@ Problem bad(const std::string& where, std::string message, std::string hint = {}
     return {ProblemCode::bad_input, std::move(message), std::move(hint), where};
 }
 
-// Reads the keys of one object; the first thing that is wrong is kept, and a key that nobody asked for is wrong too.
-class Fields {
-public:
-    Fields(const Json& json, std::string where, std::string prefix = {})
-        : json_(json)
-        , where_(std::move(where))
-        , prefix_(std::move(prefix))
-    {
-        if (!json.is_object())
-            complain(prefix_.empty() ? "a target must be an object" : prefix_ + " must be an object");
-    }
-
-    const Json* find(const char* key)
-    {
-        known_.emplace_back(key);
-        return json_.is_object() && json_.contains(key) && !json_[key].is_null() ? &json_[key] : nullptr;
-    }
-    void text(const char* key, std::string& out)
-    {
-        if (const Json* value = find(key)) {
-            if (!value->is_string() || value->get_ref<const std::string&>().find('\0') != std::string::npos)
-                complain(prefix_ + key + " must be text");
-            else
-                out = value->get<std::string>();
-        }
-    }
-    void choice(const char* key, std::string& out, const std::vector<std::string>& choices)
-    {
-        text(key, out);
-        if (std::find(choices.begin(), choices.end(), out) == choices.end())
-            complain(prefix_ + key + " " + in_quotes(out) + " is not known", "expected " + joined(choices, " or "));
-    }
-    void number(const char* key, double& out, double minimum, double maximum)
-    {
-        if (const Json* value = find(key)) {
-            if (!value->is_number() || !(value->get<double>() >= minimum && value->get<double>() <= maximum))
-                complain(prefix_ + key + " must be a number from " + shown(minimum) + " to " + shown(maximum));
-            else
-                out = value->get<double>();
-        }
-    }
-    void integer(const char* key, int& out, int minimum, int maximum)
-    {
-        if (const Json* value = find(key)) {
-            if (!value->is_number_integer() || value->get<int64_t>() < minimum || value->get<int64_t>() > maximum)
-                complain(prefix_ + key + " must be a whole number from " + std::to_string(minimum) + " to "
-                    + std::to_string(maximum));
-            else
-                out = value->get<int>();
-        }
-    }
-    void flag(const char* key, bool& out)
-    {
-        if (const Json* value = find(key)) {
-            if (!value->is_boolean())
-                complain(prefix_ + key + " must be true or false");
-            else
-                out = value->get<bool>();
-        }
-    }
-    // A list of texts; one text alone counts as a list of one.
-    void texts(const char* key, std::vector<std::string>& out)
-    {
-        const Json* value = find(key);
-        if (!value)
-            return;
-        const Json list = value->is_string() ? Json::array({*value}) : *value;
-        if (!list.is_array()
-            || !std::all_of(list.begin(), list.end(), [](const Json& item) { return item.is_string(); }))
-            return complain(prefix_ + key + " must be a list of texts");
-        out = list.get<std::vector<std::string>>();
-    }
-    void complain(std::string message, std::string hint = {})
-    {
-        if (!problem_)
-            problem_ = bad(where_, std::move(message), std::move(hint));
-    }
-    void take(Expected<void> result)
-    {
-        if (!result && !problem_)
-            problem_ = result.error();
-    }
-    [[nodiscard]] const std::string& where() const { return where_; }
-    [[nodiscard]] std::string at(const std::string& key) const { return prefix_ + key; }
-
-    Expected<void> done()
-    {
-        if (problem_)
-            return *problem_;
-        for (const auto& [key, value] : json_.items()) {
-            if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
-                const auto near = nearest_words(key, known_, 1);
-                return bad(where_, "the key " + in_quotes(prefix_ + key) + " is not known",
-                    (near.empty() ? "" : "did you mean " + near.front() + "? ") + std::string("expected one of ")
-                        + joined(known_, ", "));
-            }
-        }
-        return {};
-    }
-
-private:
-    static std::string shown(double number)
-    {
-        char text[32];
-        std::snprintf(text, sizeof text, "%g", number);
-        return text;
-    }
-
-    const Json& json_;
-    std::string where_, prefix_;
-    std::vector<std::string> known_;
-    std::optional<Problem> problem_;
+const std::vector<FieldOf<SshPlace>> kPlaceKeys{
+    {"address", &SshPlace::address},
+    {"user", &SshPlace::user},
+    {"port", FieldOf<SshPlace>::Whole{&SshPlace::port, 0, 65535}},
+    {"key_file", &SshPlace::key_file},
+};
+const std::vector<FieldOf<TargetHost>> kHostKeys{
+    {"node_address", &TargetHost::node_address},
+    {"ranks", FieldOf<TargetHost>::Whole{&TargetHost::ranks, 0, 4096}},
+};
+const std::vector<FieldOf<Container>> kContainerKeys{{"image", &Container::image}, {"binds", &Container::binds}};
+const std::vector<FieldOf<SlurmSettings>> kSlurmKeys{
+    {"nodes", FieldOf<SlurmSettings>::Whole{&SlurmSettings::nodes, 0, 65536}},
+    {"ranks_per_node", FieldOf<SlurmSettings>::Whole{&SlurmSettings::ranks_per_node, 0, 4096}},
+    {"partition", &SlurmSettings::partition},
+    {"account", &SlurmSettings::account},
+    {"qos", &SlurmSettings::qos},
+    {"time", &SlurmSettings::time},
+    {"gres", &SlurmSettings::gres},
+    {"constraint", &SlurmSettings::constraint},
+    {"reservation", &SlurmSettings::reservation},
+    {"requeue", &SlurmSettings::requeue},
+    {"lines", &SlurmSettings::lines},
+};
+using TargetField = FieldOf<Target>;
+const std::vector<TargetField> kFolderKeys{
+    {"base_folder", &Target::base_folder},
+    {"group_writable_folders", &Target::group_writable_folders},
+    {"backend", TargetField::Choice{&Target::backend, {"", "gloo", "nccl"}}},
+    {"prelude", &Target::prelude},
+};
+const std::vector<TargetField> kNodeKeys{
+    {"secrets", &Target::secrets},
+    {"interface", &Target::interface},
+    {"hcas", &Target::hcas},
+    {"numa", TargetField::Choice{&Target::numa, {"gpu", "spread", "none"}}},
+    {"host_order", TargetField::Choice{&Target::host_order, {"given", "name"}}},
+    {"mixed_gpus", &Target::mixed_gpus},
+    {"preflight", &Target::preflight},
+    {"reuse_files", &Target::reuse_files},
+    {"upload", TargetField::Choice{&Target::upload, {"auto", "parallel", "chain"}}},
+    {"events_gib", TargetField::Number{&Target::events_gib, 0, 1e6}},
 };
 
-void read_place(Fields& fields, std::string& address, std::string& user, int& port, std::string& key_file)
+std::vector<TargetField> timeout_keys()
 {
-    fields.text("address", address);
-    fields.text("user", user);
-    fields.integer("port", port, 0, 65535);
-    fields.text("key_file", key_file);
+    std::vector<TargetField> keys{
+        {"connect_s", TargetField::Number{&Target::connect_timeout_s, 0.1, 600}},
+        {"link_s", TargetField::Number{&Target::link_s, 2, 600}},
+        {"reconnect_s", TargetField::Number{&Target::reconnect_s, 0, kWeekSeconds}},
+        {"stop_grace_s", TargetField::Number{&Target::stop_grace_s, 0, 600}},
+    };
+    for (const RunLimit& limit : kRunLimits)
+        keys.push_back({limit.key, TargetField::Number{limit.member, limit.least, limit.most}});
+    return keys;
 }
 
 Expected<std::vector<SshPlace>> places_from_json(const Json& json, const std::string& where)
@@ -151,8 +86,8 @@ Expected<std::vector<SshPlace>> places_from_json(const Json& json, const std::st
             continue;
         }
         SshPlace place;
-        Fields fields(item, where, "jump.");
-        read_place(fields, place.address, place.user, place.port, place.key_file);
+        TargetFields fields(item, where, "jump.");
+        read_keys(fields, kPlaceKeys, place);
         FOURFOLD_CHECK(fields.done());
         FOURFOLD_CHECK(check_place(place, where));
         out.push_back(std::move(place));
@@ -168,17 +103,16 @@ Expected<std::vector<TargetHost>> hosts_from_json(const Json& json, const std::s
         FOURFOLD_TRY(const auto names, expand_ranges(json.get<std::string>(), where));
         for (const std::string& name : names) {
             FOURFOLD_TRY(const SshPlace place, place_from_text(name, where));
-            out.push_back(host_at(place));
+            out.push_back({place});
         }
         return out;
     }
     if (!json.is_object())
         return bad(where, "a host must be an object or text like \"user@host:22\"");
     TargetHost host;
-    Fields fields(json, where);
-    read_place(fields, host.address, host.user, host.port, host.key_file);
-    fields.text("node_address", host.node_address);
-    fields.integer("ranks", host.ranks, 0, 4096);
+    TargetFields fields(json, where);
+    read_keys<SshPlace>(fields, kPlaceKeys, host);
+    read_keys(fields, kHostKeys, host);
     const Json* jump = fields.find("jump");
     FOURFOLD_CHECK(fields.done());
     if (jump) {
@@ -204,7 +138,7 @@ bool is_safe_path(const std::string& path, bool home_allowed)
         && path.find("..") == std::string::npos;
 }
 
-void read_container(Fields& fields, Target& target)
+void read_container(TargetFields& fields, Target& target)
 {
     const Json* json = fields.find("container");
     if (!json)
@@ -213,9 +147,8 @@ void read_container(Fields& fields, Target& target)
     if (json->is_string()) {
         container.image = json->get<std::string>();
     } else {
-        Fields inner(*json, fields.where(), "container.");
-        inner.text("image", container.image);
-        inner.texts("binds", container.binds);
+        TargetFields inner(*json, fields.where(), "container.");
+        read_keys(inner, kContainerKeys, container);
         fields.take(inner.done());
     }
     const std::size_t scheme = container.image.find("://");
@@ -235,7 +168,7 @@ void read_container(Fields& fields, Target& target)
     target.container = std::move(container);
 }
 
-void read_timeouts(Fields& fields, Target& target)
+void read_timeouts(TargetFields& fields, Target& target)
 {
     // The first two also stand at the top, where older files have them.
     fields.number("connect_timeout_s", target.connect_timeout_s, 0.1, 600);
@@ -243,19 +176,8 @@ void read_timeouts(Fields& fields, Target& target)
     const Json* json = fields.find("timeouts");
     if (!json)
         return;
-    constexpr double kWeek = 7 * 86400;
-    Fields inner(*json, fields.where(), "timeouts.");
-    inner.number("connect_s", target.connect_timeout_s, 0.1, 600);
-    inner.number("link_s", target.link_s, 2, 600);
-    inner.number("reconnect_s", target.reconnect_s, 0, kWeek);
-    inner.number("stop_grace_s", target.stop_grace_s, 0, 600);
-    inner.number("prelude_s", target.prelude_timeout_s, 1, 3600);
-    inner.number("first_step_s", target.first_step_s, 1, kWeek);
-    inner.number("stall_s", target.stall_s, 0, kWeek);
-    inner.number("stall_steps", target.stall_steps, 1, 1e6);
-    inner.number("hang_s", target.hang_s, 0, kWeek);
-    inner.number("collective_s", target.collective_s, 0, kWeek);
-    inner.number("lease_s", target.lease_s, 0, 52 * kWeek);
+    TargetFields inner(*json, fields.where(), "timeouts.");
+    read_keys(inner, timeout_keys(), target);
     fields.take(inner.done());
 }
 
@@ -279,7 +201,7 @@ bool is_time_limit(const std::string& text)
 Expected<void> read_slurm(const Json& json, const std::string& where, Target& target)
 {
     SlurmSettings slurm;
-    Fields fields(json, where, "slurm.");
+    TargetFields fields(json, where, "slurm.");
     const Json* login = fields.find("login");
     if (login) {
         FOURFOLD_TRY(const auto hosts, hosts_from_json(*login, where + ": slurm.login"));
@@ -287,20 +209,19 @@ Expected<void> read_slurm(const Json& json, const std::string& where, Target& ta
             return bad(where, "slurm.login must be one host");
         slurm.login = hosts.front();
     }
-    fields.integer("nodes", slurm.nodes, 0, 65536);
-    fields.integer("ranks_per_node", slurm.ranks_per_node, 0, 4096);
-    for (const auto& [key, out] : {std::pair("partition", &slurm.partition), std::pair("account", &slurm.account),
-             std::pair("qos", &slurm.qos), std::pair("time", &slurm.time), std::pair("gres", &slurm.gres),
-             std::pair("constraint", &slurm.constraint), std::pair("reservation", &slurm.reservation)}) {
-        fields.text(key, *out);
-        if (out->size() > 256 || out->starts_with('-') || !consists_of(*out, "_.,:+-=&|[]*()/@"))
-            fields.complain(fields.at(key) + " " + in_quotes(*out) + " holds characters that sbatch does not expect");
+    read_keys(fields, kSlurmKeys, slurm);
+    for (const FieldOf<SlurmSettings>& key : kSlurmKeys) {
+        const auto* const member = std::get_if<std::string SlurmSettings::*>(&key.value);
+        if (!member)
+            continue;
+        const std::string& text = slurm.**member;
+        if (text.size() > 256 || text.starts_with('-') || !consists_of(text, "_.,:+-=&|[]*()/@"))
+            fields.complain(
+                fields.at(key.name) + " " + in_quotes(text) + " holds characters that sbatch does not expect");
     }
     if (!is_time_limit(slurm.time))
         fields.complain("slurm.time " + in_quotes(slurm.time) + " is no time limit",
             "minutes, hours:minutes:seconds or days-hours, as in \"90\", \"1:30:00\" or \"2-12\"");
-    fields.flag("requeue", slurm.requeue);
-    fields.texts("lines", slurm.lines);
     for (const std::string& line : slurm.lines) {
         if (!is_allowed_line(line))
             fields.complain("slurm.lines: " + in_quotes(line) + " is not allowed",
@@ -311,7 +232,7 @@ Expected<void> read_slurm(const Json& json, const std::string& where, Target& ta
     return {};
 }
 
-void read_environment(Fields& fields, Target& target)
+void read_environment(TargetFields& fields, Target& target)
 {
     for (const char* key : {"environment", "env"}) {
         const Json* json = fields.find(key);
@@ -329,80 +250,55 @@ void read_environment(Fields& fields, Target& target)
         }
     }
     fields.take(check_environment(target.environment, fields.where() + ": environment"));
-    fields.texts("secrets", target.secrets);
     std::map<std::string, std::string> names;
     for (const std::string& secret : target.secrets)
         names[secret];
     fields.take(check_environment(names, fields.where() + ": secrets"));
 }
 
-void read_node_settings(Fields& fields, Target& target)
+void read_node_settings(TargetFields& fields, Target& target)
 {
-    fields.text("base_folder", target.base_folder);
+    read_keys(fields, kFolderKeys, target);
     if (!target.base_folder.empty() && !is_safe_path(target.base_folder, true))
         fields.complain("base_folder " + in_quotes(target.base_folder) + " cannot be used",
             "begin it with / or ~/ and use letters, digits, '/', '_', '.' and '-' only");
-    fields.texts("group_writable_folders", target.group_writable_folders);
     for (std::string& folder : target.group_writable_folders) {
         folder.erase(folder.find_last_not_of('/') + 1);
         if (folder.empty() || !is_safe_path(folder, false))
             fields.complain("group_writable_folders: " + in_quotes(folder) + " cannot be used",
                 "an absolute path as in the message that asks for it, like \"/project/lab\"");
     }
-    fields.choice("backend", target.backend, {"", "gloo", "nccl"});
-    fields.texts("prelude", target.prelude);
     for (const std::string& line : target.prelude) {
         if (line.size() > 4096 || line.find_first_of("\n\r") != std::string::npos)
             fields.complain("prelude: a line is over 4096 bytes or holds a line break", "one command an entry");
     }
     read_container(fields, target);
-    fields.text("interface", target.interface);
+    read_keys(fields, kNodeKeys, target);
     if (target.interface.size() > 64 || !consists_of(target.interface, "_.,:^=-"))
         fields.complain("interface " + in_quotes(target.interface) + " is not a name of a network interface");
-    fields.texts("hcas", target.hcas);
     for (const std::string& hca : target.hcas) {
         if (hca.empty() || hca.size() > 64 || !consists_of(hca, "_.:-"))
             fields.complain(
                 "hcas: " + in_quotes(hca) + " is not a name of an adapter", "as in \"mlx5_0\" or \"mlx5_0:1\"");
     }
-    std::string numa = target.numa == NumaBinding::gpu ? "gpu" : "none";
-    fields.choice("numa", numa, {"gpu", "spread", "none"});
-    target.numa = numa == "gpu" ? NumaBinding::gpu : numa == "spread" ? NumaBinding::spread : NumaBinding::none;
-    fields.choice("host_order", target.host_order, {"given", "name"});
-    fields.flag("mixed_gpus", target.mixed_gpus);
-    fields.flag("preflight", target.preflight);
-    fields.flag("reuse_files", target.reuse_files);
-    fields.choice("upload", target.upload, {"auto", "parallel", "chain"});
-    fields.number("events_gib", target.events_gib, 0, 1e6);
 }
 
-Json to_json(const SshPlace& place)
+Json host_json(const TargetHost& host)
 {
-    return {{"address", place.address}, {"user", place.user}, {"port", place.port}, {"key_file", place.key_file}};
-}
-
-Json to_json(const TargetHost& host)
-{
-    Json jumps = Json::array();
+    Json out, jumps = Json::array();
+    write_keys<SshPlace>(out, kPlaceKeys, host);
+    write_keys(out, kHostKeys, host);
     for (const SshPlace& jump : host.jumps)
-        jumps.push_back(to_json(jump));
-    return {{"address", host.address}, {"user", host.user}, {"port", host.port}, {"key_file", host.key_file},
-        {"node_address", host.node_address}, {"ranks", host.ranks}, {"jump", std::move(jumps)}};
-}
-
-Json to_json(const SlurmSettings& slurm)
-{
-    return {{"login", slurm.login ? to_json(*slurm.login) : Json(nullptr)}, {"nodes", slurm.nodes},
-        {"ranks_per_node", slurm.ranks_per_node}, {"partition", slurm.partition}, {"account", slurm.account},
-        {"qos", slurm.qos}, {"time", slurm.time}, {"gres", slurm.gres}, {"constraint", slurm.constraint},
-        {"reservation", slurm.reservation}, {"requeue", slurm.requeue}, {"lines", slurm.lines}};
+        write_keys(jumps.emplace_back(), kPlaceKeys, jump);
+    out["jump"] = std::move(jumps);
+    return out;
 }
 
 } // namespace
 
 Expected<Target> target_from_json(const Json& json, const std::string& where)
 {
-    Fields fields(json, where);
+    TargetFields fields(json, where);
     if (const Json* version = fields.find("fourfold_target"); version && *version != 1)
         fields.complain("fourfold_target must be 1", "use the version of Fourfold that wrote the file");
     Target target;
@@ -458,31 +354,22 @@ Json to_json(const Target& target)
 {
     Json hosts = Json::array();
     for (const TargetHost& host : target.hosts)
-        hosts.push_back(to_json(host));
-    Json environment = Json::object();
+        hosts.push_back(host_json(host));
+    Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", std::string(name(target.kind))},
+        {"hosts", std::move(hosts)}};
+    write_keys(out, kFolderKeys, target);
+    if (target.container)
+        write_keys(out["container"], kContainerKeys, *target.container);
+    Json& environment = out["environment"] = Json::object();
     for (const auto& [key, value] : target.environment)
         environment[key] = value;
-    Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", std::string(name(target.kind))},
-        {"hosts", std::move(hosts)}, {"base_folder", target.base_folder},
-        {"group_writable_folders", target.group_writable_folders}, {"backend", target.backend},
-        {"prelude", target.prelude}};
-    if (target.container)
-        out["container"] = {{"image", target.container->image}, {"binds", target.container->binds}};
-    out.update(Json{{"environment", std::move(environment)}, {"secrets", target.secrets},
-        {"interface", target.interface}, {"hcas", target.hcas},
-        {"numa",
-            target.numa == NumaBinding::gpu          ? "gpu"
-                : target.numa == NumaBinding::spread ? "spread"
-                                                     : "none"},
-        {"host_order", target.host_order}, {"mixed_gpus", target.mixed_gpus}, {"preflight", target.preflight},
-        {"reuse_files", target.reuse_files}, {"upload", target.upload}, {"events_gib", target.events_gib},
-        {"timeouts",
-            {{"connect_s", target.connect_timeout_s}, {"link_s", target.link_s}, {"reconnect_s", target.reconnect_s},
-                {"stop_grace_s", target.stop_grace_s}, {"prelude_s", target.prelude_timeout_s},
-                {"first_step_s", target.first_step_s}, {"stall_s", target.stall_s}, {"stall_steps", target.stall_steps},
-                {"hang_s", target.hang_s}, {"collective_s", target.collective_s}, {"lease_s", target.lease_s}}}});
-    if (target.slurm)
-        out["slurm"] = to_json(*target.slurm);
+    write_keys(out, kNodeKeys, target);
+    write_keys(out["timeouts"], timeout_keys(), target);
+    if (target.slurm) {
+        Json& slurm = out["slurm"] = Json::object();
+        slurm["login"] = target.slurm->login ? host_json(*target.slurm->login) : Json(nullptr);
+        write_keys(slurm, kSlurmKeys, *target.slurm);
+    }
     return out;
 }
 

@@ -113,8 +113,8 @@ TEST(ProxyCommands, WhatLibsshMakesOfProxyJump)
     const auto jumps = jumps_of_proxy_command("ssh -l me -p 2222 -J a@h2:23,h3 -W '[%h]:%p' h1");
     ASSERT_TRUE(jumps);
     ASSERT_EQ(jumps->size(), 3u);
-    EXPECT_EQ(place_name((*jumps)[0].address, (*jumps)[0].user, (*jumps)[0].port), "me@h1:2222");
-    EXPECT_EQ(place_name((*jumps)[1].address, (*jumps)[1].user, (*jumps)[1].port), "a@h2:23");
+    EXPECT_EQ(place_name((*jumps)[0]), "me@h1:2222");
+    EXPECT_EQ(place_name((*jumps)[1]), "a@h2:23");
     EXPECT_EQ((*jumps)[2].address, "h3");
     for (const char* other : {"nc %h %p", "ssh -W %h:%p jump", "ssh -o X=y -W '[%h]:%p' h", "ssh -W '[%h]:%p' h; id"})
         EXPECT_FALSE(jumps_of_proxy_command(other)) << other;

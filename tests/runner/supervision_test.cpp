@@ -151,7 +151,7 @@ TEST_F(Supervision, ThePreludesEnvironmentReachesTheRanks)
         std::string::npos)
         << refused.error().line();
     asked.target.prelude = {"sleep 600"};
-    asked.target.prelude_timeout_s = 1;
+    asked.target.prelude_s = 1;
     const auto late = launch(asked, observer, {});
     ASSERT_FALSE(late);
     EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();
@@ -182,7 +182,7 @@ TEST_F(Supervision, WhatAPreludeLeavesRunningLastsAsLongAsTheRun)
     asked.target.prelude = {"sleep 3601.25 &", "setsid nohup sleep 3602.25 >/dev/null 2>&1 &",
         "env -i setsid sleep 3603.25 & export FAKE_NOTE=after",
         "(while sleep 0.05; do echo tick; echo tick >> " + log + "; done) &", "export SSH_AUTH_SOCK=/of/the/prelude"};
-    asked.target.prelude_timeout_s = 60;
+    asked.target.prelude_s = 60;
     const auto ticks = [&] {
         const auto text = read_text_file(log);
         return text ? std::count(text->begin(), text->end(), '\n') : 0;
@@ -224,7 +224,7 @@ TEST_F(Supervision, NothingOfAFailedPreludeRunsOn)
     ASSERT_FALSE(failed);
     EXPECT_NE(failed.error().line().find("line 2 ended with status 1"), std::string::npos) << failed.error().line();
     asked.target.prelude = {"setsid sleep 3606.25 & sleep 3607.25"};
-    asked.target.prelude_timeout_s = 1;
+    asked.target.prelude_s = 1;
     const auto late = launch(asked, observer, {});
     ASSERT_FALSE(late);
     EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();

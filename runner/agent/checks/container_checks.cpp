@@ -34,9 +34,7 @@ Json container_findings(const std::string& image, bool prelude, const Environmen
             "neither apptainer nor singularity is in the PATH of the node",
             prelude ? "before the prelude, which may bring one" : "PATH of the session",
             "install Apptainer, load its module in prelude, or leave container out"));
-    const auto home = environment.find("HOME");
-    const std::string file
-        = image.starts_with("~/") && home != environment.end() ? home->second + image.substr(1) : image;
+    const std::string file = at_home(image, environment);
     if (!file.starts_with('/'))
         return out; // a reference
     if (access(file.c_str(), R_OK) != 0)

@@ -26,13 +26,13 @@ std::string program_in(const std::string& path, const std::vector<const char*>& 
     return {};
 }
 
+} // namespace
+
 std::string at_home(const std::string& path, const Environment& environment)
 {
     const auto home = environment.find("HOME");
     return path.starts_with("~/") && home != environment.end() ? home->second + path.substr(1) : path;
 }
-
-} // namespace
 
 std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& place,
     const std::filesystem::path& folder, const Rendezvous& rendezvous, const Environment& before, std::size_t cores)
@@ -44,12 +44,6 @@ std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& 
     if (!interface.empty()) {
         variables["NCCL_SOCKET_IFNAME"] = interface;
         variables["GLOO_SOCKET_IFNAME"] = interface;
-    }
-    if (!spec.hcas.empty()) {
-        std::string all;
-        for (const std::string& hca : spec.hcas)
-            all += (all.empty() ? "" : ",") + hca;
-        variables["NCCL_IB_HCA"] = all;
     }
     variables.try_emplace("CUDA_DEVICE_ORDER", "PCI_BUS_ID"); // the same order as ours for NUMA nodes
     if (spec.limits.collective_s > 0)
