@@ -233,11 +233,6 @@ bool MainWindow::openPlan(const std::filesystem::path& file)
     return m_files->open(file);
 }
 
-bool MainWindow::savePlan()
-{
-    return m_files->save();
-}
-
 bool MainWindow::savePlanAs(const std::filesystem::path& file)
 {
     return m_files->saveAs(file);
@@ -397,7 +392,7 @@ void MainWindow::openStartPlan()
     if (restored > 0) {
         m_journal->flush(); // they are this program's to lose now
         m_banner->say(Tone::warning,
-            tr("Fourfold did not end in order the last time. %1 with unsaved changes %2 restored.")
+            tr("Fourfold was not closed properly last time. %1 with unsaved changes %2 restored.")
                 .arg(counted(restored, tr("plan")), restored == 1 ? tr("was") : tr("were")));
     }
 }

@@ -50,7 +50,6 @@ public:
     void openStartPlan();
     bool openPlan(const std::filesystem::path& file); // in a tab; false: the file is unusable, which was said
     void openFile(const std::filesystem::path& file); // whatever can be dropped on the window; what cannot is said
-    bool savePlan();
     bool savePlanAs(const std::filesystem::path& file);
     bool importModel(const std::filesystem::path& config);
     void showPage(const QString& id); // of pageList(); any other changes nothing

@@ -127,14 +127,6 @@ void PlanFiles::openExample(const QString& id)
     showUntitled(presetPlan(m_plans.presets(), id.toStdString()), tr("The example cannot be opened"));
 }
 
-bool PlanFiles::openDocument(Json document, const QString& what)
-{
-    Expected<Plan> plan = plan_from_json(std::move(document), {});
-    const bool usable = plan.has_value();
-    showUntitled(std::move(plan), tr("%1 cannot be opened").arg(what));
-    return usable;
-}
-
 void PlanFiles::showUntitled(Expected<Plan> plan, const QString& problemTitle)
 {
     if (plan)

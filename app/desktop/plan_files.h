@@ -27,7 +27,6 @@ public:
     void openExample(const QString& id);
     // False: the file is unusable, which was said. A plan that is open already is shown.
     bool open(const std::filesystem::path& file);
-    bool openDocument(Json document, const QString& what); // an untitled plan from elsewhere
     bool save();
     bool saveAs(const std::filesystem::path& file);
     bool importModel(const std::filesystem::path& config);

@@ -70,7 +70,7 @@ TEST_F(Guide, ListsItsChaptersAndPrintsOne)
 TEST_F(Guide, NamesTheNearestOfAnUnknownChapter)
 {
     expect_problem(fourfold({"guide", "serach"}), 2, "did you mean 3 Search");
-    expect_problem(fourfold({"guide", "99"}), 2, "is no chapter of the guide");
+    expect_problem(fourfold({"guide", "99"}), 2, "is not a chapter of the guide");
     expect_problem(fourfold({"guide", "the"}), 2, "means several chapters");
 }
 

@@ -245,7 +245,7 @@ TEST_F(Run, FromTheLastGoodNeedsACheckpointToLoad)
 {
     const Output output = fourfold({"run", tiny_plan(), "--from-last-good"});
     EXPECT_EQ(output.status, 2);
-    EXPECT_THAT(output.err, HasSubstr("--from-last-good: there is no checkpoint to go on from"));
+    EXPECT_THAT(output.err, HasSubstr("--from-last-good: there is no checkpoint to continue from"));
     EXPECT_EQ(lines_of(output.err).size(), 1u) << output.err;
 }
 

@@ -88,7 +88,7 @@ void add_gc(Cli& cli)
     command->add_flag("--dry-run", options->dry_run, "say what would be removed");
     command->add_flag("--end-processes", options->end_processes,
         "end what lives without a run: its folder is gone, it has ended, or its agent is gone");
-    command->add_flag("--json", options->json, "print one object a host");
+    command->add_flag("--json", options->json, "print one object per host");
     add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return gc(*options); }; });
 }

@@ -108,7 +108,7 @@ Expected<const Chapter*> chapter_called(const std::vector<Chapter>& chapters, co
     }
     if (!near.empty())
         hint = "did you mean " + joined(near, " or ") + "? " + hint;
-    return Problem{ProblemCode::bad_input, "is no chapter of the guide", hint, in_quotes(asked)};
+    return Problem{ProblemCode::bad_input, "is not a chapter of the guide", hint, in_quotes(asked)};
 }
 
 // --- Markdown as text

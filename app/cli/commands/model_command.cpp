@@ -38,7 +38,7 @@ int import_model(const ModelOptions& options)
     if (!model)
         return fail(model.error());
     if (!is_preset_id(options.id))
-        return fail({ProblemCode::bad_input, "is no id of a preset: " + in_quotes(options.id),
+        return fail({ProblemCode::bad_input, "is not the id of a preset: " + in_quotes(options.id),
             "use lower-case letters, digits, '.', '-' and '_'", "--id"});
     model->id = options.id;
     if (const auto name = config->find("name"); name == config->end() || !name->is_string())

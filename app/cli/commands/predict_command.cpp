@@ -32,11 +32,11 @@ int run_batch(const PredictOptions& options)
     const std::string name = options.batch == "-" ? "/dev/stdin" : options.batch;
     std::error_code error;
     if (std::filesystem::is_directory(name, error))
-        return fail({ProblemCode::bad_input, "is a folder, expected a file with one plan a line", "", name});
+        return fail({ProblemCode::bad_input, "is a folder, expected a file with one plan per line", "", name});
     std::ifstream in(name);
     if (!in)
         return fail({ProblemCode::not_found, "cannot be read",
-            "--batch takes a file with one plan a line, or /dev/stdin", name});
+            "--batch takes a file with one plan per line, or /dev/stdin", name});
     const auto result = predict_batch(in, std::cout, name, options.plan.assignments);
     return result ? kDone : fail(result.error());
 }
@@ -115,7 +115,7 @@ void add_predict(Cli& cli)
     auto* command = cli.app.add_subcommand("predict", "Memory, step time and throughput of a plan");
     const auto options = std::make_shared<PredictOptions>();
     options->plan.add_to(*command, false);
-    command->add_option("--batch", options->batch, "file with one plan a line (JSON Lines); - or /dev/stdin work")
+    command->add_option("--batch", options->batch, "file with one plan per line (JSON Lines); - or /dev/stdin work")
         ->type_name("FILE");
     command->add_flag("--json", options->json, "print the prediction as JSON");
     std::string figures;

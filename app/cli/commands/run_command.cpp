@@ -57,7 +57,7 @@ int run(const RunOptions& options)
     request.target = *target;
     request.steps = options.steps;
     if (options.from_last_good && request.plan.run.checkpoint.load.empty())
-        return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to go on from",
+        return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to continue from",
             "name its folder: --set run.checkpoint.load=PATH", "--from-last-good"});
     request.plan.run.checkpoint.from_last_good |= options.from_last_good;
     if (options.dry_run)

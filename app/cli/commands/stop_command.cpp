@@ -54,7 +54,7 @@ int stop(const StopOptions& options)
 
 void add_stop(Cli& cli)
 {
-    auto* command = cli.app.add_subcommand("stop", "End a run on every node, whoever launched or follows it");
+    auto* command = cli.app.add_subcommand("stop", "End a run on every node, no matter who launched or follows it");
     command->footer(
         "The steps so far are in the history. A run that has ended already is left as it is. Exit status 1\n"
         "when a host could not be reached to stop its ranks: ask again.");

@@ -118,7 +118,7 @@ void add_sweep(Cli& cli)
     options->plan.add_to(*command, true);
     command
         ->add_option("--layouts", options->layouts,
-            "CSV file with a head line tp,cp,pp,micro_batch[,virtual_stages] and one layout a line")
+            "CSV file with a head line tp,cp,pp,micro_batch[,virtual_stages] and one layout per line")
         ->type_name("FILE");
     command->add_option("--gpus", options->gpus, "numbers of GPUs, e.g. 8,16,32 (default: the plan's)")
         ->type_name("LIST");

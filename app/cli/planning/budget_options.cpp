@@ -25,7 +25,7 @@ void BudgetOptions::add_to(CLI::App& command)
     const auto add = [&](const char* name, double& value, const char* help, double most = kMost) {
         options_.push_back(command.add_option(name, value, help)->check(number_up_to(most))->type_name("NUMBER"));
     };
-    add("--tokens", tokens, "token budget, e.g. 15e12 (default: 20 a parameter)", kMostTokens);
+    add("--tokens", tokens, "token budget, e.g. 15e12 (default: 20 per parameter)", kMostTokens);
     add("--price", price, "price of one GPU hour, for cost");
     add("--failure-rate", failure_rate,
         "interruptions per GPU and hour, for goodput (Llama 3 405B on 16,384 GPUs saw 2e-5)");

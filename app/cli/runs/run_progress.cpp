@@ -18,18 +18,6 @@ namespace {
 // Steps of a tiny model come in hundreds a second; an eye reads a few.
 constexpr auto kBetweenSteps = std::chrono::milliseconds(200);
 
-std::optional<double> number(const Json& event, const char* key)
-{
-    const auto found = event.find(key);
-    return found != event.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
-std::string text(const Json& event, const char* key)
-{
-    const auto found = event.find(key);
-    return found != event.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::string padded(const std::string& value, std::size_t width)
 {
     return std::string(width - std::min(width, value.size()), ' ') + value;
@@ -37,16 +25,16 @@ std::string padded(const std::string& value, std::size_t width)
 
 std::string step_line(const Json& event)
 {
-    std::string out = "step " + padded(shown_number(number(event, "step").value_or(0), 0), 6);
-    if (const auto loss = number(event, "loss"))
+    std::string out = "step " + padded(shown_number(number_at(event, "step").value_or(0), 0), 6);
+    if (const auto loss = number_at(event, "loss"))
         out += "  loss " + padded(shown_number(*loss, 4), 8);
-    if (const auto tps = number(event, "tps_per_gpu"))
+    if (const auto tps = number_at(event, "tps_per_gpu"))
         out += "  " + padded(shown_number(*tps, 0), 8) + " TPS/GPU";
-    if (const auto time = number(event, "step_time_s"))
+    if (const auto time = number_at(event, "step_time_s"))
         out += "  " + padded(duration_text(*time), 8) + "/step";
-    if (const auto mfu = number(event, "mfu"))
+    if (const auto mfu = number_at(event, "mfu"))
         out += "  MFU " + shown_number(100 * *mfu, 1) + " %";
-    if (const auto memory = number(event, "memory_peak_gib"))
+    if (const auto memory = number_at(event, "memory_peak_gib"))
         out += "  " + shown_number(*memory, 2) + " GiB";
     return out;
 }
@@ -122,7 +110,7 @@ void RunProgress::show_held_step()
 
 void RunProgress::on_event(const Json& event)
 {
-    if (json_ && number(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
+    if (json_ && number_at(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
         std::cout << compact(event) << '\n' << std::flush;
     const EventKind kind = kind_of(event);
     if (kind == EventKind::step) {
@@ -131,16 +119,17 @@ void RunProgress::on_event(const Json& event)
     }
     show_held_step();
     if (kind == EventKind::eval) {
-        const auto loss = number(event, "loss");
-        say("eval " + padded(shown_number(number(event, "step").value_or(0), 0), 6) + "  held-out loss "
+        const auto loss = number_at(event, "loss");
+        say("eval " + padded(shown_number(number_at(event, "step").value_or(0), 0), 6) + "  held-out loss "
             + (loss ? shown_number(*loss, 4) : "unknown"));
     } else if (kind == EventKind::checkpoint) {
-        say("checkpoint at step " + shown_number(number(event, "step").value_or(0), 0) + ": " + text(event, "path"));
+        say("checkpoint at step " + shown_number(number_at(event, "step").value_or(0), 0) + ": "
+            + string_at(event, "path"));
     } else if (kind == EventKind::warning || kind == EventKind::error) {
-        const auto rank = number(event, "rank");
-        const std::string host = text(event, "host");
+        const auto rank = number_at(event, "rank");
+        const std::string host = string_at(event, "host");
         say(std::string(name(kind)) + (rank ? " of rank " + shown_number(*rank, 0) : "")
-            + (host.empty() ? "" : " on " + host) + ": " + text(event, "message"));
+            + (host.empty() ? "" : " on " + host) + ": " + string_at(event, "message"));
     }
 }
 

@@ -56,7 +56,7 @@ std::string headline_text(const ResolvedPlan& plan)
         << to_text(training.recompute) << ", " << to_text(training.precision) << "\n";
     out << "  batch    " << shown_number(training.global_batch, 0) << " sequences of "
         << shown_number(training.seq_len, 0) << " tokens = " << shown_number(plan.tokens_per_step(), 0)
-        << " tokens a step; micro-batch " << training.micro_batch << ", " << training.micro_batches
+        << " tokens per step; micro-batch " << training.micro_batch << ", " << training.micro_batches
         << (training.micro_batches == 1 ? " micro-batch\n" : " micro-batches\n");
     return out.str();
 }
@@ -104,7 +104,7 @@ std::string figures_text(const Prediction& prediction)
     if (prediction.step_time_s)
         add("step time", duration_text(*prediction.step_time_s),
             interval ? range_text(interval->step_time_s, " s") : "",
-            shown_number(plan.tokens_per_step(), 0) + " tokens a step");
+            shown_number(plan.tokens_per_step(), 0) + " tokens per step");
     if (prediction.memory_gib)
         add("memory", gib(*prediction.memory_gib), interval ? range_text(interval->memory_gib, " GiB") : "",
             "largest stage, as the stack reports it");

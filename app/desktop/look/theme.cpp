@@ -4,8 +4,10 @@
 #include "app/models/shared/answer.h"
 
 #include <QApplication>
-#include <QFontDatabase>
+#include <QRegularExpression>
 #include <QWidget>
+
+#include <map>
 
 namespace fourfold::ui {
 
@@ -133,9 +135,17 @@ QColor Theme::toneColor(Tone tone) const
 
 QString Theme::styleSheet() const
 {
+    // By their names in the style sheet: "%panel".
+    static const std::map<QString, QColor Theme::*> colours{{"panel", &Theme::panel}, {"window", &Theme::window},
+        {"line", &Theme::line}, {"grid", &Theme::grid}, {"accentText", &Theme::accentText}, {"accent", &Theme::accent},
+        {"alternate", &Theme::alternate}, {"selectionText", &Theme::selectionText}, {"selection", &Theme::selection},
+        {"muted", &Theme::muted}, {"text", &Theme::text}, {"good", &Theme::good}, {"warning", &Theme::warning},
+        {"bad", &Theme::bad}, {"field", &Theme::field}, {"onAccent", &Theme::onAccent},
+        {"primaryHover", &Theme::primaryHover}, {"primaryPressed", &Theme::primaryPressed},
+        {"primary", &Theme::primary}, {"button", &Theme::button}};
     // Dynamic properties: role=muted|heading|good|warning|bad on labels, primary=true on the one filled button,
     // plain=true and small=true on the others.
-    return QStringLiteral(R"(
+    static const QString rules = QStringLiteral(R"(
 QMenuBar { background: %panel; }
 QToolBar { border: 0; border-bottom: 1px solid %line; spacing: 4px; padding: 4px 8px; background: %panel; }
 QToolBar::separator { background: %line; width: 1px; margin: 6px 8px; }
@@ -213,27 +223,16 @@ QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected { color: %tex
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
 QPushButton[small="true"]:hover { border-color: %muted; }
 QPushButton[small="true"]:focus { border-color: %accent; }
-)")
-        .replace(QStringLiteral("%panel"), panel.name())
-        .replace(QStringLiteral("%window"), window.name())
-        .replace(QStringLiteral("%line"), line.name())
-        .replace(QStringLiteral("%grid"), grid.name())
-        .replace(QStringLiteral("%accentText"), accentText.name())
-        .replace(QStringLiteral("%accent"), accent.name())
-        .replace(QStringLiteral("%alternate"), alternate.name())
-        .replace(QStringLiteral("%selectionText"), selectionText.name())
-        .replace(QStringLiteral("%selection"), selection.name())
-        .replace(QStringLiteral("%muted"), muted.name())
-        .replace(QStringLiteral("%text"), text.name())
-        .replace(QStringLiteral("%good"), good.name())
-        .replace(QStringLiteral("%warning"), warning.name())
-        .replace(QStringLiteral("%bad"), bad.name())
-        .replace(QStringLiteral("%field"), field.name())
-        .replace(QStringLiteral("%onAccent"), onAccent.name())
-        .replace(QStringLiteral("%primaryHover"), primaryHover.name())
-        .replace(QStringLiteral("%primaryPressed"), primaryPressed.name())
-        .replace(QStringLiteral("%primary"), primary.name())
-        .replace(QStringLiteral("%button"), button.name());
+)");
+    static const QRegularExpression name(QStringLiteral("%([A-Za-z]+)"));
+    QString sheet;
+    qsizetype end = 0;
+    for (QRegularExpressionMatchIterator at = name.globalMatch(rules); at.hasNext();) {
+        const QRegularExpressionMatch match = at.next();
+        sheet += rules.mid(end, match.capturedStart() - end) + (this->*colours.at(match.captured(1))).name();
+        end = match.capturedEnd();
+    }
+    return sheet + rules.mid(end);
 }
 
 } // namespace fourfold::ui

@@ -3,6 +3,7 @@
 
 #include "app/desktop/widgets/cards/card_stack.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/charts/step_split.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/compare/scaling.h"
 #include "app/models/prediction/time_parts_model.h"
@@ -37,32 +38,22 @@ std::vector<double> valuesOf(const std::vector<CompareEntry>& entries, Get get)
     return values;
 }
 
-// The look of a part of the step, as on the Plan page; neighbours in the stack differ.
-BarSet lookOf(Part part)
+// As on the Plan page, where each part has a line of its own; in a stack the parts of communication differ as well.
+BarSet barsOf(Part part)
 {
+    const PartLook look = lookOf(part);
     switch (part) {
-    case Part::compute:
-        return {{}, &Theme::forward, Card::Fill::solid, {}};
-    case Part::recompute:
-        return {{}, &Theme::gradients, Card::Fill::dotted, {}};
-    case Part::tp:
-        return {{}, &Theme::communication, Card::Fill::solid, {}};
     case Part::cp:
-        return {{}, &Theme::communication, Card::Fill::hatched, {}};
+        return {{}, look.color, Card::Fill::hatched, {}};
+    case Part::dp:
+        return {{}, look.color, Card::Fill::dotted, {}};
     case Part::pp:
         return {{}, &Theme::activations, Card::Fill::solid, {}};
-    case Part::dp:
-        return {{}, &Theme::communication, Card::Fill::dotted, {}};
     case Part::ep:
         return {{}, &Theme::activations, Card::Fill::hatched, {}};
-    case Part::bubble:
-        return {{}, &Theme::muted, Card::Fill::outlined, {}};
-    case Part::optimizer:
-        return {{}, &Theme::optimizer, Card::Fill::solid, {}};
-    case Part::other:
-        return {{}, &Theme::muted, Card::Fill::solid, {}};
+    default:
+        return {{}, look.color, look.fill, {}};
     }
-    return {};
 }
 } // namespace
 
@@ -153,7 +144,7 @@ void CompareCharts::showBars()
     std::vector<BarSet> time;
     for (int index = 0; index < kParts; ++index) {
         const Part part = static_cast<Part>(index);
-        BarSet set = lookOf(part);
+        BarSet set = barsOf(part);
         set.name = TimePartsModel::label(part);
         set.values = valuesOf(m_entries, [part](const CompareEntry& entry) {
             return entry.prediction && entry.prediction->step_time_s

@@ -140,9 +140,9 @@ void HistoryDetail::show(const RunDetail& run)
             loss.append(step.step, *step.loss);
     }
     for (const Json& event : run.other_events) {
-        const auto value = number(event, "loss");
+        const auto value = number_at(event, "loss");
         if (value && kind_of(event) == EventKind::eval)
-            heldOut << QPointF(number(event, "step").value_or(run.summary.steps), *value);
+            heldOut << QPointF(number_at(event, "step").value_or(run.summary.steps), *value);
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
     m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());

@@ -345,7 +345,7 @@ void HistoryPage::deleteChosen()
     if (ids.isEmpty())
         return;
     push(deleteRuns(m_file, ids), ids);
-    emit message(tr("%1 deleted; Ctrl+Z brings back").arg(counted(double(ids.size()), tr("run"))));
+    emit message(tr("%1 deleted; undo with Ctrl+Z").arg(counted(double(ids.size()), tr("run"))));
 }
 
 void HistoryPage::recalibrate()

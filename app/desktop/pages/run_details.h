@@ -30,7 +30,6 @@ public:
     explicit RunDetails(LiveRun& live, QWidget* parent = nullptr);
     enum Tab { events, output, trace, nodes, sweep, failure };
     void showTab(Tab tab);
-    [[nodiscard]] TimelineView& measuredTimeline() { return *m_measured; }
     [[nodiscard]] QString traceDifference() const; // of the measured step from the predicted one
     [[nodiscard]] QString failureText() const;
     [[nodiscard]] NodeReport& nodeReport() { return *m_nodes; }

@@ -91,7 +91,7 @@ QWidget* SearchPage::makeQuestion()
     m_objective->setObjectName(QStringLiteral("objective"));
     m_objective->setAccessibleName(tr("Objective"));
     m_objective->setToolTip(
-        tr("\u201cto train\u201d: 20 tokens a parameter (Chinchilla). In expressions, cost counts GPU-hours."));
+        tr("\u201cto train\u201d: 20 tokens per parameter (Chinchilla). In expressions, cost counts GPU-hours."));
     m_gpus->setRange(1, 1 << 20);
     m_gpus->setGroupSeparatorShown(true);
     m_gpus->setObjectName(QStringLiteral("searchGpus"));

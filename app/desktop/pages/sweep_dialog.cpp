@@ -44,7 +44,7 @@ SweepDialog::SweepDialog(const ResolvedPlan& plan, int steps, QWidget* parent)
     }
     m_layouts->setPlainText(text);
     m_layouts->setObjectName(QStringLiteral("sweepLayouts"));
-    m_layouts->setAccessibleName(tr("Layouts, a line each"));
+    m_layouts->setAccessibleName(tr("Layouts, one per line"));
     useFixedFont(m_layouts);
     m_layouts->setTabChangesFocus(true);
     m_gpus->setObjectName(QStringLiteral("sweepGpuCounts"));
@@ -95,7 +95,7 @@ void SweepDialog::read()
         return;
     }
     m_setup = {*layouts, *gpus, m_steps->value(), m_skipUnfit->isChecked(), m_again->isChecked()};
-    m_said->setText(tr("%1, one run each; a stopped sweep goes on where it was.")
+    m_said->setText(tr("%1, one run each; a stopped sweep continues where it was.")
                         .arg(counted(double(layouts->size() * gpus->size()), tr("cell"))));
 }
 

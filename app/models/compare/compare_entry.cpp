@@ -23,13 +23,6 @@ QString entryKindLabel(EntryKind kind)
     return {};
 }
 
-std::optional<double> CompareEntry::bestTps() const
-{
-    if (tps_per_gpu)
-        return tps_per_gpu;
-    return prediction ? prediction->tps_per_gpu : std::nullopt;
-}
-
 std::optional<double> CompareEntry::mfu() const
 {
     if (!prediction)

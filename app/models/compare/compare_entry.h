@@ -27,8 +27,6 @@ struct CompareEntry {
 
     // The resolved plan behind it, null when there is none.
     [[nodiscard]] const ResolvedPlan* plan() const { return prediction ? &prediction->plan : nullptr; }
-    // Measured where there is a measurement, else predicted.
-    [[nodiscard]] std::optional<double> bestTps() const;
     // As predicted, of 1; the peak is that of the plan's precision where the GPU has one, else BF16's.
     [[nodiscard]] std::optional<double> mfu() const;
     // The predicted one at the measured throughput: both count the same FLOPs a token.

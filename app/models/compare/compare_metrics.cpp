@@ -113,7 +113,7 @@ void addAnswer(std::vector<Metric>& metrics)
     const auto between = [&](const QString& name, const char* key, Range Interval::*range, auto numberOf) {
         sure(name, key, [range, numberOf](const Prediction& p) {
             if (!p.interval)
-                return tr("nobody knows");
+                return tr("unknown");
             const Range& ends = (*p.interval).*range;
             return tr("%1 to %2").arg(numberOf(ends.low), numberOf(ends.high));
         });

@@ -75,7 +75,7 @@ void FactsModel::addOutcome(const RunDetail& run)
     add(tr("Step time"), beside(s.predicted_step_time_s, s.measured_step_time_s, duration));
     if (const std::optional<TermOff> term = term_most_off(run.plan, run.other_events)) {
         add(tr("Most off"),
-            tr("%1: %2 \u2192 %3 a stage")
+            tr("%1: %2 \u2192 %3 per stage")
                 .arg(fromUtf8(term->term), duration(term->predicted_s), duration(term->measured_s)));
     }
     add(tr("Memory, GiB"), beside(s.predicted_memory_gib, s.measured_memory_gib, gib));

@@ -255,7 +255,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const
             : index.column() == name   ? fromUtf8(at.name) + QLatin1Char('\n') + fromUtf8(at.id)
             : index.column() == tags   ? fromUtf8(at.note)
             : index.column() == mostOff && at.most_off
-            ? tr("%1 a stage: %2 predicted, %3 measured in the traced step")
+            ? tr("%1 per stage: %2 predicted, %3 measured in the traced step")
                   .arg(fromUtf8(at.most_off->term), duration(at.most_off->predicted_s),
                       duration(at.most_off->measured_s))
             : QString();

@@ -146,10 +146,10 @@ void LiveRun::take(const Json& event)
     }
     const QDateTime time = QDateTime::fromString(words(event, "time"), Qt::ISODateWithMs);
     if (kind == EventKind::eval) {
-        const std::optional<double> loss = number(event, "loss");
+        const std::optional<double> loss = number_at(event, "loss");
         if (!loss)
             return;
-        m_evalLoss.append(number(event, "step").value_or(m_step), *loss);
+        m_evalLoss.append(number_at(event, "step").value_or(m_step), *loss);
         m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(exactLoss(*loss)), time);
     } else if (kind == EventKind::start) {
         takeStart(event);
@@ -167,7 +167,7 @@ void LiveRun::take(const Json& event)
 
 void LiveRun::takeError(const Json& event, const QDateTime& time)
 {
-    const std::optional<double> rank = number(event, "rank");
+    const std::optional<double> rank = number_at(event, "rank");
     const QString where = rank ? tr("Rank %1").arg(*rank) : tr("A rank");
     const QString host = words(event, "host");
     m_log.add(RunLogModel::Level::error, tr("Error"),
@@ -217,15 +217,15 @@ void LiveRun::takeStep(const Json& event)
         return;
     m_step = *step;
     const auto append = [&](SeriesBuffer& series, const char* key) {
-        if (const std::optional<double> value = number(event, key))
+        if (const std::optional<double> value = number_at(event, key))
             series.append(*step, *value);
     };
     append(m_throughput, "tps_per_gpu");
     append(m_loss, "loss");
     append(m_memory, "memory_peak_gib");
-    if (const std::optional<double> mfu = number(event, "mfu"))
+    if (const std::optional<double> mfu = number_at(event, "mfu"))
         m_mfu.append(*step, *mfu * 100);
-    if (const std::optional<double> seconds = number(event, "step_time_s")) {
+    if (const std::optional<double> seconds = number_at(event, "step_time_s")) {
         m_stepTime = seconds;
         m_lately.push_back(*seconds);
         if (m_lately.size() > kLately)
@@ -262,7 +262,8 @@ void LiveRun::takeRanks(const Json& event, double step)
         const auto at = ranks->find(key);
         if (at == ranks->end() || !at->is_object())
             return;
-        const std::optional<double> low = number(*at, "min"), middle = number(*at, "median"), high = number(*at, "max");
+        const std::optional<double> low = number_at(*at, "min"), middle = number_at(*at, "median"),
+                                    high = number_at(*at, "max");
         if (!low || !middle || !high)
             return;
         spread.least.append(step, std::min(convert(*low), convert(*high)));
@@ -272,13 +273,13 @@ void LiveRun::takeRanks(const Json& event, double step)
     };
     take("memory_peak_gib", m_rankMemory, [](double value) { return value; });
     // The job's throughput stands for the job's step time; a rank's follows from its own.
-    const std::optional<double> tps = number(event, "tps_per_gpu"), seconds = number(event, "step_time_s");
+    const std::optional<double> tps = number_at(event, "tps_per_gpu"), seconds = number_at(event, "step_time_s");
     const auto atOwnPace = [&](RankSpread& spread, double whole) {
         take("step_time_s", spread, [&](double own) { return own > 0 ? whole * *seconds / own : whole; });
     };
     if (tps && seconds)
         atOwnPace(m_rankThroughput, *tps);
-    if (const std::optional<double> mfu = number(event, "mfu"); mfu && seconds)
+    if (const std::optional<double> mfu = number_at(event, "mfu"); mfu && seconds)
         atOwnPace(m_rankMfu, *mfu * 100);
 }
 
@@ -318,7 +319,7 @@ void LiveRun::end(const Expected<RunResult>& outcome)
         if (m_stateText.isEmpty() && m_measured)
             m_stateText = tr("after %1").arg(counted(m_step, tr("step")));
         if (!is_terminal(m_state))
-            m_stateText = tr("not followed any more; it goes on");
+            m_stateText = tr("no longer followed; it goes on");
     } else {
         m_state = outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
         m_stateText = fromUtf8(outcome.error().message);

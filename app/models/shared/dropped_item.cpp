@@ -9,7 +9,7 @@ namespace fourfold::ui {
 namespace {
 Problem nothingToDoWith(const std::filesystem::path& path)
 {
-    return {ProblemCode::bad_input, "this is no plan, model, run or table of measurements",
+    return {ProblemCode::bad_input, "this is not a plan, a model, a run or a table of measurements",
         "drop a plan file, a Hugging Face config.json, a run's folder or a CSV table", path.string()};
 }
 } // namespace

@@ -137,7 +137,7 @@ QString BoundsView::tipAt(const QPoint& point) const
     if (index < 0 || index >= double(m_bounds.links.size()))
         return {};
     const LinkBound& link = m_bounds.links[static_cast<std::size_t>(index)];
-    return tr("%1\nlatency %2, whatever the batch %3, a sequence %4; compute a sequence %5\n"
+    return tr("%1\nlatency %2, at any batch %3, per sequence %4; compute per sequence %5\n"
               "latency + transfer \u2264 batch \u00d7 (compute \u2212 transfer of a sequence)")
         .arg(boundCondition(link), duration(link.bound.latency_s), duration(link.bound.transfer_s),
             duration(link.bound.transfer_s_per_sequence), duration(link.bound.compute_s_per_sequence));

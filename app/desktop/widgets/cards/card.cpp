@@ -225,4 +225,9 @@ double axisStep(double limit, int most)
     return power * 10;
 }
 
+int axisDecimals(double step)
+{
+    return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 9);
+}
+
 } // namespace fourfold::ui

@@ -87,5 +87,7 @@ private:
 
 // Round numbers for an axis from 0 to `limit`: at most `most` steps of 1, 2 or 5 times a power of ten.
 double axisStep(double limit, int most);
+// Decimals that tell neighbours at this step apart.
+int axisDecimals(double step);
 
 } // namespace fourfold::ui

@@ -56,8 +56,7 @@ void setRoundRange(QValueAxis& axis, double most, int ticks)
     const double steps = most > 0 ? std::ceil(most * 1.05 / step - 1e-9) : 1;
     axis.setRange(0, steps * step);
     axis.setTickCount(static_cast<int>(steps) + 1);
-    const int decimals = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
-    axis.setLabelFormat(QStringLiteral("%.%1f").arg(decimals));
+    axis.setLabelFormat(QStringLiteral("%.%1f").arg(axisDecimals(step)));
 }
 
 // What a chart has thrown away goes with the next events; whoever draws it before them would draw the old axes too.

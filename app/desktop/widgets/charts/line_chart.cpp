@@ -16,11 +16,6 @@ namespace {
 constexpr int kChartLegendHeight = 22;
 constexpr int kXLabelHeight = 18;
 constexpr qsizetype kDense = 300; // points
-
-int decimalsFor(double step)
-{
-    return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
-}
 } // namespace
 
 LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::*color, QWidget* parent)
@@ -140,7 +135,7 @@ LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics
         axes.top = axes.bottom + axes.yStep;
     int widest = 0;
     for (double y = axes.bottom; y <= axes.top + axes.yStep / 2; y += axes.yStep)
-        widest = std::max(widest, metrics.horizontalAdvance(grouped(y, decimalsFor(axes.yStep))));
+        widest = std::max(widest, metrics.horizontalAdvance(grouped(y, axisDecimals(axes.yStep))));
     axes.plot.setLeft(axes.plot.left() + widest + px(8));
     axes.right = right * 1.01; // room for a dot at the end
     axes.xStep = std::max(1.0, axisStep(right, std::max(2, static_cast<int>(axes.plot.width()) / px(70))));
@@ -157,7 +152,7 @@ void LineChart::paintAxes(QPainter& painter, const Axes& axes, const Theme& them
         painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
         painter.setPen(theme.muted);
         painter.drawText(QRectF(0, y - rowHeight / 2.0, axes.plot.left() - px(6), rowHeight),
-            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimalsFor(axes.yStep)));
+            Qt::AlignRight | Qt::AlignVCenter, grouped(value, axisDecimals(axes.yStep)));
     }
     painter.setPen(theme.line);
     painter.drawLine(axes.plot.bottomLeft(), axes.plot.bottomRight());

@@ -21,30 +21,25 @@ constexpr int kTimeWidth = 62; // room for the number behind the longest bar
 constexpr int kSplitLegendHeight = 26;
 constexpr int kLeastLine = 15;
 constexpr int kHiddenAlpha = 75;
+} // namespace
 
-struct Look {
-    QColor color;
-    Card::Fill fill;
-};
-
-Look lookOf(Part part, const Theme& theme)
+PartLook lookOf(Part part)
 {
     switch (part) {
     case Part::compute:
-        return {theme.forward, Card::Fill::solid};
+        return {&Theme::forward, Card::Fill::solid};
     case Part::recompute:
-        return {theme.gradients, Card::Fill::dotted};
+        return {&Theme::gradients, Card::Fill::dotted};
     case Part::bubble:
-        return {theme.muted, Card::Fill::outlined};
+        return {&Theme::muted, Card::Fill::outlined};
     case Part::optimizer:
-        return {theme.optimizer, Card::Fill::solid};
+        return {&Theme::optimizer, Card::Fill::solid};
     case Part::other:
-        return {theme.muted, Card::Fill::solid};
+        return {&Theme::muted, Card::Fill::solid};
     default:
-        return {theme.communication, Card::Fill::solid};
+        return {&Theme::communication, Card::Fill::solid};
     }
 }
-} // namespace
 
 StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
     : Card(tr("Step time"), parent)
@@ -119,16 +114,16 @@ void StepSplit::paintRow(
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25));
     drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
-    const Look look = lookOf(row.part, theme);
+    const PartLook look = lookOf(row.part);
     const double barHeight = std::max(4.0, std::min(double(px(16)), line.height() - px(7)));
     const QRectF bar(line.left() + px(kNameWidth), std::round(line.center().y() - barHeight / 2),
         std::max(row.exposed_s > 0 ? 1.0 : 0.0, std::round(row.exposed_s * scale)), std::round(barHeight));
-    fillShape(painter, bar, look.color, look.fill, theme);
+    fillShape(painter, bar, (theme.*look.color), look.fill, theme);
     double right = bar.right();
     if (row.hidden_s > 0) {
         const QRectF hidden(bar.right() + (bar.width() > 0 ? 1 : 0), bar.top(),
             std::max(1.0, std::round(row.hidden_s * scale)), bar.height());
-        QColor pale = look.color;
+        QColor pale = (theme.*look.color);
         pale.setAlpha(kHiddenAlpha);
         painter.fillRect(hidden, pale);
         right = hidden.right();

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the step time goes: one bar a part, the exposed share solid and the share hidden behind compute pale.
+// Where the step time goes: one bar per part, the exposed share solid and the share hidden behind compute pale.
 #pragma once
 
+#include "app/desktop/look/theme.h"
 #include "app/desktop/widgets/cards/card.h"
 #include "app/models/prediction/time_parts_model.h"
 
 namespace fourfold::ui {
+
+struct PartLook {
+    QColor Theme::*color;
+    Card::Fill fill;
+};
+PartLook lookOf(Part part);
 
 class StepSplit : public Card {
     Q_OBJECT

@@ -124,7 +124,7 @@ void TimelineView::paintAxis(QPainter& painter, const Geometry& at, const Theme&
     const QString unit = scale == 1 ? QStringLiteral("s")
         : scale == 1e3              ? QStringLiteral("ms")
                                     : QStringLiteral("\u00b5s");
-    const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step * scale) - 1e-9)), 0, 9);
+    const int decimals = axisDecimals(step * scale);
     const int bottom = at.rows.top() + qRound(at.rowHeight * m_scene.rows());
     painter.setFont(scaledFont(-1));
     for (double index = std::ceil(m_window.begin() / step - 1e-9); index * step <= m_window.end(); ++index) {
