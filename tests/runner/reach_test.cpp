@@ -189,6 +189,19 @@ TEST_F(Reach, ARunWhoseFolderWasRemovedEndsAsItEnds)
     expect_whole(observer.events, "ok");
 }
 
+// As where another node of the run shares the file system and has made the folder again already.
+TEST_F(Reach, AFolderThatWasMadeAgainGetsItsEventsBack)
+{
+    at_step(20, [&] {
+        remove();
+        std::filesystem::create_directories(folder() / "node1");
+    });
+    const RunResult result = follow(request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}}));
+    EXPECT_EQ(result.state, RunState::ok);
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
+}
+
 TEST_F(Reach, AFileInThePlaceOfTheFolder)
 {
     at_step(20, [&] {

@@ -454,10 +454,13 @@ void RankSupervision::finish()
     std::filesystem::remove(folder_.file("reserve"), ignored);
 }
 
-// There is nothing at its place any more, and the disk that it was on is still there.
+// Its events have no name any more (another node of the run may have made the folder again, where they share a file
+// system), or there is nothing at its place and the disk that it was on is still there.
 bool RankSupervision::is_removed() const
 {
     struct stat info { };
+    if (fstat(log_.descriptor(), &info) == 0 && info.st_nlink == 0)
+        return true;
     if (stat(folder_.path().c_str(), &info) == 0 || errno != ENOENT)
         return false;
     std::filesystem::path above = folder_.path().parent_path();
