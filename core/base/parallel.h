@@ -11,7 +11,7 @@
 
 namespace fourfold {
 
-// Threads that share `count` pieces of work: `wanted` (0: one a core), but none without work, and one at least.
+// Threads that share `count` pieces of work: `wanted` (0: one per core), but none without work, and one at least.
 inline std::size_t thread_count(int wanted, std::size_t count)
 {
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -22,7 +22,7 @@ inline std::size_t thread_count(int wanted, std::size_t count)
 // calling one. A stop request leaves the rest out. `work` may not throw; which thread does an item must not show in the
 // result.
 template <typename Work>
-void share_out(std::size_t count, std::size_t threads, const std::stop_token& stop, const Work& work)
+void parallel_for(std::size_t count, std::size_t threads, const std::stop_token& stop, const Work& work)
 {
     std::atomic<std::size_t> next{0};
     const auto run = [&](std::size_t thread) {
@@ -40,7 +40,7 @@ void share_out(std::size_t count, std::size_t threads, const std::stop_token& st
 template <typename Work>
 void for_each_parallel(std::size_t count, int threads, const std::stop_token& stop, const Work& work)
 {
-    share_out(count, thread_count(threads, count), stop, [&](std::size_t, std::size_t i) { work(i); });
+    parallel_for(count, thread_count(threads, count), stop, [&](std::size_t, std::size_t i) { work(i); });
 }
 template <typename Work>
 void for_each_parallel(std::size_t count, int threads, const Work& work)

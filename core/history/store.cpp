@@ -112,7 +112,7 @@ Expected<void> HistoryStore::create_run(const NewRun& run)
 Expected<void> HistoryStore::set_state(const std::string& run, const std::string& state, const std::string& problem)
 {
     if (!is_run_state(state))
-        return Problem{ProblemCode::bad_input, "\"" + state + "\" is no state of a run", "", "run " + run};
+        return Problem{ProblemCode::bad_input, "\"" + state + "\" is not a state of a run", "", "run " + run};
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         SQLite::Statement update(impl_->database,

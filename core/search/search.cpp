@@ -245,7 +245,7 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     for (std::size_t thread = 0; thread < threads; ++thread)
         workers.emplace_back(request);
     for (; more && !stop.stop_requested(); more = parts.next(units), done = 0) {
-        share_out(units.size(), threads, stop, [&](std::size_t thread, std::size_t unit) {
+        parallel_for(units.size(), threads, stop, [&](std::size_t thread, std::size_t unit) {
             Worker& worker = workers[thread];
             worker.search(units[unit], stop);
             const std::lock_guard lock(mutex);
@@ -268,7 +268,7 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
     Worker::sort(pending, all.ranking());
     for (Worker& worker : workers)
         worker.gathered.start_from(all);
-    share_out(pending.size(), threads, stop, [&](std::size_t thread, std::size_t i) {
+    parallel_for(pending.size(), threads, stop, [&](std::size_t thread, std::size_t i) {
         Worker& worker = workers[thread];
         worker.time(pending[i]);
         if (worker.fresh.empty())

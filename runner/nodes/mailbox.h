@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the workers, one a node, to the thread that launched: what it has to do there (observer, history). Bounded, so
+// From the workers, one per node, to the thread that launched: what it has to do there (observer, history). Bounded, so
 // that a node cannot fill the memory when the history is slow.
 #pragma once
 

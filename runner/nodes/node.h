@@ -44,7 +44,7 @@ struct Node {
 
 std::vector<std::string> names_of(const std::vector<Node>& nodes);
 
-// Tells each node which ranks it has: `ranks` one list a host, or a Slurm node.
+// Tells each node which ranks it has: `ranks` one list per host, or a Slurm node.
 void assign_ranks(std::vector<Node>& nodes, const Target& target, const std::vector<std::vector<RankPlace>>& ranks);
 
 // Nodes of a target with their transports. Questions and notes go through `mailbox` to `observer`.

@@ -47,7 +47,7 @@ std::string EventSieve::damage() const
 {
     return std::to_string(damaged_lines_) + (damaged_lines_ == 1 ? " line (" : " lines (")
         + std::to_string(damaged_bytes_) + " bytes) of events.jsonl on " + host_ + ", from byte "
-        + std::to_string(damaged_at_) + " on, " + (damaged_lines_ == 1 ? "is no event" : "are no events");
+        + std::to_string(damaged_at_) + " on, " + (damaged_lines_ == 1 ? "is not an event" : "are not events");
 }
 
 // Something stands for every event before `until` that did not come.

@@ -2,8 +2,8 @@
 #include "runner/runs/follow.h"
 
 #include "runner/nodes/reconnect.h"
-#include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/straggler.h"
 #include "runner/runs/causes.h"
 #include "runner/runs/follow_control.h"
 #include "runner/runs/outcome.h"
@@ -128,7 +128,7 @@ private:
             const std::string kind = text_field(event, "kind");
             causes_.remember(static_cast<std::size_t>(node), event);
             if (kind == "stalled")
-                look_for_laggard(static_cast<std::size_t>(node), event);
+                look_for_straggler(static_cast<std::size_t>(node), event);
             if (node == 0)
                 observer_.on_event(event);
             else if (kind == "missing")
@@ -139,7 +139,7 @@ private:
     [[nodiscard]] RunState now() const { return control_.order() ? RunState::stopping : RunState::running; }
 
     // The first node finds that nothing moves; then the others are asked, and the ranks of all are compared.
-    void look_for_laggard(std::size_t node, const Json& event)
+    void look_for_straggler(std::size_t node, const Json& event)
     {
         if (nodes_.size() < 2)
             return;
@@ -156,7 +156,7 @@ private:
                 return;
             all.insert(all.end(), ranks.begin(), ranks.end());
         }
-        observer_.on_state(RunState::running, "stalled: " + name_laggard(all));
+        observer_.on_state(RunState::running, "stalled: " + name_straggler(all));
     }
 
     void ended(int node, const Ending& ending)

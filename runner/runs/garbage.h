@@ -14,8 +14,8 @@ struct ClearOrder {
     bool end_processes = false; // what lives without a run (runner/agent/supervision/strays.h) is ended
 };
 
-// Clears the base folders of a target's hosts (runner/agent/files/garbage.h): one object a host with its counts and its
-// "strays", or with the `problem` that kept it from being cleared. Fails when it was stopped.
+// Clears the base folders of a target's hosts (runner/agent/files/garbage.h): one object per host with its counts and
+// its "strays", or with the `problem` that kept it from being cleared. Fails when it was stopped.
 Expected<Json> clear_target(const Target& target, const ClearOrder& order, RunObserver& observer, std::stop_token stop,
     const std::filesystem::path& agent = {});
 

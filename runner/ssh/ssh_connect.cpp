@@ -112,7 +112,7 @@ Expected<void> check_host_key(
     case HostKeyState::changed:
         return contradict(
             "the host key has changed: it shows " + shown + ", known is " + verdict.type + " " + verdict.fingerprint,
-            "someone may be listening in; only if you know that the host was set up anew, remove " + place);
+            "someone may be listening in; only if you know that the host was reinstalled, remove " + place);
     case HostKeyState::other_type:
         return contradict(
             "the host shows a key of another type: " + shown + ", known is " + verdict.type + " " + verdict.fingerprint,

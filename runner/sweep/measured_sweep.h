@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A measured sweep: one run a cell on the target, whatever happens to a cell.
+// A measured sweep: one run per cell on the target, whatever happens to a cell.
 #pragma once
 
 #include "runner/runs/run.h"

@@ -10,7 +10,7 @@ namespace fourfold {
 // Layouts x GPU counts: TPS/GPU, or what became of the cell in capitals ("OOM", "HANG"); "-" where the layout is
 // impossible or predicted not to fit.
 Table sweep_table(const SweepTable& sweep);
-// One row a cell, with predicted and measured figures, run and reason: for programs.
+// One row per cell, with predicted and measured figures, run and reason: for programs.
 Table sweep_cells(const SweepTable& sweep);
 
 } // namespace fourfold

@@ -220,7 +220,7 @@ Expected<void> read_slurm(const Json& json, const std::string& where, Target& ta
                 fields.at(key.name) + " " + in_quotes(text) + " holds characters that sbatch does not expect");
     }
     if (!is_time_limit(slurm.time))
-        fields.complain("slurm.time " + in_quotes(slurm.time) + " is no time limit",
+        fields.complain("slurm.time " + in_quotes(slurm.time) + " is not a time limit",
             "minutes, hours:minutes:seconds or days-hours, as in \"90\", \"1:30:00\" or \"2-12\"");
     for (const std::string& line : slurm.lines) {
         if (!is_allowed_line(line))
@@ -270,7 +270,7 @@ void read_node_settings(TargetFields& fields, Target& target)
     }
     for (const std::string& line : target.prelude) {
         if (line.size() > 4096 || line.find_first_of("\n\r") != std::string::npos)
-            fields.complain("prelude: a line is over 4096 bytes or holds a line break", "one command an entry");
+            fields.complain("prelude: a line is over 4096 bytes or holds a line break", "one command per entry");
     }
     read_container(fields, target);
     read_keys(fields, kNodeKeys, target);

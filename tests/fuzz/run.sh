@@ -15,7 +15,7 @@ mkdir -p "$build"
 sources=("$root/core/history/training_log.cpp" "$root/runner/runs/slurm_script.cpp")
 for name in home_path ssh_config_notes; do sources+=("$root/runner/ssh/$name.cpp"); done
 for name in target_hosts target_json; do sources+=("$root/runner/target/$name.cpp"); done
-for name in attempt chunk frame hash_cache laggard message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
+for name in attempt chunk frame hash_cache straggler message run_spec; do sources+=("$root/runner/protocol/$name.cpp"); done
 sources+=("$root"/runner/trainer/data/*.cpp "$root"/runner/trainer/checkpoint/{checksums,safetensors}.cpp "$root"/runner/agent/*/*.cpp)
 for room in base expression layout plan model hardware stack program cost schedule memory predict search; do
     sources+=("$root/core/$room"/*.cpp)

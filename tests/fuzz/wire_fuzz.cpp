@@ -2,9 +2,9 @@
 // Whatever arrives on the wire: frames in pieces, chunks, requests and specs, the agent's findings.
 #include "runner/protocol/chunk.h"
 #include "runner/protocol/frame.h"
-#include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/run_spec.h"
+#include "runner/protocol/straggler.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ void read_message(const std::string& payload)
     if (!json)
         return;
     (void)problem_from_reply(*json, "host");
-    (void)name_laggard(array_field(*json, "ranks"));
+    (void)name_straggler(array_field(*json, "ranks"));
     if (const auto spec = run_spec_from_json(object_field(*json, "spec"))) {
         // What was accepted must survive its own writing.
         const auto again = run_spec_from_json(to_json(*spec));

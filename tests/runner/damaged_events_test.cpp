@@ -60,7 +60,7 @@ TEST(Sieve, SomethingStandsForEveryEventThatIsMissing)
     for (std::size_t i = 0; i < 6; ++i)
         EXPECT_EQ(integer_field(taken.events[i], "seq"), static_cast<int64_t>(i));
     EXPECT_EQ(text_field(taken.events[1], "message"),
-        "event 1 is missing: 1 line (15 bytes) of events.jsonl on n1, from byte 125 on, is no event");
+        "event 1 is missing: 1 line (15 bytes) of events.jsonl on n1, from byte 125 on, is not an event");
     EXPECT_EQ(text_field(taken.events[3], "message"), "events 3 to 4 are missing: events.jsonl on n1 has a gap there");
     EXPECT_EQ(text_field(taken.events[4], "event"), "missing");
     EXPECT_TRUE(taken.notes.empty());
@@ -72,7 +72,7 @@ TEST(Sieve, WhatIsTooMuchIsLeftOut)
     std::vector<std::string> notes;
     EXPECT_EQ(stored(sieve, 0, event(0) + "garbage\n" + event(0) + event(1), &notes), "ss");
     EXPECT_EQ(notes,
-        std::vector<std::string>{"2 lines (33 bytes) of events.jsonl on n1, from byte 25 on, are no events and were "
+        std::vector<std::string>{"2 lines (33 bytes) of events.jsonl on n1, from byte 25 on, are not events and were "
                                  "left out; no event is missing"});
     // Sent once more after a cut.
     EXPECT_EQ(stored(sieve, 0, event(0) + event(1), &notes), "");

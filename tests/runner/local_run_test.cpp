@@ -307,7 +307,7 @@ TEST_F(LocalRun, AgentKilledLeavesNothing)
     const RunResult result = run(4, {{"FAKE_STEPS", "100000"}, {"FAKE_CHILDREN", "1"}, {"FAKE_STEP_MS", "10"}});
     EXPECT_EQ(result.state, RunState::lost);
     ASSERT_TRUE(result.problem);
-    EXPECT_NE(result.problem->line().find("ended without a word"), std::string::npos) << result.problem->line();
+    EXPECT_NE(result.problem->line().find("ended unexpectedly"), std::string::npos) << result.problem->line();
     expect_whole(observer.events, "lost");
     const std::vector<int> steps = steps_of(observer.events);
     for (std::size_t i = 0; i < steps.size(); ++i)

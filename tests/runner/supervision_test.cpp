@@ -2,8 +2,8 @@
 // What the agent does by itself for the ranks it owns: environment, limits, stalls, floods, leases, its own death.
 #include "core/history/clock.h"
 #include "core/history/store.h"
-#include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/straggler.h"
 #include "tests/runner/support.h"
 
 #include <fcntl.h>
@@ -418,21 +418,21 @@ Json rank(int number, bool inside, int group_number, double since, const std::st
 
 TEST(Laggards, AreNamedFromWhatRanksWereLastSeenDoing)
 {
-    EXPECT_EQ(name_laggard(Json::array()), "");
-    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, false, 4, 70), rank(2, true, 5, 60)})
+    EXPECT_EQ(name_straggler(Json::array()), "");
+    EXPECT_NE(name_straggler({rank(0, true, 5, 60), rank(1, false, 4, 70), rank(2, true, 5, 60)})
                   .find("rank 1 (tp 1, dp 0) on h0 is in no collective since 70 s"),
         std::string::npos);
-    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, true, 4, 70)}).find("rank 1 (tp 1, dp 0) on h0 is behind"),
+    EXPECT_NE(name_straggler({rank(0, true, 5, 60), rank(1, true, 4, 70)}).find("rank 1 (tp 1, dp 0) on h0 is behind"),
         std::string::npos);
     EXPECT_NE(
-        name_laggard({rank(0, true, 5, 60), rank(3, true, 5, 70, "T")}).find("rank 3 (tp 1, dp 1) on h1 is stopped"),
+        name_straggler({rank(0, true, 5, 60), rank(3, true, 5, 70, "T")}).find("rank 3 (tp 1, dp 1) on h1 is stopped"),
         std::string::npos);
-    EXPECT_NE(name_laggard({rank(0, true, 5, 60), rank(1, true, 5, 70)}).find("all ranks are in collectives"),
+    EXPECT_NE(name_straggler({rank(0, true, 5, 60), rank(1, true, 5, 70)}).find("all ranks are in collectives"),
         std::string::npos);
-    EXPECT_NE(name_laggard({rank(0, false, 5, 60), rank(1, false, 5, 70)}).find("no rank is in a collective"),
+    EXPECT_NE(name_straggler({rank(0, false, 5, 60), rank(1, false, 5, 70)}).find("no rank is in a collective"),
         std::string::npos);
-    EXPECT_EQ(name_laggard({Json{{"rank", 0}}}), "the ranks have not reported a collective");
-    EXPECT_NO_THROW(name_laggard({Json("text"), Json(1), Json::array()}));
+    EXPECT_EQ(name_straggler({Json{{"rank", 0}}}), "the ranks have not reported a collective");
+    EXPECT_NO_THROW(name_straggler({Json("text"), Json(1), Json::array()}));
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 #include "core/plan/plan.h"
 #include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
-#include "runner/protocol/laggard.h"
+#include "runner/protocol/straggler.h"
 
 #include <QCoreApplication>
 

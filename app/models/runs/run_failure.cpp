@@ -4,7 +4,7 @@
 #include "app/models/runs/event_fields.h"
 #include "app/models/shared/text.h"
 #include "core/history/run_event.h"
-#include "runner/protocol/laggard.h"
+#include "runner/protocol/straggler.h"
 
 namespace fourfold::ui {
 

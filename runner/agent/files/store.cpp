@@ -128,7 +128,7 @@ Expected<void> Store::verify(const std::filesystem::path& file, const std::strin
     FOURFOLD_TRY(const std::string hash, hashes_.sha256(opened.get(), file));
     if (hash != sha256)
         return Problem{ProblemCode::io, "its content has changed since it was stored (SHA-256 " + hash + ")",
-            "start the run again: the file is sent anew", file.string()};
+            "start the run again: the file is sent again", file.string()};
     return {};
 }
 

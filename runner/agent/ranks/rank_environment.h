@@ -24,9 +24,9 @@ struct Rendezvous {
 std::vector<std::string> rank_environment(const RunSpec& spec, const RankPlace& place,
     const std::filesystem::path& folder, const Rendezvous& rendezvous, const Environment& before, std::size_t cores);
 
-// Apptainer's or Singularity's program in the environment's PATH; empty where there is none.
-// "~/..." of that environment.
+// A path that may begin with "~/", in that environment.
 std::string at_home(const std::string& path, const Environment& environment);
+// Apptainer's or Singularity's program in the environment's PATH; empty where there is none.
 std::string container_program(const Environment& environment);
 // The trainer's command line, through the container where there is one. Fails with not_found without apptainer.
 Expected<std::vector<std::string>> rank_command(

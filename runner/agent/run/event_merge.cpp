@@ -125,7 +125,7 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
         return;
     auto event = parse_json(line, feed.file.string());
     if (!event || !event->is_object() || text_field(*event, "event").empty()) {
-        warn(feed, "wrote a line that is no event, which was left out");
+        warn(feed, "wrote a line that is not an event, which was left out");
         return;
     }
     const EventKind kind = kind_of(*event);

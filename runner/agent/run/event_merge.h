@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Takes the lines that the ranks of a node append to rank<r>.jsonl over into the node's event log, in the order of
-// their arrival, each exactly once. What a rank writes is not trusted: a line that is no event becomes a warning.
+// their arrival, each exactly once. What a rank writes is not trusted: a line that is not an event becomes a warning.
 #pragma once
 
 #include "runner/agent/run/event_log.h"

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr std::size_t kHead = 32; // bytes of a line that hold its number
 constexpr off_t kLookBack = 64 << 10;
-constexpr std::size_t kMostLineBytes = 2 * kMaxEventLine; // a line that does not fit is no event
+constexpr std::size_t kMostLineBytes = 2 * kMaxEventLine; // a line that does not fit is not an event
 
 // As read(2), until the file's end or the block is full; -1 with errno set.
 ssize_t read_at(int fd, std::string& block, off_t offset)

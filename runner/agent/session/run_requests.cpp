@@ -124,8 +124,7 @@ Expected<std::string> RunRequests::stop_share(const RunFolder& folder, const std
     if (killed == 0 && jobs.empty() && verdict)
         return Problem{ProblemCode::not_found, "there is no such run on this node", {}, folder.path().string()};
     return (verdict ? "the run folder is gone" : verdict.error().message) + "; "
-        + (jobs.empty() ? "killed: " + processes_text(killed) + " of the run"
-                        : "Slurm was told to end job " + jobs.front());
+        + (jobs.empty() ? processes_text(killed) + " of the run killed" : "Slurm was told to end job " + jobs.front());
 }
 
 Expected<void> RunRequests::status(const Json& request) const

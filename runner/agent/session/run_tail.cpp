@@ -115,7 +115,7 @@ Expected<bool> RunTail::end(const RunLook& look)
         return Problem{ProblemCode::not_found,
             said_ == 0 && killed == 0 ? "there is no such run on this node"
                                       : "the run folder is gone, and so is the agent that watched the ranks"
-                    + (killed > 0 ? "; killed: " + processes_text(killed) + " that it left" : std::string()),
+                    + (killed > 0 ? "; it left " + processes_text(killed) + ", now killed" : std::string()),
             {}, folder_.path().string()};
     } else {
         return false;

@@ -300,8 +300,8 @@ int run_slurm_node(const std::filesystem::path& folder)
     const std::string run = folder.filename().string();
     const int node = number("SLURM_NODEID"), attempt = number("SLURM_RESTART_COUNT");
     if (!is_run_id(run) || node < 0 || variable("SLURM_JOB_ID").empty()) {
-        std::fprintf(
-            stderr, "fourfold-agent slurm-node: not within a Slurm job, or \"%s\" is no run folder\n", folder.c_str());
+        std::fprintf(stderr, "fourfold-agent slurm-node: not within a Slurm job, or \"%s\" is not a run folder\n",
+            folder.c_str());
         return 2;
     }
     SlurmNode here(folder, node, attempt);

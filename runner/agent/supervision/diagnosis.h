@@ -26,8 +26,9 @@ std::string last_collective(const RankProgress& progress);
 // Bytes that a process has read and written so far; 0 when the kernel does not say.
 uint64_t bytes_moved(pid_t pid);
 
-// One object a rank, as name_laggard() takes it, with "threads" [{"name", "state", "waits_in"}] and "stack" (text). The
-// stack comes from the rank itself, asked by SIGUSR1 if it has a handler for it; waits at most half a second for all.
+// One object per rank, as name_straggler() takes it, with "threads" [{"name", "state", "waits_in"}] and "stack" (text).
+// The stack comes from the rank itself, asked by SIGUSR1 if it has a handler for it; waits at most half a second for
+// all.
 Json diagnose(const RunSpec& spec, const std::filesystem::path& folder, const std::map<pid_t, RankPlace>& running);
 
 } // namespace fourfold

@@ -21,6 +21,7 @@ Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, i
     FOURFOLD_TRY(EventLog log, EventLog::open(folder.file("events.jsonl")));
     std::string status = given_status, why = given_why;
     const auto stop = folder.read_stop();
+    const std::string left = killed == 0 ? "" : "; it left " + processes_text(killed) + ", now killed";
     if (!why.empty()) {
     } else if (verdict == "lost-reboot") {
         why = "the node " + spec.host + " was restarted while the run was going";
@@ -29,10 +30,9 @@ Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, i
         why = "the run was prepared on " + spec.host + " but never started";
     } else if (stop) { // asked for, and carried out without the agent
         status = stop->status;
-        why = stop->why + "; " + std::to_string(killed) + " processes that the agent left were killed";
+        why = stop->why + left;
     } else {
-        why = "the agent on " + spec.host + " ended without a word; " + std::to_string(killed)
-            + " processes that it left were killed";
+        why = "the agent on " + spec.host + " ended unexpectedly" + left;
     }
     for (const RankPlace& place : spec.ranks)
         RankLog::put_together(folder.file("rank" + std::to_string(place.rank) + ".log"));

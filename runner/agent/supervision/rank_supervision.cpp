@@ -2,8 +2,8 @@
 #include "runner/agent/supervision/rank_supervision.h"
 
 #include "runner/agent/supervision/diagnosis.h"
-#include "runner/protocol/laggard.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/straggler.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -129,7 +129,7 @@ void RankSupervision::run(int signal_fd)
             stop_for_full_disk();
         judge_failures();
         watch_progress();
-        press_on();
+        end_leftovers();
         const double now = monotonic_seconds();
         if (now - reported_ > 1)
             report(stopping_ ? "stopping" : "running");
@@ -274,12 +274,12 @@ Json RankSupervision::say_stalled()
 {
     const double now = monotonic_seconds();
     Json ranks = diagnose(spec_, folder_.path(), running_);
-    const std::string laggard = name_laggard(ranks);
+    const std::string straggler = name_straggler(ranks);
     std::string message = "nothing moves for " + seconds(watch_.silence(now));
     if (watch_.median() > 0)
         message += " (a step takes " + seconds(watch_.median()) + ")";
     log_.append(EventKind::warning, spec_.ranks.front().rank,
-        {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (laggard.empty() ? "" : "; " + laggard)},
+        {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (straggler.empty() ? "" : "; " + straggler)},
             {"ranks", ranks}});
     return ranks;
 }
@@ -288,9 +288,9 @@ void RankSupervision::end_as_hung()
 {
     const std::string silence = seconds(watch_.silence(monotonic_seconds()));
     const Json ranks = say_stalled();
-    const std::string laggard = name_laggard(ranks);
+    const std::string straggler = name_straggler(ranks);
     status_ = "hang";
-    why_ = "nothing moves for " + silence + (laggard.empty() ? "" : "; " + laggard);
+    why_ = "nothing moves for " + silence + (straggler.empty() ? "" : "; " + straggler);
     foreign_error_ = {{"kind", "hang"}, {"host", spec_.host}, {"message", why_},
         {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
     begin_stop(kGangGraceSeconds);
@@ -385,7 +385,7 @@ std::vector<pid_t> RankSupervision::leftovers() const
     return left;
 }
 
-void RankSupervision::press_on()
+void RankSupervision::end_leftovers()
 {
     if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
         status_ = "ok";

@@ -51,7 +51,7 @@ private:
     void judge_failures();
     void say(const Culprit& culprit);
     void begin_stop(double grace_s);
-    void press_on();
+    void end_leftovers();
     void finish();
     [[nodiscard]] Json foreign_error_keys() const;
     void end(int rank, const std::string& status, const std::string& why);

@@ -101,7 +101,7 @@ int RunWatch::alive()
 std::string words_of_silence(const ProcessIdentity& supervisor)
 {
     return "its agent (process " + std::to_string(supervisor.pid) + ") does not answer"
-        + (is_stopped(supervisor.pid) ? ": a signal has stopped it" : "");
+        + (is_stopped(supervisor.pid) ? " (a signal stopped it)" : "");
 }
 
 } // namespace fourfold

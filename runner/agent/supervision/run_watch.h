@@ -45,7 +45,7 @@ private:
     double written_seen_ = 0; // when it last changed, by this host's clock (monotonic)
 };
 
-// "its agent (process 17) does not answer: a signal has stopped it"
+// "its agent (process 17) does not answer (a signal stopped it)"
 std::string words_of_silence(const ProcessIdentity& supervisor);
 
 } // namespace fourfold

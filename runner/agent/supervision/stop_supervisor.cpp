@@ -66,7 +66,8 @@ std::optional<std::string> tell_supervisor(const RunFolder& folder, const std::s
         wake(guardian);
     }
     if (answers(line, meanwhile) || !line.connected()) // it may have ended them and itself meanwhile
-        return stopped ? "a signal had stopped its agent: it was woken, and ends the ranks" : std::string();
+        return stopped ? "its agent had been stopped by a signal; it runs again and is ending the ranks"
+                       : std::string();
     StopRequest kept = stop;
     kept.why += (kept.why.empty() ? "" : "; ") + words_of_silence(supervisor) + " and was killed";
     (void)folder.write_stop(kept); // for who closes the run: its guardian, or we
@@ -75,14 +76,14 @@ std::optional<std::string> tell_supervisor(const RunFolder& folder, const std::s
     const int killed = sweep(run, node);
     const std::string what = words_of_silence(supervisor);
     if (!wait_until([&] { return !is_alive(supervisor); }, meanwhile))
-        return what + ", and cannot be killed (it waits in the kernel); killed: " + processes_text(killed)
-            + " of the run";
+        return what + " and cannot be killed (it waits in the kernel); " + processes_text(killed)
+            + " of the run killed";
     const auto closed = [&] { // refused while the guardian does it
         const auto done = close_lost_run(folder, run, node);
         return done || done.error().code != ProblemCode::refused;
     };
     (void)wait_until(closed, meanwhile);
-    return what + ": it was killed, and with it " + processes_text(killed) + " of the run";
+    return what + "; it was killed with " + processes_text(killed) + " of the run";
 }
 
 void end_guardian(const RunFolder& folder)

@@ -10,8 +10,9 @@
 namespace fourfold {
 
 // `ranks`: {"rank", "host", "coordinates", "process" (state letter), "number", "group_number", "inside", "since_s",
-// "operation", "group"} each. One sentence that names the laggard, or says why none can be named; empty without ranks.
-std::string name_laggard(const Json& ranks);
+// "operation", "group"} each. One sentence that names the straggler, or says why none can be named; empty without
+// ranks.
+std::string name_straggler(const Json& ranks);
 
 // Mesh coordinates of a rank for messages: "tp 0, cp 0, pp 1, dp 0".
 std::string describe(const Json& coordinates);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "runner/protocol/laggard.h"
+#include "runner/protocol/straggler.h"
 
 #include "runner/protocol/message.h"
 
@@ -38,7 +38,7 @@ std::string describe(const Json& coordinates)
     return out;
 }
 
-std::string name_laggard(const Json& ranks)
+std::string name_straggler(const Json& ranks)
 {
     std::vector<const Json*> outside, known;
     std::map<std::string, std::vector<const Json*>> groups;
