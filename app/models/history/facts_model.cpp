@@ -31,10 +31,6 @@ QString beside(const std::optional<double>& predicted, const std::optional<doubl
         .arg(predicted ? format(*predicted) : unknown, measured ? format(*measured) : unknown);
 }
 
-QString tpsText(double value)
-{
-    return grouped(value, value < 100 ? 1 : 0);
-}
 } // namespace
 
 void FactsModel::clear()
@@ -69,7 +65,7 @@ void FactsModel::addOutcome(const RunDetail& run)
 {
     const RunSummary& s = run.summary;
     heading(tr("Predicted \u2192 measured"));
-    add(tr("Throughput"), beside(s.predicted_tps_per_gpu, s.measured_tps_per_gpu, tpsText));
+    add(tr("Throughput"), beside(s.predicted_tps_per_gpu, s.measured_tps_per_gpu, throughputText));
     if (s.tps_error)
         add(tr("Error"), signedPercent(*s.tps_error));
     add(tr("Step time"), beside(s.predicted_step_time_s, s.measured_step_time_s, duration));
@@ -110,7 +106,7 @@ void FactsModel::addEnd(const RunDetail& run)
     if (last.loss)
         parts << tr("loss %1").arg(grouped(*last.loss, 3));
     if (last.tps_per_gpu)
-        parts << tr("%1 TPS/GPU").arg(tpsText(*last.tps_per_gpu));
+        parts << tr("%1 TPS/GPU").arg(throughputText(*last.tps_per_gpu));
     if (last.memory_peak_gib)
         parts << tr("%1 GiB").arg(gib(*last.memory_peak_gib));
     add(tr("Last step"), parts.join(QStringLiteral(", ")));

@@ -20,11 +20,6 @@ QString optionalText(const std::optional<double>& value, QString (*format)(doubl
     return value ? format(*value) : QString();
 }
 
-QString tpsText(double value)
-{
-    return grouped(value, value < 100 ? 1 : 0);
-}
-
 QString errorText(double value)
 {
     return signedPercent(value);
@@ -135,9 +130,9 @@ QString HistoryModel::text(const RunSummary& run, int column) const
     case steps:
         return grouped(run.steps);
     case predictedTps:
-        return optionalText(run.predicted_tps_per_gpu, tpsText);
+        return optionalText(run.predicted_tps_per_gpu, throughputText);
     case measuredTps:
-        return optionalText(run.measured_tps_per_gpu, tpsText);
+        return optionalText(run.measured_tps_per_gpu, throughputText);
     case tpsError:
         return optionalText(run.tps_error, errorText);
     case mostOff:
