@@ -156,7 +156,7 @@ TEST(Structure, TheReadmeIsShort)
 
 TEST(Structure, ChaptersOfTheGuideHaveTwoDigitsAndATitle)
 {
-    // The desktop and the command show them in the order of their names; F1 expects a mode's chapter at its number.
+    // The desktop and the command show them in the order of their names.
     static const std::regex kName(R"(resources/guide/[0-9][0-9]-[a-z-]+\.md)");
     std::set<std::string> numbers;
     const std::vector<std::string> chapters = select(project_files(), "resources/guide/", {""});
