@@ -48,7 +48,7 @@ void PlanFiles::openSession()
     const QStringList files = m_session.openPlans;
     int shown = -1;
     for (int i = 0; i < files.size(); ++i) {
-        // A file that is gone or broken since is no reason to bother somebody who only started the program.
+        // A file that is gone or broken since is no reason to bother a user who only started the program.
         if (!read_plan(pathOf(files[i])) || !m_plans.unused().open(pathOf(files[i])))
             continue;
         if (i == m_session.currentPlan)

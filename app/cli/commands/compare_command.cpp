@@ -97,7 +97,7 @@ Expected<Table> compared(const CompareOptions& options)
     return table;
 }
 
-// One column an entry, one row a figure: what a person reads. Figures that nobody has are left out.
+// One column per entry, one row per figure: what a person reads. Figures that no entry has are left out.
 Table side_by_side(const Table& table, bool differences)
 {
     Table out;

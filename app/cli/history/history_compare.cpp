@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs side by side: one column a run, one row a property, "*" where the runs differ.
+// Runs side by side: one column per run, one row per property, "*" where the runs differ.
 #include "app/cli/history/history_view.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 struct Property {
     std::string name;
-    std::vector<Json> values; // one a run
+    std::vector<Json> values; // one per run
     [[nodiscard]] bool differs() const
     {
         return std::any_of(values.begin(), values.end(), [&](const Json& value) { return value != values.front(); });

@@ -8,7 +8,7 @@
 
 namespace fourfold::cli {
 
-// One line a node: label, value with unit, share of the root where the terms add up; formula and source below it.
+// One line per node: label, value with unit, share of the root where the terms add up; formula and source below it.
 // Terms under half a percent of the root are counted, not listed.
 std::string explanation_text(const Explanation& root);
 

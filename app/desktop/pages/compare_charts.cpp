@@ -22,13 +22,6 @@ constexpr int kScalingPoints = 7;
 constexpr std::size_t kMostScalingCurves = 6; // as many as looks that can be told apart
 const double kNone = std::numeric_limits<double>::quiet_NaN();
 
-const StageMemory* fullest(const Prediction& prediction)
-{
-    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
-        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
-    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
-}
-
 template <typename Get>
 std::vector<double> valuesOf(const std::vector<CompareEntry>& entries, Get get)
 {

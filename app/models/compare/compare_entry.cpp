@@ -8,6 +8,8 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
+
 namespace fourfold::ui {
 
 QString entryKindLabel(EntryKind kind)
@@ -89,6 +91,13 @@ CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row)
         entry.memory_gib = row.memory_gib;
     }
     return entry;
+}
+
+const StageMemory* fullest(const Prediction& prediction)
+{
+    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
+        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
+    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
 }
 
 } // namespace fourfold::ui

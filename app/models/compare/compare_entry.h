@@ -29,7 +29,7 @@ struct CompareEntry {
     [[nodiscard]] const ResolvedPlan* plan() const { return prediction ? &prediction->plan : nullptr; }
     // As predicted, of 1; the peak is that of the plan's precision where the GPU has one, else BF16's.
     [[nodiscard]] std::optional<double> mfu() const;
-    // The predicted one at the measured throughput: both count the same FLOPs a token.
+    // The predicted one at the measured throughput: both count the same FLOPs per token.
     [[nodiscard]] std::optional<double> measuredMfu() const;
 };
 
@@ -37,5 +37,8 @@ CompareEntry entryOf(const QString& id, const QString& name, const Prediction& p
 // The stored run with the prediction that was made for it; its plan is read from what the node was given.
 CompareEntry entryOf(const RunDetail& run);
 CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row);
+
+// The stage that takes the most memory; none without stages.
+const StageMemory* fullest(const Prediction& prediction);
 
 } // namespace fourfold::ui

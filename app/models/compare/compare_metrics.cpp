@@ -42,13 +42,6 @@ std::function<Value(const CompareEntry&)> ofPrediction(Get get)
     return [get](const CompareEntry& entry) { return entry.prediction ? known(get(*entry.prediction)) : Value(); };
 }
 
-const StageMemory* fullest(const Prediction& prediction)
-{
-    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
-        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
-    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
-}
-
 void addPlan(std::vector<Metric>& metrics)
 {
     const QString group = tr("Plan");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Entries side by side: a row a figure, a column an entry, differences to the reference column with their sign.
+// Entries side by side: a row per figure, a column per entry, differences to the reference column with their sign.
 #pragma once
 
 #include "app/models/compare/compare_entry.h"

@@ -30,11 +30,11 @@ public:
 
     // "TP > DP > PP", innermost first.
     [[nodiscard]] QString orderText() const;
-    // "GPU 5: node 0, GPU 5 of it" and one line a group: "TP 1 of 2: GPUs 4 and 5, inside the node".
+    // "GPU 5: node 0, GPU 5 of it" and one line per group: "TP 1 of 2: GPUs 4 and 5, inside the node".
     [[nodiscard]] QStringList describe(int rank) const;
     // The same of every group of a kind: "TP groups: 2 GPUs each, inside a node".
     [[nodiscard]] QStringList describeGroups() const;
-    // One row a rank; at most `most` of them.
+    // One row per rank; at most `most` of them.
     [[nodiscard]] Table table(int most = 65'536) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory of every pipeline stage as a table: one row a stage, GiB per GPU. Feeds the bars and their "as table" view.
+// Memory of every pipeline stage as a table: one row per stage, GiB per GPU. Feeds the bars and their "as table" view.
 #pragma once
 
 #include "core/predict/prediction.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the step time goes: one row a part that takes time, exposed (rows add up to the step) and hidden behind
+// Where the step time goes: one row per part that takes time, exposed (rows add up to the step) and hidden behind
 // compute.
 #pragma once
 

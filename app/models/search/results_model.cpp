@@ -144,7 +144,7 @@ double ResultsModel::value(std::size_t id, int column) const
     return row.values[slot(*kColumns[column].field)];
 }
 
-// Keys are gathered once: comparing then touches a few bytes a row. Among equals the better one comes first.
+// Keys are gathered once: comparing then touches a few bytes per row. Among equals the better one comes first.
 void ResultsModel::arrange()
 {
     m_visible.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pipeline timeline of one training step: one row a stage, zoom at the pointer, hover and selection of bars, an
+// The pipeline timeline of one training step: one row per stage, zoom at the pointer, hover and selection of bars, an
 // overview strip of the whole step.
 // Keys by their position on the keyboard: W/S zoom, A/D pan; F fits, Z zooms to the selected bar, Backspace goes back;
 // arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time and
