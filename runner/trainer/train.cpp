@@ -42,13 +42,13 @@ struct RankFigures {
 // The same on all ranks.
 RankFigures of_all_ranks(const Mesh& mesh, const Device& device, double step_time_s)
 {
-    const int64_t ranks = mesh.world.size();
+    const int64_t ranks = mesh[GroupKind::world].size();
     at::Tensor all = at::zeros({2, ranks}, at::TensorOptions().dtype(at::kDouble));
-    all[0][mesh.world.rank()] = device.cuda ? gpu_peak_gib() : resident_peak_gib();
-    all[1][mesh.world.rank()] = step_time_s;
+    all[0][mesh[GroupKind::world].rank()] = device.cuda ? gpu_peak_gib() : resident_peak_gib();
+    all[1][mesh[GroupKind::world].rank()] = step_time_s;
     if (device.cuda)
         all = all.cuda();
-    mesh.world.all_reduce(all, Reduce::sum);
+    mesh[GroupKind::world].all_reduce(all, Reduce::sum);
     all = all.cpu();
     const auto* values = all.const_data_ptr<double>();
     return {OfRanks(values, values + ranks), OfRanks(values + ranks, values + 2 * ranks)};
@@ -122,7 +122,7 @@ private:
         if (outcome.applied)
             return {};
         ++unusable_;
-        if (mesh_.world.rank() != 0 || unusable_ > 1)
+        if (mesh_[GroupKind::world].rank() != 0 || unusable_ > 1)
             return {};
         return events_.write("warning",
             {{"step", step + 1},
@@ -140,7 +140,7 @@ private:
         const double step_time = seconds_since(interval_.begin) / interval_.steps;
         const double data_time = interval_.data_time_s / interval_.steps;
         interval_ = {};
-        if (mesh_.world.rank() != 0)
+        if (mesh_[GroupKind::world].rank() != 0)
             return {};
         const Throughput speed = throughput(plan_, step_time);
         const double samples = double(step + 1) * plan_.training.global_batch;
@@ -166,7 +166,7 @@ private:
     {
         const at::Tensor nothing
             = at::zeros({1}, at::TensorOptions().dtype(at::kFloat).device(device_.cuda ? at::kCUDA : at::kCPU));
-        mesh_.world.all_reduce(nothing);
+        mesh_[GroupKind::world].all_reduce(nothing);
         trace.emplace(mesh_.at.pp, synchronize_gpu);
     }
 
@@ -176,7 +176,7 @@ private:
         const auto begin = Clock::now();
         const Timeline timeline = collect_spans(trace, mesh_, device_.cuda);
         interval_.begin += Clock::now() - begin;
-        if (mesh_.world.rank() != 0)
+        if (mesh_[GroupKind::world].rank() != 0)
             return {};
         Json fields{{"step", step + 1}};
         fields.update(chrome_trace(timeline, plan_.name + ", step " + std::to_string(step + 1) + ", measured"));
@@ -190,7 +190,7 @@ private:
         FOURFOLD_TRY(const SavedCheckpoint saved, trainer_.save(checkpoints_, step + 1));
         const auto took = Clock::now() - begin;
         interval_.begin += took;
-        if (mesh_.world.rank() != 0)
+        if (mesh_[GroupKind::world].rank() != 0)
             return {};
         return events_.write("checkpoint",
             {{"step", step + 1}, {"path", saved.folder.string()}, {"bytes", saved.bytes},
@@ -204,7 +204,7 @@ private:
         FOURFOLD_TRY(const auto evaluation, trainer_.evaluate());
         const auto took = Clock::now() - begin;
         interval_.begin += took;
-        if (!evaluation || mesh_.world.rank() != 0)
+        if (!evaluation || mesh_[GroupKind::world].rank() != 0)
             return {};
         Json fields{{"step", step + 1}, {"loss", number_or_null(evaluation->loss)}, {"tokens", evaluation->tokens},
             {"time_s", std::chrono::duration<double>(took).count()}};

@@ -48,20 +48,25 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
                 options.padding));
     }
-    auto shards = shard_table(plan, mesh.at.pp, mesh.tp_rank());
+    auto shards = shard_table(plan, mesh.at.pp, mesh.at.tp);
     const bool values_too = fully_sharded(training);
-    const Weights::Part part = training.sharding == Sharding::none
-        ? Weights::Part{}
-        : Weights::Part{mesh.shard.rank(), mesh.shard.size(), values_too};
-    auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, part.count)
-                              : plan_buckets(shards, default_bucket_capacity(shards), part.count);
+    const auto groups_of = [&](const Shard&) {
+        ReplicaGroups groups;
+        if (training.sharding != Sharding::none) {
+            groups.part = mesh[groups.shard].rank();
+            groups.parts = mesh[groups.shard].size();
+        }
+        return groups;
+    };
+    auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, groups_of)
+                              : plan_buckets(shards, default_bucket_capacity(shards), groups_of);
     const auto exact = tensor_options(options);
     const bool mixed = training.precision == Precision::bf16 && !options.fp64;
-    trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), plan.run.seed, exact,
-        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), part);
+    trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), mesh, plan.run.seed, exact,
+        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), values_too);
     const bool pipeline = plan.layout.pp > 1;
     trainer->units_ = std::make_unique<ParameterUnits>(
-        *trainer->weights_, mesh, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
+        *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
     const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp);
     trainer->block_settings_
@@ -122,12 +127,12 @@ Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& in
 // Only the last pipeline rank has a loss, and its TP ranks have the same: one of them counts.
 at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more) const
 {
-    const bool counts = mesh_.tp.rank() == 0;
+    const bool counts = mesh_[GroupKind::tp].rank() == 0;
     const auto number = [&](double value) { return at::full({}, counts ? value : 0.0, sums.loss.options()); };
     std::vector<at::Tensor> figures{counts ? sums.loss : number(0), number(double(sums.valid))};
     figures.insert(figures.end(), more.begin(), more.end());
     const at::Tensor known = at::stack(figures);
-    mesh_.world.all_reduce(known);
+    mesh_[GroupKind::world].all_reduce(known);
     return known.cpu();
 }
 

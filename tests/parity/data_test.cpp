@@ -253,7 +253,7 @@ TEST(Buckets, HoldEveryParameterOnceInBackwardOrder)
         shards.back().replication = i % 3 == 0 ? Replication::tp : Replication::none;
         shards.back().parameter.weight_decay = i % 3 != 0;
     }
-    const auto buckets = plan_buckets(shards, 250, 3);
+    const auto buckets = plan_buckets(shards, 250, [](const Shard&) { return ReplicaGroups{.part = 0, .parts = 3}; });
     std::set<std::size_t> seen;
     std::size_t earliest = shards.size();
     for (const Bucket& bucket : buckets) {
@@ -297,7 +297,7 @@ TEST(Buckets, UnitsAreStretchesOfLayersOfOneChunk)
             add(layer);
     add(-1);
     add(-1);
-    const auto units = plan_units(shards, 2, 1);
+    const auto units = plan_units(shards, 2, [](const Shard&) { return ReplicaGroups(); });
     std::vector<std::set<int>> layers;
     for (const Bucket& unit : units) {
         layers.emplace_back();
@@ -307,6 +307,33 @@ TEST(Buckets, UnitsAreStretchesOfLayersOfOneChunk)
     EXPECT_EQ(layers, (std::vector<std::set<int>>{{6, 7}, {2}, {0, 1}, {-1}, {-1}}));
     EXPECT_EQ(units[3].entries.size(), 1u) << "what both ends hold stands alone";
     EXPECT_EQ(units[4].entries.size(), 2u);
+}
+
+// Experts are sharded over other ranks than the rest of their layers.
+TEST(Buckets, ParametersOfDifferentGroupsNeverShareABucket)
+{
+    constexpr ReplicaGroups kDense{.part = 1, .parts = 4};
+    constexpr ReplicaGroups kExperts{GroupKind::expert_dp, GroupKind::none, 0, 2};
+    std::vector<Shard> shards;
+    for (int i = 0; i < 12; ++i) {
+        shards.push_back(shard_of({5, 5}, -1, 0, 5));
+        shards.back().parameter.layer = i / 3;
+        shards.back().parameter.kind = i % 3 == 2 ? ParameterKind::expert : ParameterKind::mlp;
+    }
+    const auto groups_of
+        = [&](const Shard& shard) { return shard.parameter.kind == ParameterKind::expert ? kExperts : kDense; };
+    for (const auto& buckets : {plan_buckets(shards, 120, groups_of), plan_units(shards, 2, groups_of)}) {
+        EXPECT_GE(buckets.size(), 4u);
+        std::size_t entries = 0;
+        for (const Bucket& bucket : buckets) {
+            entries += bucket.entries.size();
+            EXPECT_EQ(bucket.elements % bucket.groups.parts, 0);
+            EXPECT_EQ(bucket.part_begin(), bucket.groups.part * bucket.part_elements());
+            for (const BucketEntry& entry : bucket.entries)
+                EXPECT_EQ(groups_of(shards[entry.shard]), bucket.groups);
+        }
+        EXPECT_EQ(entries, shards.size());
+    }
 }
 
 TEST(RunSchedule, LearningRates)

@@ -140,7 +140,7 @@ void train_and_dump(
     if (!index.contains("bytes"))
         index["bytes"] = Json::object();
 
-    const auto weights = trainer->weights().values(mesh.shard);
+    const auto weights = trainer->weights().values();
     std::ofstream values(base + ".bin", std::ios::binary);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
         const Shard& shard = trainer->weights().shards()[i];
@@ -186,7 +186,7 @@ void work(int argc, char** argv)
         return transport;
     });
     if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself
-        mesh.at.cp = mesh.cp.size() - 1 - mesh.at.cp;
+        mesh.at.cp = mesh[GroupKind::cp].size() - 1 - mesh.at.cp;
     const std::string base = folder + "/dump" + std::to_string(job.rank);
     const int64_t padding = value(padding_token());
     train_and_dump(plan, mesh, {gpu, fp64 || both, padding}, INT_MAX, base);

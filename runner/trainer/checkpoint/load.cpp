@@ -31,10 +31,11 @@ public:
     Chosen(const std::vector<fs::path>& folders, const Mesh& mesh, at::Device device)
     {
         for (const fs::path& folder : folders) {
-            auto opened = CheckpointContents::open(folder, mesh.world.rank(), mesh.world.size());
+            auto opened
+                = CheckpointContents::open(folder, mesh[GroupKind::world].rank(), mesh[GroupKind::world].size());
             const Problem own = opened ? Problem{} : opened.error();
             const Json told = opened ? Json() : Json::array({int(own.code), own.message, own.hint, own.where});
-            const auto texts = all_texts(mesh.world, opened ? "" : told.dump(), device);
+            const auto texts = all_texts(mesh[GroupKind::world], opened ? "" : told.dump(), device);
             const auto first = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
             if (first == texts.end()) {
                 contents_ = *std::move(opened);
@@ -65,7 +66,7 @@ Expected<void> read_all(const TensorFolder& tensors, const ModelShape& model, co
     for (std::size_t b = 0; b < buffers.size(); ++b)
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
             FOURFOLD_TRY(const auto values, tensors.read(model, weights.shards()[entry.shard], suffix));
-            weights.write(buffers[b], entry, values);
+            weights.write(b, buffers[b], entry, values);
         }
     return {};
 }

@@ -21,8 +21,8 @@ public:
         : plan_(plan)
         , mesh_(mesh)
         , weights_(weights)
-        , gathers_(mesh.replicas.rank() == 0)
-        , writes_(gathers_ && mesh.tp.rank() == 0)
+        , gathers_(mesh[GroupKind::dp_cp].rank() == 0)
+        , writes_(gathers_ && mesh[GroupKind::tp].rank() == 0)
     {
     }
 
@@ -51,7 +51,7 @@ public:
         }
         for (const auto& [suffix, buffers] : parts)
             for (std::size_t b = 0; b < weights_.buckets().size(); ++b) {
-                const at::Tensor whole = weights_.whole((*buffers)[b], mesh_.shard);
+                const at::Tensor whole = weights_.whole(b, (*buffers)[b]);
                 for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
                     if (!gathers_ || !stored_here(shard, mesh_.at.pp))
@@ -77,12 +77,12 @@ private:
     // The whole tensor of the table, from the parts of the TP ranks.
     [[nodiscard]] at::Tensor over_tp(const at::Tensor& own, const Shard& shard) const
     {
-        const int tp = mesh_.tp.size();
+        const int tp = mesh_[GroupKind::tp].size();
         if (shard.parameter.tp_dim < 0 || tp == 1)
             return own.contiguous();
-        const at::Tensor all = mesh_.tp.all_gather(own.contiguous().unsqueeze(0));
+        const at::Tensor all = mesh_[GroupKind::tp].all_gather(own.contiguous().unsqueeze(0));
         // Ranks that share key/value heads have the same part: one of them counts.
-        const int copies = shard.replication == Replication::kv ? mesh_.kv.size() : 1;
+        const int copies = shard.replication == Replication::kv ? mesh_[GroupKind::tp_keys].size() : 1;
         std::vector<at::Tensor> parts;
         for (int rank = 0; rank < tp; rank += copies)
             parts.push_back(all[rank]);
@@ -157,7 +157,7 @@ Expected<void> write_index(const fs::path& folder, int steps, int updates, const
 bool all_agree(const Mesh& mesh, bool own, const at::TensorOptions& options, double& sum)
 {
     const at::Tensor figures = at::tensor({own ? 0.0 : 1.0, sum}, at::TensorOptions(at::kDouble)).to(options.device());
-    mesh.world.all_reduce(figures);
+    mesh[GroupKind::world].all_reduce(figures);
     const at::Tensor known = figures.cpu();
     sum = known[1].item<double>();
     return known[0].item<double>() == 0;
@@ -179,7 +179,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
             ProblemCode::cancelled, "another rank could not write the checkpoint", "see its error", target.string()};
     };
 
-    const bool leads = mesh.world.rank() == 0;
+    const bool leads = mesh[GroupKind::world].rank() == 0;
     double nothing = 0;
     Expected<void> emptied;
     std::error_code error;
@@ -203,7 +203,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
             fs::remove_all(partial, error); // its room is needed to say so
         return written.error();
     }
-    const auto reported = all_texts(mesh.world, files.sums().dump(), options.device());
+    const auto reported = all_texts(mesh[GroupKind::world], files.sums().dump(), options.device());
 
     Expected<void> finished;
     if (leads) {

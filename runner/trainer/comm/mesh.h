@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The 4D grid of ranks and its groups. Which rank stands where is the planner's Layout, nothing else.
+// This rank's communicators. Which ranks form which group is the planner's DeviceMesh, nothing else.
 #pragma once
 
-#include "core/layout/layout.h"
+#include "core/layout/mesh.h"
 #include "runner/trainer/comm/communicator.h"
 
 #include <functional>
+#include <map>
 
 namespace fourfold::trainer {
 
 struct Mesh {
     Layout layout;
     Coordinates at; // of this rank
-    Communicator world;
-    Communicator tp;
-    Communicator cp; // ring exchanges and gathers of keys and values
-    Communicator replicas; // dp x cp: ranks with the same weights, over which gradients are reduced
-    // HSDP cuts the replicas: a shard group holds one copy of the weights between its dp_shard ranks, and a copies
-    // group holds the ranks of the other shard groups with the same part. Without HSDP a shard group is all replicas.
-    Communicator shard, copies;
-    Communicator kv; // tp ranks that hold the same key/value heads (tp > kv_heads)
+    std::map<GroupKind, Communicator> groups;
     // Pipeline messages, apart from all collectives; rank p of these groups is pipeline rank p. Activations and their
-    // gradients travel apart, so that neither waits for the other where order is the only tag (NCCL).
-    Communicator activations, activation_gradients;
-    // For messages against the usual way (activations to a lower rank, gradients to a higher one), as between the
-    // chunks of an interleaved schedule. Of two pipeline ranks each is the other's neighbour both ways: a wire of its
-    // own.
-    Communicator wrapped_activations, wrapped_gradients;
+    // gradients travel apart, so that neither waits for the other where order is the only tag (NCCL). `wrapped`: for
+    // messages against the usual way (activations to a lower rank, gradients to a higher one), as between the chunks of
+    // an interleaved schedule. Of two pipeline ranks each is the other's neighbour both ways: a wire of its own.
+    struct Wires {
+        Communicator usual, wrapped;
+    };
+    Wires activations, activation_gradients;
     Communicator ends; // first and last pipeline rank, which both hold a tied embedding; this rank alone in between
     std::shared_ptr<FlightRecorder> recorder;
 
-    [[nodiscard]] int tp_rank() const { return at.tp; }
+    // Precondition: one of the groups that make_mesh() makes; std::out_of_range otherwise.
+    const Communicator& operator[](GroupKind group) const { return groups.at(group); }
     // "tp 0, cp 0, pp 0, dp 1"
     [[nodiscard]] std::string words() const;
 };

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace fourfold::trainer {
 
 namespace {
 // One bucket of these parameters, like ones side by side.
-Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> members, int parts)
+Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> members, const ReplicaGroups& groups)
 {
     const auto kind
         = [&](std::size_t i) { return std::tuple(shards[i].replication, !shards[i].parameter.weight_decay); };
     std::ranges::stable_sort(members, {}, kind);
-    Bucket bucket;
+    Bucket bucket{groups, {}, {}, 0};
     for (const std::size_t i : members) {
         const Shard& shard = shards[i];
         if (bucket.segments.empty() || kind(bucket.entries.back().shard) != kind(i))
@@ -23,8 +24,24 @@ Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> memb
         bucket.elements += shard.elements();
         bucket.segments.back().end = bucket.elements;
     }
-    bucket.elements = (bucket.elements + parts - 1) / parts * parts;
+    bucket.elements = (bucket.elements + groups.parts - 1) / groups.parts * groups.parts;
     return bucket;
+}
+
+// A bucket for each of the groups that these parameters have.
+void add_buckets(std::vector<Bucket>& buckets, const std::vector<Shard>& shards,
+    const std::vector<std::size_t>& members, const GroupsOf& groups_of)
+{
+    std::vector<std::pair<ReplicaGroups, std::vector<std::size_t>>> split;
+    for (const std::size_t i : members) {
+        const ReplicaGroups groups = groups_of(shards[i]);
+        auto found = std::ranges::find(split, groups, [](const auto& known) { return known.first; });
+        if (found == split.end())
+            found = split.insert(split.end(), {groups, {}});
+        found->second.push_back(i);
+    }
+    for (const auto& [groups, own] : split)
+        buckets.push_back(bucket_of(shards, own, groups));
 }
 
 bool stands_alone(const Shard& shard)
@@ -33,20 +50,31 @@ bool stands_alone(const Shard& shard)
 }
 } // namespace
 
-std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capacity, int parts)
+std::vector<BucketSegment> Bucket::own_segments() const
+{
+    std::vector<BucketSegment> own;
+    for (BucketSegment segment : segments) {
+        segment.begin = std::max<int64_t>(segment.begin - part_begin(), 0);
+        segment.end = std::min(segment.end - part_begin(), part_elements());
+        if (segment.begin < segment.end)
+            own.push_back(segment);
+    }
+    return own;
+}
+
+std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capacity, const GroupsOf& groups_of)
 {
     std::vector<Bucket> buckets;
     std::vector<std::size_t> open;
     int64_t elements = 0;
     const auto close = [&] {
-        if (!open.empty())
-            buckets.push_back(bucket_of(shards, std::exchange(open, {}), parts));
+        add_buckets(buckets, shards, std::exchange(open, {}), groups_of);
         elements = 0;
     };
     for (std::size_t i = shards.size(); i-- > 0;) {
         if (stands_alone(shards[i])) {
             close();
-            buckets.push_back(bucket_of(shards, {i}, parts));
+            add_buckets(buckets, shards, {i}, groups_of);
             continue;
         }
         open.push_back(i);
@@ -58,7 +86,7 @@ std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capac
     return buckets;
 }
 
-std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, int parts)
+std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of)
 {
     std::vector<std::vector<std::size_t>> units;
     std::vector<std::size_t> root, alone;
@@ -79,11 +107,10 @@ std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_
     }
     std::vector<Bucket> buckets;
     for (std::size_t u = units.size(); u-- > 0;)
-        buckets.push_back(bucket_of(shards, units[u], parts));
+        add_buckets(buckets, shards, units[u], groups_of);
     for (const std::size_t i : alone)
-        buckets.push_back(bucket_of(shards, {i}, parts));
-    if (!root.empty())
-        buckets.push_back(bucket_of(shards, root, parts));
+        add_buckets(buckets, shards, {i}, groups_of);
+    add_buckets(buckets, shards, root, groups_of);
     return buckets;
 }
 

@@ -59,6 +59,7 @@ struct GradientBuckets::State {
     void issue_next()
     {
         const std::size_t b = next;
+        const Bucket& bucket = weights.buckets()[b];
         next = (next + 1) % flat.size();
         ++issued;
         Reduction reduction{b, flat_of(b), reduced[b], {}};
@@ -66,11 +67,12 @@ struct GradientBuckets::State {
             while (under_way.size() >= kMostUnderWay)
                 finish_oldest();
             flat[b].reset();
-            reduction.target = at::empty({weights.part_elements(b)}, reduction.source.options());
+            reduction.target = at::empty({bucket.part_elements()}, reduction.source.options());
         }
-        reduction.handle = weights.sharded() ? mesh.shard.start_reduce_scatter(reduction.target, reduction.source)
-                                             : mesh.shard.start_all_reduce(reduction.source);
-        if (settings.each_micro_batch && !weights.sharded())
+        const Communicator& group = mesh[bucket.groups.shard];
+        reduction.handle = bucket.cut() ? group.start_reduce_scatter(reduction.target, reduction.source)
+                                        : group.start_all_reduce(reduction.source);
+        if (settings.each_micro_batch && !bucket.cut())
             reduction.target = reduction.source;
         under_way.push_back(std::move(reduction));
     }
@@ -94,12 +96,12 @@ struct GradientBuckets::State {
     // What other ranks than replicas hold too, they also have to add up: on finished sums, as addition commutes.
     void sum_shared(std::size_t b) const
     {
-        for (const BucketSegment& segment : weights.own_segments(b)) {
+        for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             const at::Tensor part = reduced[b].narrow(0, segment.begin, segment.end - segment.begin);
             if (segment.replication == Replication::tp && settings.sequence_parallel)
-                mesh.tp.all_reduce(part);
+                mesh[GroupKind::tp].all_reduce(part);
             else if (segment.replication == Replication::kv)
-                mesh.kv.all_reduce(part);
+                mesh[GroupKind::tp_keys].all_reduce(part);
             else if (segment.replication == Replication::ends)
                 mesh.ends.all_reduce(part);
         }
@@ -130,10 +132,11 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
         const auto options = weights.masters()[b].options();
         if (!state->settings.each_micro_batch)
             (void)state->flat_of(b);
-        state->reduced.push_back(!weights.sharded() && !state->settings.each_micro_batch
+        const Bucket& bucket = weights.buckets()[b];
+        state->reduced.push_back(!bucket.cut() && !state->settings.each_micro_batch
                 ? state->flat[b]
-                : at::zeros({weights.part_elements(b)}, options));
-        for (const BucketEntry& entry : weights.buckets()[b].entries) {
+                : at::zeros({bucket.part_elements()}, options));
+        for (const BucketEntry& entry : bucket.entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
             // Autograd adds into a gradient of the leaf's own type by itself, where that stays in its place.
             const bool direct = !state->settings.each_micro_batch && options.dtype() == leaf.dtype();
@@ -181,7 +184,7 @@ void GradientBuckets::finish()
     while (!state.under_way.empty())
         state.finish_oldest();
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
-        state.mesh.copies.all_reduce(state.reduced[b]);
+        state.mesh[state.weights.buckets()[b].groups.copies].all_reduce(state.reduced[b]);
         state.sum_shared(b);
     }
 }
@@ -202,9 +205,7 @@ std::vector<at::Tensor> GradientBuckets::whole() const
     const Weights& weights = state_->weights;
     std::vector<at::Tensor> gradients(weights.shards().size());
     for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
-        at::Tensor flat = state_->reduced[b];
-        if (weights.sharded())
-            flat = state_->mesh.shard.all_gather(flat);
+        const at::Tensor flat = weights.whole(b, state_->reduced[b]);
         for (const BucketEntry& entry : weights.buckets()[b].entries)
             gradients[entry.shard] = Weights::view(flat, entry, weights.shards()[entry.shard]);
     }

@@ -14,7 +14,6 @@ namespace fourfold::trainer {
 
 struct ParameterUnits::State {
     const Weights& weights;
-    const Mesh& mesh;
     FsdpSettings settings;
     bool keep = false, overlap_publish = true;
 
@@ -28,6 +27,7 @@ struct ParameterUnits::State {
         int last_layer = kRear; // after it the unit is through
         bool here = false;
         std::vector<Handle> gathers; // under way
+        std::size_t made = 0; // buckets all of whose gradients came
     };
     std::vector<Unit> units; // in the order of a forward pass, the root first
     std::map<int, std::size_t> of_layer;
@@ -55,7 +55,7 @@ struct ParameterUnits::State {
             return;
         unit.here = true;
         for (const std::size_t bucket : unit.buckets)
-            unit.gathers.push_back(weights.start_gather(bucket, mesh.shard));
+            unit.gathers.push_back(weights.start_gather(bucket));
     }
 
     // `next`: the unit that will be needed after this one, if any.
@@ -79,6 +79,7 @@ struct ParameterUnits::State {
             if (unit.here)
                 weights.release(bucket);
         unit.here = false;
+        unit.made = 0;
     }
 };
 
@@ -102,9 +103,8 @@ private:
 };
 } // namespace
 
-ParameterUnits::ParameterUnits(
-    const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep, bool overlap_publish)
-    : state_(std::make_unique<State>(State{weights, mesh, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
+ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish)
+    : state_(std::make_unique<State>(State{weights, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
 {
     const auto& shards = weights.shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -112,7 +112,7 @@ ParameterUnits::ParameterUnits(
         const bool front = layer < 0 && state_->end_of_layer.upper_bound(kFront) == state_->end_of_layer.end();
         state_->end_of_layer[layer >= 0 ? layer : front ? kFront : kRear] = i + 1;
     }
-    if (!weights.part().values_too)
+    if (!weights.fully_sharded())
         return;
     // Buckets stand in the order of a backward pass.
     std::vector<std::size_t> root;
@@ -123,12 +123,23 @@ ParameterUnits::ParameterUnits(
             root.push_back(b);
             continue;
         }
-        State::Unit unit{{b}, layer_of(*std::ranges::max_element(entries, {}, layer_of)), false, {}};
+        // Layers may have several buckets, of parameters that are sharded over different groups.
+        std::size_t place = 0; // that of the root
         for (const BucketEntry& entry : entries)
-            state_->of_layer[layer_of(entry)] = state_->units.size() + 1;
-        state_->units.push_back(std::move(unit));
+            if (const auto known = state_->of_layer.find(layer_of(entry)); known != state_->of_layer.end())
+                place = known->second;
+        if (place == 0) {
+            state_->units.emplace_back();
+            place = state_->units.size();
+        }
+        State::Unit& unit = state_->units[place - 1];
+        unit.buckets.push_back(b);
+        for (const BucketEntry& entry : entries) {
+            state_->of_layer[layer_of(entry)] = place;
+            unit.last_layer = std::max(unit.last_layer, layer_of(entry));
+        }
     }
-    state_->units.insert(state_->units.begin(), State::Unit{root, kRear, false, {}});
+    state_->units.insert(state_->units.begin(), State::Unit{root, kRear, false, {}, 0});
     state_->of_layer[kFront] = state_->of_layer[kRear] = 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)
         for (const std::size_t bucket : state_->units[u].buckets)
@@ -143,8 +154,9 @@ void ParameterUnits::publish() const
     state.published.resize(state.weights.buckets().size());
     // Buckets stand in the order of a backward pass.
     for (std::size_t b = state.published.size(); b-- > 0;)
-        state.published[b] = state.weights.start_publish(b, state.mesh.shard);
-    if (state.overlap_publish && state.weights.sharded() && !state.weights.part().values_too)
+        state.published[b] = state.weights.start_publish(b);
+    const bool sharded = std::ranges::any_of(state.weights.buckets(), &Bucket::cut);
+    if (state.overlap_publish && sharded && !state.weights.fully_sharded())
         return;
     for (auto& gather : std::exchange(state.published, {}))
         gather->wait();
@@ -188,7 +200,10 @@ void ParameterUnits::gradients_made(std::size_t bucket) const
     if (state_->units.empty() || state_->keep)
         return;
     const std::size_t unit = state_->of_bucket.at(bucket);
-    if (state_->units[unit].buckets.size() == 1)
+    const std::size_t buckets = state_->units[unit].buckets.size();
+    if (unit == 0 && buckets > 1)
+        return; // one of them is the embedding's, which the other end of the pipeline has as well
+    if (++state_->units[unit].made == buckets)
         state_->free(unit);
 }
 

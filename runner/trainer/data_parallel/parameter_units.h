@@ -6,14 +6,13 @@
 #pragma once
 
 #include "core/layout/training.h"
-#include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 
 #include <memory>
 
 namespace fourfold::trainer {
 
-// Without sharded weights nothing waits. `weights` and `mesh` must outlive the object and all graphs.
+// Without sharded weights nothing waits. `weights` must outlive the object and all graphs.
 class ParameterUnits {
 public:
     // The "layers" of what stands before the layers and after them. Fully sharded, both are one unit, the root.
@@ -21,7 +20,7 @@ public:
 
     // `keep`: what is gathered stays until end_of_pass(), as pipelines do, whose micro-batches overlap.
     // `overlap_publish`: publish() does not wait.
-    ParameterUnits(const Weights& weights, const Mesh& mesh, FsdpSettings settings, bool keep, bool overlap_publish);
+    ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish);
     ~ParameterUnits();
     ParameterUnits(const ParameterUnits&) = delete;
     ParameterUnits& operator=(const ParameterUnits&) = delete;

@@ -73,8 +73,8 @@ at::Tensor Block::attention(const at::Tensor& x) const
         key = rotate(key, settings_.rotary);
     }
     const auto mix = [&settings = settings_](at::TensorList in) {
-        return settings.mesh.cp.size() > 1
-            ? context_attention(in[0], in[1], in[2], settings.mesh.cp, settings.cp_method)
+        return settings.mesh[GroupKind::cp].size() > 1
+            ? context_attention(in[0], in[1], in[2], settings.mesh[GroupKind::cp], settings.cp_method)
             : causal_attention(in[0], in[1], in[2], settings.attention_bias);
     };
     const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
@@ -90,7 +90,7 @@ at::Tensor Block::mlp(const at::Tensor& x) const
 
 at::Tensor Block::forward(const at::Tensor& x) const
 {
-    const Communicator& tp = settings_.mesh.tp;
+    const Communicator& tp = settings_.mesh[GroupKind::tp];
     const bool by_sequence = settings_.sequence_parallel;
     // The bias of a row-parallel linear is added once, to the sum over the ranks.
     const auto residual = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias) {

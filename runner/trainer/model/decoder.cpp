@@ -24,7 +24,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     if (model.positions == Positions::alibi) {
         const int heads = model.heads / plan.layout.tp;
         settings.attention_bias
-            = alibi_bias(model.heads, mesh.tp_rank() * heads, heads, plan.training.seq_len, options.dtype(leaf));
+            = alibi_bias(model.heads, mesh.at.tp * heads, heads, plan.training.seq_len, options.dtype(leaf));
     }
     return settings;
 }
@@ -44,7 +44,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
             position_embedding_ = weights[names.position_embedding + ".weight"];
             // With sequence parallelism each TP rank adds the rows that it keeps.
             const auto rows = int64_t(positions.size()) / (settings.sequence_parallel ? plan.layout.tp : 1);
-            const int64_t first = settings.sequence_parallel ? rows * settings.mesh.tp_rank() : 0;
+            const int64_t first = settings.sequence_parallel ? rows * settings.mesh.at.tp : 0;
             positions_ = at::tensor(at::ArrayRef<int64_t>(positions).slice(std::size_t(first), std::size_t(rows)),
                 embedding_.options().dtype(at::kLong).requires_grad(false));
         }
@@ -60,7 +60,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
 
 at::Tensor Decoder::embed(const at::Tensor& tokens) const
 {
-    const Communicator& tp = settings_.mesh.tp;
+    const Communicator& tp = settings_.mesh[GroupKind::tp];
     at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
     if (positions_.defined())
         x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
@@ -88,7 +88,7 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
 at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const
 {
     constexpr int kRear = ParameterUnits::kRear;
-    const Communicator& tp = settings_.mesh.tp;
+    const Communicator& tp = settings_.mesh[GroupKind::tp];
     units_.enter(kRear);
     const at::Tensor last = enter_region(norm(x, final_norm_, settings_.shape), tp, settings_.sequence_parallel);
     return units_.leave(

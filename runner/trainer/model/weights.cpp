@@ -15,17 +15,17 @@ at::Tensor Weights::view(const at::Tensor& flat, const BucketEntry& entry, const
     return flat.narrow(0, entry.offset, shard.elements()).view(shard.shape());
 }
 
-at::Tensor Weights::part_of(const at::Tensor& flat) const
+at::Tensor Weights::part_of(const at::Tensor& flat, const Bucket& bucket)
 {
-    const int64_t elements = flat.numel() / part_.count;
-    return flat.narrow(0, part_.index * elements, elements);
+    return flat.narrow(0, bucket.part_begin(), bucket.part_elements());
 }
 
-Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_t seed, const at::TensorOptions& master,
-    at::ScalarType leaf, Part part)
+Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
+    const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded)
     : shards_(std::move(shards))
     , buckets_(std::move(buckets))
-    , part_(part)
+    , mesh_(mesh)
+    , fully_sharded_(fully_sharded)
     , leaves_(shards_.size())
 {
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
@@ -38,49 +38,37 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_
         }
         const bool same_type = exact.scalar_type() == leaf;
         flat_.push_back(same_type ? exact : exact.to(leaf));
-        masters_.push_back(same_type && !part_.values_too ? part_of(exact) : part_of(exact).clone());
+        const at::Tensor own = part_of(exact, bucket);
+        masters_.push_back(same_type && !fully_sharded ? own : own.clone());
         for (const BucketEntry& entry : bucket.entries) {
             // With a version of its own: autograd must not take a gathered value for a changed one.
             leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).variable_data().requires_grad_(true);
             by_name_[shards_[entry.shard].parameter.name] = entry.shard;
         }
-        if (part_.values_too)
+        if (fully_sharded)
             release(b);
     }
 }
 
-std::vector<BucketSegment> Weights::own_segments(std::size_t bucket) const
+Handle Weights::start_publish(std::size_t bucket) const
 {
-    const int64_t length = part_elements(bucket), begin = part_.index * length;
-    std::vector<BucketSegment> own;
-    for (BucketSegment segment : buckets_[bucket].segments) {
-        segment.begin = std::max<int64_t>(segment.begin - begin, 0);
-        segment.end = std::min(segment.end - begin, length);
-        if (segment.begin < segment.end)
-            own.push_back(segment);
-    }
-    return own;
-}
-
-Handle Weights::start_publish(std::size_t bucket, const Communicator& shard_group) const
-{
-    if (part_.values_too)
+    if (fully_sharded_)
         return {};
-    const at::Tensor own = part_of(flat_[bucket]);
+    const at::Tensor own = part_of(flat_[bucket], buckets_[bucket]);
     if (own.scalar_type() != masters_[bucket].scalar_type())
         own.copy_(masters_[bucket]);
-    return sharded() ? shard_group.start_all_gather(flat_[bucket], own.clone()) : Handle();
+    return buckets_[bucket].cut() ? shard_group(bucket).start_all_gather(flat_[bucket], own.clone()) : Handle();
 }
 
 // The leaves are views of flat_: they see whatever memory its storage has.
-Handle Weights::start_gather(std::size_t bucket, const Communicator& shard_group) const
+Handle Weights::start_gather(std::size_t bucket) const
 {
     const at::Tensor& flat = flat_[bucket];
     c10::StorageImpl& storage = *flat.storage().unsafeGetStorageImpl();
     const std::size_t bytes = std::size_t(buckets_[bucket].elements) * flat.element_size();
     storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
     storage.set_nbytes(bytes);
-    return shard_group.start_all_gather(flat, masters_[bucket].to(flat.scalar_type()));
+    return shard_group(bucket).start_all_gather(flat, masters_[bucket].to(flat.scalar_type()));
 }
 
 void Weights::release(std::size_t bucket) const
@@ -90,25 +78,26 @@ void Weights::release(std::size_t bucket) const
     storage.set_nbytes(0);
 }
 
-std::vector<at::Tensor> Weights::values(const Communicator& shard_group) const
+std::vector<at::Tensor> Weights::values() const
 {
     std::vector<at::Tensor> values(shards_.size());
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
-        const at::Tensor flat = whole(masters_[b], shard_group);
+        const at::Tensor flat = whole(b, masters_[b]);
         for (const BucketEntry& entry : buckets_[b].entries)
             values[entry.shard] = view(flat, entry, shards_[entry.shard]);
     }
     return values;
 }
 
-at::Tensor Weights::whole(const at::Tensor& part, const Communicator& shard_group) const
+at::Tensor Weights::whole(std::size_t bucket, const at::Tensor& part) const
 {
-    return sharded() ? shard_group.all_gather(part) : part;
+    return buckets_[bucket].cut() ? shard_group(bucket).all_gather(part) : part;
 }
 
-void Weights::write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const
+void Weights::write(
+    std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const
 {
-    const int64_t first = part_.index * part.numel(), last = first + part.numel();
+    const int64_t first = buckets_[bucket].part_begin(), last = first + part.numel();
     const int64_t begin = std::max(first, entry.offset);
     const int64_t end = std::min(last, entry.offset + int64_t(values.size()));
     if (begin >= end)

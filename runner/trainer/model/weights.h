@@ -6,7 +6,7 @@
 // while they are gathered (data_parallel/parameter_units.h).
 #pragma once
 
-#include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data_parallel/bucket_plan.h"
 
 #include <ATen/core/Tensor.h>
@@ -19,16 +19,11 @@ namespace fourfold::trainer {
 
 class Weights {
 public:
-    // Which of `count` equal parts of every bucket this rank's optimizer updates; 0 of 1: all of it.
-    struct Part {
-        int index = 0, count = 1;
-        bool values_too = false; // the leaves are cut as well: ZeRO stage 3
-    };
-
     // Allocates and initialises by name (initial_values.h). `master` is the type of the optimizer's copy, `leaf` that
-    // of the arithmetic; where they are equal there is one copy.
-    Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, uint64_t seed, const at::TensorOptions& master,
-        at::ScalarType leaf, Part part);
+    // of the arithmetic; where they are equal there is one copy. `fully_sharded`: the leaves are cut as well, as the
+    // buckets are (ZeRO stage 3). `mesh` must outlive the weights.
+    Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
+        const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded);
 
     // Precondition: the table has a parameter of this name.
     [[nodiscard]] const at::Tensor& operator[](const std::string& name) const;
@@ -37,39 +32,40 @@ public:
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()
     [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
-    [[nodiscard]] const Part& part() const { return part_; }
-    [[nodiscard]] bool sharded() const { return part_.count > 1; }
+    [[nodiscard]] bool fully_sharded() const { return fully_sharded_; }
     // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
-    // The segments of a bucket as far as they lie in this rank's part, their elements counted from the part's begin.
-    [[nodiscard]] std::vector<BucketSegment> own_segments(std::size_t bucket) const;
-    // Brings the leaves of a bucket up to date after the masters changed; cut, from all ranks of the shard group
+    // Brings the leaves of a bucket up to date after the masters changed; cut, from all ranks of its shard group
     // (collective; wait before use). Nothing where leaves are gathered when they are needed.
-    [[nodiscard]] Handle start_publish(std::size_t bucket, const Communicator& shard_group) const;
+    [[nodiscard]] Handle start_publish(std::size_t bucket) const;
 
     // Stage 3: the values of a bucket's leaves come (collective; wait before use) and go.
-    [[nodiscard]] Handle start_gather(std::size_t bucket, const Communicator& shard_group) const;
+    [[nodiscard]] Handle start_gather(std::size_t bucket) const;
     void release(std::size_t bucket) const;
 
     // For comparisons: the whole value of every weight in the master type, beside shards(). Collective.
-    [[nodiscard]] std::vector<at::Tensor> values(const Communicator& shard_group) const;
+    [[nodiscard]] std::vector<at::Tensor> values() const;
 
-    // Elements of a bucket that the optimizer of one rank updates.
-    [[nodiscard]] int64_t part_elements(std::size_t bucket) const { return buckets_[bucket].elements / part_.count; }
-    // The whole of a flat buffer beside masters(), of which each rank may hold a part. Collective where sharded().
-    [[nodiscard]] at::Tensor whole(const at::Tensor& part, const Communicator& shard_group) const;
-    // Writes a parameter's values (of this rank's shard, row-major) into a flat buffer beside masters(), as far as it
-    // lies in this rank's part.
-    void write(const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const;
+    // The whole of a bucket's buffer beside masters(), of which each rank may hold a part. Collective where it is cut.
+    [[nodiscard]] at::Tensor whole(std::size_t bucket, const at::Tensor& part) const;
+    // Writes a parameter's values (of this rank's shard, row-major) into a bucket's buffer beside masters(), as far as
+    // it lies in this rank's part.
+    void write(
+        std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const;
     // The part of a bucket's flat buffer that belongs to one entry, in the shard's shape.
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 
 private:
-    [[nodiscard]] at::Tensor part_of(const at::Tensor& flat) const;
+    [[nodiscard]] static at::Tensor part_of(const at::Tensor& flat, const Bucket& bucket);
+    [[nodiscard]] const Communicator& shard_group(std::size_t bucket) const
+    {
+        return mesh_[buckets_[bucket].groups.shard];
+    }
 
     std::vector<Shard> shards_;
     std::vector<Bucket> buckets_;
-    Part part_;
+    const Mesh& mesh_;
+    bool fully_sharded_;
     std::vector<at::Tensor> flat_, masters_,
         leaves_; // flat_: the leaves' buffers; masters_ are views of it where one copy is enough
     std::map<std::string, std::size_t> by_name_;

@@ -21,9 +21,9 @@ bool counts_here(Replication replication, const Mesh& mesh)
     case Replication::none:
         return true;
     case Replication::tp:
-        return mesh.tp.rank() == 0;
+        return mesh[GroupKind::tp].rank() == 0;
     case Replication::kv:
-        return mesh.kv.rank() == 0;
+        return mesh[GroupKind::tp_keys].rank() == 0;
     case Replication::ends:
         return mesh.ends.rank() == 0;
     }
@@ -34,13 +34,15 @@ bool counts_here(Replication replication, const Mesh& mesh)
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh)
 {
     const at::Tensor sum = at::zeros({}, gradients.at(0).options().dtype(at::kDouble));
-    const bool parts_count = weights.sharded() || mesh.shard.rank() == 0;
-    if (!parts_count || mesh.copies.rank() != 0)
-        return sum;
-    for (std::size_t b = 0; b < gradients.size(); ++b)
-        for (const BucketSegment& segment : weights.own_segments(b))
+    for (std::size_t b = 0; b < gradients.size(); ++b) {
+        const Bucket& bucket = weights.buckets()[b];
+        const bool part_counts = bucket.cut() || mesh[bucket.groups.shard].rank() == 0;
+        if (!part_counts || mesh[bucket.groups.copies].rank() != 0)
+            continue;
+        for (const BucketSegment& segment : bucket.own_segments())
             if (counts_here(segment.replication, mesh))
                 sum.add_(stretch(gradients[b], segment).norm(2, at::kDouble).square());
+    }
     return sum;
 }
 
@@ -52,7 +54,7 @@ AdamW::AdamW(const Weights& weights, const RunSettings& settings)
         const at::Tensor& masters = weights.masters()[b];
         first_moment_.push_back(at::zeros_like(masters));
         second_moment_.push_back(at::zeros_like(masters));
-        for (const BucketSegment& segment : weights.own_segments(b)) {
+        for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             Group& group = groups_[segment.weight_decay ? 0 : 1];
             group.buckets.push_back(b);
             group.segments.push_back(segment);

@@ -19,7 +19,7 @@ Timeline collect_spans(const StepTrace& trace, const Mesh& mesh, bool cuda)
     const auto options = at::TensorOptions().dtype(at::kDouble).device(cuda ? at::kCUDA : at::kCPU);
     const auto own = int64_t(trace.spans().size());
     const at::Tensor longest = at::full({}, double(own), options);
-    mesh.world.all_reduce(longest, Reduce::max);
+    mesh[GroupKind::world].all_reduce(longest, Reduce::max);
 
     // Rows of ranks that do not speak, and rows past the end, stay zero: the sum is the table of all stages.
     const int pp = mesh.layout.pp;
@@ -36,7 +36,7 @@ Timeline collect_spans(const StepTrace& trace, const Mesh& mesh, bool cuda)
         }
     }
     const at::Tensor all = table.to(options);
-    mesh.world.all_reduce(all);
+    mesh[GroupKind::world].all_reduce(all);
 
     const at::Tensor known = all.cpu();
     const auto* value = known.data_ptr<double>();

@@ -29,9 +29,9 @@ Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& me
 
 const Communicator& Executor::channel(const Action& action, int from, int to) const
 {
-    if (is_forward(action))
-        return from < to ? mesh_.activations : mesh_.wrapped_activations;
-    return from > to ? mesh_.activation_gradients : mesh_.wrapped_gradients;
+    const bool forward = is_forward(action);
+    const Mesh::Wires& wires = forward ? mesh_.activations : mesh_.activation_gradients;
+    return (forward ? from < to : from > to) ? wires.usual : wires.wrapped;
 }
 
 void Executor::ask_for(std::size_t action)
