@@ -2,6 +2,7 @@
 #include "core/plan/trainable.h"
 
 #include "core/plan/check_rules.h"
+#include "core/plan/trainable_families.h"
 
 namespace fourfold {
 
@@ -31,8 +32,8 @@ void model_limits(const ModelShape& model, Limits& limits)
 {
     limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
     limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
-    limits.refuse_if(model.model_type == "gpt_neox", "family", "model.model_type",
-        "models of the family \"gpt_neox\" (its parallel residual and its partly rotary heads)", "\"gpt2\"");
+    if (const auto family = find_trainable_family(model); !family && !model.experts && !model.latent)
+        limits.require(false, "family", "model.model_type", family.error().message, "\"llama\"");
     const std::string& scaling = model.rope_scaling.type;
     limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear",
         "rope_scaling", "model.rope_scaling", "rotary scaling of type \"" + scaling + "\"", "\"llama3\"");

@@ -2,7 +2,6 @@
 // A checkpoint that one mesh wrote goes on on any other, in the names and layouts of Hugging Face's files.
 #include "runner/trainer/checkpoint/safetensors.h"
 #include "runner/trainer/checkpoint/stored_layout.h"
-#include "runner/trainer/model/weight_names.h"
 #include "tests/parity/cases.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"

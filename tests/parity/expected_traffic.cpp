@@ -4,7 +4,6 @@
 #include "core/program/operation.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace fourfold::testing {
 
@@ -31,26 +30,12 @@ int size_of(const ResolvedPlan& plan, const std::string& group)
 
 std::string group_name(const ResolvedPlan& plan, const Operation& op)
 {
-    switch (op.group) {
-    case GroupKind::tp:
-        return "tp";
-    case GroupKind::cp:
-        return "cp";
-    case GroupKind::pp:
+    if (op.group == GroupKind::pp)
         return op.collective == Collective::all_reduce ? "ends" : op.phase == Phase::backward ? "pp_back" : "pp";
-    case GroupKind::dp_cp:
-        return "dp";
-    case GroupKind::dp_shard: // without further copies it is the group of all replicas
-        return size_of(plan, "dp_replicate") > 1 ? "dp_shard" : "dp";
-    case GroupKind::dp_replicate:
-        return "dp_replicate";
-    case GroupKind::tp_keys:
-        return "kv";
-    case GroupKind::world:
-        return "world";
-    default:
-        throw std::runtime_error("an operation of a group that the trainer does not have: " + op.name);
-    }
+    const std::string group(name(op.group));
+    if (op.group == GroupKind::dp_shard && size_of(plan, "dp_replicate") == 1)
+        return "dp"; // without further copies it is the group of all replicas
+    return group;
 }
 
 std::string operation_name(const Operation& op)

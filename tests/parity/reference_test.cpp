@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One rank of the trainer against the model in plain loops: the loss, the gradients by finite differences, AdamW.
+#include "core/plan/trainable.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/trainer.h"
 #include "tests/parity/naive_model.h"
@@ -163,6 +164,18 @@ TEST(Optimizer, IsAdamWWithClippingAndDecayOffNorms)
             for (std::size_t i = 0; i < values.size(); ++i)
                 ASSERT_NEAR(now.at(name)[i], values[i], 1e-10) << name << " " << i << " step " << step;
     }
+}
+
+// In the words of the planner, also for a caller that asked nobody before.
+TEST(Families, WhatHasNoRowIsNotTrained)
+{
+    OneRank one({});
+    one.plan.model.model_type = "made_up";
+    const auto made = Trainer::create(one.plan, one.mesh, {false, true, -1});
+    ASSERT_FALSE(made);
+    const auto reasons = trainer_limits(one.plan);
+    ASSERT_EQ(reasons.size(), 1u);
+    EXPECT_TRUE(reasons[0].message.starts_with(made.error().message)) << made.error().line();
 }
 
 TEST(Rotary, LinearScalingStretchesPositions)

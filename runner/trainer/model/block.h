@@ -5,9 +5,9 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "core/plan/trainable_families.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/rotary.h"
-#include "runner/trainer/model/weight_names.h"
 #include "runner/trainer/model/weights.h"
 
 namespace fourfold::trainer {

@@ -36,7 +36,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     , chunk_(chunk)
     , recomputation_(recomputation)
 {
-    const WeightNames names = weight_names(plan.model);
+    const WeightNames& names = trainable_family(plan.model).names;
     if (chunk.embeds) {
         embedding_ = weights[names.embedding + ".weight"];
         embedding_norm_ = plan.model.embedding_norm ? find_affine(weights, names.embedding_norm) : Affine{};
