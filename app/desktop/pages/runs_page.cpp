@@ -12,6 +12,7 @@
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/models/plan/plan_tabs.h"
 #include "app/models/runs/live_figures.h"
 #include "app/models/shared/text.h"
 #include "runner/preflight/cluster_figures.h"
