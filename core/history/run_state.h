@@ -47,6 +47,13 @@ constexpr bool is_terminal(RunState state)
     return state >= RunState::ok;
 }
 
+// How a run ends whose first error is of this kind; kinds are more than states ("bad_input").
+constexpr RunState end_of_kind(std::string_view kind)
+{
+    const RunState state = run_state(kind);
+    return state == RunState::oom || state == RunState::hang ? state : RunState::fail;
+}
+
 // For states as texts, of which a file of another program may hold any.
 constexpr bool is_run_state(std::string_view text)
 {

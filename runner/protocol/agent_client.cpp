@@ -350,11 +350,11 @@ Expected<TailMessage> AgentClient::tail_next(std::chrono::milliseconds timeout)
     return message;
 }
 
-Expected<void> AgentClient::stop(const std::string& run, int node, const std::string& status, const std::string& why,
-    const Json& error, double grace_s)
+Expected<void> AgentClient::stop(
+    const std::string& run, int node, RunState status, const std::string& why, const Json& error, double grace_s)
 {
     ++unanswered_stops_;
-    return send({{"do", "stop"}, {"run", run}, {"node", node}, {"status", status}, {"why", why}, {"error", error},
+    return send({{"do", "stop"}, {"run", run}, {"node", node}, {"status", name(status)}, {"why", why}, {"error", error},
         {"grace_s", grace_s}});
 }
 

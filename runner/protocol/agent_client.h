@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/history/run_state.h"
 #include "runner/protocol/frame.h"
 #include "runner/protocol/piece_source.h"
 #include "runner/protocol/run_spec.h"
@@ -129,8 +130,8 @@ public:
     Expected<TailMessage> tail_next(std::chrono::milliseconds timeout);
     // Asks for a stop of this node's ranks; allowed while a tail runs (then the tail goes on to its end).
     // `status` and `error` (may be null) are what the node's `end` and `error` events say.
-    Expected<void> stop(const std::string& run, int node, const std::string& status, const std::string& why,
-        const Json& error, double grace_s);
+    Expected<void> stop(
+        const std::string& run, int node, RunState status, const std::string& why, const Json& error, double grace_s);
     // What a node did to stop its ranks beyond telling its agent, in words; of the last stop that was answered.
     [[nodiscard]] const std::string& stop_note() const { return stop_note_; }
     // Asks what the ranks are doing, while a tail runs: the answer is an event of the node.

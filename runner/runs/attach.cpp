@@ -87,7 +87,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     options.was_launching = result.state == RunState::launching;
     options.order = order;
     if (result.state == RunState::stopping && !order) // somebody asked for its end and could not reach every host
-        options.order = StopOrder{"cancelled", "stopped on request", nullptr};
+        options.order = StopOrder{RunState::cancelled, "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
     if (all_events && is_terminal(result.state) && (followed.state == RunState::lost || !is_terminal(followed.state))) {
         // What is known of its end stays, whatever has become of the nodes' folders.

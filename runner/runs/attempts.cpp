@@ -53,7 +53,7 @@ Expected<void> take_out_of_queue(Node& login, const std::string& run)
 {
     if (!login.agent)
         FOURFOLD_CHECK(login.connect({}));
-    FOURFOLD_CHECK(login.agent->stop(run, 0, "cancelled", "stopped on request", nullptr, 0));
+    FOURFOLD_CHECK(login.agent->stop(run, 0, RunState::cancelled, "stopped on request", nullptr, 0));
     FOURFOLD_TRY(const Json status, login.agent->status(run, 0)); // answered when the stop is done
     return {};
 }

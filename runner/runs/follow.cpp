@@ -72,7 +72,7 @@ public:
                     if (options_.on_stop == OnStop::detach)
                         control_.detach();
                     else
-                        begin_stop({"cancelled", "stopped on request", nullptr}, true);
+                        begin_stop({RunState::cancelled, "stopped on request", nullptr}, true);
                 }
                 if (const auto letter = mailbox_.take(20ms))
                     (*letter)();
@@ -177,7 +177,7 @@ private:
             first_bad_ = ending;
             first_bad_node_ = node;
         }
-        StopOrder order{ending.status, text_field(causes_.end(at), "message"), nullptr};
+        StopOrder order{run_state(ending.status), text_field(causes_.end(at), "message"), nullptr};
         if (ending.problem)
             order.why = ending.problem->line();
         if (order.why.empty())
@@ -193,7 +193,8 @@ private:
         if (nodes_.size() < 2 || control_.order() || message.status.empty() || message.status == "ok")
             return;
         first_to_stop_ = node;
-        begin_stop({message.status, message.why, causes_.of(static_cast<std::size_t>(node), message.rank)}, true);
+        begin_stop(
+            {run_state(message.status), message.why, causes_.of(static_cast<std::size_t>(node), message.rank)}, true);
     }
 
     FollowResult result()
@@ -232,7 +233,7 @@ private:
                 end["message"] = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
                     + text_field(error, "host") + ": " + text_field(error, "message");
                 const std::string kind = text_field(error, "kind");
-                out.state = run_state(kind == "oom" || kind == "hang" ? kind : "fail");
+                out.state = end_of_kind(kind);
             }
             out.problem = problem_of_end(out.state, end, error, recorder_.folder());
         }
@@ -318,7 +319,7 @@ private:
         while (!control_.detached()) {
             if (const auto order = control_.order(); order && !link.stop_sent) {
                 // Ranks whose peers are dead wait in a collective: asking them long is of no use.
-                const double grace_s = order->status == "cancelled" ? options_.stop_grace_s : kGangGraceSeconds;
+                const double grace_s = order->status == RunState::cancelled ? options_.stop_grace_s : kGangGraceSeconds;
                 if (!node.agent->stop(recorder_.run(), node.index, order->status, order->why, order->error, grace_s))
                     return {};
                 link.stop_sent = true;

@@ -14,7 +14,7 @@ namespace fourfold {
 
 // Why all ranks are to be stopped, and what the nodes' last events say then.
 struct StopOrder {
-    std::string status; // "cancelled", "fail", ...
+    RunState status = RunState::cancelled;
     std::string why;
     Json error; // the failing rank's `error` event, or null
 };

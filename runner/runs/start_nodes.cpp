@@ -180,7 +180,7 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
         // Where it was prepared it must not look as if it might still start; a lost session says so by itself.
         for (Node& node : nodes) {
             if (node.agent && !node.prepared.folder.empty())
-                (void)node.agent->stop(run, node.index, "cancelled", "another host was not ready", nullptr, 0);
+                (void)node.agent->stop(run, node.index, RunState::cancelled, "another host was not ready", nullptr, 0);
         }
         return prepared.error();
     }
@@ -204,7 +204,7 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
     });
     if (!first)
         return std::optional<StopOrder>{};
-    return std::optional<StopOrder>(StopOrder{"fail", first->line(), nullptr});
+    return std::optional<StopOrder>(StopOrder{RunState::fail, first->line(), nullptr});
 }
 
 } // namespace fourfold

@@ -87,7 +87,7 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
 Expected<RunResult> stop_run(
     const std::string& run_id, RunObserver& observer, std::stop_token stop, const std::filesystem::path& history_file)
 {
-    const StopOrder order{"cancelled", "stopped on request", nullptr};
+    const StopOrder order{RunState::cancelled, "stopped on request", nullptr};
     auto followed = follow_stored(run_id, observer, stop, history_file, OnStop::detach, order);
     if (!followed && followed.error().code == ProblemCode::refused)
         return stop_beside(run_id, observer, stop, history_file, order);

@@ -22,7 +22,7 @@ void must(bool holds)
 // Nothing that Slurm says makes a run one that ended well.
 void look_at_job(const SlurmJob& job)
 {
-    must(status_of_state(job.state) != "ok");
+    must(status_of_state(job.state) != RunState::ok);
     must(!words_of_state(job.state).empty() || job.state.empty());
     (void)is_final(job.state);
 }

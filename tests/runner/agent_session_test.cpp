@@ -134,11 +134,11 @@ TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
     std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
     ASSERT_TRUE(client.tail_next(std::chrono::milliseconds(1)));
     ASSERT_TRUE(client.diagnose("RUN1", 0));
-    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    ASSERT_TRUE(client.stop("RUN1", 0, RunState::cancelled, "", nullptr, 0));
     const auto status = client.status("RUN1", 0);
     ASSERT_TRUE(status) << status.error().line();
     EXPECT_EQ(text_field(*status, "state"), "ended");
-    ASSERT_TRUE(client.stop("RUN1", 0, "cancelled", "", nullptr, 0));
+    ASSERT_TRUE(client.stop("RUN1", 0, RunState::cancelled, "", nullptr, 0));
     const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_TRUE(log->starts_with("rank 0 of 1"));
@@ -180,7 +180,7 @@ TEST_F(AgentSession, ThePortOfTheRanksIsNeverFree)
     squatter.request_stop();
     squatter.join();
     EXPECT_EQ(taken, 0) << "of " << tries;
-    ASSERT_TRUE(client.stop(run, 0, "cancelled", "", nullptr, 0));
+    ASSERT_TRUE(client.stop(run, 0, RunState::cancelled, "", nullptr, 0));
     EXPECT_TRUE(wait_until([&] { return !connect_to("127.0.0.1", prepared->port, 5); })) << "closed with rank 0";
 }
 

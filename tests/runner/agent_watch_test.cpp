@@ -226,10 +226,10 @@ TEST(SlurmAnswers, AreRead)
     EXPECT_GT(parse_scontrol("JobState=RUNNING EndTime=2026-01-02T03:04:05").end_time, 1767000000);
     EXPECT_TRUE(is_final("CANCELLED by 0"));
     EXPECT_FALSE(is_final("COMPLETING"));
-    EXPECT_EQ(status_of_state("PREEMPTED"), "preempted");
-    EXPECT_EQ(status_of_state("NODE_FAIL"), "lost");
-    EXPECT_EQ(status_of_state(""), "lost") << "absence is never success";
-    EXPECT_EQ(status_of_state("COMPLETED"), "lost") << "only the run folder says ok";
+    EXPECT_EQ(status_of_state("PREEMPTED"), RunState::preempted);
+    EXPECT_EQ(status_of_state("NODE_FAIL"), RunState::lost);
+    EXPECT_EQ(status_of_state(""), RunState::lost) << "absence is never success";
+    EXPECT_EQ(status_of_state("COMPLETED"), RunState::lost) << "only the run folder says ok";
 }
 
 TEST(SlurmAnswers, ThePartitionIsHeldAgainstTheTarget)

@@ -345,7 +345,7 @@ TEST_F(Ghost, AStopEndsWhatCarriesTheRunsName)
     ASSERT_TRUE(stream);
     AgentClient client(std::move(*stream), "here");
     ASSERT_TRUE(client.hello(base.string()));
-    ASSERT_TRUE(client.stop("GHOST", 0, "cancelled", "", nullptr, 0));
+    ASSERT_TRUE(client.stop("GHOST", 0, RunState::cancelled, "", nullptr, 0));
     const auto status = client.status("GHOST", 0);
     ASSERT_TRUE(status) << status.error().line();
     EXPECT_EQ(integer_field(*status, "processes"), 0);

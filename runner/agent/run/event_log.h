@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/history/run_event.h"
+#include "core/history/run_state.h"
 #include "runner/agent/system/file_descriptor.h"
 
 #include <cstdint>

@@ -132,8 +132,8 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
     ++events_;
     steps_ += kind == EventKind::step ? 1 : 0;
     if (kind == EventKind::error && !feed.error)
-        feed.error = RankError{text_field(*event, "kind", "fail"), text_field(*event, "message"),
-            failure_origin(text_field(*event, "origin")), errors_++};
+        feed.error = RankError{text_field(*event, "kind", std::string(name(RunState::fail))),
+            text_field(*event, "message"), failure_origin(text_field(*event, "origin")), errors_++};
     if (feed.skip > 0) {
         --feed.skip;
         return;

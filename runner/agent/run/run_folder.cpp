@@ -89,13 +89,14 @@ RunFolder::RunFolder(const std::filesystem::path& base, const std::string& run, 
 
 Json to_json(const StopRequest& request)
 {
-    return {{"status", request.status}, {"why", request.why}, {"error", request.error}, {"grace_s", request.grace_s}};
+    return {
+        {"status", name(request.status)}, {"why", request.why}, {"error", request.error}, {"grace_s", request.grace_s}};
 }
 
 StopRequest stop_request_from_json(const Json& json)
 {
     StopRequest request;
-    request.status = text_field(json, "status", "cancelled");
+    request.status = run_state(text_field(json, "status", std::string(name(request.status))));
     request.why = text_field(json, "why");
     if (const Json& error = object_field(json, "error"); !error.empty())
         request.error = error;

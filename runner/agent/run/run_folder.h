@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/history/run_state.h"
 #include "runner/agent/system/file_descriptor.h"
 #include "runner/agent/system/processes.h"
 #include "runner/agent/system/trusted_path.h"
@@ -32,7 +33,8 @@ struct RunStatus {
 
 // What the supervisor is told of a stop, in its request and in stop.json.
 struct StopRequest {
-    std::string status = "cancelled", why;
+    RunState status = RunState::cancelled;
+    std::string why;
     Json error; // null, or the `error` event of another node's rank, which caused the stop
     double grace_s = 2;
 };

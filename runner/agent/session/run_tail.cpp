@@ -100,14 +100,15 @@ Expected<EventTail::Part> RunTail::read(RunLook& look)
 // that could write one.
 Expected<bool> RunTail::end(const RunLook& look)
 {
-    Json message = {{"is", "end"}, {"state", "ended"}, {"status", look.status.empty() ? "lost" : look.status},
-        {"why", look.why}, {"rest", events_.rest()}, {"note", unreadable_}};
+    Json message = {{"is", "end"}, {"state", "ended"},
+        {"status", look.status.empty() ? std::string(name(RunState::lost)) : look.status}, {"why", look.why},
+        {"rest", events_.rest()}, {"note", unreadable_}};
     if (look.state == "ended") {
         (void)open_file(folder_.file("followed"), O_WRONLY | O_CREAT); // it may be cleared away one day
     } else if (look.alive == 0 && !events_.end_status().empty()) {
         message["status"] = events_.end_status(); // read through the file that was open
     } else if (look.alive == 0 && stop_) {
-        message["status"] = stop_->status;
+        message["status"] = name(stop_->status);
         message["why"] = stop_->why;
         message["note"] = look.note;
     } else if (look.state == "absent") {

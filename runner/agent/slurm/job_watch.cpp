@@ -61,12 +61,12 @@ Expected<std::string> JobWatch::look(const RunFolder& folder, const std::string&
     if (over_ < 2 || (state != "queued" && state != "silent" && over_ < 5))
         return hint_;
     const std::string said = requeued ? "PREEMPTED" : job.state;
-    std::string status = status_of_state(said);
+    RunState status = status_of_state(said);
     std::string why = words_of_state(said);
-    if (const std::string output = job_output(folder.file("slurm")); status == "lost" && !output.empty())
+    if (const std::string output = job_output(folder.file("slurm")); status == RunState::lost && !output.empty())
         why += "; the job's output ends with: " + output;
-    if (status == "lost" && state == "queued" && !job.state.empty())
-        status = "fail"; // no rank was started: nothing is lost
+    if (status == RunState::lost && state == "queued" && !job.state.empty())
+        status = RunState::fail; // no rank was started: nothing is lost
     FOURFOLD_CHECK(close_lost_run(folder, folder.path().filename().string(), 0, status, why));
     return hint_;
 }

@@ -239,17 +239,17 @@ bool is_final(const std::string& state)
     return std::any_of(kFinal.begin(), kFinal.end(), [&](std::string_view final) { return state.starts_with(final); });
 }
 
-std::string status_of_state(const std::string& state)
+RunState status_of_state(const std::string& state)
 {
     if (state.starts_with("PREEMPTED"))
-        return "preempted";
+        return RunState::preempted;
     if (state.starts_with("CANCELLED") || state.starts_with("REVOKED"))
-        return "cancelled";
+        return RunState::cancelled;
     if (state.starts_with("OUT_OF_MEMORY"))
-        return "oom";
+        return RunState::oom;
     if (state.starts_with("TIMEOUT") || state.starts_with("DEADLINE"))
-        return "fail";
-    return "lost"; // what the ranks did last is not known
+        return RunState::fail;
+    return RunState::lost; // what the ranks did last is not known
 }
 
 std::string words_of_state(const std::string& state)

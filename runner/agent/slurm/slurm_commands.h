@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/expected.h"
+#include "core/history/run_state.h"
 
 #include <filesystem>
 #include <string>
@@ -42,7 +43,7 @@ std::vector<std::string> cancel_jobs_in(const std::filesystem::path& folder);
 bool is_final(const std::string& state);
 // The status of a run that Slurm ended in this state: "preempted", "cancelled", "lost" (NODE_FAIL, BOOT_FAIL), "oom",
 // "fail" (TIMEOUT and the rest); and the words for people.
-std::string status_of_state(const std::string& state);
+RunState status_of_state(const std::string& state);
 std::string words_of_state(const std::string& state);
 
 // "PENDING|Resources|n[1-2]" as `squeue -h -o %T|%r|%N` prints it; "JobState=... Reason=..." of `scontrol -o show job`.

@@ -94,19 +94,20 @@ public:
             std::move(lock), [this] { look_at_signals(); }));
         const auto read = folder_.read_status();
         const auto status = read ? *read : std::nullopt;
-        const std::string ended = status && status->state == "ended" ? status->status : "lost";
-        if (ended != "ok")
-            stop_others(ended, status ? status->why : "");
+        const std::string ended
+            = status && status->state == "ended" ? status->status : std::string(name(RunState::lost));
+        if (ended != name(RunState::ok))
+            stop_others(run_state(ended), status ? status->why : "");
         return ended;
     }
 
     // Nothing can be started here: the others must not wait, and who follows the first node learns why.
     void give_up(const Problem& problem)
     {
-        stop_others("fail", problem.line());
+        stop_others(RunState::fail, problem.line());
         (void)write_file_atomically(shared_ / ("failed" + std::to_string(node_)), problem.line() + "\n");
         if (node_ == 0)
-            (void)close_lost_run(folder_, run_, 0, "fail", problem.line());
+            (void)close_lost_run(folder_, run_, 0, RunState::fail, problem.line());
     }
 
     void block_signals()
@@ -254,7 +255,7 @@ private:
         return because("CANCELLED");
     }
 
-    void stop_others(const std::string& status, const std::string& why) const
+    void stop_others(RunState status, const std::string& why) const
     {
         Json error;
         for (const std::string& line : last_lines(folder_.file("events.jsonl"))) {

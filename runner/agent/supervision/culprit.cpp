@@ -47,7 +47,7 @@ Culprit find_culprit(const std::vector<RankPlace>& ranks, const std::vector<Rank
     for (std::size_t i = 0; i < exits.size(); ++i) {
         if (!failure_of(exits[i].place.rank, events, folder))
             suspects.push_back({{exits[i].place, WIFSIGNALED(exits[i].wait_status) ? Evidence::signal : Evidence::exit,
-                                    "fail", "", false, exits[i].wait_status},
+                                    std::string(name(RunState::fail)), "", false, exits[i].wait_status},
                 int64_t(i)});
     }
     for (const RankPlace& place : ranks) {

@@ -7,8 +7,8 @@
 
 namespace fourfold {
 
-Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, int node,
-    const std::string& given_status, const std::string& given_why)
+Expected<void> close_lost_run(
+    const RunFolder& folder, const std::string& run, int node, RunState given_status, const std::string& given_why)
 {
     FOURFOLD_TRY(const FileDescriptor lock, folder.lock());
     FOURFOLD_TRY(const std::string verdict, folder.verdict());
@@ -19,14 +19,15 @@ Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, i
     std::error_code ignored;
     std::filesystem::remove(folder.file("reserve"), ignored);
     FOURFOLD_TRY(EventLog log, EventLog::open(folder.file("events.jsonl")));
-    std::string status = given_status, why = given_why;
+    RunState status = given_status;
+    std::string why = given_why;
     const auto stop = folder.read_stop();
     const std::string left = killed == 0 ? "" : "; it left " + processes_text(killed) + ", now killed";
     if (!why.empty()) {
     } else if (verdict == "lost-reboot") {
         why = "the node " + spec.host + " was restarted while the run was going";
     } else if (verdict == "prepared") {
-        status = "fail"; // nothing ran: nothing is lost
+        status = RunState::fail; // nothing ran: nothing is lost
         why = "the run was prepared on " + spec.host + " but never started";
     } else if (stop) { // asked for, and carried out without the agent
         status = stop->status;
@@ -36,24 +37,25 @@ Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, i
     }
     for (const RankPlace& place : spec.ranks)
         RankLog::put_together(folder.file("rank" + std::to_string(place.rank) + ".log"));
+    std::string ended(name(status));
     if (log.end().is_null()) {
         EventMerge merge(spec, folder.path(), log);
         while (merge.poll()) { }
         const RankPlace& first = spec.ranks.front();
-        if (status != "cancelled" && status != "preempted") // what was asked for is no error
+        if (status != RunState::cancelled && status != RunState::preempted) // what was asked for is no error
             log.append(EventKind::error, first.rank,
-                {{"kind", status}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
+                {{"kind", name(status)}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
                     {"log", last_log_lines(folder.file("agent.log"))}});
-        log.append(EventKind::end, first.rank, {{"status", status}, {"message", why}});
+        log.append(EventKind::end, first.rank, {{"status", name(status)}, {"message", why}});
         log.sync();
         if (log.failed())
             return Problem{ProblemCode::io, "the end of a lost run cannot be written: " + log.failure(),
                 "make room on that disk", folder.path().string()};
     } else { // the agent wrote it, and could not write its state any more
-        status = text_field(log.end(), "status", status);
+        ended = text_field(log.end(), "status", ended);
         why = text_field(log.end(), "message");
     }
-    (void)folder.write_status({"ended", status, why, own_identity(), {}, 0});
+    (void)folder.write_status({"ended", ended, why, own_identity(), {}, 0});
     return {};
 }
 

@@ -79,7 +79,7 @@ Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
         auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
                        : Expected<pid_t>(log.error());
         if (!pid) {
-            end(spec_.ranks.front().rank, "fail", pid.error().line());
+            end(spec_.ranks.front().rank, RunState::fail, pid.error().line());
             return std::move(pid).error();
         }
         log->started();
@@ -144,10 +144,15 @@ bool RankSupervision::finished() const
     return gave_up_ || (stopping_ ? tree_empty_ : failures_.empty());
 }
 
+std::string RankSupervision::status_text() const
+{
+    return status_ ? std::string(name(*status_)) : std::string();
+}
+
 void RankSupervision::report(const std::string& state)
 {
     reported_ = monotonic_seconds();
-    (void)folder_.write_status({state, status_, why_, own_identity(), {}, 0, culprit_});
+    (void)folder_.write_status({state, status_text(), why_, own_identity(), {}, 0, culprit_});
 }
 
 void RankSupervision::reap()
@@ -196,7 +201,7 @@ void RankSupervision::look_for_stop(bool signalled)
         request = folder_.read_stop();
     }
     if (!request && signalled)
-        request = StopRequest{"cancelled", "the agent was asked to end by a signal", nullptr, spec_.grace_s};
+        request = StopRequest{RunState::cancelled, "the agent was asked to end by a signal", nullptr, spec_.grace_s};
     if (request)
         take_stop(*request);
 }
@@ -221,7 +226,7 @@ Json RankSupervision::answer(const Json& request)
         (void)say_stalled();
     else if (what == "followed")
         lease_.renew();
-    return {{"state", stopping_ ? "stopping" : "running"}, {"status", status_}, {"why", why_}, {"rank", culprit_},
+    return {{"state", stopping_ ? "stopping" : "running"}, {"status", status_text()}, {"why", why_}, {"rank", culprit_},
         {"events", log_.descriptor()}};
 }
 
@@ -229,7 +234,7 @@ void RankSupervision::look_at_lease()
 {
     if (stopping_ || !lease_.is_over())
         return;
-    status_ = "cancelled";
+    status_ = RunState::cancelled;
     why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
     begin_stop(spec_.grace_s);
 }
@@ -289,16 +294,16 @@ void RankSupervision::end_as_hung()
     const std::string silence = seconds(watch_.silence(monotonic_seconds()));
     const Json ranks = say_stalled();
     const std::string straggler = name_straggler(ranks);
-    status_ = "hang";
+    status_ = RunState::hang;
     why_ = "nothing moves for " + silence + (straggler.empty() ? "" : "; " + straggler);
-    foreign_error_ = {{"kind", "hang"}, {"host", spec_.host}, {"message", why_},
+    foreign_error_ = {{"kind", name(RunState::hang)}, {"host", spec_.host}, {"message", why_},
         {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
     begin_stop(kGangGraceSeconds);
 }
 
 void RankSupervision::stop_for_full_disk()
 {
-    status_ = "fail";
+    status_ = RunState::fail;
     why_ = "the events cannot be written on " + spec_.host + ": " + log_.failure() + "; make room in "
         + folder_.path().string();
     disk_failed_ = true;
@@ -334,7 +339,7 @@ void RankSupervision::judge_failures()
         what = describe_exit(culprit.wait_status);
     if (culprit.evidence == Evidence::signal && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
         && kernel_oom_kills() > oom_kills_before_) {
-        culprit.kind = "oom";
+        culprit.kind = name(RunState::oom);
         what += ": the node ran out of memory";
     }
     if (struct statvfs disk{}; statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
@@ -345,7 +350,7 @@ void RankSupervision::judge_failures()
         why_ = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates) + ") on "
             + spec_.host + ": " + what;
     culprit_ = culprit.place.rank;
-    status_ = culprit.kind == "oom" || culprit.kind == "hang" ? culprit.kind : "fail";
+    status_ = end_of_kind(culprit.kind);
     if (!culprit.has_event)
         say(culprit);
     begin_stop(kGangGraceSeconds);
@@ -388,7 +393,7 @@ std::vector<pid_t> RankSupervision::leftovers() const
 void RankSupervision::end_leftovers()
 {
     if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
-        status_ = "ok";
+        status_ = RunState::ok;
         stopping_ = true; // every rank is done; what remains are leftovers
         tree_empty_ = false;
         kill_at_ = monotonic_seconds();
@@ -443,13 +448,13 @@ void RankSupervision::finish()
                         + folder_.path().string() + ")"}});
     if (disk_failed_) {
         log_.append(EventKind::error, spec_.ranks.front().rank,
-            {{"kind", "fail"}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
+            {{"kind", name(RunState::fail)}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
                 {"message", why_}, {"log", Json::array()}});
     } else if (foreign_error_.is_object()) {
         log_.append(
             EventKind::error, static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
     }
-    end(rank, status_.empty() ? "ok" : status_, why_);
+    end(rank, status_.value_or(RunState::ok), why_);
     std::error_code ignored;
     std::filesystem::remove(folder_.file("reserve"), ignored);
 }
@@ -479,10 +484,10 @@ Json RankSupervision::foreign_error_keys() const
     return keys;
 }
 
-void RankSupervision::end(int rank, const std::string& status, const std::string& why)
+void RankSupervision::end(int rank, RunState status, const std::string& why)
 {
     status_ = status;
-    Json keys = {{"status", status}};
+    Json keys = {{"status", name(status)}};
     if (!why.empty())
         keys["message"] = why;
     log_.append(EventKind::end, rank, keys);

@@ -37,6 +37,7 @@ private:
     [[nodiscard]] bool finished() const;
     [[nodiscard]] std::vector<pid_t> leftovers() const;
     void report(const std::string& state);
+    [[nodiscard]] std::string status_text() const; // empty while it is not known
     void wait_for_work(int signal_fd);
     void reap();
     void read_logs();
@@ -54,7 +55,7 @@ private:
     void end_leftovers();
     void finish();
     [[nodiscard]] Json foreign_error_keys() const;
-    void end(int rank, const std::string& status, const std::string& why);
+    void end(int rank, RunState status, const std::string& why);
     [[nodiscard]] bool is_removed() const;
 
     const RunFolder& folder_;
@@ -77,7 +78,8 @@ private:
     Lease lease_;
     bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
     int culprit_ = -1;
-    std::string status_, why_;
+    std::optional<RunState> status_; // once it is known
+    std::string why_;
     Json foreign_error_; // the `error` event of another node, or one that the supervisor itself found
     long long oom_kills_before_ = -1;
 };

@@ -44,7 +44,7 @@ Json strays(const std::filesystem::path& base, bool end)
             continue;
         const bool ends = end && folder.verdict();
         if (ends) {
-            const StopRequest stop{"cancelled", "it was cleared away", nullptr, 2};
+            const StopRequest stop{RunState::cancelled, "it was cleared away", nullptr, 2};
             if (!tell_supervisor(folder, run, node, stop, [] {}))
                 (void)sweep(run, node);
         }

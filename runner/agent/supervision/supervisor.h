@@ -27,6 +27,6 @@ Expected<void> supervise_as_child(const RunFolder& folder, const RunSpec& spec, 
 // wrote, and ends its events with `error` and `end` (status `lost`, or what Slurm says). Fails with `refused` while a
 // supervisor lives.
 Expected<void> close_lost_run(const RunFolder& folder, const std::string& run, int node,
-    const std::string& status = "lost", const std::string& why = {});
+    RunState status = RunState::lost, const std::string& why = {});
 
 } // namespace fourfold
