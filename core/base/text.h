@@ -51,4 +51,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 std::vector<std::string> nearest_words(
     std::string_view word, const std::vector<std::string>& candidates, std::size_t count = 3);
 
+// Without the characters of `blanks` at either end.
+constexpr std::string_view trimmed(std::string_view text, std::string_view blanks = " \t")
+{
+    const std::size_t first = text.find_first_not_of(blanks);
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 } // namespace fourfold

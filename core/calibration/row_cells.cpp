@@ -44,13 +44,6 @@ std::optional<Number> parsed(const std::string& text)
     return value;
 }
 
-std::string trimmed(std::string text)
-{
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 } // namespace
 
 const std::vector<std::string>& required_columns()
@@ -70,7 +63,7 @@ RowCells::RowCells(std::map<std::string, std::string> printed, std::string where
     : where_(std::move(where))
 {
     for (auto& [column, text] : printed) {
-        if (std::string value = trimmed(std::move(text)); !value.empty())
+        if (std::string value(trimmed(text)); !value.empty())
             cells_[column] = std::move(value);
     }
 }
@@ -87,7 +80,7 @@ void RowCells::take_assumed()
 {
     std::istringstream items(text("assumed"));
     for (std::string item; std::getline(items, item, ';');) {
-        item = trimmed(item);
+        item = std::string(trimmed(item));
         if (item.empty())
             continue;
         const auto equals = item.find('=');

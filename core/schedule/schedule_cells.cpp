@@ -23,14 +23,7 @@ constexpr std::array<Word, 11> kWords{{{"REDUCE_GRAD", CellKind::sharding}, {"UN
     {"SEND_B", CellKind::send_backward}, {"RECV_B", CellKind::receive_backward}, {"F", CellKind::forward},
     {"B", CellKind::backward}, {"I", CellKind::input_gradient}, {"W", CellKind::weight_gradient}}};
 
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view kBlank = " \t\r\"";
-    const auto first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
+constexpr std::string_view kBlank = " \t\r\"";
 
 // Takes a number off the front; empty when there is none or it is above `limit`.
 std::optional<int> take_number(std::string_view& text, int limit)
@@ -90,7 +83,7 @@ Expected<void> add_cells(std::vector<ScheduleCell>& row, std::string_view text, 
     std::string_view parts = text.substr(1, close - 1);
     while (!parts.empty()) {
         const auto end = std::min(parts.find(';'), parts.size());
-        FOURFOLD_TRY(ScheduleCell cell, parse_cell(trimmed(parts.substr(0, end)), place, column));
+        FOURFOLD_TRY(ScheduleCell cell, parse_cell(trimmed(parts.substr(0, end), kBlank), place, column));
         row.push_back(std::move(cell));
         parts.remove_prefix(std::min(end + 1, parts.size()));
     }
@@ -117,7 +110,7 @@ Expected<std::vector<std::vector<ScheduleCell>>> parse_schedule_cells(std::strin
         rows.emplace_back();
         for (int column = 1; !line.empty(); ++column) {
             const auto end = std::min(line.find(','), line.size());
-            const std::string_view cell = trimmed(line.substr(0, end));
+            const std::string_view cell = trimmed(line.substr(0, end), kBlank);
             line.remove_prefix(std::min(end + 1, line.size()));
             if (!cell.empty())
                 FOURFOLD_CHECK(add_cells(rows.back(), cell, cell_place(where, rows.size(), column), column));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/node/facts.h"
 
+#include "core/base/text.h"
 #include "core/base/units.h"
 #include "runner/agent/node/network_probe.h"
 #include "runner/agent/system/file_descriptor.h"
@@ -21,13 +22,7 @@ namespace fourfold {
 
 namespace {
 
-std::string trimmed(const std::string& text)
-{
-    const std::size_t begin = text.find_first_not_of(" \t\r\n\"");
-    if (begin == std::string::npos)
-        return {};
-    return text.substr(begin, text.find_last_not_of(" \t\r\n\"") - begin + 1);
-}
+constexpr std::string_view kBlank = " \t\r\n\"";
 
 // The value of the line that begins with `key`.
 std::string line_value(const std::string& text, const std::string& key)
@@ -36,7 +31,7 @@ std::string line_value(const std::string& text, const std::string& key)
     std::string line;
     while (std::getline(lines, line)) {
         if (line.starts_with(key))
-            return trimmed(line.substr(key.size()));
+            return std::string(trimmed(std::string_view(line).substr(key.size()), kBlank));
     }
     return {};
 }
@@ -88,8 +83,8 @@ void add_gpus(Json& facts)
             std::string name, memory, driver;
             while (std::getline(lines, name, ',') && std::getline(lines, memory, ',') && std::getline(lines, driver)) {
                 gpus.push_back(
-                    {{"name", trimmed(name)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
-                facts["driver"] = trimmed(driver);
+                    {{"name", trimmed(name, kBlank)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
+                facts["driver"] = trimmed(driver, kBlank);
             }
         }
         if (gpus.empty()) {
