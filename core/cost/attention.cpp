@@ -20,63 +20,67 @@ double kernel_gain(const CostContext& context)
     return std::max(old, std::min(context.constants[Constant::attention_hopper_gain], 1 / kAmpereInstructionShare));
 }
 
-Price price_fused(const Operation& operation, const CostContext& context)
+Price price_fused(const Attention& attention, Phase phase, const CostContext& context)
 {
     const Constants& c = context.constants;
-    const bool backward = operation.phase == Phase::backward;
+    const bool backward = phase == Phase::backward;
     const double half = c[Constant::attention_half_head_dim];
     // The softmax's time depends on the scores alone: the faster the products, the larger its share (special function
     // units a multiprocessor are the same from Volta to Blackwell). 1 for FlashAttention-2, head dimension 128, on an
     // H100.
     const double gain = kernel_gain(context);
-    const double size
-        = gain * operation.n / (operation.n + half * gain * context.multiprocessor_ratio) * (128 + half) / 128;
+    const double size = gain * attention.head_dim / (attention.head_dim + half * gain * context.multiprocessor_ratio)
+        * (128 + half) / 128;
     const double direction = backward ? c[Constant::attention_backward_efficiency] : 1;
-    const double loss = 1 + c[Constant::attention_context_loss] * (operation.blocks - 1) / operation.blocks;
+    const double loss = 1 + c[Constant::attention_context_loss] * (attention.blocks - 1) / attention.blocks;
     const double rate = context.peak_flops * c[Constant::attention_efficiency] * direction * size;
     Price price;
-    price.seconds = std::max(operation.flops() * loss / rate, c[Constant::kernel_floor_s]);
-    if (context.with_formulas)
-        price.formula
-            = text_of("%s4 s^2 d%s = %.4g TFLOP%s / (%.0f TFLOP/s * %.3f * kernel and head size %.3f) = %.4g ms",
-                backward ? "2.5 * " : "", operation.causal ? " / 2" : "", operation.flops() / 1e12,
-                operation.blocks > 1 ? text_of(" * ring %.3f", loss).c_str() : "", context.peak_flops / 1e12,
-                c[Constant::attention_efficiency] * direction, size, price.seconds * 1e3);
+    price.seconds = std::max(flops(attention, phase) * loss / rate, c[Constant::kernel_floor_s]);
+    if (!context.with_formulas)
+        return price;
+    price.source = price_source("data sheet", {Constant::attention_efficiency, Constant::attention_half_head_dim});
+    price.formula = text_of("%s4 s^2 d%s = %.4g TFLOP%s / (%.0f TFLOP/s * %.3f * kernel and head size %.3f) = %.4g ms",
+        backward ? "2.5 * " : "", attention.causal ? " / 2" : "", flops(attention, phase) / 1e12,
+        attention.blocks > 1 ? text_of(" * ring %.3f", loss).c_str() : "", context.peak_flops / 1e12,
+        c[Constant::attention_efficiency] * direction, size, price.seconds * 1e3);
     return price;
 }
 
 // Two batched products forward and four backward, and the softmax's passes over the scores.
-Price price_in_memory(const Operation& operation, const CostContext& context)
+Price price_in_memory(const Attention& attention, Phase phase, const CostContext& context)
 {
     const Constants& c = context.constants;
-    const bool backward = operation.phase == Phase::backward;
+    const bool backward = phase == Phase::backward;
     const double half = c[Constant::batched_gemm_half_head_dim];
-    double efficiency = c[Constant::batched_gemm_efficiency] * operation.n / (operation.n + half);
+    double efficiency = c[Constant::batched_gemm_efficiency] * attention.head_dim / (attention.head_dim + half);
     const char* rule = "";
-    if (std::fmod(operation.n, 8) != 0) {
+    if (std::fmod(attention.head_dim, 8) != 0) {
         efficiency = std::min(efficiency, c[Constant::unaligned_head_efficiency]);
         rule = " (head dimension not divisible by 8)";
-    } else if (operation.n == 128 && c[Constant::head_dim_128_efficiency] > 0) {
+    } else if (attention.head_dim == 128 && c[Constant::head_dim_128_efficiency] > 0) {
         efficiency = c[Constant::head_dim_128_efficiency];
         rule = " (head dimension 128)";
     }
-    const double products = operation.flops() / (context.peak_flops * efficiency);
+    const double products = flops(attention, phase) / (context.peak_flops * efficiency);
     const double passes = c[Constant::softmax_passes] * (backward ? 1.5 : 1.0);
-    const double scores = operation.bytes * passes / (context.memory_bytes_s * c[Constant::stream_efficiency]);
+    const double scores = attention.score_bytes * passes / (context.memory_bytes_s * c[Constant::stream_efficiency]);
     Price price;
     price.seconds = std::max(products + scores, c[Constant::kernel_floor_s]);
-    if (context.with_formulas)
-        price.formula = text_of("%.4g TFLOP / (%.0f TFLOP/s * %.4f%s) + %.1f passes * %.4g MB / %.0f GB/s = %.4g ms",
-            operation.flops() / 1e12, context.peak_flops / 1e12, efficiency, rule, passes, operation.bytes / 1e6,
-            context.memory_bytes_s * c[Constant::stream_efficiency] / 1e9, price.seconds * 1e3);
+    if (!context.with_formulas)
+        return price;
+    price.source = price_source("data sheet", {Constant::batched_gemm_efficiency, Constant::softmax_passes});
+    price.formula = text_of("%.4g TFLOP / (%.0f TFLOP/s * %.4f%s) + %.1f passes * %.4g MB / %.0f GB/s = %.4g ms",
+        flops(attention, phase) / 1e12, context.peak_flops / 1e12, efficiency, rule, passes,
+        attention.score_bytes / 1e6, context.memory_bytes_s * c[Constant::stream_efficiency] / 1e9,
+        price.seconds * 1e3);
     return price;
 }
 
 } // namespace
 
-Price price_attention(const Operation& operation, const CostContext& context)
+Price price_attention(const Attention& attention, Phase phase, const CostContext& context)
 {
-    return operation.flash ? price_fused(operation, context) : price_in_memory(operation, context);
+    return attention.fused ? price_fused(attention, phase, context) : price_in_memory(attention, phase, context);
 }
 
 } // namespace fourfold

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fourfold {
 namespace {
@@ -47,9 +48,9 @@ Latency latency_of(const GroupSpan& span, const Cluster& cluster)
     return {us.levels * 1e-6, us.ring * 1e-6, us.tree * 1e-6};
 }
 
-const char* word(Collective collective)
+const char* word(CollectiveKind kind)
 {
-    switch (collective) {
+    switch (kind) {
     case Collective::all_reduce:
         return "all-reduce";
     case Collective::all_gather:
@@ -58,10 +59,8 @@ const char* word(Collective collective)
         return "reduce-scatter";
     case Collective::all_to_all:
         return "all-to-all";
-    case Collective::none:
-        return "none";
     }
-    return "none";
+    return "";
 }
 
 } // namespace
@@ -75,26 +74,32 @@ double collective_bandwidth(const GroupSpan& span, const CostContext& context)
     return span.per_node > 1 ? std::min(inside, outside) : outside;
 }
 
-Price price_collective(const Operation& operation, const CostContext& context)
+Price price_collective(const Collective& collective, const CostContext& context)
 {
-    GroupSpan span = context.span(operation.group);
+    GroupSpan span = context.span(collective.group);
     // Two ranks of a longer group (first and last stage share the tied embedding): as far apart as the group reaches.
-    if (operation.group == GroupKind::pp && operation.batch == 2)
+    if (collective.ends_only)
         span = {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2),
             std::min(span.racks, 2), {}};
     Price price;
     if (span.size <= 1)
         return price;
     const Latency latency = latency_of(span, context.cluster);
-    const double stack = context.constants[operation.latency] * std::log2(double(span.size));
-    if (operation.collective == Collective::all_to_all)
-        return price_exchange(operation, span, stack + latency.levels, context);
+    const double stack = context.constants[collective.latency] * std::log2(double(span.size));
+    if (context.with_formulas)
+        price.source = price_source("links of the cluster",
+            {Constant::intra_node_efficiency, Constant::inter_node_efficiency, collective.latency});
+    if (collective.kind == Collective::all_to_all) {
+        Price exchange = price_exchange(collective, span, stack + latency.levels, context);
+        exchange.source = std::move(price.source);
+        return exchange;
+    }
     const double bandwidth = collective_bandwidth(span, context);
-    double bytes = operation.bytes * double(span.size - 1) / span.size;
+    double bytes = collective.bytes * double(span.size - 1) / span.size;
     double alpha = stack + latency.levels;
     const char* algorithm = "";
     price.seconds = bytes / bandwidth + alpha;
-    if (operation.collective == Collective::all_reduce) {
+    if (collective.kind == Collective::all_reduce) {
         bytes *= 2;
         const double ring = bytes / bandwidth + 2 * latency.ring;
         const double tree = bytes / (bandwidth * kTreeBandwidth) + 2 * latency.tree;
@@ -104,7 +109,7 @@ Price price_collective(const Operation& operation, const CostContext& context)
     }
     if (context.with_formulas)
         price.formula = text_of("%s%s over %d ranks on %d node%s: %.4g MB / %.4g GB/s + %.3g us start-up = %.4g ms",
-            algorithm, word(operation.collective), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6,
+            algorithm, word(collective.kind), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6,
             (*algorithm == 't' ? kTreeBandwidth : 1) * bandwidth / 1e9, alpha * 1e6, price.seconds * 1e3);
     return price;
 }

@@ -52,10 +52,11 @@ private:
 // cores, below where each has several. 1 for GPUs, and for other clusters, whose cores are unknown.
 double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned cores);
 
-// Seconds of one execution, and the formula with its numbers (empty without CostContext::with_formulas).
+// Seconds of one execution. Empty without CostContext::with_formulas: the formula with its numbers, and which data and
+// constants of the stack they are.
 struct Price {
     double seconds = 0;
-    std::string formula;
+    std::string formula, source;
 };
 
 } // namespace fourfold

@@ -20,10 +20,10 @@ double missed(double all, double there, double draws)
 
 // Copies of a token that leave its node when each node with one of its experts gets one and passes it on over the links
 // inside (DeepEP; DeepSeek-V3, arXiv:2412.19437, section 3.2.2), for balanced routing.
-double copies_out(const Operation& operation, const GroupSpan& span)
+double copies_out(const TokenRouting& routing, const GroupSpan& span)
 {
-    const double active = operation.n, count = operation.k, nodes = span.nodes;
-    const double groups = operation.batch, used = operation.m > 0 ? operation.m : groups;
+    const double active = routing.active, count = routing.experts, nodes = span.nodes;
+    const double groups = routing.groups, used = routing.active_groups > 0 ? routing.active_groups : groups;
     double met = 0; // nodes that hold one of the token's experts
     if (used >= groups || nodes >= groups) {
         met = nodes * used / groups * (1 - missed(count * used / groups, count / nodes, active));
@@ -45,15 +45,16 @@ double inside_seconds(double bytes, const GroupSpan& span, const CostContext& co
 
 } // namespace
 
-Price price_exchange(const Operation& operation, const GroupSpan& span, double alpha, const CostContext& context)
+Price price_exchange(const Collective& exchange, const GroupSpan& span, double alpha, const CostContext& context)
 {
     // What stays in the node uses the links inside, what leaves it the rank's own share of the adapters, both at once.
     const double same_node = double(span.per_node) / span.size;
-    double inside = operation.bytes * same_node, outside = operation.bytes - inside;
-    const bool once = operation.n > 1 && span.crosses_nodes() && context.constants[Constant::expert_send_once] >= 0.5;
+    double inside = exchange.bytes * same_node, outside = exchange.bytes - inside;
+    const bool once
+        = exchange.routing.active > 1 && span.crosses_nodes() && context.constants[Constant::expert_send_once] >= 0.5;
     if (once) {
-        outside = operation.bytes / operation.n * copies_out(operation, span);
-        inside = operation.bytes; // every copy is handed out inside the node that holds its expert
+        outside = exchange.bytes / exchange.routing.active * copies_out(exchange.routing, span);
+        inside = exchange.bytes; // every copy is handed out inside the node that holds its expert
     }
     Price price;
     double seconds = inside_seconds(inside, span, context);

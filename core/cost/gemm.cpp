@@ -29,29 +29,30 @@ double tile_and_wave_utilisation(double m, double n, double batch, int multiproc
     return best;
 }
 
-Price price_gemm(const Operation& operation, const CostContext& context)
+Price price_gemm(const Gemm& product, const CostContext& context)
 {
     const Constants& c = context.constants;
-    const double gain = operation.fp8 ? std::min(c[Constant::fp8_gain], context.fp8_ratio) : 1;
+    const double gain = product.fp8 ? std::min(c[Constant::fp8_gain], context.fp8_ratio) : 1;
     const double tiles
-        = tile_and_wave_utilisation(operation.m, operation.n, operation.batch, context.cluster.gpu.multiprocessors);
-    const double depth = operation.k / (operation.k + c[Constant::gemm_half_k] * context.balance_ratio * gain);
+        = tile_and_wave_utilisation(product.m, product.n, product.batch, context.cluster.gpu.multiprocessors);
+    const double depth = product.k / (product.k + c[Constant::gemm_half_k] * context.balance_ratio * gain);
     const double rate = context.peak_flops * context.clock_share * gain * c[Constant::gemm_efficiency] * tiles * depth;
-    const double compute = operation.flops() / rate;
+    const double compute = flops(product) / rate;
     // Operands and result once through memory.
-    const double bytes = context.operand_bytes * operation.batch
-        * (operation.m * operation.k + operation.n * operation.k + operation.m * operation.n);
+    const double bytes = context.operand_bytes * product.batch
+        * (product.m * product.k + product.n * product.k + product.m * product.n);
     const double memory = bytes / (context.memory_bytes_s * c[Constant::stream_efficiency]);
     Price price;
     price.seconds = std::max({compute, memory, c[Constant::kernel_floor_s]});
     if (!context.with_formulas)
         return price;
+    price.source = price_source("shape of the model; data sheet", {Constant::gemm_efficiency, Constant::gemm_half_k});
     if (compute >= memory)
-        price.formula = text_of(
-            "2 m n k = 2 * %.0f * %.0f * %.0f%s / (%.0f TFLOP/s * %.3f * tiles %.3f * k %.3f) = %.4g ms", operation.m,
-            operation.n, operation.k, operation.batch > 1 ? text_of(" * %.0f", operation.batch).c_str() : "",
-            context.peak_flops * context.clock_share * gain / 1e12, c[Constant::gemm_efficiency], tiles, depth,
-            compute * 1e3);
+        price.formula
+            = text_of("2 m n k = 2 * %.0f * %.0f * %.0f%s / (%.0f TFLOP/s * %.3f * tiles %.3f * k %.3f) = %.4g ms",
+                product.m, product.n, product.k, product.batch > 1 ? text_of(" * %.0f", product.batch).c_str() : "",
+                context.peak_flops * context.clock_share * gain / 1e12, c[Constant::gemm_efficiency], tiles, depth,
+                compute * 1e3);
     else
         price.formula = text_of("memory bound: %.4g MB / (%.0f GB/s * %.2f) = %.4g ms", bytes / 1e6,
             context.memory_bytes_s / 1e9, c[Constant::stream_efficiency], memory * 1e3);

@@ -3,47 +3,55 @@
 
 namespace fourfold {
 
-Price price_host(const Operation& operation, const CostContext& context)
+Price price_host(const HostCost& cost, const CostContext& context)
 {
-    const double value = context.constants[operation.constant];
+    const double value = context.constants[cost.constant];
     Price price;
-    price.seconds = value * operation.m;
+    price.seconds = value * cost.times;
     if (!context.with_formulas)
         return price;
-    const std::string name(info(operation.constant).name);
-    if (operation.host_rule == HostRule::share)
-        price.formula = text_of("%s %.4g * %.4g of the pass", name.c_str(), value, operation.m);
+    price.source = price_source("", {cost.constant});
+    const std::string name(info(cost.constant).name);
+    if (cost.rule == HostRule::share)
+        price.formula = text_of("%s %.4g * %.4g of the pass", name.c_str(), value, cost.times);
     else
-        price.formula = text_of("%s %.4g s * %.4g = %.4g ms", name.c_str(), value, operation.m, price.seconds * 1e3);
+        price.formula = text_of("%s %.4g s * %.4g = %.4g ms", name.c_str(), value, cost.times, price.seconds * 1e3);
     return price;
 }
 
+std::string price_source(std::string_view data, std::initializer_list<Constant> constants)
+{
+    std::string source(data);
+    source += source.empty() ? "stack constant" : "; stack constant";
+    source += constants.size() > 1 ? "s" : "";
+    const char* before = " ";
+    for (const Constant constant : constants) {
+        source += before;
+        source += info(constant).name;
+        before = ", ";
+    }
+    return source;
+}
+
+namespace {
+
+struct PriceOfWork {
+    Phase phase;
+    const CostContext& context;
+    Price operator()(const Gemm& work) const { return price_gemm(work, context); }
+    Price operator()(const Attention& work) const { return price_attention(work, phase, context); }
+    Price operator()(const Elementwise& work) const { return price_elementwise(work, context); }
+    Price operator()(const Collective& work) const { return price_collective(work, context); }
+    Price operator()(const PointToPoint& work) const { return price_send_receive(work, context); }
+    Price operator()(const OptimizerUpdate& work) const { return price_optimizer(work, context); }
+    Price operator()(const HostCost& work) const { return price_host(work, context); }
+};
+
+} // namespace
+
 Price price(const Operation& operation, const CostContext& context)
 {
-    Price result;
-    switch (operation.kind) {
-    case OperationKind::gemm:
-        result = price_gemm(operation, context);
-        break;
-    case OperationKind::attention:
-        result = price_attention(operation, context);
-        break;
-    case OperationKind::elementwise:
-        result = price_elementwise(operation, context);
-        break;
-    case OperationKind::collective:
-        result = price_collective(operation, context);
-        break;
-    case OperationKind::send_receive:
-        result = price_send_receive(operation, context);
-        break;
-    case OperationKind::optimizer:
-        result = price_optimizer(operation, context);
-        break;
-    case OperationKind::host:
-        result = price_host(operation, context);
-        break;
-    }
+    Price result = std::visit(PriceOfWork{operation.phase, context}, operation.work);
     const double scale = context.constants[operation.scale];
     result.seconds *= scale;
     if (context.with_formulas && scale != 1)

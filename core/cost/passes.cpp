@@ -52,7 +52,7 @@ double weight_products(const std::vector<Priced>& operations)
 {
     double weights = 0;
     for (const auto& [operation, price] : operations) {
-        if (operation->phase == Phase::weight_gradient && operation->kind != OperationKind::host)
+        if (operation->phase == Phase::weight_gradient && !operation->is<HostCost>())
             weights += price;
     }
     return weights;
@@ -66,17 +66,17 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     double layers = 0; // device time of the layers, for launch floors
     double floor = 0;
     for (const auto& [operation, seconds] : operations) {
-        if (operation->window != Window::none || operation->kind == OperationKind::host)
+        if (operation->window != Window::none || operation->is<HostCost>())
             continue;
         add(pass, operation->part, seconds, 0);
         if (!operation->in_layer)
             continue;
         layers += seconds;
-        if (operation->kind == OperationKind::gemm)
+        if (operation->is<Gemm>())
             windows.gemm += seconds;
-        if (operation->kind == OperationKind::attention)
-            windows.attention += seconds * (operation->blocks - 1) / operation->blocks;
-        if (operation->kind != OperationKind::collective && operation->kind != OperationKind::send_receive)
+        if (const Attention* attention = operation->as<Attention>())
+            windows.attention += seconds * (attention->blocks - 1) / attention->blocks;
+        if (!operation->communicates())
             windows.layer += seconds;
     }
     double behind = 0; // collectives that share the GPU with compute
@@ -87,7 +87,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             if (window == nullptr || (operation->window == Window::layer) != whole_layers)
                 continue;
             const double hidden = hide(seconds, *operation, *window, context);
-            if (operation->kind == OperationKind::collective)
+            if (operation->is<Collective>())
                 behind += hidden;
             add(pass, operation->part, seconds - hidden, hidden);
             if (!whole_layers && operation->in_layer)
@@ -96,14 +96,15 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     }
     add(pass, Part::compute, behind * c[Constant::overlap_slowdown], 0);
     for (const auto& [operation, seconds] : operations) {
-        if (operation->kind != OperationKind::host || operation->window != Window::none)
+        const HostCost* host = operation->as<HostCost>();
+        if (host == nullptr || operation->window != Window::none)
             continue;
-        if (operation->host_rule == HostRule::fixed) {
+        if (host->rule == HostRule::fixed) {
             add(pass, operation->part, seconds, 0);
             pass.fixed_s += seconds;
             if (operation->in_layer)
                 layers += seconds;
-        } else if (operation->host_rule == HostRule::floor) {
+        } else if (host->rule == HostRule::floor) {
             floor += seconds;
         }
     }
@@ -111,7 +112,8 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
         add(pass, Part::other, smooth_maximum(layers, floor, c[Constant::layer_floor_power]) - layers, 0);
     const double before = pass.unstretched_s = pass.seconds();
     for (const auto& [operation, seconds] : operations) {
-        if (operation->kind == OperationKind::host && operation->host_rule == HostRule::share)
+        const HostCost* host = operation->as<HostCost>();
+        if (host != nullptr && host->rule == HostRule::share)
             add(pass, operation->part, seconds * before, 0);
     }
     add(pass, Part::other, context.pressure * before, 0);
@@ -132,7 +134,7 @@ double weight_gradient_seconds(double unstretched_s, double fixed_s, double weig
 double seconds_in_pass(const Operation& operation, const CostContext& context)
 {
     double seconds = price(operation, context).seconds * operation.repeat;
-    if (context.launch_blocking && operation.kind != OperationKind::host)
+    if (context.launch_blocking && !operation.is<HostCost>())
         seconds += context.constants[Constant::blocking_launch_s] * operation.repeat;
     return seconds;
 }

@@ -4,6 +4,10 @@
 
 #include "core/cost/context.h"
 
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
 namespace fourfold {
 
 // Share of the multiprocessors' time that a product of m x n results, `batch` times, can use: best of the usual tiles,
@@ -11,21 +15,23 @@ namespace fourfold {
 double tile_and_wave_utilisation(double m, double n, double batch, int multiprocessors);
 
 // max(2 m n k / (peak * efficiency * tiles * k / (k + k_half)), bytes / memory bandwidth).
-Price price_gemm(const Operation& operation, const CostContext& context);
+Price price_gemm(const Gemm& product, const CostContext& context);
 // Fused: FLOPs over peak * efficiency; in memory: batched products and passes over the score matrix, with the head-size
 // rules that the BLOOM team measured on A100 (head_dim not divisible by 8; head_dim 128).
-Price price_attention(const Operation& operation, const CostContext& context);
-Price price_elementwise(const Operation& operation, const CostContext& context);
+Price price_attention(const Attention& attention, Phase phase, const CostContext& context);
+Price price_elementwise(const Elementwise& pass, const CostContext& context);
 // alpha log2 p + bytes (p - 1) / p / bandwidth, on two levels (node, network) and a third where racks are described. An
 // all-reduce goes round twice, as ring or as tree: the cheaper one, as NCCL chooses.
-Price price_collective(const Operation& operation, const CostContext& context);
-// All-to-all. `alpha`: its start-up. An exchange of tokens between experts says to how many (n) of how many (k) experts
-// a token goes, and in how many (m, 0 = any) of how many (batch) groups they are; see expert_send_once.
-Price price_exchange(const Operation& operation, const GroupSpan& span, double alpha, const CostContext& context);
-Price price_send_receive(const Operation& operation, const CostContext& context);
-Price price_optimizer(const Operation& operation, const CostContext& context);
+Price price_collective(const Collective& collective, const CostContext& context);
+// All-to-all. `alpha`: its start-up. An exchange of tokens between experts has its routing; see expert_send_once.
+Price price_exchange(const Collective& exchange, const GroupSpan& span, double alpha, const CostContext& context);
+Price price_send_receive(const PointToPoint& transfer, const CostContext& context);
+Price price_optimizer(const OptimizerUpdate& update, const CostContext& context);
 // HostRule::fixed and floor: seconds. HostRule::share: a ratio of the pass.
-Price price_host(const Operation& operation, const CostContext& context);
+Price price_host(const HostCost& cost, const CostContext& context);
+
+// Where a price comes from, for Price::source: "`data`; stack constants a, b".
+std::string price_source(std::string_view data, std::initializer_list<Constant> constants);
 
 // By kind, with Operation::scale applied.
 Price price(const Operation& operation, const CostContext& context);

@@ -45,19 +45,21 @@ double ring_bandwidth(const GroupSpan& span, const CostContext& context)
 
 } // namespace
 
-Price price_send_receive(const Operation& operation, const CostContext& context)
+Price price_send_receive(const PointToPoint& transfer, const CostContext& context)
 {
-    const GroupSpan& span = context.span(operation.group);
+    const GroupSpan& span = context.span(transfer.group);
     const bool outside = span.crosses_nodes();
     double bandwidth = pair_bandwidth(span, context);
     if (outside)
-        bandwidth = operation.group == GroupKind::cp ? ring_bandwidth(span, context) : nic_bandwidth(span, context);
-    const double alpha = context.constants[operation.latency];
+        bandwidth = transfer.group == GroupKind::cp ? ring_bandwidth(span, context) : nic_bandwidth(span, context);
+    const double alpha = context.constants[transfer.latency];
     Price price;
-    price.seconds = bandwidth > 0 ? operation.bytes / bandwidth + alpha : alpha;
-    if (context.with_formulas)
-        price.formula = text_of("%.4g MB / %.4g GB/s (%s) + %.3g us = %.4g ms", operation.bytes / 1e6, bandwidth / 1e9,
-            outside ? "between nodes" : "inside a node", alpha * 1e6, price.seconds * 1e3);
+    price.seconds = bandwidth > 0 ? transfer.bytes / bandwidth + alpha : alpha;
+    if (!context.with_formulas)
+        return price;
+    price.source = price_source("links of the cluster", {Constant::inter_node_efficiency});
+    price.formula = text_of("%.4g MB / %.4g GB/s (%s) + %.3g us = %.4g ms", transfer.bytes / 1e6, bandwidth / 1e9,
+        outside ? "between nodes" : "inside a node", alpha * 1e6, price.seconds * 1e3);
     return price;
 }
 

@@ -25,7 +25,7 @@ inline constexpr std::array kExpertAxes{Axis::etp, Axis::ep, Axis::edp_shard, Ax
 // The groups that communicate. dp_shard and dp_replicate split dp_cp for HSDP; expert_dp holds the copies of one
 // expert. tp_keys: the tp ranks that hold copies of the same key and value heads.
 enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp, tp_keys, world };
-inline constexpr std::size_t kGroupKinds = 13;
+inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::world) + 1;
 std::string_view name(GroupKind group); // as in the trainer's events: "tp"; "dp" for dp_cp, "kv" for tp_keys
 std::span<const Axis> axes(GroupKind group);
 

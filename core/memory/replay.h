@@ -11,8 +11,6 @@
 
 namespace fourfold {
 
-inline constexpr int kMemoryKinds = 5; // weights, gradients, optimizer, activations, other
-
 // When a stage holds what it holds. `between`: after a pass, when its workspace is gone.
 enum class Instant { forward, loss, backward, between, update };
 

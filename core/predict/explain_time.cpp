@@ -32,33 +32,11 @@ double total_seconds(const PricedOperation& priced, double micro_batches)
     return priced.seconds * priced.operation.repeat * times;
 }
 
-std::string source_of(const Operation& operation)
-{
-    switch (operation.kind) {
-    case OperationKind::gemm:
-        return "shape of the model; data sheet; stack constants gemm_efficiency, gemm_half_k";
-    case OperationKind::attention:
-        return operation.flash ? "data sheet; stack constants attention_efficiency, attention_half_head_dim"
-                               : "data sheet; stack constants batched_gemm_efficiency, softmax_passes";
-    case OperationKind::elementwise:
-        return "memory bandwidth of the data sheet; stack constant " + std::string(info(operation.efficiency).name);
-    case OperationKind::collective:
-        return "links of the cluster; stack constants intra_node_efficiency, inter_node_efficiency, "
-            + std::string(info(operation.latency).name);
-    case OperationKind::send_receive:
-        return "links of the cluster; stack constant inter_node_efficiency";
-    case OperationKind::optimizer:
-        return "stack constants optimizer_shard_bytes, optimizer_local_bytes, optimizer_efficiency";
-    case OperationKind::host:
-        return "stack constant " + std::string(info(operation.constant).name);
-    }
-    return "";
-}
-
 // Floors and shares act on a whole pass: their effect is what is left of their part, not a sum of their prices.
 bool acts_on_the_pass(const Operation& operation)
 {
-    return operation.kind == OperationKind::host && operation.host_rule != HostRule::fixed;
+    const HostCost* host = operation.as<HostCost>();
+    return host != nullptr && host->rule != HostRule::fixed;
 }
 
 Explanation leaf(const PricedOperation& priced, double seconds, double micro_batches)
@@ -72,7 +50,7 @@ Explanation leaf(const PricedOperation& priced, double seconds, double micro_bat
     const double times = operation.phase == Phase::step ? 1 : micro_batches;
     if (operation.repeat * times != 1)
         node.formula += text_of(", %.4g times a step", operation.repeat * times);
-    node.source = source_of(operation);
+    node.source = priced.source;
     if (!operation.note.empty())
         node.source += "; " + std::string(operation.note);
     return node;

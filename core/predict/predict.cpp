@@ -88,7 +88,7 @@ std::vector<PricedOperation> explained(const StageProgram& stage, CostContext co
         for (const Operation& operation : operations) {
             Price priced = price(operation, context);
             if (priced.seconds > 0)
-                list.push_back({operation, priced.seconds, std::move(priced.formula)});
+                list.push_back({operation, priced.seconds, std::move(priced.formula), std::move(priced.source)});
         }
     };
     for (const ChunkProgram& chunk : stage.chunks)

@@ -46,6 +46,7 @@ struct PricedOperation {
     Operation operation;
     double seconds = 0; // one execution
     std::string formula; // "2 m n k / (peak * 0.80 * tile 0.93 * K 0.88) = 3.1 ms"
+    std::string source; // what data and constants of the stack the price is made of
 };
 
 struct Prediction {

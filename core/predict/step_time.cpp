@@ -38,11 +38,12 @@ void add_step_work(StageCost& cost, const StageProgram& stage, const CostContext
         const Operation& operation = *time.operation;
         cost.step.exposed[static_cast<std::size_t>(operation.part)] += time.exposed;
         cost.step.hidden[static_cast<std::size_t>(operation.part)] += time.hidden;
-        if (operation.kind == OperationKind::optimizer)
+        const Collective* collective = operation.as<Collective>();
+        if (operation.is<OptimizerUpdate>())
             cost.optimizer_s += time.exposed;
-        else if (operation.kind != OperationKind::collective)
+        else if (collective == nullptr)
             cost.other_s += time.exposed;
-        else if (operation.collective == Collective::all_gather)
+        else if (collective->kind == Collective::all_gather)
             cost.gather_s += time.exposed;
         else
             cost.reduce_s += time.exposed;

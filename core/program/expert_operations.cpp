@@ -17,36 +17,31 @@ void add_expert_operations(
         rank.local_experts, repeat, recompute, true, true);
 
     // Sorting tokens by expert and back, with the weighted sum of the copies.
-    Operation permute;
-    permute.kind = OperationKind::elementwise;
-    permute.name = "token permutation";
-    permute.bytes = 4 * rank.routed_tokens * rank.hidden * rank.element_bytes;
-    permute.repeat = repeat;
-    add_passes(list, permute, recompute);
+    add_passes(list,
+        {.name = "token permutation",
+            .repeat = repeat,
+            .work = Elementwise{.bytes = 4 * rank.routed_tokens * rank.hidden * rank.element_bytes}},
+        recompute);
     if (plan.layout.ep <= 1)
         return;
-    Operation exchange;
-    exchange.kind = OperationKind::collective;
-    exchange.collective = Collective::all_to_all;
-    exchange.part = Part::ep;
-    exchange.group = GroupKind::ep;
-    exchange.name = "expert all-to-all (dispatch and combine)";
-    exchange.note = "each rank sends top-k copies of its tokens; balanced routing";
-    exchange.n = experts.active;
-    exchange.k = experts.count;
-    exchange.m = experts.active_groups;
-    exchange.batch = std::max(1, experts.groups);
-    exchange.bytes = rank.routed_tokens * rank.hidden * rank.element_bytes;
-    exchange.repeat = 2 * repeat;
-    exchange.phase = Phase::forward;
-    list.push_back(exchange);
-    exchange.phase = Phase::backward;
-    list.push_back(exchange);
-    if (recompute > 0) {
-        exchange.phase = Phase::recompute;
-        exchange.repeat = 2 * repeat * recompute;
-        list.push_back(exchange);
-    }
+    const auto add_exchange = [&](Phase phase, double share) {
+        list.push_back({.name = "expert all-to-all (dispatch and combine)",
+            .phase = phase,
+            .part = Part::ep,
+            .repeat = 2 * repeat * share,
+            .note = "each rank sends top-k copies of its tokens; balanced routing",
+            .work = Collective{.kind = Collective::all_to_all,
+                .group = GroupKind::ep,
+                .bytes = rank.routed_tokens * rank.hidden * rank.element_bytes,
+                .routing = {.active = double(experts.active),
+                    .experts = double(experts.count),
+                    .active_groups = double(experts.active_groups),
+                    .groups = double(std::max(1, experts.groups))}}});
+    };
+    add_exchange(Phase::forward, 1);
+    add_exchange(Phase::backward, 1);
+    if (recompute > 0)
+        add_exchange(Phase::recompute, recompute);
 }
 
 } // namespace fourfold

@@ -6,39 +6,36 @@
 #include <cmath>
 
 namespace fourfold {
+
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank)
 {
-    Operation hop;
-    hop.kind = OperationKind::send_receive;
-    hop.part = Part::pp;
-    hop.group = GroupKind::pp;
-    hop.name = "activations to the next stage";
-    hop.in_layer = false;
-    hop.bytes = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split;
-    hop.latency = Constant::pipeline_latency_s;
-    hop.scale = Constant::pipeline_transfer_scale;
-    hop.note = "simulated as a delay between stages; the backward sends gradients of the same size";
-    list.push_back(hop);
-    hop.phase = Phase::backward;
-    hop.name = "gradients to the previous stage";
-    list.push_back(hop);
+    const auto add = [&](const char* name, Phase phase) {
+        list.push_back({.name = name,
+            .phase = phase,
+            .part = Part::pp,
+            .in_layer = false,
+            .scale = Constant::pipeline_transfer_scale,
+            .note = "simulated as a delay between stages; the backward sends gradients of the same size",
+            .work = PointToPoint{.group = GroupKind::pp,
+                .bytes = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split,
+                .latency = Constant::pipeline_latency_s}});
+    };
+    add("activations to the next stage", Phase::forward);
+    add("gradients to the previous stage", Phase::backward);
 }
 
 namespace {
 
-Operation host(const char* name, HostRule rule, Constant constant, Phase phase, double m, double repeat)
+Operation host(
+    const char* name, HostRule rule, Constant constant, Phase phase, double times, double repeat, const char* note)
 {
-    Operation op;
-    op.kind = OperationKind::host;
-    op.part = Part::other;
-    op.phase = phase;
-    op.name = name;
-    op.host_rule = rule;
-    op.constant = constant;
-    op.m = m;
-    op.repeat = repeat;
-    op.in_layer = false;
-    return op;
+    return {.name = name,
+        .phase = phase,
+        .part = Part::other,
+        .repeat = repeat,
+        .in_layer = false,
+        .note = note,
+        .work = HostCost{.rule = rule, .constant = constant, .times = times}};
 }
 
 } // namespace
@@ -50,8 +47,7 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, d
     const Layout& layout = plan.layout;
     const double again = plan.training.recompute == Recompute::full ? std::min(recompute_layers, layers) : 0;
     const auto add = [&](Constant constant, Phase phase, double m, double repeat, const char* note) {
-        list.push_back(host("launch floor", HostRule::floor, constant, phase, m, repeat));
-        list.back().note = note;
+        list.push_back(host("launch floor", HostRule::floor, constant, phase, m, repeat, note));
     };
     const auto add_floor = [&](Constant constant, double forward, double backward) {
         const char* note = "a layer takes at least the host's time to launch it";
@@ -74,10 +70,8 @@ void add_job_overheads(std::vector<Operation>& list, const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
     const auto add_shares = [&](const char* name, Constant constant, double m, const char* note) {
-        for (Phase phase : {Phase::forward, Phase::backward}) {
-            list.push_back(host(name, HostRule::share, constant, phase, m, 1));
-            list.back().note = note;
-        }
+        for (Phase phase : {Phase::forward, Phase::backward})
+            list.push_back(host(name, HostRule::share, constant, phase, m, 1, note));
     };
     if (layout.pp > 1 && layout.tp * layout.cp * layout.pp > plan.cluster.gpus_per_node)
         add_shares("replica larger than a node", Constant::wide_replica_slowdown, 1,
@@ -89,8 +83,7 @@ void add_job_overheads(std::vector<Operation>& list, const ResolvedPlan& plan)
         add_shares("slowest GPU", Constant::straggler_spread, std::sqrt(2 * std::log(double(plan.gpus))),
             "expected largest of n normal deviations: sqrt(2 ln n)");
     const auto add_fixed = [&](const char* name, Constant constant, double m, const char* note) {
-        list.push_back(host(name, HostRule::fixed, constant, Phase::backward, m, 1.0 / layout.virtual_stages));
-        list.back().note = note;
+        list.push_back(host(name, HostRule::fixed, constant, Phase::backward, m, 1.0 / layout.virtual_stages, note));
     };
     add_fixed("micro-batch overhead", Constant::micro_batch_overhead_s, 1, "");
     add_fixed("replica jitter", Constant::replica_jitter_s, double(plan.gpus) / layout.tp,

@@ -38,59 +38,46 @@ bool fused_attention(const Training& training)
 void add_attention(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
-    Operation core;
-    core.kind = OperationKind::attention;
-    core.name = "attention";
-    core.flash = fused_attention(plan.training);
-    core.causal = core.flash; // batched products compute the whole square
-    core.m = rank.seq_len / rank.cp;
-    core.k = rank.seq_len;
-    core.n = rank.head_dim;
-    core.batch = rank.sequences * rank.heads;
-    core.bytes
-        = core.batch * core.m * core.k * rank.element_bytes; // one pass over the scores, where they are in memory
-    core.repeat = layers;
+    const bool fused = fused_attention(plan.training);
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
-    core.blocks = ring ? rank.cp : 1;
-    core.note = core.flash
-        ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times backward"
-        : "batched products with the score matrix in memory";
-    add_passes(list, core, recompute);
+    Attention core{.queries = rank.seq_len / rank.cp,
+        .keys = rank.seq_len,
+        .head_dim = rank.head_dim,
+        .batch = rank.sequences * rank.heads,
+        .causal = fused, // batched products compute the whole square
+        .fused = fused,
+        .blocks = ring ? rank.cp : 1};
+    core.score_bytes = core.batch * core.queries * core.keys * rank.element_bytes;
+    add_passes(list,
+        {.name = "attention",
+            .repeat = layers,
+            .note = fused ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times "
+                            "backward"
+                          : "batched products with the score matrix in memory",
+            .work = core},
+        recompute);
 }
 
 // Ring attention (arXiv:2310.01889): cp - 1 exchanges of keys and values, hidden behind the attention of the blocks.
 void add_ring(std::vector<Operation>& list, const RankShape& rank, double layers, double recompute)
 {
-    Operation ring;
-    ring.kind = OperationKind::send_receive;
-    ring.part = Part::cp;
-    ring.group = GroupKind::cp;
-    ring.name = "cp exchange of keys and values";
-    ring.bytes = rank.tokens * (rank.key_local + rank.value_local) * rank.element_bytes;
-    ring.repeat = layers * (rank.cp - 1);
-    ring.latency = Constant::zero;
-    ring.overlappable = true;
-    ring.window = Window::attention;
-    ring.note = "Ring Attention, arXiv:2310.01889; hides behind (cp - 1) / cp of the attention";
-    Operation step;
-    step.kind = OperationKind::host;
-    step.part = Part::cp;
-    step.name = "cp ring step";
-    step.constant = Constant::cp_step_s;
-    step.m = 1;
-    step.repeat = ring.repeat;
-    step.in_layer = true;
-
+    // `factor`: of the keys and values of a forward.
     const auto add = [&](Phase phase, double factor, double share) {
-        ring.phase = step.phase = phase;
-        Operation sent = ring;
-        sent.bytes *= factor;
-        sent.repeat *= share;
-        list.push_back(sent);
-        Operation wait = step;
-        wait.m = factor;
-        wait.repeat *= share;
-        list.push_back(wait);
+        const double repeat = layers * (rank.cp - 1) * share;
+        list.push_back({.name = "cp exchange of keys and values",
+            .phase = phase,
+            .part = Part::cp,
+            .repeat = repeat,
+            .window = Window::attention,
+            .note = "Ring Attention, arXiv:2310.01889; hides behind (cp - 1) / cp of the attention",
+            .work = PointToPoint{.group = GroupKind::cp,
+                .bytes = rank.tokens * (rank.key_local + rank.value_local) * rank.element_bytes * factor,
+                .latency = Constant::zero}});
+        list.push_back({.name = "cp ring step",
+            .phase = phase,
+            .part = Part::cp,
+            .repeat = repeat,
+            .work = HostCost{.constant = Constant::cp_step_s, .times = factor}});
     };
     add(Phase::forward, 1, 1);
     add(Phase::backward, 2, 1); // keys and values again, and their gradients
@@ -102,38 +89,32 @@ void add_ring(std::vector<Operation>& list, const RankShape& rank, double layers
 void add_context_collectives(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
-    const bool ulysses = plan.training.cp_method == CpMethod::ulysses;
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.part = Part::cp;
-    op.group = GroupKind::cp;
-    op.repeat = layers;
-    const auto add = [&](Phase phase, Collective collective, double share) {
-        op.phase = phase;
-        op.collective = collective;
-        op.repeat = layers * share;
-        list.push_back(op);
-    };
-    if (ulysses) {
-        op.name = "cp all-to-all of queries, keys, values and outputs";
-        op.bytes = rank.tokens * ((rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local)
-            * rank.element_bytes;
-        op.note = "DeepSpeed Ulysses, arXiv:2309.14509";
-        add(Phase::forward, Collective::all_to_all, 1);
-        add(Phase::backward, Collective::all_to_all, 1);
+    const auto add
+        = [&](Phase phase, CollectiveKind kind, const char* name, double bytes, const char* note, double share) {
+              list.push_back({.name = name,
+                  .phase = phase,
+                  .part = Part::cp,
+                  .repeat = layers * share,
+                  .note = note,
+                  .work = Collective{.kind = kind, .group = GroupKind::cp, .bytes = bytes}});
+          };
+    const auto add_passes = [&](CollectiveKind kind, const char* name, double bytes, const char* note) {
+        add(Phase::forward, kind, name, bytes, note, 1);
+        add(Phase::backward, kind, name, bytes, note, 1);
         if (recompute > 0)
-            add(Phase::recompute, Collective::all_to_all, recompute);
+            add(Phase::recompute, kind, name, bytes, note, recompute);
+    };
+    if (plan.training.cp_method == CpMethod::ulysses) {
+        add_passes(Collective::all_to_all, "cp all-to-all of queries, keys, values and outputs",
+            rank.tokens * ((rank.query + rank.output) / rank.tp + rank.key_local + rank.value_local)
+                * rank.element_bytes,
+            "DeepSpeed Ulysses, arXiv:2309.14509");
         return;
     }
-    op.name = "cp all-gather of keys and values";
-    op.bytes = rank.tokens * rank.cp * (rank.key_local + rank.value_local) * rank.element_bytes;
-    op.note = "Llama 3, arXiv:2407.21783, section 3.3.2";
-    add(Phase::forward, Collective::all_gather, 1);
-    add(Phase::backward, Collective::all_gather, 1);
-    if (recompute > 0)
-        add(Phase::recompute, Collective::all_gather, recompute);
-    op.name = "cp reduce-scatter of key and value gradients";
-    add(Phase::backward, Collective::reduce_scatter, 1);
+    const double bytes = rank.tokens * rank.cp * (rank.key_local + rank.value_local) * rank.element_bytes;
+    const char* note = "Llama 3, arXiv:2407.21783, section 3.3.2";
+    add_passes(Collective::all_gather, "cp all-gather of keys and values", bytes, note);
+    add(Phase::backward, Collective::reduce_scatter, "cp reduce-scatter of key and value gradients", bytes, note, 1);
 }
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
@@ -159,26 +140,20 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
     for (const Item& item : items) {
         if (item.bytes <= 0)
             continue;
-        Operation op;
-        op.kind = OperationKind::elementwise;
-        op.name = item.name;
-        op.note = item.note;
-        op.bytes = item.bytes;
-        op.repeat = layers;
-        op.efficiency
+        const Constant efficiency
             = plan.training.compile ? Constant::elementwise_efficiency_compiled : Constant::elementwise_efficiency;
-        op.phase = Phase::forward;
-        list.push_back(op);
-        op.phase = Phase::backward;
-        op.bytes = 2 * item.bytes;
-        list.push_back(op);
-        if (recompute > 0) {
-            op.phase = Phase::recompute;
-            op.part = Part::recompute;
-            op.bytes = item.bytes;
-            op.repeat = layers * recompute;
-            list.push_back(op);
-        }
+        const auto add = [&](Phase phase, double passes, double share) {
+            list.push_back({.name = item.name,
+                .phase = phase,
+                .part = phase == Phase::recompute ? Part::recompute : Part::compute,
+                .repeat = layers * share,
+                .note = item.note,
+                .work = Elementwise{.bytes = passes * item.bytes, .efficiency = efficiency}});
+        };
+        add(Phase::forward, 1, 1);
+        add(Phase::backward, 2, 1);
+        if (recompute > 0)
+            add(Phase::recompute, 1, recompute);
     }
 }
 
@@ -188,23 +163,19 @@ void add_tensor_parallel(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
 {
     const Training& training = plan.training;
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.part = Part::tp;
-    op.group = GroupKind::tp;
-    op.bytes = rank.tokens * rank.hidden * rank.element_bytes;
+    Operation op{.part = Part::tp};
     const bool pieces = training.sequence_parallel && rank.constants[Constant::tp_exposed] < 1;
     if (training.async_tp || pieces) {
-        op.overlappable = true;
         op.window = Window::gemm;
         op.exposed_floor = training.async_tp ? Constant::async_tp_exposed : Constant::tp_exposed;
         op.note = "cut into pieces that hide behind the products";
     }
-    const auto add = [&](Phase phase, Collective collective, const char* name, double repeat) {
+    const auto add = [&](Phase phase, CollectiveKind kind, const char* name, double repeat) {
         op.phase = phase;
-        op.collective = collective;
         op.name = name;
         op.repeat = repeat;
+        op.work
+            = Collective{.kind = kind, .group = GroupKind::tp, .bytes = rank.tokens * rank.hidden * rank.element_bytes};
         list.push_back(op);
     };
     if (training.sequence_parallel) {
@@ -217,7 +188,6 @@ void add_tensor_parallel(
             add(Phase::recompute, Collective::reduce_scatter, "tp reduce-scatter, repeated", 2 * layers * recompute);
         }
         if (!training.async_tp) {
-            op.overlappable = true;
             op.window = Window::gemm;
             op.exposed_floor = Constant::weight_gather_exposed;
         }
@@ -230,17 +200,13 @@ void add_tensor_parallel(
         if (recompute > 0)
             add(Phase::recompute, Collective::all_reduce, "tp all-reduce, repeated", 2 * layers * recompute);
     }
-    Operation sync;
-    sync.kind = OperationKind::host;
-    sync.part = Part::tp;
-    sync.name = "tp synchronisation";
-    sync.constant = Constant::tp_sync_s;
-    sync.m = std::pow(rank.tp / 8, 3);
-    sync.in_layer = false;
     const auto add_sync = [&](Phase phase, double repeat) {
-        sync.phase = phase;
-        sync.repeat = repeat;
-        list.push_back(sync);
+        list.push_back({.name = "tp synchronisation",
+            .phase = phase,
+            .part = Part::tp,
+            .repeat = repeat,
+            .in_layer = false,
+            .work = HostCost{.constant = Constant::tp_sync_s, .times = std::pow(rank.tp / 8, 3)}});
     };
     add_sync(Phase::forward, 2 * layers);
     add_sync(Phase::backward, 2 * layers * (1 + recompute));
@@ -254,27 +220,19 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     const double inputs = rank.tokens * (2 * rank.hidden + rank.output / rank.tp) + ffn_rows * ffn_width;
     const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
         + ffn_rows * rank.mlp_inputs * ffn_width;
-    Operation op;
-    op.kind = OperationKind::elementwise;
-    op.name = "fp8 casts";
-    op.note = "inputs of the layer's products";
-    op.bytes = inputs * constants[Constant::fp8_cast_bytes];
-    op.repeat = layers;
-    op.phase = Phase::forward;
-    list.push_back(op);
-    if (recompute > 0) {
-        op.phase = Phase::recompute;
-        op.part = Part::recompute;
-        op.repeat = layers * recompute;
-        list.push_back(op);
-    }
-    op.name = "fp8 casts of gradients";
-    op.note = "output gradients of the layer's products";
-    op.phase = Phase::backward;
-    op.part = Part::compute;
-    op.bytes = gradients * constants[Constant::fp8_cast_bytes];
-    op.repeat = layers;
-    list.push_back(op);
+    const auto add = [&](Phase phase, const char* name, const char* note, double elements, double share) {
+        list.push_back({.name = name,
+            .phase = phase,
+            .part = phase == Phase::recompute ? Part::recompute : Part::compute,
+            .repeat = layers * share,
+            .note = note,
+            .work = Elementwise{.bytes = elements * constants[Constant::fp8_cast_bytes]}});
+    };
+    const char* note = "inputs of the layer's products";
+    add(Phase::forward, "fp8 casts", note, inputs, 1);
+    if (recompute > 0)
+        add(Phase::recompute, "fp8 casts", note, inputs, recompute);
+    add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
 }
 
 } // namespace
@@ -282,16 +240,14 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
     const Constants& constants, bool in_layer)
 {
-    Operation op;
-    op.kind = OperationKind::elementwise;
-    op.phase = Phase::weight_gradient;
-    op.name = name;
-    op.note = "adds a micro-batch's weight gradients to the accumulated ones";
-    op.bytes = parameters * constants[Constant::gradient_accumulation_bytes];
-    op.repeat = repeat;
-    op.in_layer = in_layer;
-    if (op.bytes > 0)
-        list.push_back(op);
+    const double bytes = parameters * constants[Constant::gradient_accumulation_bytes];
+    if (bytes > 0)
+        list.push_back({.name = name,
+            .phase = Phase::weight_gradient,
+            .repeat = repeat,
+            .in_layer = in_layer,
+            .note = "adds a micro-batch's weight gradients to the accumulated ones",
+            .work = Elementwise{.bytes = bytes}});
 }
 
 void add_passes(std::vector<Operation>& list, Operation op, double recompute)
@@ -313,39 +269,21 @@ void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const s
 {
     if (m <= 0 || n <= 0 || k <= 0)
         return;
-    Operation op;
-    op.kind = OperationKind::gemm;
-    op.name = name;
-    op.batch = batch;
-    op.repeat = repeat;
-    op.fp8 = fp8 && plan.training.precision == Precision::fp8;
-    op.in_layer = in_layer;
-    op.m = m;
-    op.n = n;
-    op.k = k;
-    op.phase = Phase::forward;
-    list.push_back(op);
-    op.phase = Phase::backward;
-    op.n = k;
-    op.k = n;
-    op.name = name + ", input gradient";
-    list.push_back(op);
-    op.phase = Phase::weight_gradient;
-    op.m = n;
-    op.n = k;
-    op.k = m;
-    op.name = name + ", weight gradient";
-    list.push_back(op);
-    if (recompute > 0) {
-        op.phase = Phase::recompute;
-        op.part = Part::recompute;
-        op.m = m;
-        op.n = n;
-        op.k = k;
-        op.repeat = repeat * recompute;
-        op.name = name + ", repeated";
-        list.push_back(op);
-    }
+    const bool at_fp8 = fp8 && plan.training.precision == Precision::fp8;
+    const auto add = [&](Phase phase, const char* what, const Gemm& product, double share) {
+        list.push_back({.name = name + what,
+            .phase = phase,
+            .part = phase == Phase::recompute ? Part::recompute : Part::compute,
+            .repeat = repeat * share,
+            .in_layer = in_layer,
+            .work = product});
+    };
+    const Gemm forward{.m = m, .n = n, .k = k, .batch = batch, .fp8 = at_fp8};
+    add(Phase::forward, "", forward, 1);
+    add(Phase::backward, ", input gradient", {.m = m, .n = k, .k = n, .batch = batch, .fp8 = at_fp8}, 1);
+    add(Phase::weight_gradient, ", weight gradient", {.m = n, .n = k, .k = m, .batch = batch, .fp8 = at_fp8}, 1);
+    if (recompute > 0)
+        add(Phase::recompute, ", repeated", forward, recompute);
 }
 
 void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,

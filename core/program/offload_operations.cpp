@@ -15,21 +15,17 @@ void add_activation_offload(std::vector<Operation>& list, const ResolvedPlan& pl
         const double input = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split;
         kept += again * (input - kept);
     }
-    Operation op;
-    op.kind = OperationKind::host;
-    op.part = Part::other;
-    op.in_layer = false;
-    op.overlappable = true;
-    op.window = Window::layer;
-    op.constant = Constant::host_transfer_s_per_gb;
-    op.m = kept / 1e9;
-    op.repeat = group.layers;
-    op.phase = Phase::forward;
-    op.name = "activations to the host";
-    list.push_back(op);
-    op.phase = Phase::backward;
-    op.name = "activations from the host";
-    list.push_back(op);
+    const auto add = [&](const char* name, Phase phase) {
+        list.push_back({.name = name,
+            .phase = phase,
+            .part = Part::other,
+            .repeat = double(group.layers),
+            .in_layer = false,
+            .window = Window::layer,
+            .work = HostCost{.constant = Constant::host_transfer_s_per_gb, .times = kept / 1e9}});
+    };
+    add("activations to the host", Phase::forward);
+    add("activations from the host", Phase::backward);
 }
 
 } // namespace fourfold

@@ -3,47 +3,26 @@
 
 namespace fourfold {
 
-std::string_view name(Part part)
+double flops(const Gemm& product)
 {
-    switch (part) {
-    case Part::compute:
-        return "compute";
-    case Part::recompute:
-        return "recompute";
-    case Part::tp:
-        return "tp";
-    case Part::cp:
-        return "cp";
-    case Part::pp:
-        return "pp";
-    case Part::dp:
-        return "dp";
-    case Part::ep:
-        return "ep";
-    case Part::bubble:
-        return "bubble";
-    case Part::optimizer:
-        return "optimizer";
-    case Part::other:
-        return "other";
-    }
-    return "other";
+    return 2 * product.m * product.n * product.k * product.batch;
+}
+
+double flops(const Attention& attention, Phase phase)
+{
+    const double forward = 4 * attention.queries * attention.keys * attention.head_dim * attention.batch
+        * (attention.causal ? 0.5 : 1.0);
+    if (phase != Phase::backward)
+        return forward;
+    return forward * (attention.fused ? 2.5 : 2.0);
 }
 
 double Operation::flops() const
 {
-    switch (kind) {
-    case OperationKind::gemm:
-        return 2 * m * n * k * batch;
-    case OperationKind::attention: {
-        const double forward = 4 * m * k * n * batch * (causal ? 0.5 : 1.0);
-        if (phase != Phase::backward)
-            return forward;
-        return forward * (flash ? 2.5 : 2.0);
-    }
-    default:
-        return 0;
-    }
+    if (const Gemm* product = as<Gemm>())
+        return fourfold::flops(*product);
+    const Attention* attention = as<Attention>();
+    return attention != nullptr ? fourfold::flops(*attention, phase) : 0;
 }
 
 } // namespace fourfold

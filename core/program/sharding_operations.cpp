@@ -2,43 +2,63 @@
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace fourfold {
 namespace {
 
-Operation reduction(const char* name, GroupKind group, Collective collective, double bytes, double repeat)
+// At the price of the buckets of a gradient reduction.
+Operation reduction(
+    std::string name, GroupKind group, CollectiveKind kind, double bytes, double repeat, std::string_view note = {})
 {
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.phase = Phase::step;
-    op.part = Part::dp;
-    op.group = group;
-    op.collective = collective;
-    op.name = name;
-    op.bytes = bytes;
-    op.repeat = repeat;
-    op.in_layer = false;
-    op.latency = Constant::gradient_latency_s;
-    op.scale = Constant::gradient_scale;
+    return {.name = std::move(name),
+        .phase = Phase::step,
+        .part = Part::dp,
+        .repeat = repeat,
+        .in_layer = false,
+        .scale = Constant::gradient_scale,
+        .note = note,
+        .work = Collective{.kind = kind, .group = group, .bytes = bytes, .latency = Constant::gradient_latency_s}};
+}
+
+// Of a unit of fully sharded states.
+Operation unit_collective(
+    std::string name, GroupKind group, CollectiveKind kind, double bytes, double repeat, Phase phase, Constant scale)
+{
+    Operation op = reduction(std::move(name), group, kind, bytes, repeat);
+    op.phase = phase;
+    op.scale = scale;
+    std::get<Collective>(op.work).latency = Constant::fsdp_latency_s;
     return op;
 }
 
 // An all-reduce outside the buckets of the gradient reduction: at the price of any collective.
-Operation plain_sum(const char* name, GroupKind group, Part part, double bytes)
+Operation plain_sum(const char* name, GroupKind group, Part part, double bytes, std::string_view note = {})
 {
-    Operation op = reduction(name, group, Collective::all_reduce, bytes, 1);
-    op.part = part;
-    op.latency = Constant::collective_latency_s;
-    op.scale = Constant::one;
-    return op;
+    return {.name = name,
+        .phase = Phase::step,
+        .part = part,
+        .in_layer = false,
+        .note = note,
+        .work = Collective{.kind = Collective::all_reduce, .group = group, .bytes = bytes}};
+}
+
+Operation host_work(const char* name, Part part, Constant constant, double times, std::string_view note)
+{
+    return {.name = name,
+        .phase = Phase::step,
+        .part = part,
+        .in_layer = false,
+        .note = note,
+        .work = HostCost{.constant = constant, .times = times}};
 }
 
 void hide(Operation& op, Window window, bool allowed)
 {
     if (!allowed)
         return;
-    op.overlappable = true;
     op.window = window;
     op.window_share = Constant::gradient_overlap;
     op.exposed_floor = Constant::gradient_exposed_floor;
@@ -57,15 +77,14 @@ void add_replicated(
             return;
         if (training.sharding != Sharding::gradients) {
             Operation gradients = reduction(what, group, scatter ? Collective::reduce_scatter : Collective::all_reduce,
-                count * rank.gradient_bytes, 1);
+                count * rank.gradient_bytes, 1, "overlaps with the last micro-batch's backward");
             hide(gradients, Window::backward_pass, training.overlap.grad_reduce);
-            gradients.note = "overlaps with the last micro-batch's backward";
             list.push_back(std::move(gradients));
         }
         if (states_sharded) {
-            Operation weights = reduction(gather_name, group, Collective::all_gather, count * rank.element_bytes, 1);
+            Operation weights = reduction(gather_name, group, Collective::all_gather, count * rank.element_bytes, 1,
+                "overlaps with the first micro-batch's forward");
             hide(weights, Window::forward_pass, training.overlap.param_gather);
-            weights.note = "overlaps with the first micro-batch's forward";
             list.push_back(std::move(weights));
         }
     };
@@ -83,11 +102,8 @@ void add_sharded_pipeline(
         return;
     const auto group = plan.training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     const double per_layer = parameters.layers / parameters.layer_count;
-    const auto add = [&](const char* name, Collective collective, double bytes, double repeat) {
-        Operation op = reduction(name, group, collective, bytes, repeat);
-        op.latency = Constant::fsdp_latency_s;
-        op.scale = Constant::fsdp_pipeline_scale;
-        list.push_back(std::move(op));
+    const auto add = [&](const char* name, CollectiveKind kind, double bytes, double repeat) {
+        list.push_back(unit_collective(name, group, kind, bytes, repeat, Phase::step, Constant::fsdp_pipeline_scale));
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
@@ -104,20 +120,11 @@ void add_sharded_pipeline(
 // ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back.
 void add_optimizer_offload(std::vector<Operation>& list, const RankShape& rank, double own)
 {
-    Operation op;
-    op.kind = OperationKind::host;
-    op.phase = Phase::step;
-    op.part = Part::optimizer;
-    op.in_layer = false;
-    op.name = "gradients to the host, weights back";
-    op.note = "ZeRO-Offload, arXiv:2101.06840, figure 3";
-    op.constant = Constant::host_transfer_s_per_gb;
-    op.m = own * (rank.gradient_bytes + rank.element_bytes) / 1e9;
-    list.push_back(op);
-    op.name = "optimizer on the host";
-    op.constant = Constant::host_update_s_per_gb;
-    op.m = own * rank.constants[Constant::optimizer_shard_bytes] / 1e9;
-    list.push_back(op);
+    const char* note = "ZeRO-Offload, arXiv:2101.06840, figure 3";
+    list.push_back(host_work("gradients to the host, weights back", Part::optimizer, Constant::host_transfer_s_per_gb,
+        own * (rank.gradient_bytes + rank.element_bytes) / 1e9, note));
+    list.push_back(host_work("optimizer on the host", Part::optimizer, Constant::host_update_s_per_gb,
+        own * rank.constants[Constant::optimizer_shard_bytes] / 1e9, note));
 }
 
 // Gradients of what several tp ranks hold and each of them computes a part of.
@@ -128,9 +135,7 @@ void add_shared_gradients(
         return;
     const double owned = rank.gradient_bytes / sharded(plan).states;
     const auto add = [&](const char* name, GroupKind group, double count, const char* note) {
-        Operation sum = plain_sum(name, group, Part::tp, count * owned);
-        sum.note = note;
-        list.push_back(std::move(sum));
+        list.push_back(plain_sum(name, group, Part::tp, count * owned, note));
     };
     if (plan.training.sequence_parallel)
         add("tp sum of replicated gradients", GroupKind::tp, parameters.replicated,
@@ -144,9 +149,8 @@ void add_shared_gradients(
 void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, const Constants& constants)
 {
     if (const double scalars = constants[Constant::step_scalars]; scalars > 0) {
-        Operation all = plain_sum("step scalars", GroupKind::world, Part::other, 8 * scalars);
-        all.note = "gradient norm, loss, number of labels and the wish to stop, in fp64 and in one message";
-        list.push_back(std::move(all));
+        list.push_back(plain_sum("step scalars", GroupKind::world, Part::other, 8 * scalars,
+            "gradient norm, loss, number of labels and the wish to stop, in fp64 and in one message"));
         return;
     }
     const auto add = [&](GroupKind group, Part part, bool needed) {
@@ -210,16 +214,12 @@ void add_micro_batch_sharding(
     if (fsdp && plan.layout.pp > 1)
         return; // once a step, see add_step_operations
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
-    const auto add = [&](const std::string& name, GroupKind ranks, Phase phase, Collective collective, double bytes,
+    const auto add = [&](const std::string& name, GroupKind ranks, Phase phase, CollectiveKind kind, double bytes,
                          double units, bool overlap) {
         if (bytes <= 0 || units <= 0)
             return;
-        Operation op = reduction(name.c_str(), ranks, collective, bytes, units);
-        op.phase = phase;
-        op.latency = Constant::fsdp_latency_s;
-        op.scale = Constant::one;
+        Operation op = unit_collective(name, ranks, kind, bytes, units, phase, Constant::one);
         if (overlap) {
-            op.overlappable = true;
             op.window = Window::layer;
             op.exposed_floor = Constant::fsdp_exposed_floor;
             op.note = "prefetched while the layer before it computes";
@@ -257,50 +257,36 @@ void add_step_operations(
         add_sharded_pipeline(list, plan, rank, parameters);
     if (plan.training.sharding == Sharding::hybrid) {
         Operation replicas = reduction("gradient sum over the copies of a shard", GroupKind::dp_replicate,
-            Collective::all_reduce, parameters.total() / sharded(plan).gradients * rank.gradient_bytes, 1);
-        replicas.note = "HSDP: reduce-scatter inside a shard group, all-reduce between them";
+            Collective::all_reduce, parameters.total() / sharded(plan).gradients * rank.gradient_bytes, 1,
+            "HSDP: reduce-scatter inside a shard group, all-reduce between them");
         hide(replicas, Window::backward_pass, plan.training.overlap.grad_reduce);
         list.push_back(std::move(replicas));
     }
     if (parameters.tied > 0 && layout.pp > 1) {
-        Operation tied = reduction(
-            "tied embedding gradient", GroupKind::pp, Collective::all_reduce, parameters.tied * rank.gradient_bytes, 1);
-        tied.note = "first and last stage hold copies of the embedding";
-        tied.batch = 2; // ranks that take part, whatever the pipeline's length
-        list.push_back(std::move(tied));
+        list.push_back(reduction("tied embedding gradient", GroupKind::pp, Collective::all_reduce,
+            parameters.tied * rank.gradient_bytes, 1, "first and last stage hold copies of the embedding"));
+        std::get<Collective>(list.back().work).ends_only = true;
     }
     add_shared_gradients(list, plan, rank, parameters);
     const Sharded split = sharded(plan);
     const Constants& constants = rank.constants;
     const double own = parameters.dense / split.states + parameters.experts / split.expert_states;
     const double local = fully_sharded(plan.training) ? 0 : parameters.total();
-    Operation update;
-    update.kind = OperationKind::optimizer;
-    update.phase = Phase::step;
-    update.part = Part::optimizer;
-    update.name = "optimizer";
-    update.in_layer = false;
-    update.m = own;
     const bool offloaded = plan.training.offload == Offload::optimizer;
-    update.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
-        + local * constants[Constant::optimizer_local_bytes];
-    update.note
-        = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters";
-    list.push_back(std::move(update));
+    list.push_back({.name = "optimizer",
+        .phase = Phase::step,
+        .part = Part::optimizer,
+        .in_layer = false,
+        .note
+        = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
+        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
+                + local * constants[Constant::optimizer_local_bytes]}});
     if (offloaded)
         add_optimizer_offload(list, rank, own);
     if (layout.gpus() > 1)
         add_gradient_norm(list, plan, constants);
-    Operation fixed;
-    fixed.kind = OperationKind::host;
-    fixed.phase = Phase::step;
-    fixed.part = Part::other;
-    fixed.name = "step overhead";
-    fixed.constant = Constant::step_overhead_s;
-    fixed.m = 1;
-    fixed.in_layer = false;
-    fixed.note = "data, logging, clipping, synchronisation";
-    list.push_back(std::move(fixed));
+    list.push_back(host_work(
+        "step overhead", Part::other, Constant::step_overhead_s, 1, "data, logging, clipping, synchronisation"));
 }
 
 } // namespace fourfold

@@ -208,17 +208,18 @@ ShapeWaste waste_of(const Prediction& prediction)
     const PricedOperation* worst_product = nullptr;
     for (const PricedOperation& priced : prediction.operations) {
         const Operation& operation = priced.operation;
-        if (operation.phase == Phase::step || operation.kind == OperationKind::host)
+        if (operation.phase == Phase::step || operation.is<HostCost>())
             continue;
         const double seconds = priced.seconds * operation.repeat;
         all += seconds;
-        if (operation.kind == OperationKind::attention)
+        if (operation.is<Attention>())
             waste.attention += seconds;
-        if (operation.kind != OperationKind::gemm)
+        const Gemm* product = operation.as<Gemm>();
+        if (product == nullptr)
             continue;
         // With one multiprocessor there are no partial waves: what is left are the tiles.
-        const double filled = tile_and_wave_utilisation(operation.m, operation.n, operation.batch, 1);
-        const double used = tile_and_wave_utilisation(operation.m, operation.n, operation.batch, multiprocessors);
+        const double filled = tile_and_wave_utilisation(product->m, product->n, product->batch, 1);
+        const double used = tile_and_wave_utilisation(product->m, product->n, product->batch, multiprocessors);
         products += seconds;
         waste.tiles += seconds * (1 - (multiprocessors > 0 ? filled : 1));
         waste.waves += seconds * (1 - (multiprocessors > 0 ? used / filled : 1));

@@ -36,12 +36,13 @@ StepTerms::Item item_of(const Operation& operation, const CostContext& context)
     else if (operation.window == Window::backward_pass)
         item.window = StepTerms::Window::backward;
     using enum StepTerms::Kind;
-    if (operation.kind == OperationKind::optimizer)
+    const Collective* collective = operation.as<Collective>();
+    if (operation.is<OptimizerUpdate>())
         item.kind = optimizer;
-    else if (operation.kind != OperationKind::collective)
+    else if (collective == nullptr)
         item.kind = other;
     else
-        item.kind = operation.collective == Collective::all_gather ? gather : reduce;
+        item.kind = collective->kind == Collective::all_gather ? gather : reduce;
     return item;
 }
 
@@ -230,7 +231,8 @@ ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const StagePa
         overheads_of_ = plan.layout.virtual_stages;
         for (const Operation& operation : operations_) {
             PassAdditions& pass = of_phase(*overheads_, operation.phase);
-            (operation.host_rule == HostRule::share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
+            const bool share = std::get<HostCost>(operation.work).rule == HostRule::share;
+            (share ? pass.share : pass.fixed) += seconds_in_pass(operation, context_);
         }
     }
     ChunkAdditions additions = *overheads_;

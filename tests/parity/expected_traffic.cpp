@@ -4,6 +4,7 @@
 #include "core/program/operation.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace fourfold::testing {
 
@@ -28,33 +29,46 @@ int size_of(const ResolvedPlan& plan, const std::string& group)
     return group == "dp" ? layout.dp * layout.cp : layout.gpus();
 }
 
-std::string group_name(const ResolvedPlan& plan, const Operation& op)
+// What an operation of the program sends, as the trainer counts it.
+struct Message {
+    GroupKind group = GroupKind::none;
+    std::string group_name, operation;
+    double bytes = 0; // with its repetitions
+};
+
+std::string name_of(const ResolvedPlan& plan, GroupKind group)
 {
-    if (op.group == GroupKind::pp)
-        return op.collective == Collective::all_reduce ? "ends" : op.phase == Phase::backward ? "pp_back" : "pp";
-    const std::string group(name(op.group));
-    if (op.group == GroupKind::dp_shard && size_of(plan, "dp_replicate") == 1)
+    if (group == GroupKind::dp_shard && size_of(plan, "dp_replicate") == 1)
         return "dp"; // without further copies it is the group of all replicas
-    return group;
+    return std::string(name(group));
 }
 
-std::string operation_name(const Operation& op)
+std::string operation_name(CollectiveKind kind)
 {
-    switch (op.collective) {
+    switch (kind) {
     case Collective::all_reduce:
         return "all_reduce";
     case Collective::all_gather:
         return "all_gather";
     case Collective::reduce_scatter:
         return "reduce_scatter";
-    default:
-        return "send_receive";
+    case Collective::all_to_all:
+        break;
     }
+    return "send_receive";
 }
 
-bool communicates(const Operation& op)
+std::optional<Message> message_of(const ResolvedPlan& plan, const Operation& op)
 {
-    return op.kind == OperationKind::collective || op.kind == OperationKind::send_receive;
+    if (const auto* sent = op.as<PointToPoint>()) {
+        const bool hop = sent->group == GroupKind::pp;
+        const std::string group = !hop ? name_of(plan, sent->group) : op.phase == Phase::backward ? "pp_back" : "pp";
+        return Message{sent->group, group, "send_receive", sent->bytes * op.repeat};
+    }
+    if (const auto* collective = op.as<Collective>())
+        return Message{collective->group, collective->ends_only ? "ends" : name_of(plan, collective->group),
+            operation_name(collective->kind), collective->bytes * op.repeat};
+    return {};
 }
 } // namespace
 
@@ -64,23 +78,23 @@ Traffic planned_traffic(const ResolvedPlan& plan)
     const Layout& layout = plan.layout;
     const double ranks_of_a_stage = double(layout.gpus()) / layout.pp;
     const int last_chunk = layout.pp * layout.virtual_stages - 1;
-    const auto add = [&](const Operation& op, double times) {
-        const std::string group = group_name(plan, op);
-        if (size_of(plan, group) > 1)
-            traffic[{group, operation_name(op)}] += op.bytes * op.repeat * times * ranks_of_a_stage;
+    const auto add = [&](const Message& message, double times) {
+        if (size_of(plan, message.group_name) > 1)
+            traffic[{message.group_name, message.operation}] += message.bytes * times * ranks_of_a_stage;
     };
     for (const StageProgram& stage : build_program(plan)) {
         for (const ChunkProgram& chunk : stage.chunks)
             for (const Operation& op : chunk.operations) {
                 // A hop stands for the delay to a neighbour, also where the model ends.
-                const bool hop = op.group == GroupKind::pp;
-                const bool no_neighbour = hop && chunk.chunk == (op.phase == Phase::backward ? 0 : last_chunk);
-                if (communicates(op) && !no_neighbour)
-                    add(op, plan.training.micro_batches);
+                const auto message = message_of(plan, op);
+                const bool no_neighbour = message && message->group == GroupKind::pp
+                    && chunk.chunk == (op.phase == Phase::backward ? 0 : last_chunk);
+                if (message && !no_neighbour)
+                    add(*message, plan.training.micro_batches);
             }
         for (const Operation& op : stage.step_operations)
-            if (communicates(op))
-                add(op, 1);
+            if (const auto message = message_of(plan, op))
+                add(*message, 1);
     }
     return traffic;
 }

@@ -85,18 +85,12 @@ ResolvedPlan plan_on(const Machine& machine, const Layout& layout)
     return plan;
 }
 
-double priced(const ResolvedPlan& plan, Collective kind, GroupKind group, double bytes)
+double priced(const ResolvedPlan& plan, CollectiveKind kind, GroupKind group, double bytes)
 {
     CostContext context(plan);
     context.constants.set(Constant::intra_node_efficiency, 1);
     context.constants.set(Constant::inter_node_efficiency, 1);
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.collective = kind;
-    op.group = group;
-    op.bytes = bytes;
-    op.latency = Constant::zero;
-    return price_collective(op, context).seconds;
+    return price_collective({.kind = kind, .group = group, .bytes = bytes, .latency = Constant::zero}, context).seconds;
 }
 
 Groups groups_of(const Layout& layout, const std::vector<Dimension>& dimensions)
@@ -191,7 +185,7 @@ TEST(CollectiveSimulation, PairsWithoutASwitch)
         ResolvedPlan plan = plan_on(machine, layout);
         plan.cluster.intra_node = {450, 0, IntraTopology::pairs, 150, 0, {}};
         const double direct = exchange_seconds(network, route, groups_of(layout, {Dimension::tp}), kBytes);
-        for (const Collective kind : {Collective::all_gather, Collective::reduce_scatter, Collective::all_to_all})
+        for (const CollectiveKind kind : {Collective::all_gather, Collective::reduce_scatter, Collective::all_to_all})
             EXPECT_NEAR(priced(plan, kind, GroupKind::tp, kBytes), direct, 1e-12) << tp;
     }
 }
@@ -332,22 +326,18 @@ TEST(CollectiveSimulation, ExpertsOnceANode)
         CostContext context(plan);
         context.constants.set(Constant::inter_node_efficiency, 1);
         context.constants.set(Constant::intra_node_efficiency, 1);
-        Operation op;
-        op.kind = OperationKind::collective;
-        op.collective = Collective::all_to_all;
-        op.group = GroupKind::ep;
-        op.latency = Constant::zero;
-        op.n = 8; // of k experts, which lie in `batch` groups
-        op.k = 256;
-        op.batch = 8;
-        op.bytes = kBytes; // eight copies of every token
-        const double per_copy = kBytes / op.n / (machine.nic_gb_s * kGB);
+        Collective op{.kind = Collective::all_to_all,
+            .group = GroupKind::ep,
+            .bytes = kBytes, // eight copies of every token
+            .latency = Constant::zero,
+            .routing = {.active = 8, .experts = 256, .groups = 8}};
+        const double per_copy = kBytes / op.routing.active / (machine.nic_gb_s * kGB);
         const double each = mean_copies_out(nodes, 8, 8, false) * per_copy;
         EXPECT_NEAR(price_collective(op, context).seconds, each, each * 0.01) << nodes;
         context.constants.set(Constant::expert_send_once, 1);
         const double once = mean_copies_out(nodes, 8, 8, true) * per_copy;
         EXPECT_NEAR(price_collective(op, context).seconds, once, once * 0.01) << nodes;
-        op.m = 4; // DeepSeek-V3: experts of at most four of the groups
+        op.routing.active_groups = 4; // DeepSeek-V3: experts of at most four of the groups
         const double limited = mean_copies_out(nodes, 8, 4, true) * per_copy;
         EXPECT_NEAR(price_collective(op, context).seconds, limited, limited * 0.02) << nodes;
         EXPECT_LT(limited, once);

@@ -51,15 +51,9 @@ CostContext context_with(std::initializer_list<std::pair<Constant, double>> valu
     return context;
 }
 
-Operation gemm(double m, double n, double k, double batch = 1)
+Gemm gemm(double m, double n, double k, double batch = 1)
 {
-    Operation op;
-    op.kind = OperationKind::gemm;
-    op.m = m;
-    op.n = n;
-    op.k = k;
-    op.batch = batch;
-    return op;
+    return {.m = m, .n = n, .k = k, .batch = batch};
 }
 
 TEST(GemmPrice, TilesAndWaves)
@@ -96,7 +90,7 @@ TEST(GemmPrice, MemoryBound)
 TEST(GemmPrice, Fp8GainIsAtMostTheDataSheets)
 {
     const auto context = context_with({{Constant::gemm_half_k, 0}, {Constant::fp8_gain, 5}});
-    Operation op = gemm(12800, 25600, 8192);
+    Gemm op = gemm(12800, 25600, 8192);
     const double bf16 = price_gemm(op, context).seconds;
     op.fp8 = true;
     EXPECT_NEAR(price_gemm(op, context).seconds, bf16 / 2, bf16 * 1e-9);
@@ -137,17 +131,20 @@ TEST(ThisComputer, RanksShareItsCores)
     EXPECT_EQ(core_share(plan, 0.9, 2), 1);
 }
 
-Operation attention(double head_dim, bool flash, Phase phase = Phase::forward)
+Attention attention(double head_dim, bool fused)
 {
-    Operation op;
-    op.kind = OperationKind::attention;
-    op.m = op.k = 1000;
-    op.n = head_dim;
-    op.batch = 10;
-    op.flash = op.causal = flash;
-    op.phase = phase;
-    op.bytes = 10 * 1000 * 1000 * 2.0;
-    return op;
+    return {.queries = 1000,
+        .keys = 1000,
+        .head_dim = head_dim,
+        .batch = 10,
+        .score_bytes = 10 * 1000 * 1000 * 2.0,
+        .causal = fused,
+        .fused = fused};
+}
+
+double attention_seconds(const Attention& attention, const CostContext& context, Phase phase = Phase::forward)
+{
+    return price_attention(attention, phase, context).seconds;
 }
 
 TEST(AttentionPrice, FusedCausal)
@@ -156,19 +153,19 @@ TEST(AttentionPrice, FusedCausal)
         {Constant::attention_backward_efficiency, 0.8}, {Constant::attention_half_head_dim, 32}});
     // Half of 4 * 1000^2 * 128 * 10 FLOPs at 50 TFLOP/s; the backward has 2.5 times the work at 0.8 of the rate.
     const double forward = 0.5 * 4 * 1e6 * 128 * 10 / 50e12;
-    EXPECT_NEAR(price_attention(attention(128, true), context).seconds, forward, 1e-12);
-    EXPECT_NEAR(price_attention(attention(128, true, Phase::backward), context).seconds, forward * 2.5 / 0.8, 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(128, true), context), forward, 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(128, true), context, Phase::backward), forward * 2.5 / 0.8, 1e-12);
     // Head size 32 runs at 32/64 over 128/160 of the rate.
-    EXPECT_NEAR(price_attention(attention(32, true), context).seconds, forward / 4 / (0.5 / 0.8), 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(32, true), context), forward / 4 / (0.5 / 0.8), 1e-12);
 }
 
 TEST(AttentionPrice, RingBlocksCost)
 {
     const auto context = context_with({{Constant::attention_context_loss, 0.4}});
-    Operation op = attention(128, true);
-    const double whole = price_attention(op, context).seconds;
+    Attention op = attention(128, true);
+    const double whole = attention_seconds(op, context);
     op.blocks = 4;
-    EXPECT_NEAR(price_attention(op, context).seconds, whole * 1.3, whole * 1e-9);
+    EXPECT_NEAR(attention_seconds(op, context), whole * 1.3, whole * 1e-9);
 }
 
 TEST(AttentionPrice, ScoresInMemoryWithTheHeadSizeRules)
@@ -179,42 +176,30 @@ TEST(AttentionPrice, ScoresInMemoryWithTheHeadSizeRules)
     const double passes = 6 * 2e7 / 1e12;
     const auto products = [](double head_dim) { return 4 * 1e6 * head_dim * 10; };
     EXPECT_NEAR(
-        price_attention(attention(160, false), context).seconds, products(160) / (100e12 * 0.4 * 0.8) + passes, 1e-12);
-    EXPECT_NEAR(
-        price_attention(attention(150, false), context).seconds, products(150) / (100e12 * 0.01) + passes, 1e-12);
-    EXPECT_NEAR(
-        price_attention(attention(128, false), context).seconds, products(128) / (100e12 * 0.05) + passes, 1e-12);
-    EXPECT_NEAR(price_attention(attention(160, false, Phase::backward), context).seconds,
+        attention_seconds(attention(160, false), context), products(160) / (100e12 * 0.4 * 0.8) + passes, 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(150, false), context), products(150) / (100e12 * 0.01) + passes, 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(128, false), context), products(128) / (100e12 * 0.05) + passes, 1e-12);
+    EXPECT_NEAR(attention_seconds(attention(160, false), context, Phase::backward),
         2 * products(160) / (100e12 * 0.4 * 0.8) + 1.5 * passes, 1e-12);
 }
 
 TEST(ElementwisePrice, BytesOverBandwidth)
 {
     const auto context = context_with({{Constant::elementwise_efficiency, 0.25}});
-    Operation op;
-    op.bytes = 1e9;
-    op.efficiency = Constant::elementwise_efficiency;
+    const Elementwise op{.bytes = 1e9, .efficiency = Constant::elementwise_efficiency};
     EXPECT_NEAR(price_elementwise(op, context).seconds, 1e9 / 250e9, 1e-12);
 }
 
 TEST(OptimizerPrice, BytesOverBandwidth)
 {
     const auto context = context_with({{Constant::optimizer_efficiency, 0.5}});
-    Operation op;
-    op.kind = OperationKind::optimizer;
-    op.bytes = 34e9;
+    const Operation op{.work = OptimizerUpdate{.bytes = 34e9}};
     EXPECT_NEAR(price(op, context).seconds, 34e9 / 500e9, 1e-9);
 }
 
-Operation collective(Collective kind, GroupKind group, double bytes)
+Collective collective(CollectiveKind kind, GroupKind group, double bytes)
 {
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.collective = kind;
-    op.group = group;
-    op.bytes = bytes;
-    op.latency = Constant::zero;
-    return op;
+    return {.kind = kind, .group = group, .bytes = bytes, .latency = Constant::zero};
 }
 
 TEST(CollectivePrice, InsideANode)
@@ -333,11 +318,7 @@ TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
     plan.layout.order = {Dimension::tp, Dimension::cp, Dimension::dp, Dimension::pp};
     plan.cluster.inter_node = {10, 0, 4, 16, 0, 1};
     const CostContext context(plan);
-    Operation op;
-    op.kind = OperationKind::send_receive;
-    op.group = GroupKind::cp;
-    op.latency = Constant::zero;
-    op.bytes = 1e9;
+    const PointToPoint op{.group = GroupKind::cp, .bytes = 1e9, .latency = Constant::zero};
     // CP 4 over two nodes, 2 members on each: 8 / 2 = 4 rings leave the node and share 16 GB/s.
     EXPECT_NEAR(price_send_receive(op, context).seconds, 1.0 / 4, 1e-12);
 }
@@ -345,25 +326,20 @@ TEST(SendReceivePrice, RingsShareTheNodesMeasuredLimit)
 TEST(Price, ScaleAppliesToAnyKind)
 {
     auto context = context_with({{Constant::gradient_scale, 1.5}}, 4);
-    Operation op = collective(Collective::all_gather, GroupKind::tp, 1e9);
+    Operation op{.work = collective(Collective::all_gather, GroupKind::tp, 1e9)};
     const double plain = price(op, context).seconds;
     op.scale = Constant::gradient_scale;
     EXPECT_NEAR(price(op, context).seconds, 1.5 * plain, 1e-12);
     EXPECT_THAT(price(op, context).formula, testing::HasSubstr("gradient_scale"));
 }
 
-Operation host(HostRule rule, Constant constant, double m = 1, double repeat = 1)
+Operation host(HostRule rule, Constant constant)
 {
-    Operation op;
-    op.kind = OperationKind::host;
-    op.part = Part::other;
-    op.host_rule = rule;
-    op.constant = constant;
-    op.m = m;
-    op.repeat = repeat;
-    op.in_layer = false;
-    return op;
+    return {.part = Part::other, .in_layer = false, .work = HostCost{.rule = rule, .constant = constant}};
 }
+
+// One second of a layer at 1 TB/s.
+const Operation kSecondOfWork{.work = Elementwise{.bytes = 1e12, .efficiency = Constant::elementwise_efficiency}};
 
 TEST(Passes, HostCostsTakeTheirRule)
 {
@@ -371,10 +347,7 @@ TEST(Passes, HostCostsTakeTheirRule)
         {Constant::wide_replica_slowdown, 0.1}, {Constant::layer_floor_forward_s, 2},
         {Constant::layer_floor_power, 200}});
     ChunkProgram chunk;
-    Operation work;
-    work.bytes = 1e12; // one second
-    work.efficiency = Constant::elementwise_efficiency;
-    chunk.operations = {work};
+    chunk.operations = {kSecondOfWork};
     EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 1, 1e-9);
     chunk.operations.push_back(host(HostRule::floor, Constant::layer_floor_forward_s));
     EXPECT_NEAR(chunk_time(chunk, context).forward.seconds(), 2, 1e-6) << "the host needs two seconds to launch it";
@@ -391,15 +364,11 @@ TEST(Passes, CommunicationHidesBehindItsWindowOnce)
                                           {Constant::fsdp_exposed_floor, 0.1}},
         1, 8);
     ChunkProgram chunk;
-    Operation work;
-    work.bytes = 1e12; // one second of layers
-    work.efficiency = Constant::elementwise_efficiency;
-    Operation gather = collective(Collective::all_gather, GroupKind::dp, 8.0 / 7 * 0.6 * 100e9); // 0.6 s
-    gather.part = Part::dp;
-    gather.overlappable = true;
-    gather.window = Window::layer;
-    gather.exposed_floor = Constant::fsdp_exposed_floor;
-    chunk.operations = {work, gather};
+    const Operation gather{.part = Part::dp,
+        .window = Window::layer,
+        .exposed_floor = Constant::fsdp_exposed_floor,
+        .work = collective(Collective::all_gather, GroupKind::dp, 8.0 / 7 * 0.6 * 100e9)}; // 0.6 s
+    chunk.operations = {kSecondOfWork, gather};
     ChunkTime time = chunk_time(chunk, context);
     const auto dp = static_cast<std::size_t>(Part::dp);
     EXPECT_NEAR(time.forward.hidden[dp], 0.54, 1e-9);

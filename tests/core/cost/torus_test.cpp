@@ -176,18 +176,12 @@ ResolvedPlan pod_plan(int gpus, const Json& layout)
     return *resolved;
 }
 
-double gather_seconds(const ResolvedPlan& plan, GroupKind group, Collective kind = Collective::all_gather)
+double gather_seconds(const ResolvedPlan& plan, GroupKind group, CollectiveKind kind = Collective::all_gather)
 {
     CostContext context(plan);
     context.constants.set(Constant::intra_node_efficiency, 1);
     context.cluster.intra_node.latency_us = context.cluster.intra_node.hop_us = 0;
-    Operation op;
-    op.kind = OperationKind::collective;
-    op.collective = kind;
-    op.group = group;
-    op.bytes = 1e9;
-    op.latency = Constant::zero;
-    return price_collective(op, context).seconds;
+    return price_collective({.kind = kind, .group = group, .bytes = 1e9, .latency = Constant::zero}, context).seconds;
 }
 
 // A pod of 16 x 16 chips, 50 GB/s a link: TP 16 fills one axis, DP 16 the other; neither sees the other's links.

@@ -26,13 +26,8 @@ CostContext context_of(const char* cluster, const char* attention = "flash2")
 
 double attention_share_of_peak(const CostContext& context)
 {
-    Operation op;
-    op.kind = OperationKind::attention;
-    op.m = op.k = 8192;
-    op.n = 128;
-    op.batch = 32;
-    op.causal = true;
-    return op.flops() / price_attention(op, context).seconds / context.peak_flops;
+    const Attention op{.queries = 8192, .keys = 8192, .head_dim = 128, .batch = 32, .causal = true};
+    return flops(op, Phase::forward) / price_attention(op, Phase::forward, context).seconds / context.peak_flops;
 }
 
 TEST(Device, APowerLimitSlowsProductsInProportion)

@@ -34,13 +34,14 @@ double all_parameters(const std::vector<StageProgram>& program)
     return sum;
 }
 
-double flops(const std::vector<StageProgram>& program, OperationKind kind, std::set<Phase> phases)
+template <typename Kind>
+double flops(const std::vector<StageProgram>& program, std::set<Phase> phases)
 {
     double sum = 0;
     for (const StageProgram& stage : program)
         for (const ChunkProgram& chunk : stage.chunks)
             for (const Operation& op : chunk.operations)
-                if (op.kind == kind && phases.contains(op.phase))
+                if (op.is<Kind>() && phases.contains(op.phase))
                     sum += op.flops() * op.repeat;
     return sum;
 }
@@ -77,7 +78,7 @@ double bytes_of(const std::vector<StageProgram>& program, const std::string& nam
     double sum = 0;
     for (const StageProgram& stage : program)
         for (const Operation& op : stage.step_operations)
-            sum += op.name == name ? op.bytes * op.repeat : 0;
+            sum += op.name == name ? std::get<Collective>(op.work).bytes * op.repeat : 0;
     return sum;
 }
 
@@ -123,10 +124,9 @@ TEST(Program, ProductsCountTheModelsFlops)
         const double tokens = 2048;
         const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden);
         const double expected = 6 * tokens * (plan.model.active_matmul_parameters() + padding);
-        const double found
-            = flops(program, OperationKind::gemm, {Phase::forward, Phase::backward, Phase::weight_gradient});
+        const double found = flops<Gemm>(program, {Phase::forward, Phase::backward, Phase::weight_gradient});
         EXPECT_NEAR(found, expected, expected * 1e-3) << id;
-        const double forward = flops(program, OperationKind::gemm, {Phase::forward});
+        const double forward = flops<Gemm>(program, {Phase::forward});
         EXPECT_NEAR(forward * 3, found, found * 1e-9) << id << ": a backward is two forwards";
     }
 }
@@ -139,8 +139,7 @@ TEST(Program, EachSplitOfTheWorkKeepsItsSum)
             ranks *= value.get<int>();
         const auto program
             = build_program(resolved(plan_json("gpt3-175b", layout, {{"seq_len", 2048}, {"micro_batches", 8}})));
-        const double all = flops(program, OperationKind::gemm, {Phase::forward})
-            + 2 * flops(program, OperationKind::attention, {Phase::forward});
+        const double all = flops<Gemm>(program, {Phase::forward}) + 2 * flops<Attention>(program, {Phase::forward});
         return all * ranks / layout.value("pp", 1);
     };
     const double one = total(Json::object());
@@ -176,7 +175,7 @@ TEST(Program, FullRecomputationRepeatsTheForwardOfItsLayers)
     const auto repeated = [](Json training) {
         training["micro_batches"] = 4;
         const auto program = build_program(resolved(plan_json("llama-3.1-8b", {{"pp", 2}}, training)));
-        return flops(program, OperationKind::gemm, {Phase::recompute});
+        return flops<Gemm>(program, {Phase::recompute});
     };
     const double full = repeated({{"recompute", "full"}});
     EXPECT_NEAR(repeated({{"recompute", "full"}, {"recompute_layers", 4}}), full / 4, full * 1e-9);
@@ -190,10 +189,10 @@ TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
         for (const StageProgram& stage : build_program(resolved(plan_json("mixtral-8x7b", layout, training)))) {
             for (const ChunkProgram& chunk : stage.chunks)
                 for (const Operation& op : chunk.operations)
-                    if (op.kind == OperationKind::collective || op.kind == OperationKind::send_receive)
+                    if (op.communicates())
                         found.insert(op.part);
             for (const Operation& op : stage.step_operations)
-                if (op.kind == OperationKind::collective)
+                if (op.is<Collective>())
                     found.insert(op.part);
         }
         return found;

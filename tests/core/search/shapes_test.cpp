@@ -105,12 +105,12 @@ TEST(Shapes, WasteIsAWeightedMeanOverTheProducts)
     const int multiprocessors = prediction.plan.cluster.gpu.multiprocessors;
     double lost = 0, all = 0;
     for (const PricedOperation& priced : prediction.operations) {
-        if (priced.operation.kind != OperationKind::gemm || priced.operation.phase == Phase::step)
+        const Gemm* product = priced.operation.as<Gemm>();
+        if (product == nullptr || priced.operation.phase == Phase::step)
             continue;
-        const Operation& op = priced.operation;
-        const double seconds = priced.seconds * op.repeat;
-        const double used = tile_and_wave_utilisation(op.m, op.n, op.batch, multiprocessors);
-        const double filled = tile_and_wave_utilisation(op.m, op.n, op.batch, 1);
+        const double seconds = priced.seconds * priced.operation.repeat;
+        const double used = tile_and_wave_utilisation(product->m, product->n, product->batch, multiprocessors);
+        const double filled = tile_and_wave_utilisation(product->m, product->n, product->batch, 1);
         lost += seconds * ((1 - filled) + (1 - used / filled));
         all += seconds;
     }
