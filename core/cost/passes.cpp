@@ -86,7 +86,7 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
             double* window = windows.of(operation->window);
             if (window == nullptr || (operation->window == Window::layer) != whole_layers)
                 continue;
-            const double hidden = hide(seconds, *operation, *window, context);
+            const double hidden = covered(*operation, seconds, context).hide(*window);
             if (operation->is<Collective>())
                 behind += hidden;
             add(pass, operation->part, seconds - hidden, hidden);
@@ -139,15 +139,14 @@ double seconds_in_pass(const Operation& operation, const CostContext& context)
     return seconds;
 }
 
-double hide(double seconds, const Operation& operation, double& window, const CostContext& context)
+CoveredWork covered(const Operation& operation, double seconds, const CostContext& context)
 {
-    if (context.launch_blocking)
-        return 0;
-    const Constants& constants = context.constants;
-    const double most = (1 - constants[operation.exposed_floor]) * seconds;
-    const double hidden = std::clamp(std::min(most, constants[operation.window_share] * window), 0.0, seconds);
-    window -= hidden;
-    return hidden;
+    CoveredWork work{seconds, 0, 0};
+    if (operation.window != Window::none && !context.launch_blocking) {
+        work.most_hidden = (1 - context.constants[operation.exposed_floor]) * seconds;
+        work.window_share = context.constants[operation.window_share];
+    }
+    return work;
 }
 
 double PassTime::seconds() const
@@ -182,21 +181,78 @@ ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
     return {compose(forward, context), compose(backward, context)};
 }
 
-std::vector<StepOperationTime> step_operation_times(
-    const StageProgram& stage, double forward_s, double backward_s, const CostContext& context)
-{
-    std::vector<StepOperationTime> times;
-    for (const Operation& operation : stage.step_operations) {
-        const double seconds = price(operation, context).seconds * operation.repeat;
-        double hidden = 0;
-        if (operation.window == Window::forward_pass)
-            hidden = hide(seconds, operation, forward_s, context);
-        else if (operation.window == Window::backward_pass)
-            hidden = hide(seconds, operation, backward_s, context);
-        times.push_back(
-            {&operation, seconds - hidden + hidden * context.constants[Constant::overlap_slowdown], hidden});
+namespace {
+
+// A kind of work or a collective that is not named here does not compile: whoever adds one says what waits for it.
+struct WhatWaits {
+    StepWork operator()(const OptimizerUpdate&) const { return StepWork::optimizer; }
+    StepWork operator()(const Collective& collective) const
+    {
+        switch (collective.kind) {
+        case Collective::all_reduce:
+        case Collective::reduce_scatter:
+            return StepWork::reduce;
+        case Collective::all_gather:
+            return StepWork::gather;
+        case Collective::all_to_all:
+            break;
+        }
+        return StepWork::other;
     }
-    return times;
+    StepWork operator()(const Gemm&) const { return StepWork::other; }
+    StepWork operator()(const Attention&) const { return StepWork::other; }
+    StepWork operator()(const Elementwise&) const { return StepWork::other; }
+    StepWork operator()(const PointToPoint&) const { return StepWork::other; }
+    StepWork operator()(const HostCost&) const { return StepWork::other; }
+};
+
+} // namespace
+
+StepWork step_work(const Operation& operation)
+{
+    return std::visit(WhatWaits{}, operation.work);
+}
+
+std::vector<StepTerm> step_terms(const std::vector<Operation>& step_operations, const CostContext& context)
+{
+    std::vector<StepTerm> terms;
+    terms.reserve(step_operations.size());
+    for (const Operation& operation : step_operations) {
+        const double seconds = price(operation, context).seconds * operation.repeat;
+        terms.push_back({covered(operation, seconds, context), operation.window, step_work(operation), operation.part});
+    }
+    return terms;
+}
+
+double StageLoad::busy(double micro_batches) const
+{
+    double seconds = micro_batches * period();
+    for (const double exposed : once)
+        seconds += exposed;
+    return seconds;
+}
+
+std::size_t busiest(std::span<const StageLoad> stages, double micro_batches)
+{
+    std::size_t found = 0;
+    for (std::size_t stage = 1; stage < stages.size(); ++stage) {
+        if (stages[stage].busy(micro_batches) > stages[found].busy(micro_batches))
+            found = stage;
+    }
+    return found;
+}
+
+StepEnd step_end(std::span<const double> ends, std::span<const StageLoad> stages, double extension)
+{
+    StepEnd end;
+    for (std::size_t stage = 0; stage < ends.size(); ++stage) {
+        const StageLoad& load = stages[stage];
+        end.barrier = std::max(end.barrier, ends[stage] + extension + load.of(StepWork::reduce));
+        end.optimizer = std::max(end.optimizer, load.of(StepWork::optimizer));
+        end.gather = std::max(end.gather, load.of(StepWork::gather));
+        end.other = std::max(end.other, load.of(StepWork::other));
+    }
+    return end;
 }
 
 } // namespace fourfold

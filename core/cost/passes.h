@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From priced operations to the time of a pass: what hides behind what, launch floors, slowdowns.
+// From priced operations to the time of a pass and of a step: what hides behind what, launch floors, slowdowns, and
+// what waits for what at the end of a step. Predictions and searches add up the same terms by these rules.
 #pragma once
 
 #include "core/cost/prices.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace fourfold {
@@ -31,16 +36,79 @@ double seconds_in_pass(const Operation& operation, const CostContext& context);
 // gone for the next.
 ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context);
 
-// One operation of a step with what its window hides of it.
-struct StepOperationTime {
-    const Operation* operation = nullptr;
-    double exposed = 0, hidden = 0;
+// Work of which a part hides behind other work.
+struct CoveredWork {
+    double seconds = 0, most_hidden = 0; // of it, however much there is to hide behind
+    double window_share = 0;
+    // What hides of it. Uses up `window`.
+    double hide(double& window) const
+    {
+        const double hidden = std::clamp(std::min(most_hidden, window_share * window), 0.0, seconds);
+        window -= hidden;
+        return hidden;
+    }
+    // What is exposed where `hidden` of it is not, and what that costs those that it hides behind.
+    [[nodiscard]] double exposed(double hidden, double overlap_slowdown) const
+    {
+        return seconds - hidden + hidden * overlap_slowdown;
+    }
 };
-// Of `seconds` what hides in `window` seconds of other work, which then are used up.
-double hide(double seconds, const Operation& operation, double& window, const CostContext& context);
-// `forward_s`, `backward_s`: one pass of all chunks of the stage, the windows of parameter gather and reduction.
-std::vector<StepOperationTime> step_operation_times(
-    const StageProgram& stage, double forward_s, double backward_s, const CostContext& context);
+CoveredWork covered(const Operation& operation, double seconds, const CostContext& context);
+
+// What a stage does once a step, in this order: it reduces its gradients when its last backward ends, each of the
+// others begins when every stage has ended the one before.
+enum class StepWork : std::uint8_t { reduce, optimizer, gather, other };
+inline constexpr std::size_t kStepWorks = static_cast<std::size_t>(StepWork::other) + 1;
+StepWork step_work(const Operation& operation);
+
+struct StepTerm {
+    CoveredWork work;
+    Window window = Window::none;
+    StepWork kind = StepWork::other;
+    Part part = Part::other;
+};
+std::vector<StepTerm> step_terms(const std::vector<Operation>& step_operations, const CostContext& context);
+
+// A stage in a step: one micro-batch through all its chunks, and what is exposed once a step, by StepWork.
+struct StageLoad {
+    double forward_s = 0, backward_s = 0;
+    std::array<double, kStepWorks> once{};
+    [[nodiscard]] double of(StepWork kind) const { return once[static_cast<std::size_t>(kind)]; }
+    [[nodiscard]] double period() const { return forward_s + backward_s; }
+    [[nodiscard]] double busy(double micro_batches) const;
+    // Adds the terms, which hide in the passes: each(term, exposed, hidden).
+    template <typename Each>
+    void add(std::span<const StepTerm> terms, double overlap_slowdown, Each&& each)
+    {
+        double forward = forward_s, backward = backward_s, none = 0;
+        for (const StepTerm& term : terms) {
+            double& window = term.window == Window::forward_pass ? forward
+                : term.window == Window::backward_pass           ? backward
+                                                                 : none;
+            const double hidden = term.work.hide(window);
+            const double exposed = term.work.exposed(hidden, overlap_slowdown);
+            once[static_cast<std::size_t>(term.kind)] += exposed;
+            each(term, exposed, hidden);
+        }
+    }
+};
+// The stage with the most work in a step; its period is that of micro-batches that are not simulated.
+std::size_t busiest(std::span<const StageLoad> stages, double micro_batches);
+// Micro-batches beyond the simulated ones repeat the steady state, one period each. Hops delay it as much as they did
+// in the simulated part, which took `length`, and `without_hops` (0: not asked for) were they to take no time.
+inline double steady_extension(double micro_batches, double period, double length, double without_hops)
+{
+    return micro_batches * period * (without_hops > 0 ? length / without_hops : 1);
+}
+
+// What follows the last backward.
+struct StepEnd {
+    double barrier = 0; // gradients of every stage are reduced
+    double optimizer = 0, gather = 0, other = 0; // of the slowest stage each
+    [[nodiscard]] double end() const { return barrier + optimizer + gather + other; }
+};
+// Of stages whose passes end at `ends`, and `extension` later.
+StepEnd step_end(std::span<const double> ends, std::span<const StageLoad> stages, double extension);
 
 // Of a pass of `unstretched_s`, which slowdowns made `seconds`, what its weight gradients take: they share in the
 // slowdowns, but have none of the fixed costs.

@@ -12,16 +12,9 @@ std::size_t index(int i)
     return static_cast<std::size_t>(i);
 }
 
-// One stage: its passes summed over its chunks, and its once-a-step work by what it waits for.
-struct StageCost {
-    double forward_s = 0, backward_s = 0; // one micro-batch through all chunks
-    PassTime micro_batch; // both passes
-    double reduce_s = 0, optimizer_s = 0, gather_s = 0, other_s = 0; // exposed
-    PassTime step;
-    [[nodiscard]] double busy(double micro_batches) const
-    {
-        return micro_batches * (forward_s + backward_s) + reduce_s + optimizer_s + gather_s + other_s;
-    }
+// Of one stage by Part: both passes of a micro-batch through all its chunks, and its once-a-step work.
+struct StageParts {
+    PassTime micro_batch, step;
 };
 
 void add(PassTime& to, const PassTime& what)
@@ -29,24 +22,6 @@ void add(PassTime& to, const PassTime& what)
     for (std::size_t i = 0; i < to.exposed.size(); ++i) {
         to.exposed[i] += what.exposed[i];
         to.hidden[i] += what.hidden[i];
-    }
-}
-
-void add_step_work(StageCost& cost, const StageProgram& stage, const CostContext& context)
-{
-    for (const StepOperationTime& time : step_operation_times(stage, cost.forward_s, cost.backward_s, context)) {
-        const Operation& operation = *time.operation;
-        cost.step.exposed[static_cast<std::size_t>(operation.part)] += time.exposed;
-        cost.step.hidden[static_cast<std::size_t>(operation.part)] += time.hidden;
-        const Collective* collective = operation.as<Collective>();
-        if (operation.is<OptimizerUpdate>())
-            cost.optimizer_s += time.exposed;
-        else if (collective == nullptr)
-            cost.other_s += time.exposed;
-        else if (collective->kind == Collective::all_gather)
-            cost.gather_s += time.exposed;
-        else
-            cost.reduce_s += time.exposed;
     }
 }
 
@@ -69,37 +44,20 @@ std::vector<double> stage_ends(const Timeline& timeline)
     return ends;
 }
 
-// What follows the last backward.
-struct Tail {
-    double barrier = 0, optimizer = 0, gather = 0, other = 0;
-    [[nodiscard]] double end() const { return barrier + optimizer + gather + other; }
-};
-
-Tail tail_of(const std::vector<double>& ends, const std::vector<StageCost>& costs, double extension)
-{
-    Tail tail;
-    for (std::size_t s = 0; s < costs.size(); ++s) {
-        tail.barrier = std::max(tail.barrier, ends[s] + extension + costs[s].reduce_s);
-        tail.optimizer = std::max(tail.optimizer, costs[s].optimizer_s);
-        tail.gather = std::max(tail.gather, costs[s].gather_s);
-        tail.other = std::max(tail.other, costs[s].other_s);
-    }
-    return tail;
-}
-
-void append(Timeline& timeline, const Tail& tail, const std::vector<double>& ends, const std::vector<StageCost>& costs,
-    double extension)
+void append(Timeline& timeline, const StepEnd& end, const std::vector<double>& ends,
+    const std::vector<StageLoad>& loads, double extension)
 {
     std::vector<Span> spans;
-    for (std::size_t s = 0; s < costs.size(); ++s) {
-        const auto span = [&](SpanKind kind, double start, double seconds) {
+    for (std::size_t s = 0; s < loads.size(); ++s) {
+        const auto span = [&](SpanKind kind, double start, StepWork work) {
+            const double seconds = loads[s].of(work);
             if (seconds > 0)
                 spans.push_back({int(s), kind, -1, 0, start, start + seconds});
         };
-        span(SpanKind::gradient_reduce, ends[s] + extension, costs[s].reduce_s);
-        span(SpanKind::optimizer, tail.barrier, costs[s].optimizer_s);
-        span(SpanKind::parameter_gather, tail.barrier + tail.optimizer, costs[s].gather_s);
-        span(SpanKind::other, tail.barrier + tail.optimizer + tail.gather, costs[s].other_s);
+        span(SpanKind::gradient_reduce, ends[s] + extension, StepWork::reduce);
+        span(SpanKind::optimizer, end.barrier, StepWork::optimizer);
+        span(SpanKind::parameter_gather, end.barrier + end.optimizer, StepWork::gather);
+        span(SpanKind::other, end.barrier + end.optimizer + end.gather, StepWork::other);
     }
     timeline.spans.insert(timeline.spans.end(), spans.begin(), spans.end());
     std::stable_sort(
@@ -138,7 +96,9 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     const int pp = plan.layout.pp, virtual_stages = plan.layout.virtual_stages;
     ScheduleTimes times;
     times.chunks.resize(index(pp * virtual_stages));
-    std::vector<StageCost> costs(program.size());
+    std::vector<StageLoad> loads(program.size());
+    std::vector<StageParts> parts(program.size());
+    const double slowdown = context.constants[Constant::overlap_slowdown];
     const ChunkProgram* priced = nullptr; // the chunk that `time` was priced for
     ChunkTime time;
     for (std::size_t s = 0; s < program.size(); ++s) {
@@ -150,23 +110,25 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
             }
             times.chunks[index(chunk.chunk)]
                 = {time.forward.seconds(), time.backward.seconds(), time.backward.weight_gradient_s};
-            costs[s].forward_s += time.forward.seconds();
-            costs[s].backward_s += time.backward.seconds();
-            add(costs[s].micro_batch, time.forward);
-            add(costs[s].micro_batch, time.backward);
+            loads[s].forward_s += time.forward.seconds();
+            loads[s].backward_s += time.backward.seconds();
+            add(parts[s].micro_batch, time.forward);
+            add(parts[s].micro_batch, time.backward);
         }
-        add_step_work(costs[s], program[s], context);
+        loads[s].add(step_terms(program[s].step_operations, context), slowdown,
+            [&](const StepTerm& term, double exposed, double hidden) {
+                parts[s].step.exposed[static_cast<std::size_t>(term.part)] += exposed;
+                parts[s].step.hidden[static_cast<std::size_t>(term.part)] += hidden;
+            });
     }
 
     const double micro_batches = plan.training.micro_batches;
     const int simulated = schedule.shape.micro_batches;
     StepTime result;
-    for (std::size_t s = 1; s < costs.size(); ++s) {
-        if (costs[s].busy(micro_batches) > costs[index(result.reference_stage)].busy(micro_batches))
-            result.reference_stage = int(s);
-    }
-    const StageCost& reference = costs[index(result.reference_stage)];
-    const double period = reference.forward_s + reference.backward_s;
+    const std::size_t reference_stage = busiest(loads, micro_batches);
+    result.reference_stage = int(reference_stage);
+    const StageParts& reference = parts[reference_stage];
+    const double period = loads[reference_stage].period();
 
     // Twice, without and with the time that activations travel: the difference is what the pipeline's hops expose.
     double without_hops = 0;
@@ -175,14 +137,11 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     const ScheduleOrder::Ends ends
         = run(schedule, std::move(times), order, result.timeline, hop > 0 ? &without_hops : nullptr);
     const double pipeline_s = ends.length_s;
-    // Beyond the simulated micro-batches the steady state repeats, one period of the busiest stage each; hops delay it
-    // as much as they did in the simulated part.
-    const double stretch = without_hops > 0 ? pipeline_s / without_hops : 1;
-    const double extension = (micro_batches - simulated) * period * stretch;
-    const Tail tail = tail_of(ends.stage_s, costs, extension);
-    const double length = tail.end();
+    const double extension = steady_extension(micro_batches - simulated, period, pipeline_s, without_hops);
+    const StepEnd end = step_end(ends.stage_s, loads, extension);
+    const double length = end.end();
     if (order == nullptr && schedule.listed())
-        append(result.timeline, tail, ends.stage_s, costs, extension);
+        append(result.timeline, end, ends.stage_s, loads, extension);
 
     for (int part = 0; part < kParts; ++part) {
         const auto p = static_cast<std::size_t>(part);

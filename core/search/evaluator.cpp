@@ -260,15 +260,16 @@ void LayoutEvaluator::fill_times()
         weight_products_.push_back(passes.backward.weights);
     }
     times_.clear();
-    step_.clear();
+    loads_.clear();
     for (std::size_t run = 0; run < stages_->runs().size(); ++run) {
-        StageRun stage{stages_->runs()[run].stages, 0, 0};
+        StageLoad stage;
         for (const int kind : stages_->chunks_of(run)) {
             stage.forward_s += forwards_[at(kind)].seconds;
             stage.backward_s += backwards_[at(kind)].seconds;
         }
-        times_.push_back(stage);
-        step_.push_back(exposed_by_kind(stages_->step(run), stage.forward_s, stage.backward_s, slowdown));
+        stage.add(stages_->step(run), slowdown, [](const StepTerm&, double, double) {});
+        times_.push_back({stages_->runs()[run].stages, stage.forward_s, stage.backward_s});
+        loads_.push_back(stage);
     }
 }
 
@@ -324,57 +325,26 @@ std::span<const double> LayoutEvaluator::least_ends(double hop)
     return ends_;
 }
 
-// The stage with the most work in a step: the period of what is not simulated.
 double LayoutEvaluator::busiest_period() const
 {
-    double most = 0, period = 0;
-    for (std::size_t run = 0; run < times_.size(); ++run) {
-        const double of_run = times_[run].forward_s + times_[run].backward_s;
-        double busy = plan_.training.micro_batches * of_run;
-        for (const double once : step_[run])
-            busy += once;
-        if (busy > most) {
-            most = busy;
-            period = of_run;
-        }
-    }
-    return period;
-}
-
-// A step whose runs end at `ends`, and `extension` later: every stage reduces its gradients when its last backward has
-// ended, what follows waits for all.
-double LayoutEvaluator::step_time(std::span<const double> ends, double extension) const
-{
-    using enum StepTerms::Kind;
-    const auto index = [](StepTerms::Kind kind) { return static_cast<std::size_t>(kind); };
-    double barrier = 0, gathers = 0, optimizers = 0, others = 0;
-    for (std::size_t run = 0; run < ends.size(); ++run) {
-        barrier = std::max(barrier, ends[run] + extension + step_[run][index(reduce)]);
-        gathers = std::max(gathers, step_[run][index(gather)]);
-        optimizers = std::max(optimizers, step_[run][index(optimizer)]);
-        others = std::max(others, step_[run][index(other)]);
-    }
-    return barrier + optimizers + gathers + others;
+    return loads_[busiest(loads_, plan_.training.micro_batches)].period();
 }
 
 double LayoutEvaluator::least_step_time()
 {
     const int beyond = plan_.training.micro_batches - simulated_;
-    return step_time(least_ends(hop()), beyond > 0 ? beyond * busiest_period() : 0);
+    return step_end(least_ends(hop()), loads_, beyond > 0 ? beyond * busiest_period() : 0).end();
 }
 
-// Micro-batches beyond the simulated ones repeat the steady state, stretched as hops stretch what is simulated
-// (core/predict/step_time.h).
 double LayoutEvaluator::exact_step_time(PipelineEndsOf ends)
 {
     const double hop = this->hop();
     const int beyond = plan_.training.micro_batches - simulated_;
-    double extension = beyond > 0 ? beyond * busiest_period() : 0;
-    double without = 0;
-    const std::span<const double> with = (this->*ends)(hop, extension > 0 && hop > 0 ? &without : nullptr);
-    if (without > 0)
-        extension *= std::ranges::max(with) / without;
-    return step_time(with, extension);
+    double without = 0, extension = 0;
+    const std::span<const double> with = (this->*ends)(hop, beyond > 0 && hop > 0 ? &without : nullptr);
+    if (beyond > 0)
+        extension = steady_extension(beyond, busiest_period(), std::ranges::max(with), without);
+    return step_end(with, loads_, extension).end();
 }
 
 const Evaluation& LayoutEvaluator::evaluate(bool exactly)

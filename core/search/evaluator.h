@@ -79,7 +79,6 @@ private:
     std::span<const double> timed_ends(double hop, double* length_without_hops);
     std::span<const double> least_ends(double hop);
     [[nodiscard]] double busiest_period() const;
-    [[nodiscard]] double step_time(std::span<const double> ends, double extension) const;
     [[nodiscard]] double least_step_time();
     using PipelineEndsOf = std::span<const double> (LayoutEvaluator::*)(double hop, double* length_without_hops);
     double exact_step_time(PipelineEndsOf ends);
@@ -111,7 +110,7 @@ private:
     std::vector<ComposedPass> forwards_, backwards_;
     std::vector<double> weight_products_;
     std::vector<StageRun> times_; // of the runs, both passes of all chunks
-    std::vector<std::array<double, 4>> step_; // of the runs: exposed once a step, by StepTerms::Kind
+    std::vector<StageLoad> loads_; // of a stage of the runs
 
     // Kept for their memory.
     std::vector<ChunkBytes> rank_bytes_;

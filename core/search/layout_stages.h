@@ -30,7 +30,7 @@ public:
     [[nodiscard]] std::span<const ChunkKind> kinds() const { return kinds_; }
     // From price() on: what the job adds to chunks of kinds()[kind]; once a step, on a stage of runs()[run].
     [[nodiscard]] const ChunkAdditions& additions(std::size_t kind) const { return prices_[now_].additions[kind]; }
-    [[nodiscard]] const StepTerms& step(std::size_t run) const { return prices_[now_].steps[run]; }
+    [[nodiscard]] const std::vector<StepTerm>& step(std::size_t run) const { return prices_[now_].steps[run]; }
     [[nodiscard]] std::span<const Run> runs() const { return runs_; }
     // The kinds, as indices, of the chunks of each stage of runs()[run], in the order of the model.
     [[nodiscard]] std::span<const int> chunks_of(std::size_t run) const
@@ -49,7 +49,7 @@ private:
     struct Prices {
         StageTermTable::Places places{};
         std::vector<ChunkAdditions> additions; // by kind
-        std::vector<StepTerms> steps; // by run
+        std::vector<std::vector<StepTerm>> steps; // by run
     };
 
     std::size_t virtual_stages_ = 1;

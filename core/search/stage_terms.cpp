@@ -17,35 +17,6 @@ double bytes_of(const std::vector<Allocation>& allocations, Lifetime lifetime)
     return bytes;
 }
 
-CoveredWork covered(const Operation& operation, double seconds, const CostContext& context)
-{
-    CoveredWork work{seconds, 0, 0};
-    if (operation.window != Window::none && !context.launch_blocking) {
-        work.most_hidden = (1 - context.constants[operation.exposed_floor]) * seconds;
-        work.window_share = context.constants[operation.window_share];
-    }
-    return work;
-}
-
-StepTerms::Item item_of(const Operation& operation, const CostContext& context)
-{
-    StepTerms::Item item;
-    item.work = covered(operation, price(operation, context).seconds * operation.repeat, context);
-    if (operation.window == Window::forward_pass)
-        item.window = StepTerms::Window::forward;
-    else if (operation.window == Window::backward_pass)
-        item.window = StepTerms::Window::backward;
-    using enum StepTerms::Kind;
-    const Collective* collective = operation.as<Collective>();
-    if (operation.is<OptimizerUpdate>())
-        item.kind = optimizer;
-    else if (collective == nullptr)
-        item.kind = other;
-    else
-        item.kind = collective->kind == Collective::all_gather ? gather : reduce;
-    return item;
-}
-
 PassTerms terms_of(const PassTime& pass)
 {
     return {pass.unstretched_s, pass.free_window_s, pass.fixed_s, pass.weight_products_s};
@@ -70,21 +41,8 @@ ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, doub
 {
     double unstretched = pass.seconds + additions.fixed, window = pass.window;
     for (const CoveredWork& work : additions.sharding)
-        unstretched += work.exposed(window, overlap_slowdown);
+        unstretched += work.exposed(work.hide(window), overlap_slowdown);
     return {unstretched * (1 + additions.share + pressure), unstretched, pass.fixed + additions.fixed};
-}
-
-std::array<double, 4> exposed_by_kind(const StepTerms& terms, double forward, double backward, double overlap_slowdown)
-{
-    std::array<double, 4> exposed{};
-    double none = 0;
-    for (const StepTerms::Item& item : terms.items) {
-        double& window = item.window == StepTerms::Window::forward ? forward
-            : item.window == StepTerms::Window::backward           ? backward
-                                                                   : none;
-        exposed[static_cast<std::size_t>(item.kind)] += item.work.exposed(window, overlap_slowdown);
-    }
-    return exposed;
 }
 
 StageTermTable::StageTermTable(const ResolvedPlan& base)
@@ -260,15 +218,11 @@ StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, const StagePara
     return {bytes_of(allocations, Lifetime::step), bytes_of(allocations, Lifetime::update)};
 }
 
-StepTerms StageTermTable::step(const ResolvedPlan& plan, const StageParameters& parameters)
+std::vector<StepTerm> StageTermTable::step(const ResolvedPlan& plan, const StageParameters& parameters)
 {
     operations_.clear();
     add_step_operations(operations_, plan, rank_, parameters);
-    StepTerms terms;
-    terms.items.reserve(operations_.size());
-    for (const Operation& operation : operations_)
-        terms.items.push_back(item_of(operation, context_));
-    return terms;
+    return step_terms(operations_, context_);
 }
 
 StageTermTable::Places StageTermTable::places() const

@@ -38,19 +38,6 @@ struct ChunkKind {
     auto operator<=>(const ChunkKind&) const = default;
 };
 
-// Work of which a part hides behind other work.
-struct CoveredWork {
-    double seconds = 0, most_hidden = 0; // of it, however much there is to hide behind
-    double window_share = 0;
-    // What is exposed, and what hidden communication costs those that it hides behind. Uses up `window`.
-    double exposed(double& window, double overlap_slowdown) const
-    {
-        const double hidden = std::clamp(std::min(most_hidden, window_share * window), 0.0, seconds);
-        window -= hidden;
-        return seconds - hidden + hidden * overlap_slowdown;
-    }
-};
-
 // What the job adds to one pass of a chunk, whatever the micro-batch.
 struct PassAdditions {
     std::vector<CoveredWork> sharding; // gathers and reductions of sharded states, in order
@@ -67,20 +54,6 @@ struct ComposedPass {
     double unstretched = 0, fixed = 0; // of it, see PassTime
 };
 ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure);
-
-// Once a step on one stage.
-struct StepTerms {
-    enum class Window : std::uint8_t { none, forward, backward };
-    enum class Kind : std::uint8_t { reduce, gather, optimizer, other };
-    struct Item {
-        CoveredWork work;
-        Window window = Window::none;
-        Kind kind = Kind::other;
-    };
-    std::vector<Item> items;
-};
-// What is exposed of it after `forward`, `backward` seconds of passes to hide it in, by Kind.
-std::array<double, 4> exposed_by_kind(const StepTerms& terms, double forward, double backward, double overlap_slowdown);
 
 // Bytes per GPU that a stage holds all the time, and more in the optimizer's update.
 struct StageBytes {
@@ -108,7 +81,7 @@ public:
     [[nodiscard]] StageParameters parameters(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
     // Of a stage that holds these parameters.
     [[nodiscard]] StageBytes stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const;
-    [[nodiscard]] StepTerms step(const ResolvedPlan& plan, const StageParameters& parameters);
+    [[nodiscard]] std::vector<StepTerm> step(const ResolvedPlan& plan, const StageParameters& parameters);
     // How the groups lie on the nodes: all that hop(), additions() and step() depend on beyond degrees, sharding,
     // virtual stages and micro-batch.
     using Places = std::array<std::uint32_t, kGroupKinds>;
