@@ -2,13 +2,12 @@
 #include "core/memory/replay.h"
 
 #include <algorithm>
+#include <span>
 
 namespace fourfold {
 namespace {
 
-using Bytes = std::array<double, kMemoryKinds>;
-
-double sum(const Bytes& bytes)
+double sum(const KindBytes& bytes)
 {
     double total = 0;
     for (double part : bytes)
@@ -16,15 +15,9 @@ double sum(const Bytes& bytes)
     return total;
 }
 
-void add(Bytes& to, const Bytes& what, double times)
+KindBytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 {
-    for (std::size_t i = 0; i < to.size(); ++i)
-        to[i] += what[i] * times;
-}
-
-Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
-{
-    Bytes bytes{};
+    KindBytes bytes{};
     for (const Allocation& allocation : allocations) {
         if (allocation.lifetime == lifetime)
             bytes[static_cast<std::size_t>(allocation.kind)] += allocation.bytes;
@@ -34,7 +27,7 @@ Bytes of_lifetime(const std::vector<Allocation>& allocations, Lifetime lifetime)
 
 struct HeldBytes {
     HeldMicroBatches held;
-    Bytes kept{}, kept_for_weights{}, forward{}, loss{}, backward{};
+    KindBytes kept{}, kept_for_weights{}, in_forward{}, in_loss{}, in_backward{};
 };
 
 } // namespace
@@ -57,61 +50,41 @@ std::vector<HeldBytes> chunk_bytes(const StageProgram& stage)
     return chunks;
 }
 
-// Goes through the actions: `during(index, instant, alive, extra, chunks)` while each runs, `after(index, alive,
-// in_flight, chunks)` when it has ended. Of the allocations that live as long as a micro-batch, `alive` has those of a
-// forward while it runs. A backward begins with the loss where the chunk has the head.
+// The walk over a stage, and the update after it: during(index, instant, alive, extra, chunks), after(index, alive,
+// in_flight, chunks). A loss that takes nothing is no instant.
 template <typename During, typename After>
 void walk(const StageProgram& stage, const std::vector<Action>& actions, int also_held, During&& during, After&& after)
 {
     std::vector<HeldBytes> chunks = chunk_bytes(stage);
-    const Bytes nothing{};
-    Bytes alive = of_lifetime(stage.allocations, Lifetime::step);
+    KindBytes alive = of_lifetime(stage.allocations, Lifetime::step);
     const auto hold = [&](int times) {
         for (HeldBytes& chunk : chunks) {
-            add(alive, chunk.kept, times);
+            add_bytes(alive, chunk.kept, times);
             chunk.held.whole += times;
         }
     };
     if (also_held > 0)
         hold(also_held);
     int in_flight = also_held * int(chunks.size());
-    for (std::size_t index = 0; index < actions.size(); ++index) {
-        const Action& action = actions[index];
-        const auto found = std::find_if(
-            chunks.begin(), chunks.end(), [&](const HeldBytes& chunk) { return chunk.held.chunk == action.chunk; });
-        if (found == chunks.end())
-            continue;
-        HeldBytes& chunk = *found;
-        switch (action.kind) {
-        case ActionKind::forward:
-            add(alive, chunk.kept, 1);
-            ++chunk.held.whole;
-            ++in_flight;
-            during(index, Instant::forward, alive, chunk.forward, chunks);
-            break;
-        case ActionKind::backward:
-        case ActionKind::input_gradient:
-            if (sum(chunk.loss) > 0)
-                during(index, Instant::loss, alive, chunk.loss, chunks);
-            during(index, Instant::backward, alive, chunk.backward, chunks);
-            add(alive, chunk.kept, -1);
-            --chunk.held.whole;
-            if (action.kind == ActionKind::input_gradient) {
-                add(alive, chunk.kept_for_weights, 1);
-                ++chunk.held.waiting;
-            } else {
-                --in_flight;
+    alive = walk_actions(
+        std::span(actions), alive,
+        [&](int number) -> HeldBytes* {
+            for (HeldBytes& chunk : chunks) {
+                if (chunk.held.chunk == number)
+                    return &chunk;
             }
-            break;
-        case ActionKind::weight_gradient:
-            during(index, Instant::backward, alive, nothing, chunks);
-            add(alive, chunk.kept_for_weights, -1);
-            --chunk.held.waiting;
-            --in_flight;
-            break;
-        }
-        after(index, alive, in_flight, chunks);
-    }
+            return nullptr;
+        },
+        [&](std::size_t index, Instant instant, const KindBytes& bytes, const KindBytes& extra) {
+            if (instant != Instant::loss || sum(extra) > 0)
+                during(index, instant, bytes, extra, chunks);
+        },
+        [&](HeldBytes& chunk, int whole, int waiting) {
+            chunk.held.whole += whole;
+            chunk.held.waiting += waiting;
+            in_flight += whole + waiting;
+        },
+        [&](std::size_t index, const KindBytes& bytes) { after(index, bytes, in_flight, chunks); });
     if (also_held > 0)
         hold(-also_held);
     during(actions.size(), Instant::update, alive, of_lifetime(stage.allocations, Lifetime::update), chunks);
@@ -123,7 +96,7 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 {
     MemoryPeak peak;
     double peak_total = -1;
-    const auto look = [&](std::size_t index, Instant instant, const Bytes& alive, const Bytes& extra,
+    const auto look = [&](std::size_t index, Instant instant, const KindBytes& alive, const KindBytes& extra,
                           const std::vector<HeldBytes>& chunks) {
         const double total = sum(alive) + sum(extra);
         if (total <= peak_total)
@@ -132,13 +105,13 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
         peak.instant = instant;
         peak.chunk = index < actions.size() ? actions[index].chunk : -1;
         peak.bytes = alive;
-        add(peak.bytes, extra, 1);
+        add_bytes(peak.bytes, extra, 1);
         peak.held.clear();
         for (const HeldBytes& chunk : chunks)
             peak.held.push_back(chunk.held);
     };
     walk(stage, actions, also_held, look,
-        [&](std::size_t index, const Bytes& alive, int count, const std::vector<HeldBytes>& chunks) {
+        [&](std::size_t index, const KindBytes& alive, int count, const std::vector<HeldBytes>& chunks) {
             peak.in_flight = std::max(peak.in_flight, count);
             look(index, Instant::between, alive, {}, chunks);
         });
@@ -151,20 +124,20 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
     instants.reserve(actions.size() + 1);
     walk(
         stage, actions, 0,
-        [&](std::size_t index, Instant kind, const Bytes& alive, const Bytes& extra, const auto&) {
+        [&](std::size_t index, Instant kind, const KindBytes& alive, const KindBytes& extra, const auto&) {
             MemoryInstant instant;
             instant.action = index < actions.size() ? static_cast<int>(index) : -1;
             instant.kind = kind;
             instant.during = alive;
             instant.after = alive;
-            add(instant.during, extra, 1);
+            add_bytes(instant.during, extra, 1);
             const bool same_pass = !instants.empty() && instants.back().action == instant.action;
             if (!same_pass)
                 instants.push_back(instant);
             else if (sum(instant.during) > sum(instants.back().during)) // the loss and its backward are one pass
                 instants.back() = instant;
         },
-        [&](std::size_t, const Bytes& alive, int, const auto&) { instants.back().after = alive; });
+        [&](std::size_t, const KindBytes& alive, int, const auto&) { instants.back().after = alive; });
     return instants;
 }
 

@@ -3,16 +3,13 @@
 // formula here but what the schedule does.
 #pragma once
 
+#include "core/memory/walk.h"
 #include "core/program/operation.h"
 #include "core/schedule/actions.h"
 
-#include <array>
 #include <vector>
 
 namespace fourfold {
-
-// When a stage holds what it holds. `between`: after a pass, when its workspace is gone.
-enum class Instant { forward, loss, backward, between, update };
 
 // Micro-batches of a chunk that hold memory: whole, and between their input gradient and their weight gradient.
 struct HeldMicroBatches {
@@ -23,7 +20,7 @@ struct MemoryPeak {
     Instant instant = Instant::between; // of the peak
     int chunk = -1; // that runs then; -1: the update
     std::vector<HeldMicroBatches> held; // then, by chunk of the stage
-    std::array<double, kMemoryKinds> bytes{}; // by MemoryKind, at the stage's peak
+    KindBytes bytes{}; // at the stage's peak
     int in_flight = 0; // most micro-batches (of any chunk) whose backward is not complete, at once
     [[nodiscard]] double total() const;
 };
@@ -37,7 +34,7 @@ MemoryPeak replay_memory(const StageProgram& stage, const std::vector<Action>& a
 struct MemoryInstant {
     int action = -1; // index into the list; -1: the update
     Instant kind = Instant::update;
-    std::array<double, kMemoryKinds> during{}, after{};
+    KindBytes during{}, after{};
 };
 std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std::vector<Action>& actions);
 

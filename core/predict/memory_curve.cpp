@@ -27,16 +27,16 @@ SpanKind curve_span(ActionKind kind)
     return SpanKind::backward;
 }
 
-std::array<double, kMemoryKinds> in_gib(const std::array<double, kMemoryKinds>& bytes)
+KindBytes in_gib(const KindBytes& bytes)
 {
-    std::array<double, kMemoryKinds> gib{};
+    KindBytes gib{};
     for (std::size_t i = 0; i < gib.size(); ++i)
         gib[i] = bytes[i] / kGib;
     return gib;
 }
 
 // Constant until `end`; nothing of no length.
-void extend(std::vector<MemoryPoint>& points, double end, const std::array<double, kMemoryKinds>& bytes)
+void extend(std::vector<MemoryPoint>& points, double end, const KindBytes& bytes)
 {
     const double start = points.empty() ? 0 : points.back().end_s;
     if (end > start)
@@ -55,7 +55,7 @@ std::vector<MemoryPoint> points_of(
         last = std::max(last, span.end_s);
     }
     std::vector<MemoryPoint> points;
-    std::array<double, kMemoryKinds> alive{};
+    KindBytes alive{};
     for (const Allocation& allocation : program.allocations) {
         if (allocation.lifetime == Lifetime::step)
             alive[static_cast<std::size_t>(allocation.kind)] += allocation.bytes;

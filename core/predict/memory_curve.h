@@ -2,16 +2,16 @@
 // Memory of one stage over a step: the allocations of its program along its actions, at the times of the timeline.
 #pragma once
 
+#include "core/memory/walk.h"
 #include "core/predict/prediction.h"
 
-#include <array>
 #include <vector>
 
 namespace fourfold {
 
 struct MemoryPoint {
     double start_s = 0, end_s = 0; // bytes are constant in between
-    std::array<double, 5> gib{}; // weights, gradients, optimizer, activations, other
+    KindBytes gib{}; // weights, gradients, optimizer, activations, other
     [[nodiscard]] double total() const;
 };
 

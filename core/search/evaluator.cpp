@@ -2,6 +2,7 @@
 #include "core/search/evaluator.h"
 
 #include "core/memory/replay.h"
+#include "core/memory/walk.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 #include "core/schedule/schedules.h"
@@ -170,25 +171,13 @@ const LayoutEvaluator::Actions& LayoutEvaluator::actions()
 double LayoutEvaluator::replayed_peak(std::size_t run, int stage)
 {
     const auto kinds = stages_->chunks_of(run);
-    double alive = 0, peak = 0;
-    for (const Action& action : actions().lists[at(stage)]) {
-        const ChunkBytes& chunk = bytes_[at(kinds[at(action.chunk / plan_.layout.pp)])];
-        switch (action.kind) {
-        case ActionKind::forward:
-            alive += chunk.kept;
-            peak = std::max(peak, alive + chunk.in_forward);
-            break;
-        case ActionKind::backward:
-        case ActionKind::input_gradient:
-            peak = std::max(peak, alive + chunk.in_backward);
-            alive += (action.kind == ActionKind::input_gradient ? chunk.kept_for_weights : 0) - chunk.kept;
-            peak = std::max(peak, alive);
-            break;
-        case ActionKind::weight_gradient:
-            alive -= chunk.kept_for_weights;
-            break;
-        }
-    }
+    double peak = 0;
+    const auto look = [&](double bytes) { peak = std::max(peak, bytes); };
+    walk_actions(
+        std::span<const Action>(actions().lists[at(stage)]), 0.0,
+        [&](int chunk) -> const ChunkBytes* { return &bytes_[at(kinds[at(chunk / plan_.layout.pp)])]; },
+        [&](std::size_t, Instant, double alive, double extra) { look(alive + extra); },
+        [](const ChunkBytes&, int, int) {}, [&](std::size_t, double alive) { look(alive); });
     return peak;
 }
 
