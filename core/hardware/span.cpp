@@ -11,20 +11,20 @@ namespace fourfold {
 
 namespace {
 // One varied dimension of more than one rank.
-struct Axis {
+struct Degree {
     int degree = 1, stride = 1;
 };
 
 // A dimension nests when node boundaries never cut through it irregularly: it lies inside a node, every step of it
 // leaves the node, or the node holds a whole number of its steps and it a whole number of nodes.
-bool nests(const Axis& axis, int gpus_per_node)
+bool nests(const Degree& axis, int gpus_per_node)
 {
     const int extent = axis.stride * axis.degree;
     return gpus_per_node % extent == 0 || axis.stride % gpus_per_node == 0
         || (gpus_per_node % axis.stride == 0 && extent % gpus_per_node == 0);
 }
 
-int ranks_inside_node(const Axis& axis, int gpus_per_node)
+int ranks_inside_node(const Degree& axis, int gpus_per_node)
 {
     if (axis.stride >= gpus_per_node)
         return 1;
@@ -41,13 +41,13 @@ public:
     // The ranks that `axes` (innermost first) reach from `first`. Along an axis the ranks fall on nodes in a pattern
     // that repeats after at most as many steps as a node has GPUs: once its steady part was walked, the rest is
     // counted.
-    void walk(std::span<const Axis> axes, std::int64_t first)
+    void walk(std::span<const Degree> axes, std::int64_t first)
     {
         if (axes.empty()) {
             add(first);
             return;
         }
-        const Axis axis = axes.back();
+        const Degree axis = axes.back();
         const auto inner = axes.first(axes.size() - 1);
         const int period = gpus_per_node_ / std::gcd(axis.stride, gpus_per_node_);
         int step = 0;
@@ -84,11 +84,11 @@ private:
 };
 
 // Where in its node a group may start: the sums of steps along the dimensions that it does not vary.
-std::vector<bool> starts_of(std::span<const Axis> fixed, int gpus_per_node)
+std::vector<bool> starts_of(std::span<const Degree> fixed, int gpus_per_node)
 {
     std::vector<bool> starts(static_cast<std::size_t>(gpus_per_node), false);
     starts[0] = true;
-    for (const Axis& axis : fixed) {
+    for (const Degree& axis : fixed) {
         const std::vector<bool> inner = starts;
         const int steps = std::min(axis.degree, gpus_per_node); // further ones repeat
         for (std::size_t start = 0; start < inner.size(); ++start) {
@@ -119,19 +119,19 @@ std::uint32_t GroupSpan::key() const
 
 GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, int gpus_per_node)
 {
-    std::array<Axis, kDimensions.size()> all;
+    std::array<Degree, kDimensions.size()> all;
     std::size_t varied = 0, fixed = 0; // innermost first from the front; from the back
     for (const Dimension dimension : layout.order) {
-        const Axis axis{layout.degree(dimension), layout.stride(dimension)};
+        const Degree axis{layout.degree(dimension), layout.stride(dimension)};
         if (axis.degree <= 1)
             continue;
         const bool varies = std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
         all[varies ? varied++ : all.size() - ++fixed] = axis;
     }
-    const auto axes = std::span<const Axis>(all).first(varied);
+    const auto axes = std::span<const Degree>(all).first(varied);
     GroupSpan worst;
     bool regular = true;
-    for (const Axis& axis : axes) {
+    for (const Degree& axis : axes) {
         worst.size *= axis.degree;
         worst.per_node *= ranks_inside_node(axis, gpus_per_node);
         regular = regular && nests(axis, gpus_per_node);
@@ -142,7 +142,7 @@ GroupSpan span(const Layout& layout, const std::vector<Dimension>& dimensions, i
     }
 
     // How a group falls on nodes depends only on where in its node it starts.
-    const std::vector<bool> starts = starts_of(std::span<const Axis>(all).last(fixed), gpus_per_node);
+    const std::vector<bool> starts = starts_of(std::span<const Degree>(all).last(fixed), gpus_per_node);
     worst.nodes = 0;
     for (std::size_t start = 0; start < starts.size(); ++start) {
         if (!starts[start])
