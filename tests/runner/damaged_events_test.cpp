@@ -107,7 +107,8 @@ TEST(Sieve, AnEndThatDidNotArriveIsSaid)
     EXPECT_EQ(integer_field(taken.events[0], "seq"), 7);
     EXPECT_EQ(text_field(taken.events[0], "status"), "fail");
     EXPECT_EQ(text_field(taken.events[0], "message"),
-        "rank 1: killed; the last events are missing: 1 line (12 bytes) of events.jsonl on n1, from byte 500 on, is no "
+        "rank 1: killed; the last events are missing: 1 line (12 bytes) of events.jsonl on n1, from byte 500 on, is "
+        "not an "
         "event");
     EXPECT_TRUE(sieve.end("ok", "").events.empty()) << "once";
 }

@@ -243,7 +243,7 @@ TEST_F(Reach, AStopWakesAnAgentThatASignalStopped)
     when_told("does not answer (a signal stopped it); the ranks go on", [&] { stop.request_stop(); });
     const RunResult result = follow(endless());
     EXPECT_EQ(result.state, RunState::cancelled);
-    EXPECT_TRUE(said("it was woken"));
+    EXPECT_TRUE(said("it runs again and is ending the ranks"));
     expect_whole(observer.events, "cancelled");
 }
 

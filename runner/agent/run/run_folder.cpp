@@ -137,6 +137,19 @@ Expected<void> RunFolder::create() const
     return make_trusted_folders(base_, path_.lexically_relative(base_));
 }
 
+bool RunFolder::is_removed(int events, dev_t disk) const
+{
+    struct stat info { };
+    if (fstat(events, &info) == 0 && info.st_nlink == 0)
+        return true;
+    if (stat(path_.c_str(), &info) == 0 || errno != ENOENT)
+        return false;
+    std::filesystem::path above = path_.parent_path();
+    while (stat(above.c_str(), &info) != 0 && errno == ENOENT && above.has_relative_path())
+        above = above.parent_path();
+    return info.st_dev == disk;
+}
+
 Expected<FileDescriptor> RunFolder::lock() const
 {
     FOURFOLD_TRY(FileDescriptor fd, open_file(file("lock"), O_RDWR | O_CREAT));

@@ -10,6 +10,8 @@
 #include "runner/agent/system/trusted_path.h"
 #include "runner/protocol/run_spec.h"
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -52,6 +54,9 @@ public:
     [[nodiscard]] Expected<bool> exists() const;
 
     Expected<void> create() const; // in a base folder that was checked, all 0700; fine when it exists
+    // Its open events.jsonl has no name any more (another node of the run may have made the folder again, where they
+    // share a file system), or there is nothing at its place and the disk that it was on is still there.
+    [[nodiscard]] bool is_removed(int events, dev_t disk) const;
     // The exclusive lock that a supervisor holds as long as it lives; `refused` when somebody has it.
     [[nodiscard]] Expected<FileDescriptor> lock() const;
 

@@ -439,7 +439,7 @@ void RankSupervision::finish()
             say({place, Evidence::own, failure->kind, failure->message});
     }
     const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
-    if (is_removed())
+    if (folder_.is_removed(log_.descriptor(), disk_))
         log_.append(EventKind::warning, spec_.ranks.front().rank,
             {{"kind", "folder"}, {"host", spec_.host},
                 {"message",
@@ -457,21 +457,6 @@ void RankSupervision::finish()
     end(rank, status_.value_or(RunState::ok), why_);
     std::error_code ignored;
     std::filesystem::remove(folder_.file("reserve"), ignored);
-}
-
-// Its events have no name any more (another node of the run may have made the folder again, where they share a file
-// system), or there is nothing at its place and the disk that it was on is still there.
-bool RankSupervision::is_removed() const
-{
-    struct stat info { };
-    if (fstat(log_.descriptor(), &info) == 0 && info.st_nlink == 0)
-        return true;
-    if (stat(folder_.path().c_str(), &info) == 0 || errno != ENOENT)
-        return false;
-    std::filesystem::path above = folder_.path().parent_path();
-    while (stat(above.c_str(), &info) != 0 && errno == ENOENT && above.has_relative_path())
-        above = above.parent_path();
-    return info.st_dev == disk_;
 }
 
 Json RankSupervision::foreign_error_keys() const
@@ -493,7 +478,7 @@ void RankSupervision::end(int rank, RunState status, const std::string& why)
     log_.append(EventKind::end, rank, keys);
     log_.sync();
     // What later sessions need to say how it ended.
-    if (is_removed() && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
+    if (folder_.is_removed(log_.descriptor(), disk_) && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
         (void)folder_.write_spec(spec_);
     report("ended");
 }

@@ -56,7 +56,6 @@ private:
     void finish();
     [[nodiscard]] Json foreign_error_keys() const;
     void end(int rank, RunState status, const std::string& why);
-    [[nodiscard]] bool is_removed() const;
 
     const RunFolder& folder_;
     const RunSpec& spec_;
