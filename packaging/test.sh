@@ -55,5 +55,6 @@ if [[ $label == long ]]; then
     ctest --preset "${setup_preset/#release/long}" 2>&1 | tee "$report"
     echo "The report is kept as $report."
 else
-    ctest --preset "$setup_preset" --parallel "$(nproc)"
+    # Two more than cores: many tests wait for clocks and other processes.
+    ctest --preset "$setup_preset" --parallel "$(($(nproc) + 2))"
 fi
