@@ -11,9 +11,14 @@
 #include <QCommandLineParser>
 #include <QTimer>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <span>
 
 namespace {
 using namespace fourfold;
@@ -33,7 +38,7 @@ struct Arguments {
 };
 
 // Fails with the line to print.
-Expected<Arguments> parse(const QApplication& application)
+Expected<Arguments> parse(const QCoreApplication& application)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Plan, run and compare 4D-parallel LLM training."));
@@ -89,25 +94,75 @@ Expected<Arguments> parse(const QApplication& application)
     arguments.window.session = arguments.screenshot.file.isEmpty();
     return arguments;
 }
+
+void nameProgram()
+{
+    QCoreApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(FOURFOLD_VERSION));
+}
+
+// Says what is wrong with the arguments, or answers those that ask; nothing when the window is wanted.
+std::optional<int> answer(const Expected<Arguments>& arguments)
+{
+    if (!arguments)
+        return fail(2, fromUtf8(arguments.error().line()));
+    if (arguments->answer.isEmpty())
+        return {};
+    std::fputs(qPrintable(arguments->answer), stdout);
+    return status_after_output(0, "fourfold-desktop");
+}
+
+bool isOneOf(const char* argument, std::initializer_list<const char*> words)
+{
+    return std::any_of(words.begin(), words.end(), [&](const char* word) { return std::strcmp(argument, word) == 0; });
+}
+
+bool hasDisplay()
+{
+    return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+// Qt ends a program that gets no display with abort(), after some lines of its own.
+void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/, const QString& /*message*/)
+{
+    if (type != QtFatalMsg)
+        return;
+    const QString platform = qEnvironmentVariable("QT_QPA_PLATFORM"), display = qEnvironmentVariable("DISPLAY");
+    const QString why = !platform.isEmpty() ? QStringLiteral("Qt cannot use QT_QPA_PLATFORM=%1").arg(platform)
+        : !display.isEmpty()                ? QStringLiteral("the display %1 does not answer").arg(display)
+                                            : QStringLiteral("DISPLAY is not set");
+    std::_Exit(fail(1,
+        QStringLiteral("no window can be opened: %1; use the command instead (fourfold --help), or log in with ssh -X")
+            .arg(fromUtf8(why.toStdString()))));
+}
 } // namespace
 
 int main(int argc, char** argv)
 {
     open_standard_streams();
     std::signal(SIGPIPE, SIG_IGN); // a reader or a host that goes away shows as a failed write
+    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+    const auto given = [&](std::initializer_list<const char*> options) {
+        return std::any_of(words.begin(), words.end(), [&](const char* word) { return isOneOf(word, options); });
+    };
+    if (given({"-h", "--help", "--help-all", "-v", "--version"})) { // needs no display
+        const QCoreApplication application(argc, argv);
+        nameProgram();
+        if (const auto status = answer(parse(application)))
+            return *status;
+    }
+    if (given({"--screenshot"}) && !hasDisplay() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QtMessageHandler before = qInstallMessageHandler(sayWhyThereIsNoWindow);
     QApplication application(argc, argv);
-    QApplication::setApplicationName(QStringLiteral("fourfold-desktop"));
+    qInstallMessageHandler(before);
+    nameProgram();
     QApplication::setApplicationDisplayName(QStringLiteral("Fourfold"));
-    QApplication::setApplicationVersion(QStringLiteral(FOURFOLD_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.fourfold.Fourfold"));
     prepareAppearance();
     const Expected<Arguments> arguments = parse(application);
-    if (!arguments)
-        return fail(2, fromUtf8(arguments.error().line()));
-    if (!arguments->answer.isEmpty()) {
-        std::fputs(qPrintable(arguments->answer), stdout);
-        return status_after_output(0, "fourfold-desktop");
-    }
+    if (const auto status = answer(arguments))
+        return *status;
 
     const Presets presets;
     MainWindow window(presets, arguments->window);

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The program where there is no display: questions are answered, pictures are made, and a window that cannot be opened is
+# one clear line. Argument: fourfold-desktop.
+set -euo pipefail
+program=${1:?fourfold-desktop}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -m 700 "$scratch/runtime"
+alone() { # VARIABLE=VALUE ... -- ARGUMENT ...
+    local variables=()
+    while [[ $1 != -- ]]; do
+        variables+=("$1")
+        shift
+    done
+    shift
+    env -i PATH="$PATH" HOME="$scratch" XDG_RUNTIME_DIR="$scratch/runtime" XDG_DATA_HOME="$scratch/data" \
+        XDG_CONFIG_HOME="$scratch/config" "${variables[@]}" timeout 60 "$program" "$@" \
+        >"$scratch/out" 2>"$scratch/err"
+}
+fail() {
+    echo "FAILED: $*" >&2
+    cat "$scratch/out" "$scratch/err" >&2
+    exit 1
+}
+
+for question in --help -h --version -v; do
+    alone -- "$question" || fail "$question ends with status $?"
+    [[ -s $scratch/out && ! -s $scratch/err ]] || fail "$question is not answered on standard output alone"
+done
+alone -- --help --nonsense && fail "a wrong option beside --help is taken"
+alone -- --screenshot "$scratch/plan.png" --size 1280x800 || fail "a picture needs a display"
+[[ -s $scratch/plan.png ]] || fail "there is no picture"
+
+expect_line() { # WORDS VARIABLE=VALUE ...
+    local words=$1 status=0
+    shift
+    alone "$@" -- || status=$?
+    ((status == 1)) || fail "without a display the status is $status, expected 1"
+    [[ $(wc -l <"$scratch/err") == 1 ]] || fail "expected one line"
+    grep -q "^fourfold-desktop: no window can be opened: $words; use the command instead .*ssh -X" "$scratch/err" \
+        || fail "expected \"$words\" and what there is instead"
+}
+expect_line "DISPLAY is not set"
+expect_line "the display :64999 does not answer" DISPLAY=:64999
+expect_line "Qt cannot use QT_QPA_PLATFORM=nonsense" QT_QPA_PLATFORM=nonsense
+echo "ok: without a display"
