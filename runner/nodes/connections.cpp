@@ -58,9 +58,9 @@ Expected<LaunchPreview> preview_sessions(const Target& target, const std::filesy
         program.update(Json{{"sha256", hash}, {"size", size}, {"folder", place}});
         out.text += "agent, sent where a host lacks it: " + agent.string() + "  " + std::to_string(size) + " bytes, to "
             + place + "\n";
-        commands.push_back(std::string(remote_command()));
+        commands.push_back(remote_command());
         out.text += "remote command (the same for every host, everything else goes as data on its standard input):\n  "
-            + std::string(remote_command()) + "\n";
+            + remote_command() + "\n";
     }
     out.document
         = {{"connects", std::move(connects)}, {"agent", std::move(program)}, {"commands", std::move(commands)}};

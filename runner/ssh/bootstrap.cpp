@@ -4,6 +4,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "runner/protocol/distrust.h"
+#include "runner/protocol/trusted_shell.h"
 #include "runner/ssh/ssh_transport.h"
 
 #include <algorithm>
@@ -20,47 +21,23 @@ namespace {
 // and size come on standard input; the shell's `read` takes them byte by byte and leaves the rest. The empty line at
 // the beginning ends what the shell may have printed without one; on standard error a mark does, as the command's own
 // words there begin with none.
-//
-// Nothing is read, made or run where anybody but the user and root could put something else (the rule of
-// runner/agent/system/trusted_path.h): from / on, one name at a time, the folder that the shell stands in is looked at,
-// then the next name in it, which is entered, followed (a link) or made. What was looked at stays as it is, since
-// whoever could change it has been found to be the user or root. The agent is opened once; that descriptor is looked
-// at, hashed and run, and a file that is none is never opened.
-constexpr std::string_view kRemoteCommand
-    = "exec /bin/sh -c '"
-      "umask 077; set -f; echo; { echo; echo FOURFOLD begins; } >&2; "
-      "IFS= read -r base; IFS= read -r want; IFS= read -r groups; "
-      "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
-      "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
-      "no() { echo \"FOURFOLD error $*\"; exit 1; }; "
-      "look() { set -- $(ls -ldn \"$@\" 2>/dev/null); mode=\"$1\"; owner=\"$3\"; }; "
-      // The last "." is there to look at the last folder too.
-      "me=\"$(id -u)\"; links=0; IFS=/; set -- $base agent $want .; IFS=\" \"; cd /; "
-      "while [ $# -gt 0 ]; do "
-      "name=\"./$1\"; case \"$PWD\" in /) at=\"/$1\";; *) at=\"$PWD/$1\";; esac; shift; "
-      "look .; case \"$owner\" in 0|\"$me\") ;; \"\") no look \"$PWD\";; *) no owner \"$PWD\";; esac; "
-      "case \"$mode\" in ?????-??-*|?????????[tT]*) ;; "
-      "?????w??-*) case \":$groups:\" in *\":$PWD:\"*) ;; *) no group \"$PWD\";; esac;; "
-      "*) no others \"$PWD\";; esac; "
-      "look \"$name\"; case \"$owner\" in \"\") mkdir \"$name\"; look \"$name\";; esac; "
-      "case \"$owner\" in 0|\"$me\") ;; \"\") no folder \"$at\";; *) no owner \"$at\";; esac; "
-      "case \"$mode\" in d*) cd -P \"$name\" || no folder \"$at\";; "
-      "l*) links=$((links + 1)); [ $links -lt 40 ] || no folder \"$at\"; "
-      "to=\"$(readlink \"$name\")\"; case \"$to\" in /*) cd /;; esac; IFS=/; set -- $to \"$@\"; IFS=\" \";; "
-      "*) no kind \"$at\";; esac; done; "
-      // In a sticky folder another user could make the file that is written below.
-      "case \"$mode\" in ?????-??-*) ;; *) no others \"$PWD\";; esac; "
-      "sum() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else openssl dgst -sha256 -r; fi; }; "
-      "right() { look -L /proc/self/fd/3; case \"$owner:$mode\" in 0:-????-??-*|\"$me\":-????-??-*) "
-      "case \"$(sum </proc/self/fd/3 2>/dev/null)\" in \"$want\"*) return 0;; esac;; esac; return 1; }; "
-      "begin() { /proc/self/fd/3 version >/dev/null || no exec; "
-      "echo FOURFOLD ready; exec /proc/self/fd/3 session; }; "
-      "file=./fourfold-agent; look \"$file\"; "
-      "case \"$mode\" in -*) { if right; then echo FOURFOLD have; begin; fi; } 3<\"$file\";; esac; "
-      "echo FOURFOLD need; IFS= read -r size; part=\"$file.$(uname -n).$$\"; "
-      "head -c \"$size\" >\"$part\" && chmod 500 \"$part\" || { rm -f \"$part\"; no write; }; "
-      "{ right || { rm -f \"$part\"; no hash; }; mv -f \"$part\" \"$file\" || no write; begin; } 3<\"$part\"; no "
-      "write'";
+constexpr std::string_view kAsk = "exec /bin/sh -c '"
+                                  "umask 077; set -f; echo; { echo; echo FOURFOLD begins; } >&2; "
+                                  "IFS= read -r base; IFS= read -r want; IFS= read -r groups; "
+                                  "case \"$base\" in \"\") base=\"$HOME/.local/share/fourfold/node\";; "
+                                  "\"~/\"*) base=\"$HOME/${base#\"~/\"}\";; esac; "
+                                  "no() { echo \"FOURFOLD error $*\"; exit 1; }; "
+                                  "path=\"$base/agent/$want\"; ";
+constexpr std::string_view kBegin = // In a sticky folder another user could make the file that is written below.
+    "case \"$mode\" in ????\?-?\?-*) ;; *) no others \"$PWD\";; esac; "
+    "begin() { /proc/self/fd/3 version >/dev/null || no exec; "
+    "echo FOURFOLD ready; exec /proc/self/fd/3 session; }; "
+    "file=./fourfold-agent; look \"$file\"; "
+    "case \"$mode\" in -*) { if right; then echo FOURFOLD have; begin; fi; } 3<\"$file\";; esac; "
+    "echo FOURFOLD need; IFS= read -r size; part=\"$file.$(uname -n).$$\"; "
+    "head -c \"$size\" >\"$part\" && chmod 500 \"$part\" || { rm -f \"$part\"; no write; }; "
+    "{ right || { rm -f \"$part\"; no hash; }; mv -f \"$part\" \"$file\" || no write; begin; } 3<\"$part\"; no "
+    "write'";
 
 constexpr std::string_view kMark = "\nFOURFOLD begins";
 constexpr std::size_t kMostNoise = 64u << 10, kMostLastWords = 500;
@@ -204,9 +181,10 @@ Expected<void> send_agent(
 
 } // namespace
 
-std::string_view remote_command()
+const std::string& remote_command()
 {
-    return kRemoteCommand;
+    static const std::string command = std::string(kAsk) + std::string(kTrustedShell) + std::string(kBegin);
+    return command;
 }
 
 Expected<ShellNoise> bootstrap(SshStream& stream, const AgentPlace& place, const std::filesystem::path& agent,

@@ -23,7 +23,7 @@ Expected<std::unique_ptr<SshStream>> open_command(SshLine line, const std::strin
 {
     ssh_channel channel = ssh_channel_new(line.session.get());
     if (!channel || ssh_channel_open_session(channel) != SSH_OK
-        || ssh_channel_request_exec(channel, remote_command().data()) != SSH_OK) {
+        || ssh_channel_request_exec(channel, remote_command().c_str()) != SSH_OK) {
         Problem problem{ProblemCode::network,
             std::string("the host does not run a command: ") + ssh_get_error(line.session.get()),
             "see MaxSessions and ForceCommand of its sshd", name};

@@ -40,6 +40,6 @@ private:
 };
 
 // The only command line that is ever sent to a host.
-std::string_view remote_command();
+const std::string& remote_command();
 
 } // namespace fourfold

@@ -4,6 +4,7 @@
 #include "runner/agent/files/lay_out.h"
 #include "runner/agent/slurm/slurm_commands.h"
 #include "runner/agent/slurm/slurm_node.h"
+#include "runner/agent/slurm/trusted_start.h"
 #include "runner/net/proof.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/message.h"
@@ -46,8 +47,9 @@ Expected<void> JobRequests::submit(const Json& request) const
     char own[4096] = {};
     if (readlink("/proc/self/exe", own, sizeof own - 1) <= 0)
         return errno_problem("the agent does not find itself", "/proc/self/exe");
+    FOURFOLD_TRY(const std::string start, trusted_start(own, node_.group_writable));
     if (const std::size_t at = text.find(mark); at != std::string::npos)
-        text.replace(at, mark.size(), own);
+        text.replace(at, mark.size(), start);
     const std::string folder_mark = "@FOLDER@";
     for (std::size_t at = text.find(folder_mark); at != std::string::npos; at = text.find(folder_mark))
         text.replace(at, folder_mark.size(), folder.path().string());
