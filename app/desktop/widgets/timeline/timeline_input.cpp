@@ -62,7 +62,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
 {
     if (isEmpty() || event->button() != Qt::LeftButton)
         return;
-    const Geometry at = geometryNow();
+    const TimelineGeometry at = geometryNow();
     m_dragStart = event->position();
     m_dragBegin = m_window.begin();
     m_moved = false;

@@ -16,11 +16,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kTimelineLegendHeight = 20;
-constexpr int kAxisHeight = 18;
-constexpr int kOverviewHeight = 26;
-constexpr int kOverviewGap = 10;
-constexpr double kTallestRow = 40, kFewRows = 200; // one row, or some few together
 constexpr double kHoverSlack = 2; // pixels
 constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
 } // namespace
@@ -42,7 +37,7 @@ void TimelineView::showTimeline(TimelineScene scene, const QString& summary, dou
     m_shared.measured.reset(); // the marks stay: what an edit moves over them is seen
     m_shared.pointer.reset();
     m_shared.microBatch.reset();
-    m_rowsImage = m_overviewImage = {};
+    m_painter.forgetAll();
     m_window.setLength(std::max(m_scene.length(), axisLength));
     setAccessibleDescription(summary);
     // Not told to a linked view: it is given the same axis itself, and would take this window for a part of its old
@@ -56,45 +51,21 @@ void TimelineView::setSelectedStage(int stage)
     update();
 }
 
-int TimelineView::namesWidth()
+void TimelineView::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
 {
-    return px(62);
-}
-
-TimelineView::Geometry TimelineView::geometryNow() const
-{
-    Geometry at;
-    const QRect body = bodyArea();
-    at.rows
-        = body.adjusted(namesWidth(), px(kTimelineLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap));
-    const int rows = std::max(1, m_scene.rows());
-    const double tallest = std::max(double(px(kTallestRow)), double(px(kFewRows)) / rows);
-    at.rowHeight = std::min(tallest, double(at.rows.height()) / rows);
-    at.gap = at.rowHeight >= 14 ? 4 : at.rowHeight >= 6 ? 1 : 0;
-    // Right under the rows: few stages do not fill a tall window.
-    const int rowsEnd = at.rows.top() + static_cast<int>(std::ceil(at.rowHeight * std::max(1, m_scene.rows())));
-    const int top = std::min(body.bottom() - px(kOverviewHeight) + 1, rowsEnd + px(kOverviewGap));
-    at.overview = QRect(at.rows.left(), top, at.rows.width(), px(kOverviewHeight));
-    return at;
-}
-
-double TimelineView::timeAt(double x) const
-{
-    const QRect rows = geometryNow().rows;
-    return m_window.begin() + (x - rows.left()) / std::max(1, rows.width()) * m_window.span();
-}
-
-double TimelineView::xAt(double time) const
-{
-    const QRect rows = geometryNow().rows;
-    return rows.left() + (time - m_window.begin()) / m_window.span() * rows.width();
+    const bool tells = m_hovered && m_drag == Drag::none;
+    const TimelineGeometry at = geometryNow();
+    m_painter.paint(painter,
+        {m_scene, at, m_shared, cut(), area, size(), devicePixelRatioF(), m_selected, m_selectedStage,
+            tells ? describe(*m_hovered) : QStringList(), m_pointer, m_pointsHere, hasFocus(), isForFile()},
+        theme);
 }
 
 std::optional<BarRef> TimelineView::barAt(const QPointF& point) const
 {
     if (isEmpty())
         return {};
-    const Geometry at = geometryNow();
+    const TimelineGeometry at = geometryNow();
     if (!QRectF(at.rows).contains(point))
         return {};
     const int row = static_cast<int>((point.y() - at.rows.top()) / at.rowHeight);
@@ -102,26 +73,9 @@ std::optional<BarRef> TimelineView::barAt(const QPointF& point) const
     return m_scene.at(row, timeAt(point.x()), slack);
 }
 
-QRectF TimelineView::barRect(const BarRef& ref) const
-{
-    return barRect(ref, geometryNow());
-}
-
-QRectF TimelineView::barRect(const BarRef& ref, const Geometry& at) const
-{
-    const TimelineBar& bar = m_scene.bar(ref);
-    const double perSecond = at.rows.width() / m_window.span();
-    const auto x = [&](double time) { return at.rows.left() + (time - m_window.begin()) * perSecond; };
-    const double left = std::max(double(at.rows.left()), x(bar.start_s));
-    const double right = std::min(double(at.rows.right() + 1), x(bar.end_s));
-    if (right <= left)
-        return {};
-    return {left, at.rows.top() + ref.row * at.rowHeight, right - left, at.rowHeight - at.gap};
-}
-
 void TimelineView::windowChanged()
 {
-    m_rowsImage = {};
+    m_painter.forgetRows();
     emit windowMoved(m_window.begin(), m_window.end());
     showWindow();
 }
@@ -262,7 +216,7 @@ void TimelineView::point()
 
 void TimelineView::setMark()
 {
-    const Geometry at = geometryNow();
+    const TimelineGeometry at = geometryNow();
     double time = (m_window.begin() + m_window.end()) / 2;
     if (underMouse() && at.rows.contains(m_pointer.toPoint()))
         time = timeAt(m_pointer.x());

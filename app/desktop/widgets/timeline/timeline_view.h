@@ -8,9 +8,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
-#include "app/models/prediction/timeline_scene.h"
-
-#include <QImage>
+#include "app/desktop/widgets/timeline/timeline_painter.h"
 
 #include <optional>
 
@@ -42,7 +40,7 @@ public:
     [[nodiscard]] std::optional<BarRef> hovered() const { return m_hovered; }
     [[nodiscard]] std::optional<BarRef> selected() const { return m_selected; }
     // Where a bar is drawn, clipped to the part on show; empty when it is outside.
-    [[nodiscard]] QRectF barRect(const BarRef& ref) const;
+    [[nodiscard]] QRectF barRect(const BarRef& ref) const { return geometryNow().barRect(m_scene, ref); }
     [[nodiscard]] QSize minimumSizeHint() const override { return least(280, 170); }
     [[nodiscard]] Table table() const override;
     // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
@@ -69,25 +67,10 @@ protected:
     [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
-    // What linked views have in common besides the part of the axis; times in seconds.
-    struct Rulers {
-        std::optional<double> pointer; // of the view that the mouse is over
-        std::optional<int> microBatch; // outlined
-        std::optional<std::pair<double, double>> measured;
-        std::vector<double> marks;
-    };
-    struct Geometry {
-        QRect rows, overview; // logical pixels
-        double rowHeight = 0;
-        int gap = 0;
-    };
     enum class Drag { none, rows, overview, measure };
-    static int namesWidth(); // pixels for the names of the stages
 
-    [[nodiscard]] Geometry geometryNow() const;
-    [[nodiscard]] double timeAt(double x) const;
-    [[nodiscard]] double xAt(double time) const;
-    [[nodiscard]] QRectF barRect(const BarRef& ref, const Geometry& at) const; // of many bars
+    [[nodiscard]] TimelineGeometry geometryNow() const { return {bodyArea(), m_scene.rows(), m_window}; }
+    [[nodiscard]] double timeAt(double x) const { return geometryNow().timeAt(x); }
     void windowChanged();
     void showWindow();
     void followWindow(double begin, double end);
@@ -102,17 +85,6 @@ private:
     void zoomTo(const BarRef& bar);
     [[nodiscard]] QStringList describe(const BarRef& bar) const;
 
-    void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
-    void paintAxis(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintNames(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintRows(QPainter& painter, const Geometry& at, const Theme& theme);
-    void paintNumbers(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintOutlines(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintOverview(QPainter& painter, const Geometry& at, const Theme& theme);
-    void paintMeasure(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintMarks(QPainter& painter, const Geometry& at, const Theme& theme) const;
-    void paintTip(QPainter& painter, const Theme& theme) const;
-
     TimelineScene m_scene;
     TimelineWindow m_window;
     QString m_summary;
@@ -122,12 +94,11 @@ private:
     Drag m_drag = Drag::none;
     QPointF m_dragStart;
     double m_dragBegin = 0;
-    Rulers m_shared;
+    TimelineRulers m_shared;
     bool m_pointsHere = false; // the pointer of the rulers is this view's
     QWidget* m_both = nullptr;
     bool m_moved = false;
-    QImage m_rowsImage, m_overviewImage;
-    bool m_rasterIsDark = false;
+    TimelinePainter m_painter;
 };
 
 } // namespace fourfold::ui

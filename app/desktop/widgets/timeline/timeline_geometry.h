@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the parts of a timeline are in its widget, and which time is where.
+#pragma once
+
+#include "app/models/prediction/timeline_scene.h"
+
+#include <QRect>
+
+namespace fourfold::ui {
+
+struct TimelineGeometry {
+    // In the body of a card, in logical pixels. `window` must outlive it.
+    TimelineGeometry(const QRect& body, int stages, const TimelineWindow& window);
+
+    static int namesWidth(); // pixels for the names of the stages
+    [[nodiscard]] double timeAt(double x) const;
+    [[nodiscard]] double xAt(double time) const;
+    [[nodiscard]] double bottom() const { return rows.top() + rowHeight * stages; } // of the rows as they are drawn
+    // Where a bar is drawn, clipped to the part on show; empty when it is outside.
+    [[nodiscard]] QRectF barRect(const TimelineScene& scene, const BarRef& ref) const;
+
+    const TimelineWindow& window;
+    int stages;
+    QRect rows, overview;
+    double rowHeight = 0;
+    int gap = 0; // free pixels between rows
+};
+
+} // namespace fourfold::ui
