@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/base/thrown.h"
 
-#include <csignal>
 #include <iostream>
 
 namespace {
@@ -97,9 +96,7 @@ int run(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    open_standard_streams();
-    // A reader that goes away (`| head`) shows as a failed write, which must not kill a run that is followed.
-    std::signal(SIGPIPE, SIG_IGN);
+    begin_program();
     std::ios::sync_with_stdio(false);
     const PrintableBuffer out(std::cout), errors(std::cerr);
     const Expected<int> status = unless_thrown("", [&] { return Expected<int>(run(argc, argv)); });

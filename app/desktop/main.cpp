@@ -12,7 +12,6 @@
 #include <QTimer>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -139,8 +138,7 @@ void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/
 
 int main(int argc, char** argv)
 {
-    open_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN); // a reader or a host that goes away shows as a failed write
+    begin_program();
     const std::span<char*> words(argv, static_cast<std::size_t>(argc));
     const auto given = [&](std::initializer_list<const char*> options) {
         return std::any_of(words.begin(), words.end(), [&](const char* word) { return isOneOf(word, options); });

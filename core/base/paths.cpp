@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <pwd.h>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fourfold {
@@ -58,6 +60,20 @@ std::filesystem::path config_folder()
 std::filesystem::path cache_folder()
 {
     return xdg_folder("XDG_CACHE_HOME", ".cache");
+}
+
+std::error_code make_private_folders(const std::filesystem::path& folder)
+{
+    std::error_code error;
+    std::filesystem::path at;
+    for (const std::filesystem::path& name : folder) {
+        at /= name;
+        if (mkdir(at.c_str(), 0700) != 0 && !std::filesystem::is_directory(at, error)) {
+            mkdir(at.c_str(), 0700); // why not
+            return {errno, std::generic_category()};
+        }
+    }
+    return {};
 }
 
 std::filesystem::path program_folder()

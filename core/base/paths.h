@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace fourfold {
@@ -14,6 +15,9 @@ std::filesystem::path data_folder();
 std::filesystem::path config_folder();
 // $XDG_CACHE_HOME/fourfold (default ~/.cache/fourfold).
 std::filesystem::path cache_folder();
+// Makes what is missing of a folder for the user alone (0700), whatever the umask: others, or their group, who could
+// write there could exchange what is run and believed.
+std::error_code make_private_folders(const std::filesystem::path& folder);
 // Folder of the running program.
 std::filesystem::path program_folder();
 // A program that came with this one: beside it, in ../bin, in ../libexec/fourfold.

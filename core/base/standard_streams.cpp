@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 namespace fourfold {
@@ -19,6 +20,13 @@ void open_standard_streams()
         if (open("/dev/null", O_RDONLY) < 0 && open("/", O_RDONLY | O_DIRECTORY) < 0)
             _exit(1);
     }
+}
+
+void begin_program()
+{
+    open_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int status_after_output(int status, const char* program)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/database.h"
 
+#include "core/base/paths.h"
 #include "core/history/migrations.h"
 #include "core/history/rows.h"
 
@@ -135,7 +136,7 @@ Expected<SQLite::Database> open_for_writing(const fs::path& file)
 {
     std::error_code error;
     if (!file.parent_path().empty())
-        fs::create_directories(file.parent_path(), error);
+        error = make_private_folders(file.parent_path());
     if (error)
         return not_writable(file, error.message());
     if (!fs::exists(file, error))
@@ -251,6 +252,11 @@ Problem problem_from(const SQLite::Exception& exception, const std::filesystem::
 Expected<SQLite::Database> open_database(const std::filesystem::path& file, StoreMode mode)
 {
     return guarded(file, [&]() -> Expected<SQLite::Database> {
+        std::error_code error;
+        const fs::file_status there = fs::status(file, error);
+        if (fs::is_fifo(there) || fs::is_socket(there) || fs::is_character_file(there)) // to open it may be to wait
+            return Problem{
+                ProblemCode::io, "the history is not a regular file", "move away what is in its place", file.string()};
         if (mode == StoreMode::read_only)
             return open_read_only(file);
         FOURFOLD_TRY(SQLite::Database database, open_for_writing(file));

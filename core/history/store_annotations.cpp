@@ -152,6 +152,8 @@ Expected<std::vector<std::string>> HistoryStore::purge(const std::vector<std::st
                              " SELECT plan FROM predictions)");
         impl_->database.exec("DELETE FROM hosts WHERE id NOT IN (SELECT host FROM run_hosts)");
         transaction.commit();
+        // Their folders are removed by these names. None that this program writes leads out of the folder of runs.
+        std::erase_if(gone, [](const std::string& id) { return !is_plain_id(id); });
         return gone;
     });
 }

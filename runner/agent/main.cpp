@@ -30,8 +30,7 @@ void take_name(char* name)
 
 int main(int argc, char** argv)
 {
-    fourfold::open_standard_streams();
-    signal(SIGPIPE, SIG_IGN); // a client that goes away is seen by the failed write
+    fourfold::begin_program();
     signal(SIGHUP, SIG_IGN);
     umask(077);
     if (argc > 0)

@@ -4,8 +4,6 @@
 #include "core/base/paths.h"
 #include "runner/protocol/message.h"
 
-#include <sys/stat.h>
-
 namespace fourfold {
 
 namespace {
@@ -34,11 +32,8 @@ NewRun new_run(const LaunchPlan& plan, const std::string& id)
 // What another program needs to find the nodes of this run again.
 Expected<void> write_folder(const std::filesystem::path& folder, const NewRun& run, const LaunchPlan& plan)
 {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
+    if (const std::error_code error = make_private_folders(folder))
         return Problem{ProblemCode::io, "the run folder cannot be made: " + error.message(), {}, folder.string()};
-    chmod(folder.c_str(), 0700);
     FOURFOLD_CHECK(write_file_atomically(folder / "plan.json", to_wire(run.plan) + "\n"));
     FOURFOLD_CHECK(write_file_atomically(folder / "prediction.json", to_wire(run.prediction) + "\n"));
     Json ranks = Json::array();

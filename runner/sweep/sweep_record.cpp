@@ -30,8 +30,7 @@ Expected<SweepRecord> SweepRecord::open(const Json& identity, bool again)
     SweepRecord record;
     record.identity_ = identity;
     record.file_ = data_folder() / "sweeps" / (sha256_hex(to_wire(identity)).substr(0, 16) + ".json");
-    std::error_code error;
-    std::filesystem::create_directories(record.file_.parent_path(), error);
+    std::error_code error = make_private_folders(record.file_.parent_path());
     if (!std::filesystem::exists(record.file_, error))
         return record;
     FOURFOLD_TRY(const Json json, read_json_file(record.file_));

@@ -64,14 +64,12 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    open_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN); // a reader that goes away shows as a failed write
+    begin_program();
     if (argc == 2 && (std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h")) {
         std::fputs(kUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
     std::signal(SIGTERM, on_terminate);
-    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error of write()
     std::set_terminate(on_uncaught);
 
     auto job = read_arguments(argc, argv);

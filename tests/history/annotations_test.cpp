@@ -153,5 +153,18 @@ TEST(Annotations, PurgeRemovesWhatNobodyElseNeeds)
     must(store.create_run(sample_run("B"))); // its id is free again
 }
 
+// By the ids that it returns folders are removed: none may lead elsewhere, whatever somebody wrote into the file.
+TEST(Annotations, PurgeNamesNoFolderOutsideOfTheRuns)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    must(store.set_deleted({"B", "C"}, true));
+    SQLite::Database raw(folder / "history.db", SQLite::OPEN_READWRITE);
+    raw.exec("PRAGMA foreign_keys = OFF");
+    raw.exec("UPDATE runs SET id = '../../precious' WHERE id = 'B'");
+    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), IsEmpty()) << "it is gone from the history all the same";
+}
+
 } // namespace
 } // namespace fourfold

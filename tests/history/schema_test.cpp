@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <random>
 #include <thread>
@@ -314,6 +316,18 @@ TEST(Open, TakesFoldersWithOddNames)
     must(open_store(file).create_run(sample_run("01RUN")));
     EXPECT_EQ(must(open_store(file, StoreMode::read_only).list()).size(), 1u);
     EXPECT_TRUE(fs::exists(file));
+}
+
+// To open a pipe is to wait for who writes into it.
+TEST(Schema, WhatIsNoFileIsNotOpened)
+{
+    const TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "history.db").c_str(), 0600), 0);
+    for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write}) {
+        const auto store = HistoryStore::open(folder / "history.db", mode);
+        ASSERT_FALSE(store);
+        EXPECT_NE(store.error().line().find("is not a regular file"), std::string::npos) << store.error().line();
+    }
 }
 
 } // namespace

@@ -122,7 +122,7 @@ CommandResult check_version(const std::string& library, const std::string& versi
 {
     const ScratchFolder scratch;
     std::ofstream(scratch.path() / "check.cmake")
-        << "include(" << (kCheckout / "packaging/cmake/FourfoldVersions.cmake").string() << ")\nfourfold_not_below("
+        << "include([[" << (kCheckout / "packaging/cmake/FourfoldVersions.cmake").string() << "]])\nfourfold_not_below("
         << library << " \"" << version << "\")\n";
     return shell(FOURFOLD_CMAKE " -P " + shell_word(scratch.path() / "check.cmake"));
 }

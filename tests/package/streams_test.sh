@@ -44,6 +44,11 @@ for program; do
     "$program" "$argument" </dev/null 1>&"$broken" 2>"$scratch/err" || status=$?
     expect_one "$status" "$scratch/err" "$program $argument into a broken pipe"
     status=0
+    # The shell's own limit of file sizes would end it by a signal.
+    (ulimit -f 0 && exec "$program" "$argument" </dev/null 2>&1 >"$scratch/limited") | cat >"$scratch/err" \
+        || status=${PIPESTATUS[0]}
+    expect_one "$status" "$scratch/err" "$program $argument into a file that may not grow"
+    status=0
     "$program" "$argument" </dev/null >&- 2>"$scratch/err" || status=$?
     expect_one "$status" "$scratch/err" "$program $argument >&-"
     status=0

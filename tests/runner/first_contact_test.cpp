@@ -253,7 +253,8 @@ TEST_F(FirstContact, WhatWasHashedIsWhatRuns)
     }
     // With the right one there, what is found is hashed, exchanged and run.
     const auto agent = base / "agent" / agent_hash() / "fourfold-agent";
-    std::filesystem::copy_file(agent_program(), agent, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove(agent); // it is read-only, and only root writes into it all the same
+    std::filesystem::copy_file(agent_program(), agent);
     chmod(agent.c_str(), 0500);
     observer.staged.clear();
     const auto result = launch(asked, observer, {});

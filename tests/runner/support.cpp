@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -40,12 +41,23 @@ bool is_safe_place(std::filesystem::path folder)
     }
 }
 
+namespace {
+// What a target's base folder may be called, and what needs no quotes in an ssh configuration.
+bool is_plain(const std::filesystem::path& path)
+{
+    const std::string text = path.string();
+    return std::all_of(text.begin(), text.end(),
+        [](unsigned char c) { return std::isalnum(c) || c == '/' || c == '_' || c == '.' || c == '-'; });
+}
+} // namespace
+
 Home::Home()
 {
     umask(022); // what others may write is not used
     std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
     const auto tests = std::filesystem::canonical(FOURFOLD_BIN_DIR "/../tests");
-    std::string pattern = (is_safe_place(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";
+    std::string pattern
+        = (is_safe_place(tests) && is_plain(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";
     path_ = std::filesystem::canonical(mkdtemp(pattern.data()));
     for (const std::string& name : kVariables) {
         if (const char* value = std::getenv(name.c_str()))

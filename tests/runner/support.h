@@ -21,8 +21,8 @@ namespace fourfold::test {
 // key files.
 bool is_safe_place(std::filesystem::path folder);
 
-// A folder of its own below the build folder, or in /tmp where the checkout is no safe place, removed at the end; HOME
-// and the XDG folders point into it.
+// A folder of its own below the build folder, or in /tmp where the checkout is no safe place or has a name with blanks,
+// removed at the end; HOME and the XDG folders point into it.
 class Home {
 public:
     Home();

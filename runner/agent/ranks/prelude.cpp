@@ -163,7 +163,7 @@ private:
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        for (const int signal : {SIGHUP, SIGPIPE, SIGTERM, SIGINT})
+        for (const int signal : {SIGHUP, SIGPIPE, SIGXFSZ, SIGTERM, SIGINT})
             ::signal(signal, SIG_DFL);
         setenv("FOURFOLD_RUN", spec_.run.c_str(), 1); // by which everything of a run is found
         setenv("FOURFOLD_NODE", std::to_string(spec_.node).c_str(), 1);

@@ -60,7 +60,7 @@ Expected<pid_t> start_rank(const RunSpec& spec, const RankPlace& place, const st
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, nullptr);
-        for (const int signal : {SIGHUP, SIGPIPE, SIGINT, SIGTERM, SIGCHLD})
+        for (const int signal : {SIGHUP, SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGCHLD})
             ::signal(signal, SIG_DFL);
         umask(077);
         if (place.rank == 0 && rendezvous.listener.valid())

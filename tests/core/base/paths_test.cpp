@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -98,6 +102,22 @@ TEST(Paths, ScriptFolders)
 TEST(Paths, ProgramFolderHoldsThisProgram)
 {
     EXPECT_TRUE(std::filesystem::exists(program_folder() / "test_base"));
+}
+
+TEST(Paths, PrivateFoldersAreTheUsersWhateverTheUmask)
+{
+    std::string pattern = testing::TempDir() + "paths.XXXXXX";
+    const std::filesystem::path top = mkdtemp(pattern.data());
+    const mode_t before = umask(0);
+    EXPECT_FALSE(make_private_folders(top / "data" / "fourfold" / "runs"));
+    EXPECT_FALSE(make_private_folders(top / "data" / "fourfold" / "runs")) << "there already";
+    umask(before);
+    for (const char* made : {"data", "data/fourfold", "data/fourfold/runs"})
+        EXPECT_EQ(std::filesystem::status(top / made).permissions(), std::filesystem::perms::owner_all) << made;
+    std::ofstream(top / "file") << "in the way";
+    EXPECT_EQ(make_private_folders(top / "file" / "below"), std::errc::file_exists);
+    EXPECT_EQ(make_private_folders(top / "file"), std::errc::file_exists);
+    std::filesystem::remove_all(top);
 }
 
 } // namespace
