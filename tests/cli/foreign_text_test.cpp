@@ -55,8 +55,9 @@ protected:
         EXPECT_EQ(orders_in(output.err), "") << output.err;
         EXPECT_THAT(output.out + output.err, HasSubstr(part));
         // Only within the quotes of a CSV field a line may end.
-        if (arguments.back() != "csv")
+        if (arguments.back() != "csv") {
             EXPECT_EQ((output.out + output.err).find("\nfourfold: forged"), std::string::npos) << "a line of its own";
+        }
         return output;
     }
     [[nodiscard]] std::string text_of(const std::string& name) const

@@ -38,8 +38,9 @@ void expect_contract(const Json& answer)
         EXPECT_NEAR(stage["total"].get<double>(), sum, 1e-9);
         largest = std::max(largest, sum);
     }
-    if (plan["stack"] != "nanotron")
+    if (plan["stack"] != "nanotron") {
         EXPECT_NEAR(answer["memory_gib"].get<double>(), largest, 1e-9);
+    }
     if (answer["interval"].is_null()) { // a regime that nobody measured
         EXPECT_EQ(answer["evidence"], "extrapolated");
         return;

@@ -12,7 +12,7 @@ namespace {
 // Version 14, whose form the sources have: Debian 12's, or the wheel that packaging/test.sh fetched.
 std::string clang_format()
 {
-    for (const std::string program : {std::string("clang-format-14"), std::string("clang-format"),
+    for (const std::string& program : {std::string("clang-format-14"), std::string("clang-format"),
              shell_word(FOURFOLD_BIN_DIR "/../tests/wheels/clang_format/data/bin/clang-format")}) {
         if (shell(program + " --version").output.find("version 14.") != std::string::npos)
             return program;
