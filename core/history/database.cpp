@@ -182,6 +182,8 @@ Expected<void> check_identity(SQLite::Database& database, const fs::path& file, 
     if (!empty && application != kApplicationId)
         return Problem{ProblemCode::unsupported, "this is an SQLite file of another program",
             "name another file or move it away", file.string()};
+    if (schema < 0 || (schema == 0 && !empty))
+        return damaged(file, "its schema is " + std::to_string(schema));
     if (mode == StoreMode::read_only && schema < current_schema())
         return Problem{ProblemCode::unsupported,
             "the history has schema " + std::to_string(schema) + ", this program reads schema "

@@ -318,6 +318,23 @@ TEST(Open, TakesFoldersWithOddNames)
     EXPECT_TRUE(fs::exists(file));
 }
 
+// One flipped bit of the header.
+TEST(Schema, ANumberThatNoneHasIsDamage)
+{
+    const TemporaryFolder folder;
+    must(HistoryStore::open(folder / "history.db"));
+    SQLite::Database raw(folder / "history.db", SQLite::OPEN_READWRITE);
+    for (const char* schema : {"-2147483644", "-7", "-1", "0"}) {
+        raw.exec(std::string("PRAGMA user_version = ") + schema);
+        for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write}) {
+            const auto store = HistoryStore::open(folder / "history.db", mode);
+            ASSERT_FALSE(store) << schema;
+            EXPECT_NE(store.error().line().find("its schema is " + std::string(schema)), std::string::npos)
+                << store.error().line();
+        }
+    }
+}
+
 // To open a pipe is to wait for who writes into it.
 TEST(Schema, WhatIsNoFileIsNotOpened)
 {

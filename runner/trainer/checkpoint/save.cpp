@@ -190,7 +190,11 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
     }
     FOURFOLD_CHECK(together(emptied, nothing));
 
-    fs::create_directories(partial, error); // where it fails, creating a file in it says why
+    Expected<void> made;
+    fs::create_directories(partial, error);
+    if (error)
+        made = Problem{ProblemCode::io, "cannot make the folder: " + error.message(), "", partial.string()};
+    FOURFOLD_CHECK(together(made, nothing));
     StageFiles files(plan, mesh, weights);
     const int pp = plan.layout.pp;
     files.write(partial / stage_file("model", mesh.at.pp, pp), {{"", &weights.masters()}});
