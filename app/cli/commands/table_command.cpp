@@ -78,7 +78,7 @@ void add_table(Cli& cli)
     command->add_option("VIEW", options->view, joined(kViews, ", "))->required()->check(CLI::IsMember(kViews));
     command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0, 1'000'000));
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return run_table(*options); }; });
 }

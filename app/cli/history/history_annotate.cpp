@@ -24,7 +24,8 @@ Expected<Writable> open_for(const std::vector<std::string>& ids)
     std::vector<std::string> whole;
     for (const std::string& id : ids) {
         FOURFOLD_TRY(std::string run, store.full_id(id));
-        whole.push_back(std::move(run));
+        if (std::find(whole.begin(), whole.end(), run) == whole.end()) // "last" and its id may both be named
+            whole.push_back(std::move(run));
     }
     return Writable{std::move(store), std::move(whole)};
 }
@@ -47,7 +48,7 @@ Expected<std::string> mark(const std::vector<std::string>& ids, bool deleted)
     FOURFOLD_TRY(Writable history, open_for(ids));
     FOURFOLD_CHECK(history.store.set_deleted(history.ids, deleted));
     return deleted ? counted_runs(history.ids.size()) + " deleted; `fourfold history restore "
-            + joined(history.ids, " ") + "` brings back, `fourfold history purge` removes for good\n"
+            + joined(history.ids, " ") + "` restores, `fourfold history purge` removes for good\n"
                    : counted_runs(history.ids.size()) + " restored\n";
 }
 

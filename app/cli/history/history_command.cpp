@@ -122,8 +122,8 @@ void add_history(Cli& cli)
                 return o.deleted ? list_deleted(format)
                                  : list_runs(format, o.all ? std::numeric_limits<int>::max() : o.limit, o.filter);
             });
-        auto* limit
-            = list->add_option("--limit", options->limit, "at most so many runs (50)")->check(CLI::PositiveNumber);
+        auto* limit = list->add_option("--limit", options->limit, "at most so many runs (50)")
+                          ->check(CLI::Range(1, 1'000'000'000));
         list->add_flag("--all", options->all, "every run")->excludes(limit);
         auto* deleted = list->add_flag("--deleted", options->deleted, "the runs that `delete` hid")->excludes(limit);
         list->add_option("--filter", options->filter,
