@@ -132,8 +132,9 @@ public:
     Expected<void> set_most_off(const std::string& run, const std::optional<MostOff>& term);
     // Hides runs from list() and from "last", or brings them back: all or none. `runs`: whole ids.
     Expected<void> set_deleted(const std::vector<std::string>& runs, bool deleted);
-    // Removes deleted runs for good, with their steps and events; `runs` empty: all deleted ones. Returns their ids,
-    // for their folders; not those that no program of ours wrote and that could lead out of the folder of runs.
+    // Removes deleted runs that do not go on (nothing could reach those by their ids any more) for good, with their
+    // steps and events; `runs` empty: all deleted ones. Returns their ids, for their folders; not those that no program
+    // of ours wrote and that could lead out of the folder of runs.
     Expected<std::vector<std::string>> purge(const std::vector<std::string>& runs = {});
 
 private:

@@ -132,7 +132,9 @@ Expected<std::vector<std::string>> HistoryStore::purge(const std::vector<std::st
     return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         std::vector<std::string> gone;
-        SQLite::Statement deleted(impl_->database, "SELECT id FROM runs WHERE deleted IS NOT NULL ORDER BY id");
+        SQLite::Statement deleted(impl_->database,
+            "SELECT id FROM runs WHERE deleted IS NOT NULL AND state NOT IN ('launching', 'running', 'stopping') ORDER "
+            "BY id");
         while (deleted.executeStep()) {
             const std::string id = deleted.getColumn(0).getString();
             if (runs.empty() || std::find(runs.begin(), runs.end(), id) != runs.end())

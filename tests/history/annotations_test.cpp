@@ -153,6 +153,18 @@ TEST(Annotations, PurgeRemovesWhatNobodyElseNeeds)
     must(store.create_run(sample_run("B"))); // its id is free again
 }
 
+TEST(Annotations, PurgeLeavesWhatGoesOn)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    must(store.set_state("B", "running"));
+    must(store.set_deleted({"B", "C"}, true));
+    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), ElementsAre("B"));
+    must(store.set_state("B", "ok"));
+    EXPECT_THAT(must(store.purge()), ElementsAre("B"));
+}
+
 // By the ids that it returns folders are removed: none may lead elsewhere, whatever somebody wrote into the file.
 TEST(Annotations, PurgeNamesNoFolderOutsideOfTheRuns)
 {

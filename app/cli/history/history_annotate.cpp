@@ -117,7 +117,9 @@ int purge_runs()
             if (error)
                 warn("the folder of run " + id + " stays: " + error.message());
         }
-        return counted_runs(gone.size()) + " removed for good\n";
+        FOURFOLD_TRY(const auto left, history.store.list(std::numeric_limits<int>::max(), Runs::deleted));
+        return counted_runs(gone.size()) + " removed for good\n"
+            + (left.empty() ? "" : counted_runs(left.size()) + " not: still going on (`fourfold stop` ends a run)\n");
     }());
 }
 
