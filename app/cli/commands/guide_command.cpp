@@ -111,8 +111,7 @@ Expected<const Chapter*> chapter_called(const std::vector<Chapter>& chapters, co
     return Problem{ProblemCode::bad_input, "is not a chapter of the guide", hint, in_quotes(asked)};
 }
 
-// --- Markdown as text
-// -------------------------------------------------------------------------------------------------
+// Markdown as text.
 
 std::string without_marks(const std::string& text)
 {
@@ -236,8 +235,7 @@ std::string terminal_text(const std::string& markdown, std::size_t width)
     return out;
 }
 
-// --- where it goes
-// ----------------------------------------------------------------------------------------------------
+// Where it goes.
 
 bool in_path(const std::string& program)
 {
