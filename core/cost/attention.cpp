@@ -33,7 +33,8 @@ Price price_fused(const Attention& attention, Phase phase, const CostContext& co
         * (128 + half) / 128;
     const double direction = backward ? c[Constant::attention_backward_efficiency] : 1;
     const double loss = 1 + c[Constant::attention_context_loss] * (attention.blocks - 1) / attention.blocks;
-    const double rate = context.peak_flops * c[Constant::attention_efficiency] * direction * size;
+    const double share = std::min(1.0, c[Constant::attention_efficiency] * direction * size);
+    const double rate = context.peak_flops * share;
     Price price;
     price.seconds = std::max(flops(attention, phase) * loss / rate, c[Constant::kernel_floor_s]);
     if (!context.with_formulas)

@@ -74,13 +74,18 @@ double collective_bandwidth(const GroupSpan& span, const CostContext& context)
     return span.per_node > 1 ? std::min(inside, outside) : outside;
 }
 
+GroupSpan span_of(const Collective& collective, const CostContext& context)
+{
+    const GroupSpan& span = context.span(collective.group);
+    if (!collective.ends_only)
+        return span;
+    return {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2),
+        std::min(span.racks, 2), {}};
+}
+
 Price price_collective(const Collective& collective, const CostContext& context)
 {
-    GroupSpan span = context.span(collective.group);
-    // Two ranks of a longer group (first and last stage share the tied embedding): as far apart as the group reaches.
-    if (collective.ends_only)
-        span = {std::min(span.size, 2), std::min(span.nodes, 2), span.crosses_nodes() ? 1 : std::min(span.per_node, 2),
-            std::min(span.racks, 2), {}};
+    const GroupSpan span = span_of(collective, context);
     Price price;
     if (span.size <= 1)
         return price;

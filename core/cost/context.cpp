@@ -64,6 +64,8 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
         const double newer = std::log(multiprocessor_ratio / kAmpereRatio) / std::log(1 / kAmpereRatio);
         clock_share = 1 - (1 - constants[Constant::sustained_clock]) * std::clamp(newer, 0.0, 1.0);
     }
+    whole_recompute = plan.training.recompute == Recompute::full;
+    const double full_rate = peak_flops;
     peak_flops *= std::pow(gpu.power_share(), constants[Constant::power_exponent]);
     attention = plan.training.attention;
     launch_blocking = runtime_switches(plan.run.environment).launch_blocking;
@@ -72,6 +74,8 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     const double share = core_share(plan, constants[Constant::thread_scaling], std::thread::hardware_concurrency());
     peak_flops /= share;
     memory_bytes_s /= share;
+    limit_flops = full_rate / share;
+    limit_bytes_s = memory_bytes_s;
     if (share > 1) { // shared cores also move the data and run the host's code
         cluster.intra_node.bandwidth_gb_s /= share;
         cluster.intra_node.latency_us *= share;

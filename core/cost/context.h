@@ -25,6 +25,8 @@ struct CostContext {
     double peak_flops = 0;
     double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
     double memory_bytes_s = 0;
+    double limit_flops = 0, limit_bytes_s = 0; // the data sheet's, for core/cost/roofline.h
+    bool whole_recompute = false; // recomputation repeats whole layers
     double operand_bytes = 2; // of one element of a product's operands
     // Against an H100 SXM (data sheet): matrix FLOP/s of one multiprocessor, and FLOP per byte of memory traffic. 1
     // without multiprocessors.

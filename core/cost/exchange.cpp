@@ -18,22 +18,6 @@ double missed(double all, double there, double draws)
     return probability;
 }
 
-// Copies of a token that leave its node when each node with one of its experts gets one and passes it on over the links
-// inside (DeepEP; DeepSeek-V3, arXiv:2412.19437, section 3.2.2), for balanced routing.
-double copies_out(const TokenRouting& routing, const GroupSpan& span)
-{
-    const double active = routing.active, count = routing.experts, nodes = span.nodes;
-    const double groups = routing.groups, used = routing.active_groups > 0 ? routing.active_groups : groups;
-    double met = 0; // nodes that hold one of the token's experts
-    if (used >= groups || nodes >= groups) {
-        met = nodes * used / groups * (1 - missed(count * used / groups, count / nodes, active));
-    } else { // several groups on a node
-        const double groups_met = used * (1 - missed(count * used / groups, count / groups, active));
-        met = nodes * (1 - missed(groups, groups / nodes, groups_met));
-    }
-    return met * (nodes - 1) / nodes;
-}
-
 double inside_seconds(double bytes, const GroupSpan& span, const CostContext& context)
 {
     if (span.per_node <= 1)
@@ -45,6 +29,20 @@ double inside_seconds(double bytes, const GroupSpan& span, const CostContext& co
 
 } // namespace
 
+double copies_out(const TokenRouting& routing, double places)
+{
+    const double active = routing.active, count = routing.experts;
+    const double groups = routing.groups, used = routing.active_groups > 0 ? routing.active_groups : groups;
+    double met = 0; // places that hold one of the token's experts
+    if (used >= groups || places >= groups) {
+        met = places * used / groups * (1 - missed(count * used / groups, count / places, active));
+    } else { // several groups in a place
+        const double groups_met = used * (1 - missed(count * used / groups, count / groups, active));
+        met = places * (1 - missed(groups, groups / places, groups_met));
+    }
+    return met * (places - 1) / places;
+}
+
 Price price_exchange(const Collective& exchange, const GroupSpan& span, double alpha, const CostContext& context)
 {
     // What stays in the node uses the links inside, what leaves it the rank's own share of the adapters, both at once.
@@ -53,7 +51,7 @@ Price price_exchange(const Collective& exchange, const GroupSpan& span, double a
     const bool once
         = exchange.routing.active > 1 && span.crosses_nodes() && context.constants[Constant::expert_send_once] >= 0.5;
     if (once) {
-        outside = exchange.bytes / exchange.routing.active * copies_out(exchange.routing, span);
+        outside = exchange.bytes / exchange.routing.active * copies_out(exchange.routing, span.nodes);
         inside = exchange.bytes; // every copy is handed out inside the node that holds its expert
     }
     Price price;

@@ -22,23 +22,32 @@ double torus_link_bytes_s(const CostContext& context)
     return context.cluster.intra_node.torus_link_gb_s() * 1e9 * context.constants[Constant::intra_node_efficiency];
 }
 
-double node_bytes_s(const GroupSpan& span, const CostContext& context)
+double full_node_bytes_s(const GroupSpan& span, const Cluster& cluster)
 {
-    const IntraNode& node = context.cluster.intra_node;
-    double bandwidth = node.bandwidth_gb_s;
+    const IntraNode& node = cluster.intra_node;
     if (node.topology == IntraTopology::torus && span.per_node > 1)
-        return gather_links(torus_place(span, context.cluster)) * torus_link_bytes_s(context);
+        return gather_links(torus_place(span, cluster)) * node.torus_link_gb_s() * 1e9;
+    double bandwidth = node.bandwidth_gb_s;
     if (node.topology == IntraTopology::pairs && node.pair_gb_s > 0)
         bandwidth = std::min(bandwidth, node.pair_gb_s * std::max(1, span.per_node - 1));
-    return bandwidth * 1e9 * context.constants[Constant::intra_node_efficiency];
+    return bandwidth * 1e9;
+}
+
+double full_network_bytes_s(const Cluster& cluster)
+{
+    return cluster.inter_node.bandwidth_gb_s * 1e9;
+}
+
+double node_bytes_s(const GroupSpan& span, const CostContext& context)
+{
+    return full_node_bytes_s(span, context.cluster) * context.constants[Constant::intra_node_efficiency];
 }
 
 double network_bytes_s(const GroupSpan& span, const CostContext& context)
 {
-    const InterNode& network = context.cluster.inter_node;
     const Constants& c = context.constants;
-    return network.bandwidth_gb_s * network.nic_share * 1e9 * c[Constant::inter_node_efficiency]
-        * std::pow(double(span.nodes), -c[Constant::inter_node_decay]);
+    return full_network_bytes_s(context.cluster) * context.cluster.inter_node.nic_share
+        * c[Constant::inter_node_efficiency] * std::pow(double(span.nodes), -c[Constant::inter_node_decay]);
 }
 
 int racks_of(const GroupSpan& span, const Cluster& cluster)

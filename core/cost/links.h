@@ -19,8 +19,20 @@ double network_bytes_s(const GroupSpan& span, const CostContext& context);
 // it. `streams`: 1, or for exchanges, in which every rank sends out for itself, the group's nodes in a rack.
 double rack_bytes_s(const GroupSpan& span, double streams, const CostContext& context);
 
+// The same at the full rate of the links, whatever the stack and the way to the adapters.
+double full_node_bytes_s(const GroupSpan& span, const Cluster& cluster);
+double full_network_bytes_s(const Cluster& cluster);
+
 // Racks that the group touches, and its nodes in one of them; 1 rack where none are described.
 int racks_of(const GroupSpan& span, const Cluster& cluster);
 double nodes_per_rack(const GroupSpan& span, const Cluster& cluster);
+
+// Copies of a token that leave its place (rank, node) when each of the group's places with one of its experts gets one
+// and passes it on inside (DeepEP; DeepSeek-V3, arXiv:2412.19437, section 3.2.2), for balanced routing.
+double copies_out(const TokenRouting& routing, double places);
+
+// The ranks that take part in a collective. Two ranks of a longer group (first and last stage share the tied
+// embedding) are as far apart as the group reaches.
+GroupSpan span_of(const Collective& collective, const CostContext& context);
 
 } // namespace fourfold

@@ -66,6 +66,10 @@ PassTime compose(const std::vector<Priced>& operations, const CostContext& conte
     double layers = 0; // device time of the layers, for launch floors
     double floor = 0;
     for (const auto& [operation, seconds] : operations) {
+        const Usage usage = usage_of(*operation, context);
+        pass.usage.add(usage);
+        if (operation->phase == Phase::weight_gradient)
+            pass.weight_usage.add(usage);
         if (operation->window != Window::none || operation->is<HostCost>())
             continue;
         add(pass, operation->part, seconds, 0);
@@ -219,7 +223,8 @@ std::vector<StepTerm> step_terms(const std::vector<Operation>& step_operations, 
     terms.reserve(step_operations.size());
     for (const Operation& operation : step_operations) {
         const double seconds = price(operation, context).seconds * operation.repeat;
-        terms.push_back({covered(operation, seconds, context), operation.window, step_work(operation), operation.part});
+        terms.push_back({covered(operation, seconds, context), operation.window, step_work(operation), operation.part,
+            usage_of(operation, context)});
     }
     return terms;
 }

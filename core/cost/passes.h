@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/cost/prices.h"
+#include "core/cost/roofline.h"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,7 @@ struct PassTime {
     // Of unstretched_s: fixed costs of the host, and products that give weight gradients.
     double fixed_s = 0, weight_products_s = 0;
     double free_window_s = 0; // of the layers: what more communication could hide behind
+    Usage usage, weight_usage; // at the full rates; of it, weight gradients
     [[nodiscard]] double seconds() const;
 };
 
@@ -66,6 +68,7 @@ struct StepTerm {
     Window window = Window::none;
     StepWork kind = StepWork::other;
     Part part = Part::other;
+    Usage usage = {};
 };
 std::vector<StepTerm> step_terms(const std::vector<Operation>& step_operations, const CostContext& context);
 

@@ -163,13 +163,18 @@ double memory_half_width(const ResolvedPlan& plan, Evidence evidence)
     return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
 }
 
+bool is_plausible(const Prediction& prediction)
+{
+    return !prediction.at_least && prediction.mfu_causal.value_or(0) <= kMostUtilisation;
+}
+
 void add_confidence(Prediction& prediction)
 {
     const ResolvedPlan& plan = prediction.plan;
     const double share = prediction.memory_device_gib && prediction.memory_capacity_gib > 0
         ? *prediction.memory_device_gib / prediction.memory_capacity_gib
         : 0;
-    prediction.evidence = evidence_for(plan, share);
+    prediction.evidence = is_plausible(prediction) ? evidence_for(plan, share) : Evidence::extrapolated;
     for (std::string& text : regime_warnings(plan, share))
         prediction.warnings.push_back(std::move(text));
     const auto regimes = regimes_of(plan, share);
@@ -181,6 +186,10 @@ void add_confidence(Prediction& prediction)
     Interval interval;
     interval.step_time_s = around(*prediction.step_time_s, time);
     interval.tps_per_gpu = around(*prediction.tps_per_gpu, time);
+    if (const double least = prediction.least.step_s; interval.step_time_s.low < least) {
+        interval.tps_per_gpu.high = *prediction.tps_per_gpu * *prediction.step_time_s / least;
+        interval.step_time_s.low = least;
+    }
     interval.memory_gib = around(*prediction.memory_gib, memory_half_width(plan, prediction.evidence));
     prediction.interval = interval;
 }

@@ -29,6 +29,11 @@ inline constexpr double kHalfOf90 = 1.6449;
 double time_half_width(const ResolvedPlan& plan, Evidence evidence);
 double memory_half_width(const ResolvedPlan& plan, Evidence evidence);
 
+// Share of the dense peak, attention counted half, above which no published run lies.
+inline constexpr double kMostUtilisation = 0.75;
+// Neither the roofline itself nor above kMostUtilisation: such an answer is never more than extrapolated.
+bool is_plausible(const Prediction& prediction);
+
 // Fills evidence, interval and the warnings about regimes of a prediction whose other figures stand. In some regimes
 // nobody knows how wrong the model is where they were never measured: there the interval stays empty.
 void add_confidence(Prediction& prediction);

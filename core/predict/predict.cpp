@@ -115,6 +115,12 @@ void add_time(Prediction& prediction, const std::vector<StageProgram>& program, 
     prediction.time_by_part = step.exposed;
     prediction.time_hidden = step.hidden;
     prediction.bubble_fraction = step.bubble_fraction;
+    prediction.least = step.least;
+    prediction.at_least = step.at_least;
+    if (step.at_least)
+        prediction.warnings.push_back("the constants of stack " + plan.stack.id
+            + " give less time than the hardware needs: the answer is the bound that "
+            + std::string(words(step.least.limit)) + " set, which no run reaches");
     prediction.timeline = std::move(step.timeline);
     prediction.operations = explained(program[static_cast<std::size_t>(step.reference_stage)], context);
     add_throughput(prediction, step.exposed.total());

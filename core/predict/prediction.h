@@ -2,6 +2,7 @@
 // The answer to "does this plan fit, and how fast is it?", with its parts and its derivation.
 #pragma once
 
+#include "core/cost/roofline.h"
 #include "core/plan/plan.h"
 #include "core/program/operation.h"
 #include "core/schedule/timeline.h"
@@ -63,6 +64,8 @@ struct Prediction {
     std::vector<StageMemory> memory_by_stage;
     PartTimes time_by_part, time_hidden;
     double bubble_fraction = 0; // of the pipelined part of the step
+    Roofline least; // step time that no software can beat
+    bool at_least = false; // and that is the answer: what the constants give would be faster
     Timeline timeline;
     std::vector<PricedOperation> operations;
     ResolvedPlan plan;

@@ -3,6 +3,8 @@
 #include "core/predict/bounds.h"
 #include "core/predict/prediction.h"
 
+#include <algorithm>
+
 namespace fourfold {
 namespace {
 
@@ -115,6 +117,22 @@ Expected<void> read_lists(const Json& json, const std::string& where, Prediction
     return {};
 }
 
+Expected<void> read_roofline(const Json& json, const std::string& where, Prediction& prediction)
+{
+    const auto found = json.find("roofline"); // older predictions have none
+    if (found == json.end() || !found->is_object())
+        return {};
+    FOURFOLD_TRY(prediction.least.step_s, number_or_zero(*found, "step_time_s", where));
+    FOURFOLD_TRY(const std::string limit, text_or_empty(*found, "limit", where));
+    const auto named = std::find(kLimitNames.begin(), kLimitNames.end(), limit);
+    if (named == kLimitNames.end())
+        return Problem{ProblemCode::bad_input,
+            "roofline.limit is '" + limit + "', expected one of compute, memory, node_links, network", "", where};
+    prediction.least.limit = static_cast<Limit>(named - kLimitNames.begin());
+    prediction.at_least = found->value("reached", Json()) == true;
+    return {};
+}
+
 Expected<void> read_times(const Json& json, const std::string& where, Prediction& prediction)
 {
     const auto read = [&](const char* key, PartTimes& times) -> Expected<void> {
@@ -176,6 +194,7 @@ Json to_json(const Prediction& prediction)
     json["time_by_part"] = nullptr;
     json["time_hidden"] = nullptr;
     json["bubble_fraction"] = nullptr;
+    json["roofline"] = nullptr;
     if (prediction.step_time_s) {
         json["time_by_part"] = Json::object();
         for (int part = 0; part < kParts; ++part)
@@ -185,6 +204,9 @@ Json to_json(const Prediction& prediction)
         for (Part part : kHiddenParts)
             json["time_hidden"][std::string(name(part))] = number_or_null(prediction.time_hidden[part]);
         json["bubble_fraction"] = number_or_null(prediction.bubble_fraction);
+        const Roofline& least = prediction.least;
+        json["roofline"] = {{"step_time_s", number_or_null(least.step_s)},
+            {"limit", kLimitNames[static_cast<std::size_t>(least.limit)]}, {"reached", prediction.at_least}};
     }
     json["bounds"] = to_json(bounds_of(prediction.plan));
     json["plan"] = to_json(prediction.plan, PresetStyle::ids);
@@ -232,6 +254,7 @@ Expected<Prediction> prediction_from_json(const Json& json, const std::string& w
     }
     FOURFOLD_CHECK(read_lists(json, where, prediction));
     FOURFOLD_CHECK(read_times(json, where, prediction));
+    FOURFOLD_CHECK(read_roofline(json, where, prediction));
     FOURFOLD_TRY(prediction.plan, read_plan_of(json, where));
     return prediction;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/cost/passes.h"
+#include "core/cost/roofline.h"
 #include "core/plan/plan_schedule.h"
 #include "core/predict/prediction.h"
 
@@ -15,6 +16,8 @@ struct StepTime {
     double bubble_fraction = 0; // idle share of the reference stage while the pipeline runs
     int reference_stage = 0; // the busiest
     Timeline timeline;
+    Roofline least; // of the plan; `exposed` adds up to no less
+    bool at_least = false; // what the constants give would be faster
 };
 
 // How many micro-batches of the plan are simulated one by one: all, or as many as bound the work; step_time extends the

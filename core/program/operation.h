@@ -89,6 +89,7 @@ struct PointToPoint { // to a neighbour in a pipeline or ring
 
 struct OptimizerUpdate {
     double bytes = 0; // traffic of gradients, states and weights
+    double least_bytes = 0; // gradients read, two states read and written
     bool operator==(const OptimizerUpdate&) const = default;
 };
 

@@ -280,7 +280,8 @@ void add_step_operations(
         .note
         = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
         .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
-                + local * constants[Constant::optimizer_local_bytes]}});
+                + local * constants[Constant::optimizer_local_bytes],
+            .least_bytes = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes)}});
     if (offloaded)
         add_optimizer_offload(list, rank, own);
     if (layout.gpus() > 1)

@@ -250,13 +250,20 @@ void LayoutEvaluator::fill_times()
     }
     times_.clear();
     loads_.clear();
+    usage_.clear();
+    const bool defers = traits_of(plan_.training.schedule).splits_backward;
     for (std::size_t run = 0; run < stages_->runs().size(); ++run) {
         StageLoad stage;
+        StageUsage& usage = usage_.emplace_back();
+        usage.stages = stages_->runs()[run].stages;
         for (const int kind : stages_->chunks_of(run)) {
+            add_chunk(usage, forwards_[at(kind)].usage, backwards_[at(kind)].usage, backwards_[at(kind)].weight_usage,
+                defers);
             stage.forward_s += forwards_[at(kind)].seconds;
             stage.backward_s += backwards_[at(kind)].seconds;
         }
-        stage.add(stages_->step(run), slowdown, [](const StepTerm&, double, double) {});
+        stage.add(
+            stages_->step(run), slowdown, [&](const StepTerm& term, double, double) { usage.step.add(term.usage); });
         times_.push_back({stages_->runs()[run].stages, stage.forward_s, stage.backward_s});
         loads_.push_back(stage);
     }
@@ -333,7 +340,7 @@ double LayoutEvaluator::exact_step_time(PipelineEndsOf ends)
     const std::span<const double> with = (this->*ends)(hop, beyond > 0 && hop > 0 ? &without : nullptr);
     if (beyond > 0)
         extension = steady_extension(beyond, busiest_period(), std::ranges::max(with), without);
-    return step_end(with, loads_, extension).end();
+    return std::max(step_end(with, loads_, extension).end(), roofline(usage_, plan_.training.micro_batches).step_s);
 }
 
 const Evaluation& LayoutEvaluator::evaluate(bool exactly)

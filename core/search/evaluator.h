@@ -111,6 +111,7 @@ private:
     std::vector<double> weight_products_;
     std::vector<StageRun> times_; // of the runs, both passes of all chunks
     std::vector<StageLoad> loads_; // of a stage of the runs
+    std::vector<StageUsage> usage_; // of the runs
 
     // Kept for their memory.
     std::vector<ChunkBytes> rank_bytes_;

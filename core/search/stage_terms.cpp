@@ -19,7 +19,8 @@ double bytes_of(const std::vector<Allocation>& allocations, Lifetime lifetime)
 
 PassTerms terms_of(const PassTime& pass)
 {
-    return {pass.unstretched_s, pass.free_window_s, pass.fixed_s, pass.weight_products_s};
+    return {
+        pass.unstretched_s, pass.free_window_s, pass.fixed_s, pass.weight_products_s, pass.usage, pass.weight_usage};
 }
 
 void add(PassTerms& sum, const PassTerms& part, double times)
@@ -28,6 +29,8 @@ void add(PassTerms& sum, const PassTerms& part, double times)
     sum.window += part.window * times;
     sum.fixed += part.fixed * times;
     sum.weights += part.weights * times;
+    sum.usage.add(part.usage, times);
+    sum.weight_usage.add(part.weight_usage, times);
 }
 
 PassAdditions& of_phase(ChunkAdditions& additions, Phase phase)
@@ -42,7 +45,10 @@ ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, doub
     double unstretched = pass.seconds + additions.fixed, window = pass.window;
     for (const CoveredWork& work : additions.sharding)
         unstretched += work.exposed(work.hide(window), overlap_slowdown);
-    return {unstretched * (1 + additions.share + pressure), unstretched, pass.fixed + additions.fixed};
+    ComposedPass composed{unstretched * (1 + additions.share + pressure), unstretched, pass.fixed + additions.fixed,
+        pass.usage, pass.weight_usage};
+    composed.usage.add(additions.usage);
+    return composed;
 }
 
 StageTermTable::StageTermTable(const ResolvedPlan& base)
@@ -198,8 +204,11 @@ ChunkAdditions StageTermTable::additions(const ResolvedPlan& plan, const StagePa
     add_micro_batch_sharding(operations_, plan, rank_, chunk);
     for (const Operation& operation : operations_) {
         const double seconds = seconds_in_pass(operation, context_);
-        if (seconds > 0)
-            of_phase(additions, operation.phase).sharding.push_back(covered(operation, seconds, context_));
+        if (seconds <= 0)
+            continue;
+        PassAdditions& pass = of_phase(additions, operation.phase);
+        pass.sharding.push_back(covered(operation, seconds, context_));
+        pass.usage.add(usage_of(operation, context_));
     }
     return additions;
 }

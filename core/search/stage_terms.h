@@ -24,6 +24,7 @@ struct PassTerms {
     double seconds = 0;
     double window = 0; // of the layers: what communication could hide behind
     double fixed = 0, weights = 0; // of `seconds`: fixed costs of the host, weight gradients (core/cost/passes.h)
+    Usage usage = {}, weight_usage = {};
 };
 
 struct ChunkPasses {
@@ -43,6 +44,7 @@ struct PassAdditions {
     std::vector<CoveredWork> sharding; // gathers and reductions of sharded states, in order
     double fixed = 0; // seconds
     double share = 0; // of the pass
+    Usage usage = {}; // of the sharding
 };
 struct ChunkAdditions {
     PassAdditions forward, backward;
@@ -52,6 +54,7 @@ struct ChunkAdditions {
 struct ComposedPass {
     double seconds = 0;
     double unstretched = 0, fixed = 0; // of it, see PassTime
+    Usage usage = {}, weight_usage = {};
 };
 ComposedPass compose(const PassTerms& pass, const PassAdditions& additions, double overlap_slowdown, double pressure);
 

@@ -5,6 +5,7 @@
 
 #include "core/stack/stack.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -237,6 +238,11 @@ constexpr const ConstantInfo& info(Constant id)
 {
     return kConstantTable[static_cast<std::size_t>(id)];
 }
+// Efficiencies, shares of a rate of the data sheet, are at most 1, whatever a preset says.
+constexpr bool is_efficiency(const ConstantInfo& constant)
+{
+    return constant.unit.starts_with("share of ");
+}
 
 namespace detail {
 constexpr bool constant_table_in_order()
@@ -259,12 +265,16 @@ public:
     }
     Constants(const Stack& stack, const std::string& gpu_id)
     {
-        for (const ConstantInfo& constant : kConstantTable)
-            values_[static_cast<std::size_t>(constant.id)]
-                = stack.constant(std::string(constant.name), gpu_id, constant.prior);
+        for (const ConstantInfo& constant : kConstantTable) {
+            const double value = stack.constant(std::string(constant.name), gpu_id, constant.prior);
+            set(constant.id, value);
+        }
     }
     double operator[](Constant id) const { return values_[static_cast<std::size_t>(id)]; }
-    void set(Constant id, double value) { values_[static_cast<std::size_t>(id)] = value; }
+    void set(Constant id, double value)
+    {
+        values_[static_cast<std::size_t>(id)] = is_efficiency(info(id)) ? std::min(value, 1.0) : value;
+    }
 
 private:
     std::array<double, kConstants> values_{};
