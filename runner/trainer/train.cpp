@@ -8,6 +8,7 @@
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/metrics/throughput.h"
 #include "runner/trainer/pipeline_parallel/collect_spans.h"
+#include "runner/trainer/pipeline_parallel/message_plan.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
@@ -248,10 +249,13 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
     FOURFOLD_TRY(const Device device, choose_device(job, hosts));
 
-    connections.mesh = std::make_unique<
-        Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
-        return make_c10d_transport(rendezvous->store(), {device.backend, name, rank, size, job.address, job.timeout_s});
-    }));
+    FOURFOLD_TRY(const auto schedule,
+        make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, plan.training.micro_batches));
+    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads,
+        pipeline_links(schedule), [&](const std::string& name, int rank, int size) {
+            return make_c10d_transport(
+                rendezvous->store(), {device.backend, name, rank, size, job.address, job.timeout_s});
+        }));
     const Mesh& mesh = *connections.mesh;
     mesh.recorder->share(identity().page);
     identity().recorder = mesh.recorder;

@@ -5,8 +5,15 @@
 // collective leaves out the other ranks' data, on this group alone, e.g. "tp.all_reduce"; a comparison with one rank
 // must notice. --gpu (parity-worker-cuda): tensors on the first GPU, which all ranks share, and messages over Gloo.
 // cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
+//   [--nccl-rules N] [--one-queue] [--wiring stages | pairs] [--timeout S]
+// --nccl-rules: messages and collectives go by NCCL's rules, with N operations at once (comm/nccl_rules.h).
+// --one-queue: as with CUDA_DEVICE_MAX_CONNECTIONS=1. --wiring: pipeline messages do not have a communicator for each
+// link, but one for activations and one for gradients of all stages, or one for each two stages: what NCCL would not
+// forgive.
 #include "runner/trainer/comm/c10d_transport.h"
+#include "runner/trainer/comm/nccl_rules.h"
 #include "runner/trainer/device/device.h"
+#include "runner/trainer/pipeline_parallel/message_plan.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
@@ -16,6 +23,8 @@
 #include <climits>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <set>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -156,35 +165,67 @@ void train_and_dump(
         throw std::runtime_error(written.error().line());
 }
 
+// Links that share a communicator: `wiring` "stages", those of one kind; "pairs", all between the same two stages.
+void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& connect)
+{
+    const bool pairs = wiring == "pairs";
+    std::map<std::string, Communicator> made;
+    for (auto& [link, communicator] : mesh.links) {
+        std::vector<int> ranks = pairs ? communicator.ranks() : mesh.stages;
+        std::ranges::sort(ranks);
+        std::string name = pairs ? "pairs" : link.activations ? "stages" : "stages_back";
+        for (const int rank : ranks)
+            name += "/" + std::to_string(rank);
+        if (!made.contains(name)) {
+            const int global = mesh.stages.at(std::size_t(mesh.at.pp));
+            const int own = int(std::ranges::find(ranks, global) - ranks.begin());
+            made.emplace(name, Communicator(name, ranks, own, connect(name, own, int(ranks.size())), mesh.recorder));
+        }
+        communicator = made.at(name);
+    }
+}
+
 void work(int argc, char** argv)
 {
-    std::string plan_file, folder, corrupt;
-    bool fp64 = false, both = false, gpu = false;
+    std::set<std::string> flags;
+    std::map<std::string, std::string> options;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "--fp64" || argument == "--both")
-            (argument == "--both" ? both : fp64) = true;
-        else if (argument == "--gpu")
-            gpu = true;
+        if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue")
+            flags.insert(argument);
         else if (i + 1 < argc)
-            (argument == "--plan" ? plan_file : argument == "--run-dir" ? folder : corrupt) = argv[++i];
+            options[argument] = argv[++i];
     }
+    const std::string plan_file = options["--plan"], folder = options["--run-dir"], corrupt = options["--corrupt"];
+    const bool both = flags.contains("--both"), fp64 = flags.contains("--fp64"), gpu = flags.contains("--gpu");
     at::set_num_threads(1);
     if (gpu)
         select_gpu(0);
-    const Job job = value(job_from_environment(plan_file, folder));
+    Job job = value(job_from_environment(plan_file, folder));
+    if (options.contains("--timeout"))
+        job.timeout_s = std::stod(options["--timeout"]);
     const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
     const auto rendezvous = value(Rendezvous::join(job));
     if (const auto met = rendezvous->meet(); !met)
         throw std::runtime_error(met.error().line());
-    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, [&](const std::string& name, int rank, int size) {
+    std::shared_ptr<RuledDevice> device;
+    if (options.contains("--nccl-rules"))
+        device = std::make_shared<RuledDevice>(RuledDevice::Limits{std::stoi(options["--nccl-rules"]),
+            flags.contains("--one-queue"), std::chrono::milliseconds(int64_t(job.timeout_s * 1000))});
+    const TransportFactory connect = [&](const std::string& name, int rank, int size) {
         auto transport
             = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
         const auto dot = corrupt.find('.');
         if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
-            return std::shared_ptr<Transport>(std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1)));
-        return transport;
-    });
+            transport = std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1));
+        return device ? under_nccl_rules(transport, name, device) : transport;
+    };
+    const Training& training = plan.training;
+    const auto schedule
+        = value(make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
+    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, pipeline_links(schedule), connect);
+    if (const std::string wiring = options["--wiring"]; !wiring.empty())
+        share_links(mesh, wiring, connect);
     if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself
         mesh.at.cp = mesh[GroupKind::cp].size() - 1 - mesh.at.cp;
     const std::string base = folder + "/dump" + std::to_string(job.rank);

@@ -25,22 +25,27 @@ std::string Mesh::words() const
     return text;
 }
 
-Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFactory& make_transport)
+Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<PipelineLink>& links,
+    const TransportFactory& make_transport)
 {
     Mesh mesh;
     mesh.layout = layout;
     mesh.at = layout.coordinates(rank);
     mesh.recorder = std::make_shared<FlightRecorder>();
 
-    const auto make = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire) {
+    // `wire`: unique among the groups of this kind.
+    const auto make_named = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire) {
         const auto own = std::ranges::find(ranks, rank);
         const int place = static_cast<int>(own - ranks.begin());
         const int size = static_cast<int>(ranks.size());
         if (size == 1)
             return Communicator(kind, std::move(ranks), place, nullptr, mesh.recorder);
-        // The lowest member makes the name unique among the groups of this kind.
-        auto transport = make_transport(wire + "/" + std::to_string(ranks.front()), place, size);
+        auto transport = make_transport(kind + "/" + wire, place, size);
         return Communicator(kind, std::move(ranks), place, std::move(transport), mesh.recorder);
+    };
+    const auto make = [&](const std::string& kind, std::vector<int> ranks) {
+        const std::string lowest = std::to_string(ranks.front());
+        return make_named(kind, std::move(ranks), lowest);
     };
 
     const DeviceMesh ranks(layout, kv_heads);
@@ -49,20 +54,21 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFact
         const auto found = mesh.groups.find(twin);
         const bool same = found != mesh.groups.end() && found->second.ranks() == members;
         const std::string kind(name(group));
-        mesh.groups.emplace(group, same ? Communicator(found->second) : make(kind, std::move(members), kind));
+        mesh.groups.emplace(group, same ? Communicator(found->second) : make(kind, std::move(members)));
     }
 
-    const auto stages = ranks.group(rank, GroupKind::pp);
-    const bool both_ways = layout.pp == 2 && layout.virtual_stages > 1;
-    mesh.activations.usual = make("pp", stages, "pp");
-    mesh.activation_gradients.usual = make("pp_back", stages, "pp_back");
-    mesh.activations.wrapped = both_ways ? make("pp", stages, "pp_wrap") : mesh.activations.usual;
-    mesh.activation_gradients.wrapped
-        = both_ways ? make("pp_back", stages, "pp_back_wrap") : mesh.activation_gradients.usual;
-    const bool at_an_end = rank == stages.front() || rank == stages.back();
+    mesh.stages = ranks.group(rank, GroupKind::pp);
+    for (const PipelineLink& link : links) {
+        const int from = mesh.stages.at(std::size_t(link.from)), to = mesh.stages.at(std::size_t(link.to));
+        if (rank == from || rank == to)
+            mesh.links.emplace(link,
+                make_named(
+                    link.activations ? "pp" : "pp_back", {from, to}, std::to_string(from) + "to" + std::to_string(to)));
+    }
+    const bool at_an_end = rank == mesh.stages.front() || rank == mesh.stages.back();
     mesh.ends = make("ends",
-        stages.size() > 1 && at_an_end ? std::vector<int>{stages.front(), stages.back()} : std::vector<int>{rank},
-        "ends");
+        mesh.stages.size() > 1 && at_an_end ? std::vector<int>{mesh.stages.front(), mesh.stages.back()}
+                                            : std::vector<int>{rank});
     return mesh;
 }
 

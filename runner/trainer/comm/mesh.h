@@ -4,6 +4,7 @@
 
 #include "core/layout/mesh.h"
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/comm/pipeline_link.h"
 
 #include <functional>
 #include <map>
@@ -14,14 +15,13 @@ struct Mesh {
     Layout layout;
     Coordinates at; // of this rank
     std::map<GroupKind, Communicator> groups;
-    // Pipeline messages, apart from all collectives; rank p of these groups is pipeline rank p. Activations and their
-    // gradients travel apart, so that neither waits for the other where order is the only tag (NCCL). `wrapped`: for
-    // messages against the usual way (activations to a lower rank, gradients to a higher one), as between the chunks of
-    // an interleaved schedule. Of two pipeline ranks each is the other's neighbour both ways: a wire of its own.
-    struct Wires {
-        Communicator usual, wrapped;
-    };
-    Wires activations, activation_gradients;
+    // Pipeline messages, apart from all collectives. Under NCCL, messages of a communicator match in the order of the
+    // calls, and one that waits for its peer holds up all that were asked for after it. So each link that this rank
+    // sends or receives on has a communicator of its own, of two ranks, on which messages only go one way: whatever
+    // waits there waits for nothing but what the schedule itself puts first. (One communicator for all stages, or one
+    // for both ways between two of them, deadlocks with an interleaved schedule: tests/parity/nccl_rules_test.cpp.)
+    std::map<PipelineLink, Communicator> links;
+    std::vector<int> stages; // global rank of each pipeline rank of this rank's pipeline
     Communicator ends; // first and last pipeline rank, which both hold a tied embedding; this rank alone in between
     std::shared_ptr<FlightRecorder> recorder;
 
@@ -34,9 +34,11 @@ struct Mesh {
 // Makes a group's wire; tests wrap it.
 using TransportFactory = std::function<std::shared_ptr<Transport>(const std::string& name, int rank, int size)>;
 
-// Creates every group of `rank`, each once and in the same order on all ranks. `kv_heads` decides the kv groups. Throws
-// std::exception when a group cannot be made. Groups with the same members share one wire where their operations follow
-// one order anyway (replicas and shard).
-Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const TransportFactory& make_transport);
+// Creates every group of `rank`, each once and in the same order on all ranks. `kv_heads` decides the kv groups,
+// `links` (ascending, all of a pipeline: pipeline_links()) those of pipeline messages. Throws std::exception when a
+// group cannot be made. Groups with the same members share one wire where their operations follow one order anyway
+// (replicas and shard).
+Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<PipelineLink>& links,
+    const TransportFactory& make_transport);
 
 } // namespace fourfold::trainer

@@ -92,9 +92,14 @@ c10d::Backend* make_nccl_backend(c10d::Store* store, const TransportOptions& wan
     auto options = c10d::ProcessGroupNCCL::Options::create();
     options->timeout = std::chrono::milliseconds(static_cast<int64_t>(wanted.timeout_s * 1000));
     options->group_name = wanted.name;
-    return c10::make_intrusive<c10d::ProcessGroupNCCL>(
-        c10::intrusive_ptr<c10d::Store>::reclaim_copy(store), wanted.rank, wanted.size, options)
-        .release();
+    auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+        c10::intrusive_ptr<c10d::Store>::reclaim_copy(store), wanted.rank, wanted.size, options);
+    // Now, by all members in one order. Left to its first operation, the host would wait there for the other members'
+    // first ones: a pipeline rank for a message that its peer sends only after one that this rank has yet to send.
+    const at::Device device(at::kCUDA, c10::cuda::current_device());
+    backend->setBoundDeviceId(device);
+    backend->eagerConnectSingleDevice(device);
+    return backend.release();
 }
 
 } // namespace fourfold::trainer

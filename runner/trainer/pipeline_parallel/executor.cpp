@@ -13,6 +13,11 @@ bool is_forward(const Action& action)
 {
     return action.kind == ActionKind::forward;
 }
+
+int place_in(const Communicator& group, int global_rank)
+{
+    return int(std::ranges::find(group.ranks(), global_rank) - group.ranks().begin());
+}
 } // namespace
 
 Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, std::vector<int64_t> shape,
@@ -25,24 +30,26 @@ Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& me
     , has_backward_(
           std::ranges::any_of(actions_, [](const PlannedAction& planned) { return !is_forward(planned.action); }))
 {
-}
-
-const Communicator& Executor::channel(const Action& action, int from, int to) const
-{
-    const bool forward = is_forward(action);
-    const Mesh::Wires& wires = forward ? mesh_.activations : mesh_.activation_gradients;
-    return (forward ? from < to : from > to) ? wires.usual : wires.wrapped;
+    for (std::size_t i = 0; i < actions_.size(); ++i)
+        if (actions_[i].receive)
+            arrivals_[actions_[i].receive->link].push_back(i);
+    for (auto& [link, receivers] : arrivals_)
+        std::ranges::sort(receivers, {}, [&](std::size_t i) { return actions_[i].receive->peer_action; });
 }
 
 void Executor::ask_for(std::size_t action)
 {
     if (action >= actions_.size() || !actions_[action].receive || incoming_.contains(action))
         return;
-    const Message& message = *actions_[action].receive;
-    Incoming incoming{at::empty(shape_, options_), {}};
-    incoming.handle = channel(actions_[action].action, message.peer, mesh_.at.pp)
-                          .start_receive(incoming.tensor, message.peer, message.tag);
-    incoming_.emplace(action, std::move(incoming));
+    const PipelineLink& link = actions_[action].receive->link;
+    const Communicator& wire = mesh_.links.at(link);
+    const int peer = place_in(wire, mesh_.stages.at(std::size_t(link.from)));
+    for (std::size_t& next = asked_[link]; !incoming_.contains(action); ++next) {
+        const std::size_t receiver = arrivals_.at(link).at(next);
+        Incoming incoming{at::empty(shape_, options_), {}};
+        incoming.handle = wire.start_receive(incoming.tensor, peer, actions_[receiver].receive->tag);
+        incoming_.emplace(receiver, std::move(incoming));
+    }
 }
 
 at::Tensor Executor::input_of(std::size_t action, StepTrace* trace)
@@ -76,9 +83,9 @@ void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
     const Action& action = planned.action;
     if (planned.send) {
         const at::Tensor message = result.detach().contiguous();
-        sent_.push_back({*planned.send,
-            channel(action, mesh_.at.pp, planned.send->peer)
-                .start_send(message, planned.send->peer, planned.send->tag)});
+        const Communicator& wire = mesh_.links.at(planned.send->link);
+        const int peer = place_in(wire, mesh_.stages.at(std::size_t(planned.send->peer)));
+        sent_.push_back({*planned.send, wire.start_send(message, peer, planned.send->tag)});
         return;
     }
     local_[{action.kind, {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
@@ -114,6 +121,7 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
     for (Sent& sent : sent_)
         sent.handle.wait();
     sent_.clear();
+    asked_.clear();
     return {};
 }
 

@@ -45,11 +45,10 @@ private:
     };
     using Key = std::pair<int, int>; // chunk, micro-batch
 
+    // For the messages of the action's link up to its own, in the order in which the peer sends them.
     void ask_for(std::size_t action);
     at::Tensor input_of(std::size_t action, StepTrace* trace);
     void pass_on(const PlannedAction& planned, const at::Tensor& result);
-    // The wire of a message of this action between two pipeline ranks.
-    [[nodiscard]] const Communicator& channel(const Action& action, int from, int to) const;
 
     const Mesh& mesh_;
     std::vector<PlannedAction> actions_;
@@ -57,6 +56,8 @@ private:
     at::TensorOptions options_;
     bool early_ = true, has_backward_ = false;
     std::map<Key, Held> held_;
+    std::map<PipelineLink, std::vector<std::size_t>> arrivals_; // actions that receive, in the order of sending
+    std::map<PipelineLink, std::size_t> asked_; // how many of them were asked for
     std::map<std::size_t, Incoming> incoming_; // by action
     std::map<std::pair<ActionKind, Key>, at::Tensor> local_; // from a neighbour chunk on this rank
     std::vector<Sent> sent_; // not known to have arrived

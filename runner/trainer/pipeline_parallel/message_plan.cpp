@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace fourfold::trainer {
@@ -26,12 +27,11 @@ std::vector<std::vector<Action>> forwards_only(const std::vector<std::vector<Act
 std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank)
 {
     std::map<Key, Place> places;
-    int chunks = 0, micro_batches = 0;
+    int micro_batches = 0;
     for (std::size_t r = 0; r < lists.size(); ++r)
         for (std::size_t i = 0; i < lists[r].size(); ++i) {
             const Action& action = lists[r][i];
             places[{action.kind, action.chunk, action.micro_batch}] = {int(r), i};
-            chunks = std::max(chunks, action.chunk + 1);
             micro_batches = std::max(micro_batches, action.micro_batch + 1);
         }
 
@@ -40,7 +40,10 @@ std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>&
         const auto found = places.find({action.kind, chunk, action.micro_batch});
         if (found == places.end() || found->second.rank == rank)
             return std::nullopt;
-        return Message{found->second.rank, producer * micro_batches + action.micro_batch, found->second.action};
+        const int peer = found->second.rank;
+        const bool sends = producer == action.chunk;
+        return Message{peer, producer * micro_batches + action.micro_batch, found->second.action,
+            {action.kind == ActionKind::forward, sends ? rank : peer, sends ? peer : rank}};
     };
     std::vector<PlannedAction> plan;
     for (const Action& action : lists.at(std::size_t(rank))) {
@@ -53,6 +56,16 @@ std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>&
         plan.push_back(planned);
     }
     return plan;
+}
+
+std::vector<PipelineLink> pipeline_links(const std::vector<std::vector<Action>>& lists)
+{
+    std::set<PipelineLink> links;
+    for (std::size_t rank = 0; rank < lists.size(); ++rank)
+        for (const PlannedAction& planned : plan_messages(lists, int(rank)))
+            if (planned.send)
+                links.insert(planned.send->link);
+    return {links.begin(), links.end()};
 }
 
 } // namespace fourfold::trainer

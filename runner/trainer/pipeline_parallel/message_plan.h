@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/schedule/actions.h"
+#include "runner/trainer/comm/pipeline_link.h"
 
 #include <optional>
 #include <vector>
@@ -14,6 +15,7 @@ struct Message {
     int peer = 0; // pipeline rank
     int tag = 0; // tells the messages of a step apart: chunk of the producing action and micro-batch
     std::size_t peer_action = 0; // place in the peer's list of the action that produces or consumes it
+    PipelineLink link;
 };
 
 struct PlannedAction {
@@ -25,6 +27,9 @@ struct PlannedAction {
 // The list of `rank` with its messages. `lists`: one list a pipeline rank, as make_schedule makes them, or the forward
 // actions of such lists alone. Chunk c runs where the lists have it.
 std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank);
+
+// Every link that some message of the lists goes over, ascending.
+std::vector<PipelineLink> pipeline_links(const std::vector<std::vector<Action>>& lists);
 
 // The lists without backward passes, for an evaluation.
 std::vector<std::vector<Action>> forwards_only(const std::vector<std::vector<Action>>& lists);

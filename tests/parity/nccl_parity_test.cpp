@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Meshes under NCCL's rules (runner/trainer/comm/nccl_rules.h): none deadlocks, none mixes up its messages, and each
+// still equals one rank. What used to be wrong stays as a control: it has to fail.
+#include "tests/parity/compare.h"
+#include "tests/parity/matrix.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fourfold::testing {
+namespace {
+
+// The operations of one rank that its device must be able to hold at once: resources/guide, "Rehearsal".
+const std::vector<std::string> kRules{"--fp64", "--nccl-rules", "4", "--one-queue"};
+
+#ifdef FOURFOLD_EVERY_MESH
+constexpr int kSteps = 10;
+#else
+constexpr int kSteps = 2; // the second one begins with weights that the first one moved
+#endif
+
+class UnderNcclRules : public ::testing::TestWithParam<Case> { };
+
+TEST_P(UnderNcclRules, EqualsOneRank)
+{
+    Case c = GetParam();
+    c.model.emplace_back("run.steps=" + std::to_string(kSteps));
+    EXPECT_EQ(excess(compare_with_one_rank(c, {"--fp64"}, kRules)), "");
+}
+
+// Pipelines of more than two ranks, where links go both ways between any two neighbours.
+std::vector<Case> interleaved()
+{
+    const auto pipeline = [](int pp, int chunks, int micro_batches) {
+        return Case{"pp" + std::to_string(pp) + "_v" + std::to_string(chunks) + "_m" + std::to_string(micro_batches),
+            {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
+                "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"interleaved\""},
+            {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
+                "training.global_batch=" + std::to_string(micro_batches)}};
+    };
+    return {pipeline(3, 2, 6), pipeline(4, 2, 8), pipeline(3, 3, 9)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Interleaved, UnderNcclRules, ::testing::ValuesIn(interleaved()), [](const auto& info) { return info.param.name; });
+#ifdef FOURFOLD_EVERY_MESH
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, UnderNcclRules, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
+    [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
+#else
+INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(2, 4)),
+    [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
+#endif
+
+// Fewer communicators for the messages of a pipeline than one for each link. One for all stages is what this trainer
+// had; one for both ways between two stages already fails where a gradient is asked for before an activation is sent.
+struct Shared {
+    std::string wiring;
+    std::vector<std::string> mesh;
+};
+void PrintTo(const Shared& shared, std::ostream* out)
+{
+    *out << shared.wiring;
+}
+
+class TooFewCommunicators : public ::testing::TestWithParam<Shared> { };
+
+TEST_P(TooFewCommunicators, Deadlock)
+{
+    const TemporaryFolder folder;
+    const auto plan = tiny_plan(write_tokens(folder.path()),
+        joined(GetParam().mesh,
+            {"model.num_hidden_layers=6", "training.micro_batch=1", "training.global_batch=6", "run.steps=1"}));
+    ASSERT_EQ(run_job(plan, folder.path() / "links", kRules).problem, "");
+    const auto shared
+        = run_job(plan, folder.path() / "shared", joined(kRules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
+    EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/0/1"))
+        << "it has to deadlock, and to say on which communicator";
+}
+
+const Shared kShared[] = {
+    {"stages", {"gpus=3", "layout.pp=3", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}},
+    {"pairs", {"gpus=2", "layout.pp=2"}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Wirings, TooFewCommunicators, ::testing::ValuesIn(kShared), [](const auto& info) { return info.param.wiring; });
+
+} // namespace
+} // namespace fourfold::testing
