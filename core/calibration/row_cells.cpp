@@ -20,12 +20,14 @@ const std::vector<std::string>& optional_columns()
     return kColumns;
 }
 
-// What `assumed` and stand-ins may give beyond the columns: fields of the plan.
+// What `assumed` and stand-ins may give beyond the columns: fields of the plan and of the model's shape. `positions`
+// are told for people: the cost of a step does not depend on them.
 const std::vector<std::string>& plan_keys()
 {
     static const std::vector<std::string> kKeys{"stack", "cluster", "model_type", "tied_embeddings",
         "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
-        "optimizer_state_dtype", "offload", "recompute_layers"};
+        "optimizer_state_dtype", "offload", "recompute_layers", "head_dim", "experts", "experts_per_token",
+        "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions"};
     return kKeys;
 }
 
@@ -105,6 +107,16 @@ void RowCells::take_stand_ins(const TableSource& source)
 {
     for (const auto& [key, value] : source.stand_ins)
         stand_in(key, value);
+    for (const auto& [column, words] : source.words) {
+        const auto cell = cells_.find(column);
+        const auto word = cell == cells_.end() ? words.end() : words.find(cell->second);
+        if (word == words.end())
+            continue;
+        if (word->second.empty())
+            cells_.erase(cell);
+        else
+            cell->second = word->second;
+    }
 }
 
 std::string RowCells::text(const std::string& column) const

@@ -22,7 +22,8 @@ public:
     // `where`: "file:line". `printed`: column -> text, empty cells left out.
     RowCells(std::map<std::string, std::string> printed, std::string where);
 
-    // Stand-ins for what is not printed: first the row's own `assumed`, then the source's.
+    // Stand-ins for what is not printed: first the row's own `assumed`, then the source's. Then the source's words
+    // become the planner's.
     void take_assumed();
     void take_stand_ins(const TableSource& source);
 

@@ -18,6 +18,7 @@ std::string as_id(std::string name)
 struct Shape {
     std::optional<int64_t> layers, hidden, heads, kv_heads, ffn, vocab, seq_len;
     std::optional<bool> gated, tied;
+    std::optional<int64_t> head_dim, experts, experts_per_token;
 };
 
 // A preset of the same name stands for the model where the printed shape does not contradict it.
@@ -25,16 +26,20 @@ bool agrees(const ModelShape& model, const Shape& shape)
 {
     const auto same = [](const std::optional<int64_t>& printed, int64_t own) { return !printed || *printed == own; };
     return same(shape.layers, model.layers) && same(shape.hidden, model.hidden) && same(shape.heads, model.heads)
-        && same(shape.kv_heads, model.kv_heads) && same(shape.ffn, model.ffn) && same(shape.vocab, model.vocab)
+        && same(shape.kv_heads, model.kv_heads) && same(shape.ffn, model.experts ? model.experts->ffn : model.ffn)
+        && same(shape.experts, model.experts ? model.experts->count : 0) && same(shape.vocab, model.vocab)
         && (!shape.gated || *shape.gated == model.gated()) && (!shape.tied || *shape.tied == model.tied_embeddings);
 }
 
-Json model_json(RowCells& cells, const Presets& presets)
+Json model_json(RowCells& cells, const TableSource* source, const Presets& presets)
 {
     Shape shape{cells.whole("layers"), cells.whole("hidden"), cells.whole("heads"), cells.whole("kv_heads"),
         cells.whole("ffn"), cells.whole("vocab"), cells.whole("seq_len"), cells.flag("gated_mlp"),
-        cells.flag("tied_embeddings")};
-    const std::string id = as_id(cells.text("model"));
+        cells.flag("tied_embeddings"), cells.whole("head_dim"), cells.whole("experts"),
+        cells.whole("experts_per_token")};
+    std::string id = as_id(cells.text("model"));
+    if (source != nullptr && source->models.contains(cells.text("model")))
+        id = source->models.at(cells.text("model"));
     const auto known = presets.ids("models");
     const bool is_preset = std::find(known.begin(), known.end(), id) != known.end();
     if (is_preset) {
@@ -53,7 +58,11 @@ Json model_json(RowCells& cells, const Presets& presets)
         return {};
     const int64_t hidden = *shape.hidden, heads = *shape.heads;
     const bool gated = shape.gated.value_or(false);
-    const std::string family = cells.has("model_type") ? cells.text("model_type") : gated ? "llama" : "gpt2";
+    // Experts of one kind in every layer; what has dense first layers or latent attention needs a preset.
+    const std::string family = cells.has("model_type") ? cells.text("model_type")
+        : shape.experts                                ? "mixtral"
+        : gated                                        ? "llama"
+                                                       : "gpt2";
     Json model{{"model_type", family}, {"name", cells.text("model")}};
     if (family == "gpt2") {
         model["n_embd"] = hidden;
@@ -69,6 +78,12 @@ Json model_json(RowCells& cells, const Presets& presets)
         if (shape.ffn)
             model["intermediate_size"] = *shape.ffn;
         model["max_position_embeddings"] = shape.seq_len.value_or(4096);
+        if (shape.head_dim)
+            model["head_dim"] = *shape.head_dim;
+        if (shape.experts) {
+            model["num_local_experts"] = *shape.experts;
+            model["num_experts_per_tok"] = shape.experts_per_token.value_or(1);
+        }
     }
     if (shape.tied)
         model["tie_word_embeddings"] = *shape.tied;
@@ -164,7 +179,7 @@ Json training_of_row(RowCells& cells)
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets)
 {
     Json plan{{"fourfold_plan", 1}, {"name", cells.text("source") + " " + cells.text("row")}};
-    plan["model"] = model_json(cells, presets);
+    plan["model"] = model_json(cells, source, presets);
     plan["cluster"] = cluster_json(cells, source);
     const auto gpus = cells.whole("gpus");
     if (!gpus && !cells.has("gpus"))

@@ -44,6 +44,13 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.table_clusters, read_texts(fields, "table_clusters"));
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
+    FOURFOLD_TRY(source.models, read_texts(fields, "models"));
+    if (fields.has("words")) {
+        FOURFOLD_TRY(const Fields words, fields.object("words"));
+        for (const auto& [column, value] : words.json().items()) {
+            FOURFOLD_TRY(source.words[column], read_texts(words, column));
+        }
+    }
     FOURFOLD_TRY(const auto splits, read_list(fields, "splits"));
     for (const std::string& text : splits) {
         FOURFOLD_TRY(const Split split, split_from_text(text, fields.where("splits")));

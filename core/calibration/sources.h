@@ -23,6 +23,9 @@ struct TableSource {
     // Values for fields of the plan that neither the row nor its `assumed` gives, with the reason ("layers" -> 80).
     std::map<std::string, std::string> stand_ins;
     std::string stand_in_reason;
+    // A column's words in the planner's, "stack" -> {"megatron-lm" -> "megatron-core"}; empty: the word says nothing.
+    std::map<std::string, std::map<std::string, std::string>> words;
+    std::map<std::string, std::string> models; // the row's `model` -> model preset id, where the names differ
     std::vector<Split> splits; // the first is the one whose left-out figures stand first
     // Rows whose layout and utilisation the model claims to describe; their figures are told beside those of all rows.
     struct Core {

@@ -11,10 +11,35 @@ namespace fourfold {
 namespace {
 
 struct Entry {
-    const char *id, *file;
+    const char *id, *stack;
+    std::vector<const char*> files;
 };
-constexpr Entry kEntries[] = {{"4d", "llama31_8b_4d_a100_h100"}, {"bloom", "bloom_prequel_a100"},
-    {"torchtitan", "torchtitan_llama31_h100"}, {"vtrain", "vtrain_gpt_a100"}, {"playbook", "playbook_nanotron_h100"}};
+const std::vector<Entry>& entries()
+{
+    static const std::vector<Entry> kEntries{{"4d", "megatron-lm", {"llama31_8b_4d_a100_h100"}},
+        {"bloom", "megatron-deepspeed", {"bloom_prequel_a100"}},
+        {"torchtitan", "torchtitan", {"torchtitan_llama31_h100"}}, {"vtrain", "megatron-lm", {"vtrain_gpt_a100"}},
+        {"playbook", "nanotron", {"playbook_nanotron_h100"}},
+        {"core", "megatron-core", {"nvidia_dgxc_h100", "nvidia_megatron_bridge"}},
+        {"foundry", "llm-foundry", {"llm_foundry_a100"}}};
+    return kEntries;
+}
+
+std::filesystem::path file_of(const std::string& name, const std::filesystem::path& extra)
+{
+    std::filesystem::path file;
+    std::vector<std::filesystem::path> folders;
+    for (const auto& folder : preset_folders())
+        folders.push_back(folder / "published");
+    folders.push_back(extra);
+    for (const auto& folder : folders) {
+        std::error_code error;
+        file = folder / (name + ".csv");
+        if (std::filesystem::is_regular_file(file, error))
+            break;
+    }
+    return file;
+}
 
 constexpr const char* kPlaybook = "ultrascale-playbook-nanotron";
 
@@ -37,7 +62,7 @@ const std::vector<std::string>& corpus_ids()
 {
     static const std::vector<std::string> kIds = [] {
         std::vector<std::string> ids;
-        for (const Entry& entry : kEntries)
+        for (const Entry& entry : entries())
             ids.emplace_back(entry.id);
         return ids;
     }();
@@ -59,39 +84,30 @@ FitRow fit_row(const MeasuredRow& row)
 
 Expected<Corpus> read_corpus(const std::string& id, const std::filesystem::path& extra, const Presets& presets)
 {
-    const Entry* entry = std::find_if(
-        std::begin(kEntries), std::end(kEntries), [&](const Entry& candidate) { return candidate.id == id; });
-    if (entry == std::end(kEntries))
+    const auto entry
+        = std::find_if(entries().begin(), entries().end(), [&](const Entry& candidate) { return candidate.id == id; });
+    if (entry == entries().end())
         return Problem{ProblemCode::bad_input, "there is no body of measurements " + in_quotes(id),
             "known: " + joined(corpus_ids(), ", "), "arguments"};
     FOURFOLD_TRY(const TableSources sources, TableSources::find());
-    std::filesystem::path file;
-    std::vector<std::filesystem::path> folders;
-    for (const auto& folder : preset_folders())
-        folders.push_back(folder / "published");
-    folders.push_back(extra);
-    for (const auto& folder : folders) {
-        std::error_code error;
-        file = folder / (std::string(entry->file) + ".csv");
-        if (std::filesystem::is_regular_file(file, error))
-            break;
-    }
     Corpus corpus;
     corpus.id = id;
-    FOURFOLD_TRY(corpus.table, read_measured_table(file, sources, presets));
-    for (std::size_t i = 0; i < corpus.table.rows.size(); ++i) {
-        const MeasuredRow& row = corpus.table.rows[i];
-        if (row.excluded || !tells_a_run(row))
-            continue;
-        corpus.used.push_back(i);
-        corpus.rows.push_back(fit_row(row));
-        if (const TableSource* source = sources.source(row.source); source != nullptr && corpus.splits.empty()) {
-            corpus.splits = source->splits;
-            corpus.stack = row.plan.stack.id;
+    corpus.stack = entry->stack;
+    for (const char* name : entry->files) {
+        FOURFOLD_TRY(const MeasuredTable table, read_measured_table(file_of(name, extra), sources, presets));
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            const MeasuredRow& row = table.rows[i];
+            if (row.excluded || !tells_a_run(row) || row.plan.stack.id != corpus.stack)
+                continue;
+            corpus.used.emplace_back(corpus.tables.size(), i);
+            corpus.rows.push_back(fit_row(row));
+            if (const TableSource* source = sources.source(row.source); source != nullptr && corpus.splits.empty())
+                corpus.splits = source->splits;
         }
+        corpus.tables.push_back(table);
     }
     if (corpus.rows.empty())
-        return Problem{ProblemCode::bad_input, "no row can be used", "", file.string()};
+        return Problem{ProblemCode::bad_input, "no row can be used", "", "body " + id};
     return corpus;
 }
 

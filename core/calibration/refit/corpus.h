@@ -7,19 +7,23 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fourfold {
 
 struct Corpus {
-    std::string id; // "4d", "bloom", "torchtitan", "vtrain", "playbook": also the name of the stack's fit set
+    std::string id; // "4d", "bloom", ...: also the name of the stack's fit set
     std::string stack; // preset id
-    MeasuredTable table;
+    std::vector<MeasuredTable> tables;
     std::vector<Split> splits; // of its source
-    std::vector<std::size_t> used; // rows of `table` that can be fitted or scored
+    std::vector<std::pair<std::size_t, std::size_t>> used; // table and row of what can be fitted or scored
     std::vector<FitRow> rows; // one for each of `used`
 
-    [[nodiscard]] const MeasuredRow& measured(std::size_t i) const { return table.rows[used[i]]; }
+    [[nodiscard]] const MeasuredRow& measured(std::size_t i) const
+    {
+        return tables[used[i].first].rows[used[i].second];
+    }
 };
 
 const std::vector<std::string>& corpus_ids();

@@ -35,6 +35,19 @@ Fold fold_of(const Stack& fitted, const FitSet& set, const std::vector<std::stri
     return fold;
 }
 
+// As if nothing had been fitted yet: the rows left out must not show in where a fit begins.
+Stack at_priors(Stack stack, const FitSet& set)
+{
+    for (const auto* constants : {&set.shared, &set.per_gpu, &set.memory}) {
+        for (const FittedConstant& constant : *constants) {
+            stack.constants[constant.name] = constant.prior;
+            for (auto& [gpu, own] : stack.gpu_constants)
+                own.erase(constant.name);
+        }
+    }
+    return stack;
+}
+
 } // namespace
 
 Expected<LeftOut> fit_left_out(
@@ -42,30 +55,29 @@ Expected<LeftOut> fit_left_out(
 {
     LeftOut result;
     result.predictions.resize(corpus.rows.size());
-    result.folds.table = corpus.table.name;
-    result.folds.table_sha256 = corpus.table.sha256;
-    result.folds.stack = full.id;
-    result.folds.split = split;
-    result.folds.date = today();
-    result.folds.fitted = "every constant of the fit set " + set.name + ", by fourfold-refit " + corpus.id + " --folds";
+    FoldSet folds;
+    folds.stack = full.id;
+    folds.split = split;
+    folds.date = today();
+    folds.fitted
+        = "every constant of the fit set " + set.name + " from its prior, by fourfold-refit " + corpus.id + " --folds";
     std::vector<std::string> keys;
     std::set<std::string> all;
     for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
         keys.push_back(group_key(corpus.measured(i), split));
         all.insert(keys.back());
     }
-    FitOptions warm = options; // starts near its end
-    warm.tolerance = std::max(options.tolerance, 1e-4);
+    const Stack cold = at_priors(full, set);
     for (const std::string& key : all) {
         std::vector<FitRow> rows;
         for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
             if (keys[i] != key)
                 rows.push_back(corpus.rows[i]);
         }
-        FOURFOLD_TRY(const FitResult fit, fit_stack(full, set, rows, warm));
+        FOURFOLD_TRY(const FitResult fit, fit_stack(cold, set, rows, options));
         Fold fold = fold_of(fit.stack, set, set.gpus);
         fold.held_out = {key};
-        result.folds.folds.push_back(std::move(fold));
+        folds.folds.push_back(std::move(fold));
         std::vector<std::size_t> held;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i] == key)
@@ -73,6 +85,11 @@ Expected<LeftOut> fit_left_out(
         }
         for_each_parallel(held.size(), options.threads,
             [&](std::size_t i) { result.predictions[held[i]] = predict_row(fit.stack, corpus.rows[held[i]]); });
+    }
+    for (const MeasuredTable& table : corpus.tables) {
+        folds.table = table.name;
+        folds.table_sha256 = table.sha256;
+        result.folds.push_back(folds);
     }
     return result;
 }

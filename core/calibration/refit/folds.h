@@ -8,7 +8,7 @@
 namespace fourfold {
 
 struct LeftOut {
-    FoldSet folds;
+    std::vector<FoldSet> folds; // one for each table of the body
     std::vector<RowPrediction> predictions; // one for each of Corpus::rows, by the fold that never saw its group
 };
 

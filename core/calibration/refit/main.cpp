@@ -52,8 +52,7 @@ Expected<void> refit(const std::string& id, const Options& options, const Preset
     FitOptions fit_options = options.fit;
     fit_options.scope = FitScope::stack;
     fit_options.threads = options.threads;
-    std::printf("%s: %zu rows of %s, %zu constants of time\n", id.c_str(), corpus.rows.size(),
-        corpus.table.name.c_str(), set->time_constants());
+    std::printf("%s: %zu rows, %zu constants of time\n", id.c_str(), corpus.rows.size(), set->time_constants());
     std::printf("  as it is:   %s\n", to_text(score_of(corpus, predict_all(corpus, base, options.threads))).c_str());
     Stack full = base;
     if (!options.keep) {
@@ -75,8 +74,10 @@ Expected<void> refit(const std::string& id, const Options& options, const Preset
             std::printf("  %s left out: %s (%.1f s)\n", std::string(name(split)).c_str(),
                 to_text(score_of(corpus, left_out.predictions)).c_str(), seconds());
             std::fflush(stdout);
-            if (options.write)
-                FOURFOLD_CHECK(write_fold_set(left_out.folds, std::filesystem::path(options.presets) / "folds"));
+            for (const FoldSet& folds : left_out.folds) {
+                if (options.write)
+                    FOURFOLD_CHECK(write_fold_set(folds, std::filesystem::path(options.presets) / "folds"));
+            }
         }
     }
     if (options.ablation)

@@ -246,5 +246,34 @@ TEST(PublishedTables, AllRowsOfTheShippedTablesAreRead)
     }
 }
 
+// The words of a source are not always the planner's: its sources.json translates them.
+TEST(TableReader, ReadsExpertsAndTranslatesTheWordsOfItsSource)
+{
+    const std::map<std::string, std::string> qwen{{"source", "megatron-bridge"}, {"table", "25.11"},
+        {"model", "Qwen3_30B_a3B"}, {"layers", "48"}, {"hidden", "2048"}, {"kv_heads", "4"}, {"ffn", "768"},
+        {"vocab", "151936"}, {"seq_len", "4096"}, {"gpu", "GB200"}, {"gpus", "8"}, {"gpus_per_node", "4"}, {"tp", "1"},
+        {"dp", "8"}, {"precision", "fp8"},
+        {"assumed",
+            "head_dim=128;experts=128;experts_per_token=8;fp8_recipe=mxfp8;stack=megatron-lm;global_batch=512"}};
+    const MeasuredTable table = table_of(row_text(qwen));
+    ASSERT_EQ(table.problems.size(), 0U) << table.problems.front().line();
+    const ResolvedPlan& plan = table.rows.front().plan;
+    EXPECT_EQ(plan.stack.id, "megatron-core") << "the source's 'megatron-lm' is the software of 2025";
+    EXPECT_EQ(plan.cluster.id, "gb200-nvl72") << "4 GPUs of a tray, 72 of a link domain";
+    ASSERT_TRUE(plan.model.experts);
+    EXPECT_EQ(plan.model.experts->count, 128);
+    EXPECT_EQ(plan.model.experts->active, 8);
+    EXPECT_EQ(plan.model.experts->ffn, 768);
+    EXPECT_EQ(plan.model.head_dim, 128);
+
+    auto deepseek = qwen;
+    deepseek.insert_or_assign("model", "DeepSeekV3 (w/ MTP)");
+    for (const auto& [column, text] : std::map<std::string, std::string>{{"layers", "61"}, {"hidden", "7168"},
+             {"heads", "128"}, {"kv_heads", "128"}, {"ffn", "2048"}, {"vocab", "129280"},
+             {"assumed", "experts=256;experts_per_token=8;attention=mla;stack=megatron-lm;global_batch=512"}})
+        deepseek.insert_or_assign(column, text);
+    EXPECT_EQ(table_of(row_text(deepseek)).rows.front().plan.model.id, "deepseek-v3");
+}
+
 } // namespace
 } // namespace fourfold::test
