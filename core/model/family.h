@@ -1,57 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a model family adds to the shared shape: its Hugging Face keys and its parameter names. One file a group of
-// families; a new family is one more entry of kFamilies in families.cpp.
+// What a model family adds to the shared shape: its Hugging Face keys, its layer's rows (layer.h) and the names of its
+// weights. One file for a group of families; a new family is one more entry of kFamilies in families.cpp.
 #pragma once
 
 #include "core/base/json_fields.h"
-#include "core/model/model_shape.h"
-#include "core/model/parameters.h"
+#include "core/model/layer.h"
 
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace fourfold {
 
-// Collects the tensors of one model with the initialisation that all families share: normal(0, 0.02), residual output
-// projections scaled by 1/sqrt(2 layers) (GPT-2 paper, section 2.3), norms 1, biases 0.
-class TableBuilder {
-public:
-    TableBuilder(const ModelShape& model, int64_t vocab, std::vector<Parameter>& table)
-        : model(model)
-        , vocab(vocab)
-        , table_(table)
-    {
-    }
-
-    const ModelShape& model;
-    const int64_t vocab; // padded
-    int layer = -1;
-    std::string prefix; // put before every name, e.g. "model.layers.3."
-
-    void embedding(const std::string& name);
-    void position_embedding(const std::string& name);
-    void head(const std::string& name);
-    // RMSNorm has a weight, LayerNorm also a bias. `width`: elements.
-    void norm(const std::string& name, int64_t width);
-
-    enum class Split { columns, rows, none }; // over tp: output features, input features, replicated
-    // Weight [out, in] named "<name>.weight", and "<name>.bias" [out] when `bias`. `residual`: writes to the residual
-    // stream.
-    void linear(const std::string& name, int64_t out, int64_t in, Split split, ParameterKind kind, bool bias,
-        bool residual = false);
-    // SwiGLU of three projections: gate and up [ffn, hidden], down [hidden, ffn].
-    void gated_mlp(
-        const std::string& gate, const std::string& up, const std::string& down, int64_t ffn, ParameterKind kind);
-    void vector(const std::string& name, int64_t width, ParameterKind kind);
-
-private:
-    void add(Parameter parameter);
-
-    std::vector<Parameter>& table_;
+// Outside of the rows. ".weight" and ".bias" follow; empty: the family has no such weight.
+struct WeightNames {
+    std::string_view layers{}; // before a layer's number: "model.layers."
+    std::string_view embedding{}, position_embedding{}, embedding_norm{}, final_norm{}, head{};
 };
+
+// Llama's, and of the families whose weights have the same names.
+inline constexpr WeightNames kLlamaNames{
+    .layers = "model.layers.", .embedding = "model.embed_tokens", .final_norm = "model.norm", .head = "lm_head"};
 
 struct Family {
     std::string_view model_type;
@@ -60,13 +30,14 @@ struct Family {
     Expected<void> (*read)(const Fields& config, ModelShape& model);
     // Writes the same keys.
     void (*write)(const ModelShape& model, Json& config);
-    // Tensors before the layers, of one layer (builder.layer, builder.prefix unset), and after the layers without the
-    // head.
-    void (*embedding)(TableBuilder& builder);
-    void (*layer)(TableBuilder& builder);
-    void (*final_norm)(TableBuilder& builder);
-    std::string_view head_name;
-    bool tied_by_default;
+    // Appends a layer's rows; `experts`: with experts for its MLP.
+    void (*layer)(Rows& rows, const ModelShape& model, bool experts);
+    WeightNames names;
+    bool tied_by_default = false;
+    bool trainer_runs = false; // else planner and trainer refuse to run it
+    // Hugging Face's files keep its linear layers input first, and the fused projection as all queries, all keys, all
+    // values.
+    bool input_first = false;
 };
 
 // Null when unknown.
@@ -95,9 +66,5 @@ inline constexpr int64_t kMostHeadDim = 65536, kMostWidth = int64_t(1) << 24, kM
 extern const Family kLlama, kMistral, kQwen2; // llama.cpp
 extern const Family kGpt2, kGptNeox, kBloom; // gpt.cpp
 extern const Family kMixtral, kDeepseekV3; // moe.cpp
-
-// Names that families share: "model.embed_tokens.weight", "model.norm.weight".
-void llama_embedding(TableBuilder& b);
-void llama_final_norm(TableBuilder& b);
 
 } // namespace fourfold

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/flops.h"
 
+#include "core/model/layer.h"
+
 namespace fourfold {
 
 namespace {
@@ -8,8 +10,9 @@ namespace {
 // different widths of latent attention.
 double score_and_value_width(const ModelShape& m)
 {
-    const double value = double(m.latent ? m.latent->value_head_dim : m.head_dim);
-    return m.heads * (double(m.head_dim) + value);
+    const Rows rows = layer_rows(m, false);
+    const AttentionRow* attention = find_row<AttentionRow>(rows);
+    return attention == nullptr ? 0 : double(attention->query + attention->output);
 }
 
 // Megatron-LM's count written over weights: 6 FLOPs per weight of attention, MLP (active experts, no router) and

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Decoders with LayerNorm, GELU and biases everywhere: GPT-2 (also GPT-3's shape), GPT-NeoX, BLOOM.
 // All three fuse queries, keys and values into one projection; tensor parallelism splits it by heads.
+#include "core/model/blocks.h"
 #include "core/model/family.h"
 
 namespace fourfold {
 
 namespace {
-using Split = TableBuilder::Split;
 using config_keys::kMostHeads;
 using config_keys::kMostLayers;
 using config_keys::kMostVocab;
@@ -31,20 +31,20 @@ Expected<void> set_heads(
     return {};
 }
 
+// GPT-NeoX adds attention and MLP to the same residual; its weights are the same.
 struct LayerNames {
-    std::string prefix, first_norm, qkv, out, second_norm, up, down;
+    std::string_view first_norm;
+    FusedNames attention;
+    std::string_view second_norm;
+    MlpNames mlp;
 };
-void gpt_layer(TableBuilder& b, const LayerNames& names)
+template <const LayerNames& names>
+void gpt_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
-    const ModelShape& m = b.model;
-    const int64_t width = m.heads * m.head_dim;
-    b.prefix = names.prefix + std::to_string(b.layer) + ".";
-    b.norm(names.first_norm, m.hidden);
-    b.linear(names.qkv, 3 * width, m.hidden, Split::columns, ParameterKind::attention, true);
-    b.linear(names.out, m.hidden, width, Split::rows, ParameterKind::attention, true, true);
-    b.norm(names.second_norm, m.hidden);
-    b.linear(names.up, m.ffn, m.hidden, Split::columns, ParameterKind::mlp, true);
-    b.linear(names.down, m.hidden, m.ffn, Split::rows, ParameterKind::mlp, true, true);
+    rows.emplace_back(NormRow{Role::attention_norm, names.first_norm, m.hidden});
+    add_fused_attention(rows, m, names.attention);
+    rows.emplace_back(NormRow{Role::mlp_norm, names.second_norm, m.hidden});
+    add_mlp(rows, m, names.mlp);
 }
 
 Expected<void> read_gpt2(const Fields& config, ModelShape& model)
@@ -76,20 +76,6 @@ void write_gpt2(const ModelShape& model, Json& config)
     config["n_positions"] = model.max_positions;
     config["layer_norm_epsilon"] = model.norm_eps;
     config["activation_function"] = model.exact_gelu ? "gelu" : "gelu_new";
-}
-void gpt2_embedding(TableBuilder& b)
-{
-    b.embedding("transformer.wte.weight");
-    b.position_embedding("transformer.wpe.weight");
-}
-// Hugging Face stores these four weights input first (its Conv1D); the table keeps output features first.
-void gpt2_layer(TableBuilder& b)
-{
-    gpt_layer(b, {"transformer.h.", "ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"});
-}
-void gpt2_final_norm(TableBuilder& b)
-{
-    b.norm("transformer.ln_f", b.model.hidden);
 }
 
 Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
@@ -128,20 +114,6 @@ void write_gpt_neox(const ModelShape& model, Json& config)
     config["rotary_emb_base"] = model.rope_theta;
     config_keys::write_rope(model, config);
 }
-void gpt_neox_embedding(TableBuilder& b)
-{
-    b.embedding("gpt_neox.embed_in.weight");
-}
-void gpt_neox_layer(TableBuilder& b)
-{
-    gpt_layer(b,
-        {"gpt_neox.layers.", "input_layernorm", "attention.query_key_value", "attention.dense",
-            "post_attention_layernorm", "mlp.dense_h_to_4h", "mlp.dense_4h_to_h"});
-}
-void gpt_neox_final_norm(TableBuilder& b)
-{
-    b.norm("gpt_neox.final_layer_norm", b.model.hidden);
-}
 
 Expected<void> read_bloom(const Fields& config, ModelShape& model)
 {
@@ -174,27 +146,34 @@ void write_bloom(const ModelShape& model, Json& config)
     config["seq_length"] = model.max_positions;
     config["layer_norm_epsilon"] = model.norm_eps;
 }
-void bloom_embedding(TableBuilder& b)
-{
-    b.embedding("transformer.word_embeddings.weight");
-    b.norm("transformer.word_embeddings_layernorm", b.model.hidden);
-}
-void bloom_layer(TableBuilder& b)
-{
-    gpt_layer(b,
-        {"transformer.h.", "input_layernorm", "self_attention.query_key_value", "self_attention.dense",
-            "post_attention_layernorm", "mlp.dense_h_to_4h", "mlp.dense_4h_to_h"});
-}
-void bloom_final_norm(TableBuilder& b)
-{
-    b.norm("transformer.ln_f", b.model.hidden);
-}
+
+// Hugging Face stores the four matrices input first (its Conv1D); the table keeps output features first.
+constexpr LayerNames kGpt2Layer{
+    "ln_1", {"attn.c_attn", "attn.c_proj"}, "ln_2", {.up = "mlp.c_fc", .down = "mlp.c_proj"}};
+constexpr LayerNames kGptNeoxLayer{"input_layernorm", {"attention.query_key_value", "attention.dense"},
+    "post_attention_layernorm", {.up = "mlp.dense_h_to_4h", .down = "mlp.dense_4h_to_h"}};
+constexpr LayerNames kBloomLayer{"input_layernorm", {"self_attention.query_key_value", "self_attention.dense"},
+    "post_attention_layernorm", {.up = "mlp.dense_h_to_4h", .down = "mlp.dense_4h_to_h"}};
 } // namespace
 
-const Family kGpt2{"gpt2", read_gpt2, write_gpt2, gpt2_embedding, gpt2_layer, gpt2_final_norm, "lm_head.weight", true};
-const Family kGptNeox{"gpt_neox", read_gpt_neox, write_gpt_neox, gpt_neox_embedding, gpt_neox_layer,
-    gpt_neox_final_norm, "embed_out.weight", false};
-const Family kBloom{
-    "bloom", read_bloom, write_bloom, bloom_embedding, bloom_layer, bloom_final_norm, "lm_head.weight", true};
+const Family kGpt2{"gpt2", read_gpt2, write_gpt2, gpt_layer<kGpt2Layer>,
+    {.layers = "transformer.h.",
+        .embedding = "transformer.wte",
+        .position_embedding = "transformer.wpe",
+        .final_norm = "transformer.ln_f",
+        .head = "lm_head"},
+    true, true, true};
+const Family kGptNeox{"gpt_neox", read_gpt_neox, write_gpt_neox, gpt_layer<kGptNeoxLayer>,
+    {.layers = "gpt_neox.layers.",
+        .embedding = "gpt_neox.embed_in",
+        .final_norm = "gpt_neox.final_layer_norm",
+        .head = "embed_out"}};
+const Family kBloom{"bloom", read_bloom, write_bloom, gpt_layer<kBloomLayer>,
+    {.layers = "transformer.h.",
+        .embedding = "transformer.word_embeddings",
+        .embedding_norm = "transformer.word_embeddings_layernorm",
+        .final_norm = "transformer.ln_f",
+        .head = "lm_head"},
+    true, true};
 
 } // namespace fourfold

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Mixture-of-experts decoders: Mixtral (paper arXiv:2401.04088, section 2), DeepSeek-V3 (arXiv:2412.19437, section 2.1:
 // multi-head latent attention, shared experts, first layers dense).
+#include "core/model/blocks.h"
 #include "core/model/family.h"
 
 namespace fourfold {
 
 namespace {
-using Split = TableBuilder::Split;
 using config_keys::kMostExperts;
 using config_keys::kMostWidth;
 
@@ -38,22 +38,13 @@ void write_mixtral(const ModelShape& model, Json& config)
     config["num_experts_per_tok"] = model.experts->active;
 }
 
-void mixtral_layer(TableBuilder& b)
+void mixtral_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
-    const ModelShape& m = b.model;
-    const int64_t queries = m.heads * m.head_dim, keys = m.kv_heads * m.head_dim;
-    b.prefix = "model.layers." + std::to_string(b.layer) + ".";
-    b.norm("input_layernorm", m.hidden);
-    b.linear("self_attn.q_proj", queries, m.hidden, Split::columns, ParameterKind::attention, false);
-    b.linear("self_attn.k_proj", keys, m.hidden, Split::columns, ParameterKind::attention, false);
-    b.linear("self_attn.v_proj", keys, m.hidden, Split::columns, ParameterKind::attention, false);
-    b.linear("self_attn.o_proj", m.hidden, queries, Split::rows, ParameterKind::attention, false, true);
-    b.norm("post_attention_layernorm", m.hidden);
-    b.linear("block_sparse_moe.gate", m.experts->count, m.hidden, Split::none, ParameterKind::router, false);
-    for (int expert = 0; expert < m.experts->count; ++expert) {
-        const std::string name = "block_sparse_moe.experts." + std::to_string(expert) + ".";
-        b.gated_mlp(name + "w1", name + "w3", name + "w2", m.experts->ffn, ParameterKind::expert);
-    }
+    rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
+    add_grouped_attention(rows, m, kLlamaAttention);
+    rows.emplace_back(NormRow{Role::mlp_norm, "post_attention_layernorm", m.hidden});
+    const std::string_view gate = "block_sparse_moe.experts.*.w1", up = "block_sparse_moe.experts.*.w3";
+    add_experts(rows, m, {.router = "block_sparse_moe.gate", .each = {gate, up, "block_sparse_moe.experts.*.w2"}});
 }
 
 Expected<void> read_deepseek(const Fields& config, ModelShape& model)
@@ -121,58 +112,26 @@ void write_deepseek(const ModelShape& model, Json& config)
     }
 }
 
-void latent_attention(TableBuilder& b)
-{
-    const ModelShape& m = b.model;
-    const LatentAttention& latent = *m.latent;
-    constexpr auto kind = ParameterKind::attention;
-    const int64_t queries = m.heads * m.head_dim;
-    // The down projections are small and replicated; the up projections split by heads.
-    if (latent.q_rank > 0) {
-        b.linear("self_attn.q_a_proj", latent.q_rank, m.hidden, Split::none, kind, false);
-        b.norm("self_attn.q_a_layernorm", latent.q_rank);
-        b.linear("self_attn.q_b_proj", queries, latent.q_rank, Split::columns, kind, false);
-    } else {
-        b.linear("self_attn.q_proj", queries, m.hidden, Split::columns, kind, false);
-    }
-    b.linear("self_attn.kv_a_proj_with_mqa", latent.kv_rank + latent.rope_head_dim, m.hidden, Split::none, kind, false);
-    b.norm("self_attn.kv_a_layernorm", latent.kv_rank);
-    b.linear("self_attn.kv_b_proj", m.heads * (latent.nope_head_dim + latent.value_head_dim), latent.kv_rank,
-        Split::columns, kind, false);
-    b.linear("self_attn.o_proj", m.hidden, m.heads * latent.value_head_dim, Split::rows, kind, false, true);
-}
-
 // The multi-token prediction module of the published checkpoint (num_nextn_predict_layers) is not part of the main
 // model of 671 billion parameters and is left out.
-void deepseek_layer(TableBuilder& b)
+void deepseek_layer(Rows& rows, const ModelShape& m, bool experts)
 {
-    const ModelShape& m = b.model;
-    b.prefix = "model.layers." + std::to_string(b.layer) + ".";
-    b.norm("input_layernorm", m.hidden);
-    latent_attention(b);
-    b.norm("post_attention_layernorm", m.hidden);
-    if (!m.is_moe_layer(b.layer)) {
-        b.gated_mlp("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", m.ffn, ParameterKind::mlp);
+    rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
+    add_latent_attention(rows, m);
+    rows.emplace_back(NormRow{Role::mlp_norm, "post_attention_layernorm", m.hidden});
+    if (!experts) {
+        add_mlp(rows, m, kLlamaMlp);
         return;
     }
-    b.linear("mlp.gate", m.experts->count, m.hidden, Split::none, ParameterKind::router, false);
-    b.vector("mlp.gate.e_score_correction_bias", m.experts->count, ParameterKind::bias);
-    for (int expert = 0; expert < m.experts->count; ++expert) {
-        const std::string name = "mlp.experts." + std::to_string(expert) + ".";
-        b.gated_mlp(name + "gate_proj", name + "up_proj", name + "down_proj", m.experts->ffn, ParameterKind::expert);
-    }
-    if (m.experts->shared > 0) {
-        // Shared experts are one MLP of their summed width.
-        const std::string name = "mlp.shared_experts.";
-        b.gated_mlp(name + "gate_proj", name + "up_proj", name + "down_proj", m.experts->shared * m.experts->ffn,
-            ParameterKind::mlp);
-    }
+    add_experts(rows, m,
+        {.router = "mlp.gate",
+            .routing_bias = "mlp.gate.e_score_correction_bias",
+            .each = {"mlp.experts.*.gate_proj", "mlp.experts.*.up_proj", "mlp.experts.*.down_proj"},
+            .shared = {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj", "mlp.shared_experts.down_proj"}});
 }
 } // namespace
 
-const Family kMixtral{
-    "mixtral", read_mixtral, write_mixtral, llama_embedding, mixtral_layer, llama_final_norm, "lm_head.weight", false};
-const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, llama_embedding, deepseek_layer,
-    llama_final_norm, "lm_head.weight", false};
+const Family kMixtral{"mixtral", read_mixtral, write_mixtral, mixtral_layer, kLlamaNames};
+const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, deepseek_layer, kLlamaNames};
 
 } // namespace fourfold

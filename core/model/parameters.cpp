@@ -19,100 +19,134 @@ int64_t Parameter::elements() const
     return product;
 }
 
-void TableBuilder::add(Parameter parameter)
-{
-    parameter.name = prefix + parameter.name;
-    parameter.layer = layer;
-    table_.push_back(std::move(parameter));
-}
+namespace {
 
-void TableBuilder::embedding(const std::string& name)
-{
-    add({.name = name,
-        .shape = {vocab, model.hidden},
-        .tp_dim = 0,
-        .kind = ParameterKind::embedding,
-        .init_std = kInitStd});
-}
-
-void TableBuilder::position_embedding(const std::string& name)
-{
-    add({.name = name,
-        .shape = {model.max_positions, model.hidden},
-        .kind = ParameterKind::position_embedding,
-        .init_std = kInitStd});
-}
-
-void TableBuilder::head(const std::string& name)
-{
-    add({.name = name, .shape = {vocab, model.hidden}, .tp_dim = 0, .kind = ParameterKind::head, .init_std = kInitStd});
-}
-
-void TableBuilder::norm(const std::string& name, int64_t width)
-{
-    add({.name = name + ".weight",
-        .shape = {width},
-        .kind = ParameterKind::norm,
-        .weight_decay = false,
-        .init_std = 0,
-        .init_value = 1});
-    if (model.norm == Norm::layer)
-        vector(name + ".bias", width, ParameterKind::norm);
-}
-
-void TableBuilder::vector(const std::string& name, int64_t width, ParameterKind kind)
-{
-    add({.name = name, .shape = {width}, .kind = kind, .weight_decay = false, .init_std = 0, .init_value = 0});
-}
-
-void TableBuilder::linear(
-    const std::string& name, int64_t out, int64_t in, Split split, ParameterKind kind, bool bias, bool residual)
-{
-    const double std = residual ? kInitStd / std::sqrt(2.0 * model.layers) : kInitStd;
-    const int tp_dim = split == Split::columns ? 0 : split == Split::rows ? 1 : -1;
-    add({.name = name + ".weight", .shape = {out, in}, .tp_dim = tp_dim, .kind = kind, .init_std = std});
-    if (bias) {
-        add({.name = name + ".bias",
-            .shape = {out},
-            // The bias of a row-split layer is added once, after the sum over tp.
-            .tp_dim = split == Split::columns ? 0 : -1,
-            .kind = ParameterKind::bias,
-            .weight_decay = false,
-            .init_std = 0,
-            .init_value = 0});
+// Collects the tensors of one model with the initialisation that all families share: normal(0, 0.02), residual output
+// projections scaled by 1/sqrt(2 layers) (GPT-2 paper, section 2.3), norms 1, biases 0.
+class TensorTable {
+public:
+    TensorTable(const ModelShape& model, int64_t vocab, const WeightNames& names)
+        : model_(model)
+        , vocab_(vocab)
+        , names_(names)
+    {
     }
-}
 
-void TableBuilder::gated_mlp(
-    const std::string& gate, const std::string& up, const std::string& down, int64_t ffn, ParameterKind kind)
-{
-    linear(gate, ffn, model.hidden, Split::columns, kind, false);
-    linear(up, ffn, model.hidden, Split::columns, kind, false);
-    linear(down, model.hidden, ffn, Split::rows, kind, false, true);
-}
+    void embedding()
+    {
+        lookup(Role::embedding, ParameterKind::embedding, names_.embedding, vocab_, 0);
+        if (!names_.position_embedding.empty())
+            lookup(Role::position_embedding, ParameterKind::position_embedding, names_.position_embedding,
+                model_.max_positions, -1);
+        if (!names_.embedding_norm.empty())
+            (*this)(NormRow{Role::embedding_norm, names_.embedding_norm, model_.hidden});
+    }
+    void layer(int number, const Rows& rows)
+    {
+        layer_ = number;
+        prefix_ = std::string(names_.layers) + std::to_string(number) + ".";
+        for (const Row& row : rows)
+            std::visit(*this, row);
+        layer_ = -1;
+        prefix_.clear();
+    }
+    void final_norm() { (*this)(NormRow{Role::final_norm, names_.final_norm, model_.hidden}); }
+    void head() { lookup(Role::head, ParameterKind::head, names_.head, vocab_, 0); }
+    std::vector<Parameter> take() { return std::move(table_); }
+
+    void operator()(const NormRow& norm)
+    {
+        constant(norm.role, norm.name, ".weight", norm.width, ParameterKind::norm).init_value = 1;
+        if (model_.norm == Norm::layer)
+            constant(norm.role, norm.name, ".bias", norm.width, ParameterKind::norm);
+    }
+    void operator()(const VectorRow& vector)
+    {
+        constant(vector.role, vector.name, "", vector.width, ParameterKind::bias);
+    }
+    void operator()(const MatrixRow& matrix)
+    {
+        Parameter& weight = add(matrix.role, matrix.name, ".weight");
+        weight.shape = {matrix.out, matrix.in};
+        weight.tp_dim = matrix.split == Split::columns ? 0 : matrix.split == Split::rows ? 1 : -1;
+        weight.kind = matrix.kind;
+        weight.key_heads = matrix.key_heads;
+        weight.init_std = matrix.residual() ? kInitStd / std::sqrt(2.0 * model_.layers) : kInitStd;
+        if (!matrix.bias)
+            return;
+        Parameter& bias = constant(matrix.role, matrix.name, ".bias", matrix.out, ParameterKind::bias);
+        // The bias of a row-split layer is added once, after the sum over tp.
+        bias.tp_dim = matrix.split == Split::columns ? 0 : -1;
+        bias.key_heads = matrix.key_heads;
+    }
+    void operator()(const AttentionRow&) { }
+    void operator()(const ActivationRow&) { }
+    void operator()(const ExpertsRow& experts)
+    {
+        for (expert_ = 0; expert_ < experts.count; ++expert_)
+            for (const MatrixRow& matrix : experts.each)
+                (*this)(matrix);
+        expert_ = -1;
+    }
+
+private:
+    Parameter& add(Role role, std::string_view name, std::string_view suffix)
+    {
+        Parameter& parameter = table_.emplace_back();
+        parameter.name = prefix_ + std::string(name) + std::string(suffix);
+        if (expert_ >= 0)
+            parameter.name.replace(parameter.name.find('*'), 1, std::to_string(expert_));
+        parameter.layer = layer_;
+        parameter.expert = expert_;
+        parameter.role = role;
+        return parameter;
+    }
+    Parameter& constant(Role role, std::string_view name, std::string_view suffix, int64_t width, ParameterKind kind)
+    {
+        Parameter& parameter = add(role, name, suffix);
+        parameter.shape = {width};
+        parameter.kind = kind;
+        parameter.weight_decay = false;
+        parameter.init_std = 0;
+        return parameter;
+    }
+    void lookup(Role role, ParameterKind kind, std::string_view name, int64_t rows, int tp_dim)
+    {
+        Parameter& parameter = add(role, name, ".weight");
+        parameter.shape = {rows, model_.hidden};
+        parameter.tp_dim = tp_dim;
+        parameter.kind = kind;
+        parameter.init_std = kInitStd;
+    }
+
+    const ModelShape& model_;
+    const int64_t vocab_; // padded
+    const WeightNames& names_;
+    int layer_ = -1, expert_ = -1;
+    std::string prefix_;
+    std::vector<Parameter> table_;
+};
+
+} // namespace
 
 std::vector<Parameter> parameter_table(
     const ModelShape& model, int64_t vocab, int first_layer, int last_layer, bool with_embedding, bool with_head)
 {
-    std::vector<Parameter> table;
     const Family* family = find_family(model.model_type);
     if (!family)
-        return table;
-    TableBuilder builder(model, vocab, table);
+        return {};
+    TensorTable table(model, vocab, family->names);
     if (with_embedding)
-        family->embedding(builder);
-    for (int layer = first_layer; layer < last_layer; ++layer) {
-        builder.layer = layer;
-        family->layer(builder);
-    }
-    builder.layer = -1;
-    builder.prefix.clear();
+        table.embedding();
+    const Rows dense = layer_rows(model, false), moe = model.experts ? layer_rows(model, true) : Rows{};
+    for (int layer = first_layer; layer < last_layer; ++layer)
+        table.layer(layer, model.is_moe_layer(layer) ? moe : dense);
     if (with_head) {
-        family->final_norm(builder);
+        table.final_norm();
         if (!model.tied_embeddings || !with_embedding)
-            builder.head(std::string(family->head_name));
+            table.head();
     }
-    return table;
+    return table.take();
 }
 
 } // namespace fourfold

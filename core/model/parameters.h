@@ -3,7 +3,7 @@
 // One source for the planner's memory, the trainer's initialisation and checkpoints.
 #pragma once
 
-#include "core/model/model_shape.h"
+#include "core/model/layer.h"
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace fourfold {
 
-enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };
-
 struct Parameter {
     std::string name; // Hugging Face name, e.g. "model.layers.0.self_attn.q_proj.weight"
     std::vector<int64_t> shape; // full (unsharded) shape, output features first for linear layers
     int layer = -1; // -1: embedding, final norm, head
+    int expert = -1; // number of the routed expert that it belongs to
+    Role role = Role::inner; // a bias has its weight's
     int tp_dim = -1; // dimension that tensor parallelism splits; -1 = replicated over tp
     ParameterKind kind = ParameterKind::norm;
+    bool key_heads = false; // its rows are key/value heads, of which tp ranks beyond their number hold copies
     bool weight_decay = true; // false for norms and biases
     double init_std = 0.02; // normal(0, init_std); 0 = constant init_value
     double init_value = 0;

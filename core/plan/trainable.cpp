@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/trainable.h"
 
+#include "core/base/text.h"
+#include "core/model/family.h"
 #include "core/plan/check_rules.h"
-#include "core/plan/trainable_families.h"
 
 namespace fourfold {
 
@@ -32,7 +33,7 @@ void model_limits(const ModelShape& model, Limits& limits)
 {
     limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
     limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
-    if (const auto family = find_trainable_family(model); !family && !model.experts && !model.latent)
+    if (const auto family = check_trainer_family(model); !family && !model.experts && !model.latent)
         limits.require(false, "family", "model.model_type", family.error().message, "\"llama\"");
     const std::string& scaling = model.rope_scaling.type;
     limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear",
@@ -91,6 +92,16 @@ void run_limits(const RunSettings& run, Limits& limits)
     limits.require(run.log_every >= 1, "log_every", "run.log_every", "log_every must be at least 1", "1");
 }
 } // namespace
+
+Expected<void> check_trainer_family(const ModelShape& model)
+{
+    const Family* family = find_family(model.model_type);
+    if (family != nullptr && family->trainer_runs)
+        return {};
+    return Problem{ProblemCode::unsupported,
+        "fourfold-trainer does not run models of the family " + in_quotes(model.model_type) + " yet", "",
+        "model.model_type"};
+}
 
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
 {

@@ -13,4 +13,7 @@ namespace fourfold {
 // and, where there is one, the nearest value that runs.
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan);
 
+// Whether it runs models of this family (Family::trainer_runs).
+Expected<void> check_trainer_family(const ModelShape& model);
+
 } // namespace fourfold

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/trainer.h"
 
-#include "core/plan/trainable_families.h"
+#include "core/plan/trainable.h"
 #include "core/program/sharding_operations.h"
 #include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/data/unigram.h"
@@ -40,7 +40,7 @@ Trainer::Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions opti
 
 Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options)
 {
-    FOURFOLD_CHECK(find_trainable_family(plan.model));
+    FOURFOLD_CHECK(check_trainer_family(plan.model));
     std::unique_ptr<Trainer> trainer(new Trainer(plan, mesh, options));
     const Training& training = plan.training;
     FOURFOLD_TRY(trainer->data_,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the trainer does not run is refused by name, and what it runs is not refused.
 #include "core/plan/trainable.h"
-#include "core/plan/trainable_families.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -62,12 +61,12 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
 TEST(TrainerLimits, AFamilyWithoutARowIsRefusedByName)
 {
     ResolvedPlan plan = example_plan();
-    ASSERT_TRUE(find_trainable_family(plan.model));
+    ASSERT_TRUE(check_trainer_family(plan.model));
     plan.model.model_type = "made_up";
     const auto reasons = trainer_limits(plan);
     ASSERT_EQ(reasons.size(), 1u);
     EXPECT_EQ(reasons[0].field, "model.model_type");
-    const auto family = find_trainable_family(plan.model); // what the trainer asks when it is made
+    const auto family = check_trainer_family(plan.model); // what the trainer asks when it is made
     ASSERT_FALSE(family);
     EXPECT_TRUE(reasons[0].message.starts_with(family.error().message)) << reasons[0].message;
     EXPECT_EQ(family.error().message, "fourfold-trainer does not run models of the family \"made_up\" yet");

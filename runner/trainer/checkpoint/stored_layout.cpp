@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/stored_layout.h"
 
-#include "core/plan/trainable_families.h"
+#include "core/model/family.h"
 
 namespace fourfold::trainer {
 
@@ -14,10 +14,9 @@ StoredLayout::StoredLayout(const ModelShape& model, const Shard& shard)
     shape_[0] = rows_;
     if (shape_.size() > 1)
         columns_ = shape_[1];
-    const TrainableFamily& family = trainable_family(model);
-    if (!family.input_first || parameter.layer < 0)
+    if (!find_family(model.model_type)->input_first || parameter.layer < 0)
         return;
-    fused_ = parameter.name.find("." + family.names.fused + ".") != std::string::npos;
+    fused_ = parameter.role == Role::fused;
     transposed_ = shape_.size() > 1;
     if (transposed_)
         shape_ = {columns_, rows_};

@@ -20,37 +20,26 @@ at::Tensor linear(const at::Tensor& x, const Affine& layer)
 }
 } // namespace
 
-Affine find_affine(const Weights& weights, const std::string& name)
-{
-    if (name.empty())
-        return {};
-    return {weights[name + ".weight"], weights.contains(name + ".bias") ? weights[name + ".bias"] : at::Tensor()};
-}
-
 at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
 {
     return shape.norm == Norm::rms ? fused_rms_norm(x, weights.weight, shape.norm_eps)
                                    : at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
 }
 
-Block::Block(const BlockSettings& settings, const Weights& weights, const WeightNames& names, int layer,
-    bool recompute_attention)
+Block::Block(const BlockSettings& settings, const Weights& weights, int layer, bool recompute_attention)
     : settings_(settings)
     , recompute_attention_(recompute_attention)
+    , attention_norm_(weights.find(layer, Role::attention_norm))
+    , query_(weights.find(layer, Role::query))
+    , key_(weights.find(layer, Role::key))
+    , value_(weights.find(layer, Role::value))
+    , fused_(weights.find(layer, Role::fused))
+    , output_(weights.find(layer, Role::output))
+    , mlp_norm_(weights.find(layer, Role::mlp_norm))
+    , gate_(weights.find(layer, Role::gate))
+    , up_(weights.find(layer, Role::up))
+    , down_(weights.find(layer, Role::down))
 {
-    const std::string prefix = names.layer + std::to_string(layer) + ".";
-    const auto find
-        = [&](const std::string& name) { return name.empty() ? Affine{} : find_affine(weights, prefix + name); };
-    attention_norm_ = find(names.attention_norm);
-    query_ = find(names.query);
-    key_ = find(names.key);
-    value_ = find(names.value);
-    fused_ = find(names.fused);
-    output_ = find(names.output);
-    mlp_norm_ = find(names.mlp_norm);
-    gate_ = find(names.gate);
-    up_ = find(names.up);
-    down_ = find(names.down);
 }
 
 at::Tensor Block::attention(const at::Tensor& x) const

@@ -5,19 +5,11 @@
 #pragma once
 
 #include "core/plan/plan.h"
-#include "core/plan/trainable_families.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
 
 namespace fourfold::trainer {
-
-// y = x W^T + bias, or the two vectors of a norm; `bias` may be undefined.
-struct Affine {
-    at::Tensor weight, bias;
-};
-// The weight of this name with its bias, if it has one; both undefined where the name is empty.
-Affine find_affine(const Weights& weights, const std::string& name);
 
 // What all layers of a rank share.
 struct BlockSettings {
@@ -36,8 +28,7 @@ class Block {
 public:
     // `settings` and `weights` must outlive the block and its graphs. `recompute_attention`: keep queries, keys and
     // values, and compute attention once more in the backward pass.
-    Block(const BlockSettings& settings, const Weights& weights, const WeightNames& names, int layer,
-        bool recompute_attention);
+    Block(const BlockSettings& settings, const Weights& weights, int layer, bool recompute_attention);
     // x: [rows, b, h], the residual stream.
     [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
 

@@ -36,12 +36,11 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     , chunk_(chunk)
     , recomputation_(recomputation)
 {
-    const WeightNames& names = trainable_family(plan.model).names;
     if (chunk.embeds) {
-        embedding_ = weights[names.embedding + ".weight"];
-        embedding_norm_ = plan.model.embedding_norm ? find_affine(weights, names.embedding_norm) : Affine{};
+        embedding_ = weights.find(-1, Role::embedding).weight;
+        embedding_norm_ = weights.find(-1, Role::embedding_norm);
         if (plan.model.positions == Positions::learned) {
-            position_embedding_ = weights[names.position_embedding + ".weight"];
+            position_embedding_ = weights.find(-1, Role::position_embedding).weight;
             // With sequence parallelism each TP rank adds the rows that it keeps.
             const auto rows = int64_t(positions.size()) / (settings.sequence_parallel ? plan.layout.tp : 1);
             const int64_t first = settings.sequence_parallel ? rows * settings.mesh.at.tp : 0;
@@ -50,11 +49,13 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
         }
     }
     for (int layer = chunk.first_layer; layer < chunk.last_layer; ++layer)
-        blocks_.emplace_back(settings, weights, names, layer,
+        blocks_.emplace_back(settings, weights, layer,
             recomputation.what == Recompute::selective && layer - chunk.first_layer < recomputation.layers);
     if (chunk.predicts) {
-        final_norm_ = find_affine(weights, names.final_norm);
-        head_ = weights[(plan.model.tied_embeddings ? names.embedding : names.head) + ".weight"];
+        final_norm_ = weights.find(-1, Role::final_norm);
+        head_ = weights.find(-1, Role::head).weight;
+        if (!head_.defined()) // tied, and this rank's
+            head_ = weights.find(-1, Role::embedding).weight;
     }
 }
 

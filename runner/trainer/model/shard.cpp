@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/shard.h"
 
-#include "core/plan/trainable_families.h"
+#include "core/model/family.h"
 #include "core/schedule/schedules.h"
 
 #include <algorithm>
 
 namespace fourfold::trainer {
-
-namespace {
-bool is_key_or_value(const Parameter& parameter, const WeightNames& names)
-{
-    const auto is = [&](const std::string& name) {
-        return !name.empty() && parameter.name.find("." + name + ".") != std::string::npos;
-    };
-    return is(names.key) || is(names.value);
-}
-} // namespace
 
 std::vector<int64_t> Shard::shape() const
 {
@@ -56,14 +46,13 @@ std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_ran
                  plan.model, plan.padded_vocab, chunk.first_layer, chunk.last_layer, chunk.embeds, chunk.predicts))
             table.push_back(std::move(parameter));
 
-    const WeightNames& names = trainable_family(plan.model).names;
     const bool tied_apart = plan.model.tied_embeddings && plan.layout.pp > 1;
     const int tp = plan.layout.tp;
     const int copies = std::max(1, tp / std::max(1, plan.model.kv_heads));
     std::vector<Shard> shards;
     for (Parameter& parameter : table) {
         if (tied_apart && parameter.kind == ParameterKind::head)
-            parameter.name = names.embedding + ".weight";
+            parameter.name = std::string(find_family(plan.model.model_type)->names.embedding) + ".weight";
         Shard shard;
         const bool over_vocabulary
             = parameter.kind == ParameterKind::embedding || parameter.kind == ParameterKind::head;
@@ -72,7 +61,7 @@ std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_ran
             shard.length = parameter.shape[0];
             shard.replication = tp > 1 ? Replication::tp : Replication::none;
         } else {
-            const bool shared = copies > 1 && is_key_or_value(parameter, names);
+            const bool shared = copies > 1 && parameter.key_heads;
             const int parts = shared ? tp / copies : tp;
             shard.length = parameter.shape[std::size_t(parameter.tp_dim)] / parts;
             shard.begin = shard.length * (shared ? tp_rank / copies : tp_rank);

@@ -43,7 +43,6 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
         for (const BucketEntry& entry : bucket.entries) {
             // With a version of its own: autograd must not take a gathered value for a changed one.
             leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).variable_data().requires_grad_(true);
-            by_name_[shards_[entry.shard].parameter.name] = entry.shard;
         }
         if (fully_sharded)
             release(b);
@@ -107,9 +106,15 @@ void Weights::write(
     part.narrow(0, begin - first, end - begin).copy_(source);
 }
 
-const at::Tensor& Weights::operator[](const std::string& name) const
+Affine Weights::find(int layer, Role role) const
 {
-    return leaves_[by_name_.at(name)];
+    Affine found;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        const Parameter& parameter = shards_[i].parameter;
+        if (parameter.layer == layer && parameter.role == role)
+            (parameter.name.ends_with(".bias") ? found.bias : found.weight) = leaves_[i];
+    }
+    return found;
 }
 
 } // namespace fourfold::trainer

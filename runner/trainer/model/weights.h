@@ -11,11 +11,14 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <map>
-#include <string>
 #include <vector>
 
 namespace fourfold::trainer {
+
+// y = x W^T + bias, or the two vectors of a norm; `bias` may be undefined.
+struct Affine {
+    at::Tensor weight, bias;
+};
 
 class Weights {
 public:
@@ -25,9 +28,8 @@ public:
     Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
         const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded);
 
-    // Precondition: the table has a parameter of this name.
-    [[nodiscard]] const at::Tensor& operator[](const std::string& name) const;
-    [[nodiscard]] bool contains(const std::string& name) const { return by_name_.contains(name); }
+    // The leaves of this role in a layer (-1: outside of the layers); undefined where this rank has none.
+    [[nodiscard]] Affine find(int layer, Role role) const;
 
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()
@@ -68,7 +70,6 @@ private:
     bool fully_sharded_;
     std::vector<at::Tensor> flat_, masters_,
         leaves_; // flat_: the leaves' buffers; masters_ are views of it where one copy is enough
-    std::map<std::string, std::size_t> by_name_;
 };
 
 } // namespace fourfold::trainer

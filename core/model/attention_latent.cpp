@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/blocks.h"
+
+namespace fourfold {
+
+// The down projections are small and replicated; the up projections split by heads, and keys and values have all heads.
+void add_latent_attention(Rows& rows, const ModelShape& m)
+{
+    const LatentAttention& latent = *m.latent;
+    const int64_t queries = m.heads * m.head_dim, values = m.heads * latent.value_head_dim;
+    const auto add = [&](std::string_view name, int64_t out, int64_t in, Split split, std::string_view product,
+                         Role role = Role::inner) {
+        rows.emplace_back(
+            MatrixRow{.role = role, .name = name, .out = out, .in = in, .split = split, .product = product});
+    };
+    if (latent.q_rank > 0) {
+        add("self_attn.q_a_proj", latent.q_rank, m.hidden, Split::none, "query down projection");
+        rows.emplace_back(NormRow{.name = "self_attn.q_a_layernorm", .width = latent.q_rank});
+        add("self_attn.q_b_proj", queries, latent.q_rank, Split::columns, "query up projection");
+    } else {
+        add("self_attn.q_proj", queries, m.hidden, Split::columns, "query projection", Role::query);
+    }
+    add("self_attn.kv_a_proj_with_mqa", latent.kv_rank + latent.rope_head_dim, m.hidden, Split::none,
+        "key-value down projection");
+    rows.emplace_back(NormRow{.name = "self_attn.kv_a_layernorm", .width = latent.kv_rank});
+    add("self_attn.kv_b_proj", m.heads * (latent.nope_head_dim + latent.value_head_dim), latent.kv_rank, Split::columns,
+        "key-value up projection");
+    rows.emplace_back(AttentionRow{m.heads, m.heads, queries, queries, values, values});
+    add("self_attn.o_proj", m.hidden, values, Split::rows, "attention output projection", Role::output);
+}
+
+} // namespace fourfold

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The blocks that families share, as rows (layer.h): kinds of attention, a file each, and MLPs. A family gives the
+// names.
+#pragma once
+
+#include "core/model/layer.h"
+
+namespace fourfold {
+
+// Grouped queries (arXiv:2305.13245) in four projections; attention_grouped.cpp.
+struct GroupedNames {
+    std::string_view query, key, value, output;
+};
+inline constexpr GroupedNames kLlamaAttention{
+    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"};
+void add_grouped_attention(Rows& rows, const ModelShape& model, const GroupedNames& names);
+
+// Queries, keys and values in one projection, split over tp by heads; attention_fused.cpp.
+struct FusedNames {
+    std::string_view fused, output;
+};
+void add_fused_attention(Rows& rows, const ModelShape& model, const FusedNames& names);
+
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1), with DeepSeek's names;
+// attention_latent.cpp.
+void add_latent_attention(Rows& rows, const ModelShape& model);
+
+// Gated where it has a gate; mlp.cpp.
+struct MlpNames {
+    std::string_view gate{}, up{}, down{};
+};
+inline constexpr MlpNames kLlamaMlp{"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"};
+void add_mlp(Rows& rows, const ModelShape& model, const MlpNames& names);
+
+// Router and experts; `shared`: what every token takes, one MLP of the summed width.
+struct ExpertNames {
+    std::string_view router{}, routing_bias{};
+    MlpNames each{}, shared{};
+};
+void add_experts(Rows& rows, const ModelShape& model, const ExpertNames& names);
+
+} // namespace fourfold

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A layer described once: the rows of which it is made, in the order in which they run and in which its weights stand
+// in a file of Hugging Face's. Everything that knows a layer asks its rows:
+//   parameters.cpp           the tensors with their names, shapes and initial values, for trainer and checkpoints;
+//   layer.cpp                parameters, whole or of one rank; model_shape.cpp and flops.cpp add them up;
+//   program/rank_shape       the widths that one rank sees;
+//   program/layer_operations the matrix products and what runs between them;
+//   program/allocations      what a forward keeps for the backward;
+//   trainer/model/block      the weights, each by its Role.
+// A family (families.cpp) puts its rows together from the blocks of blocks.h. What no row can say yet is a row of a new
+// kind: it compiles when each of the above says what it means there.
+#pragma once
+
+#include "core/model/model_shape.h"
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace fourfold {
+
+// What a weight does in its model: a family has each at most once in a layer, experts apart.
+enum class Role : std::uint8_t {
+    embedding,
+    position_embedding,
+    embedding_norm,
+    attention_norm,
+    query,
+    key,
+    value,
+    fused, // queries, keys and values in one projection, head after head
+    output,
+    mlp_norm,
+    gate,
+    up,
+    down,
+    router,
+    routing_bias,
+    final_norm,
+    head,
+    inner, // found by its name alone: of latent projections
+};
+
+enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };
+
+// Names: Hugging Face's within the layer, ".weight" and ".bias" follow. All texts are literals.
+
+// A vector; LayerNorm has a second one. Replicated.
+struct NormRow {
+    Role role = Role::inner;
+    std::string_view name{};
+    std::int64_t width = 0;
+};
+
+enum class Split { columns, rows, none }; // over tp: output features, input features, replicated
+
+// y = x W^T, W: [out, in].
+struct MatrixRow {
+    Role role = Role::inner;
+    std::string_view name{};
+    ParameterKind kind = ParameterKind::attention; // an expert's is split over etp
+    std::int64_t out = 0, in = 0;
+    Split split = Split::none;
+    bool bias = false;
+    bool key_heads = false; // its columns are key/value heads: tp ranks beyond their number hold copies
+    std::string_view product{}; // of rows that follow each other and multiply the same input: one product
+    [[nodiscard]] bool residual() const { return split == Split::rows; } // writes to the residual stream
+};
+
+// Moved by a rule instead of a gradient: no product, no gradient, no state of the optimizer.
+struct VectorRow {
+    Role role = Role::inner;
+    std::string_view name{};
+    std::int64_t width = 0;
+};
+
+// Scaled dot products of every head. Widths of all heads; queries, keys, values and output are kept for the backward.
+struct AttentionRow {
+    int heads = 0, kv_heads = 0;
+    std::int64_t query = 0, key = 0, value = 0, output = 0;
+};
+
+// Between the products of an MLP: a gated one reads two inputs. Inputs and output are kept for the backward.
+struct ActivationRow {
+    std::string_view label{}; // in formulas: "MLP"
+    std::int64_t width = 0;
+    int inputs = 1;
+};
+
+// Of `count` MLPs each token takes some. Names: '*' stands for the expert's number.
+struct ExpertsRow {
+    int count = 0;
+    std::vector<MatrixRow> each;
+    ActivationRow activation;
+};
+
+using Row = std::variant<NormRow, MatrixRow, VectorRow, AttentionRow, ActivationRow, ExpertsRow>;
+using Rows = std::vector<Row>;
+
+// Of one layer; `experts`: of one whose MLP is a mixture (ModelShape::is_moe_layer). Empty: the family is unknown.
+Rows layer_rows(const ModelShape& model, bool experts);
+
+// Over how many ranks a layer is cut.
+struct Cut {
+    double tp = 1, key_heads = 1, etp = 1;
+    [[nodiscard]] double out(const MatrixRow& matrix) const;
+    [[nodiscard]] double in(const MatrixRow& matrix) const;
+};
+
+// Elements on one rank.
+struct LayerParameters {
+    double attention = 0, mlp = 0, router = 0; // matrices; the shared experts are `mlp`
+    double expert = 0; // matrices of one routed expert
+    double vectors = 0; // norms and biases
+    double replicated = 0; // of them, what every tp rank holds whole
+    double keys = 0; // of all the above, the projections to key/value heads with their biases
+    double ruled = 0; // moved by a rule
+
+    [[nodiscard]] double matrices(double experts) const { return attention + mlp + router + experts * expert; }
+};
+LayerParameters layer_parameters(const ModelShape& model, const Rows& rows, const Cut& cut);
+
+// The first row of a kind, null where there is none.
+template <typename Kind>
+const Kind* find_row(const Rows& rows)
+{
+    for (const Row& row : rows) {
+        if (const Kind* found = std::get_if<Kind>(&row))
+            return found;
+    }
+    return nullptr;
+}
+
+} // namespace fourfold
