@@ -9,6 +9,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -21,8 +23,8 @@ public:
         : plan_(plan)
         , mesh_(mesh)
         , weights_(weights)
-        , gathers_(mesh[GroupKind::dp_cp].rank() == 0)
-        , writes_(gathers_ && mesh[GroupKind::tp].rank() == 0)
+        , writes_(mesh[GroupKind::tp].rank() == 0
+              && std::ranges::all_of(weights.buckets(), [&](const Bucket& bucket) { return gathers(bucket); }))
     {
     }
 
@@ -52,9 +54,11 @@ public:
         for (const auto& [suffix, buffers] : parts)
             for (std::size_t b = 0; b < weights_.buckets().size(); ++b) {
                 const at::Tensor whole = weights_.whole(b, (*buffers)[b]);
+                if (!gathers(weights_.buckets()[b]))
+                    continue;
                 for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
-                    if (!gathers_ || !stored_here(shard, mesh_.at.pp))
+                    if (!stored_here(shard, mesh_.at.pp))
                         continue;
                     const at::Tensor full = over_tp(Weights::view(whole, entry, shard), shard);
                     if (writer && status_)
@@ -74,6 +78,12 @@ public:
     [[nodiscard]] const Json& sums() const { return sums_; } // FileSums of the files that this rank wrote, by name
 
 private:
+    // The first of the ranks that hold the same parameters.
+    [[nodiscard]] bool gathers(const Bucket& bucket) const
+    {
+        return mesh_[bucket.groups.shard].rank() == 0 && mesh_[bucket.groups.copies].rank() == 0;
+    }
+
     // The whole tensor of the table, from the parts of the TP ranks.
     [[nodiscard]] at::Tensor over_tp(const at::Tensor& own, const Shard& shard) const
     {
@@ -101,7 +111,7 @@ private:
     const ResolvedPlan& plan_;
     const Mesh& mesh_;
     const Weights& weights_;
-    bool gathers_, writes_;
+    bool writes_;
     Expected<void> status_;
     int64_t bytes_ = 0;
     Json sums_ = Json::object();
