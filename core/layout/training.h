@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/schedule/schedules.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace fourfold {
 
 enum class Sharding { none, optimizer, gradients, parameters, hybrid };
 enum class Recompute { none, selective, full };
+inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
 enum class Precision { fp32, fp16, bf16, fp8 };
 enum class AttentionKernel { flash2, flash3, cudnn, fused_softmax, unfused };
 enum class CpMethod { ring, all_gather, ulysses };

@@ -69,8 +69,8 @@ bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
     if (!is_same_job(measured, plan))
         return false;
     const Layout& layout = plan.layout;
-    const std::array<std::pair<int, int>, 5> degrees{{{measured.tp, layout.tp}, {measured.cp, layout.cp},
-        {measured.pp, layout.pp}, {measured.dp, layout.dp}, {measured.micro_batch, plan.training.micro_batch}}};
+    const auto degrees = std::to_array<std::pair<int, int>>({{measured.tp, layout.tp}, {measured.cp, layout.cp},
+        {measured.pp, layout.pp}, {measured.dp, layout.dp}, {measured.micro_batch, plan.training.micro_batch}});
     int up = 0, down = 0;
     for (const auto& [from, to] : degrees) {
         const auto steps = doublings(from, to);

@@ -8,7 +8,7 @@
 namespace fourfold {
 namespace {
 
-constexpr std::array<Part, 5> kHiddenParts{Part::tp, Part::cp, Part::pp, Part::dp, Part::ep};
+constexpr std::array kHiddenParts{Part::tp, Part::cp, Part::pp, Part::dp, Part::ep};
 
 Json to_json(const Range& range)
 {

@@ -71,8 +71,7 @@ std::size_t StageTermTable::Hash::operator()(const Key& key) const
 void StageTermTable::set_layout(const ResolvedPlan& plan)
 {
     const Layout& mesh = plan.layout;
-    const std::array<int, 10> groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp, int(mesh.order[0]),
-        int(mesh.order[1]), int(mesh.order[2]), int(mesh.order[3])};
+    const Groups groups{mesh.tp, mesh.cp, mesh.pp, mesh.dp, mesh.ep, mesh.etp, mesh.order};
     const int shard = plan.training.sharding == Sharding::hybrid ? mesh.dp_shard : 0;
     if (groups != groups_) {
         context_.set_groups(plan);

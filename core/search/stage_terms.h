@@ -102,7 +102,7 @@ private:
     struct Parts {
         int micro_batch = 0;
         std::optional<ChunkTerms> embedding, head;
-        std::array<std::optional<ChunkTerms>, 3> dense_layer, moe_layer; // by Recompute
+        std::array<std::optional<ChunkTerms>, kRecomputes> dense_layer, moe_layer; // by Recompute
         std::map<std::pair<ChunkKind, Recompute>, ChunkTerms> whole; // chunks that are no sum of parts
     };
     // Everything that they depend on within one search, micro-batch and recomputation apart.
@@ -119,7 +119,12 @@ private:
 
     const ResolvedPlan& base_;
     CostContext context_;
-    std::array<int, 10> groups_{}; // what context_ knows the groups of
+    struct Groups {
+        int tp = 0, cp = 0, pp = 0, dp = 0, ep = 0, etp = 0;
+        decltype(Layout::order) order{};
+        bool operator==(const Groups&) const = default;
+    };
+    Groups groups_; // what context_ knows
     int shard_ = 0; // of them the ranks of an HSDP shard, where it knows them
     std::optional<ChunkAdditions> overheads_; // of every chunk on the same mesh, sharding apart
     int overheads_of_ = 0; // virtual stages
