@@ -6,24 +6,26 @@ namespace fourfold {
 void add_grouped_attention(Rows& rows, const ModelShape& m, const GroupedNames& names)
 {
     const int64_t queries = m.heads * m.head_dim, keys = m.kv_heads * m.head_dim;
-    MatrixRow in{.in = m.hidden, .split = Split::columns, .bias = m.qkv_bias, .product = "qkv projection"};
-    const auto add = [&](Role role, std::string_view name, int64_t out) {
-        in.role = role;
-        in.name = name;
-        in.out = out;
-        rows.emplace_back(in);
+    const auto add = [&](Role role, std::string_view name, int64_t out, bool key_heads) {
+        rows.emplace_back(MatrixRow{role, name, out, m.hidden, Split::columns, "qkv projection",
+            ParameterKind::attention, m.qkv_bias, key_heads});
     };
-    add(Role::query, names.query, queries);
-    in.key_heads = true;
-    add(Role::key, names.key, keys);
-    add(Role::value, names.value, keys);
+    add(Role::query, names.query, queries, false);
+    add(Role::key, names.key, keys, true);
+    add(Role::value, names.value, keys, true);
     rows.emplace_back(AttentionRow{m.heads, m.kv_heads, queries, keys, keys, queries});
-    rows.emplace_back(MatrixRow{.role = Role::output,
-        .name = names.output,
-        .out = m.hidden,
-        .in = queries,
-        .split = Split::rows,
-        .product = "attention output projection"});
+    rows.emplace_back(
+        MatrixRow{Role::output, names.output, m.hidden, queries, Split::rows, "attention output projection"});
+}
+
+void add_fused_attention(Rows& rows, const ModelShape& m, const FusedNames& names)
+{
+    const int64_t width = m.heads * m.head_dim;
+    rows.emplace_back(MatrixRow{Role::fused, names.fused, 3 * width, m.hidden, Split::columns, "qkv projection",
+        ParameterKind::attention, m.linear_bias});
+    rows.emplace_back(AttentionRow{m.heads, m.heads, width, width, width, width});
+    rows.emplace_back(MatrixRow{Role::output, names.output, m.hidden, width, Split::rows, "attention output projection",
+        ParameterKind::attention, m.linear_bias});
 }
 
 } // namespace fourfold

@@ -10,8 +10,7 @@ void add_latent_attention(Rows& rows, const ModelShape& m)
     const int64_t queries = m.heads * m.head_dim, values = m.heads * latent.value_head_dim;
     const auto add = [&](std::string_view name, int64_t out, int64_t in, Split split, std::string_view product,
                          Role role = Role::inner) {
-        rows.emplace_back(
-            MatrixRow{.role = role, .name = name, .out = out, .in = in, .split = split, .product = product});
+        rows.emplace_back(MatrixRow{role, name, out, in, split, product});
     };
     if (latent.q_rank > 0) {
         add("self_attn.q_a_proj", latent.q_rank, m.hidden, Split::none, "query down projection");

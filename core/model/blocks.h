@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The blocks that families share, as rows (layer.h): kinds of attention, a file each, and MLPs. A family gives the
-// names.
+// The blocks that families share, as rows (layer.h): kinds of attention and MLPs. A family gives the names.
 #pragma once
 
 #include "core/model/layer.h"
@@ -15,14 +14,13 @@ inline constexpr GroupedNames kLlamaAttention{
     "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"};
 void add_grouped_attention(Rows& rows, const ModelShape& model, const GroupedNames& names);
 
-// Queries, keys and values in one projection, split over tp by heads; attention_fused.cpp.
+// Queries, keys and values in one projection, split over tp by heads; attention_grouped.cpp.
 struct FusedNames {
     std::string_view fused, output;
 };
 void add_fused_attention(Rows& rows, const ModelShape& model, const FusedNames& names);
 
-// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1), with DeepSeek's names;
-// attention_latent.cpp.
+// Multi-head latent attention (arXiv:2405.04434, section 2.1), with DeepSeek's names; attention_latent.cpp.
 void add_latent_attention(Rows& rows, const ModelShape& model);
 
 // Gated where it has a gate; mlp.cpp.

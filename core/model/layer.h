@@ -59,12 +59,12 @@ enum class Split { columns, rows, none }; // over tp: output features, input fea
 struct MatrixRow {
     Role role = Role::inner;
     std::string_view name{};
-    ParameterKind kind = ParameterKind::attention; // an expert's is split over etp
     std::int64_t out = 0, in = 0;
     Split split = Split::none;
+    std::string_view product{}; // of rows that follow each other and multiply the same input: one product
+    ParameterKind kind = ParameterKind::attention; // an expert's is split over etp
     bool bias = false;
     bool key_heads = false; // its columns are key/value heads: tp ranks beyond their number hold copies
-    std::string_view product{}; // of rows that follow each other and multiply the same input: one product
     [[nodiscard]] bool residual() const { return split == Split::rows; } // writes to the residual stream
 };
 

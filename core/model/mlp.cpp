@@ -20,27 +20,13 @@ MlpRows mlp_of(
 {
     MlpRows mlp;
     const auto add_in = [&](Role role, std::string_view name) {
-        mlp.in.push_back({.role = role,
-            .name = name,
-            .kind = kind,
-            .out = width,
-            .in = m.hidden,
-            .split = Split::columns,
-            .bias = bias,
-            .product = words.up});
+        mlp.in.push_back({role, name, width, m.hidden, Split::columns, words.up, kind, bias});
     };
     if (m.gated())
         add_in(Role::gate, names.gate);
     add_in(Role::up, names.up);
     mlp.activation = {words.label, width, int(mlp.in.size())};
-    mlp.out = {.role = Role::down,
-        .name = names.down,
-        .kind = kind,
-        .out = m.hidden,
-        .in = width,
-        .split = Split::rows,
-        .bias = bias,
-        .product = words.down};
+    mlp.out = {Role::down, names.down, m.hidden, width, Split::rows, words.down, kind, bias};
     return mlp;
 }
 
@@ -61,12 +47,8 @@ void add_mlp(Rows& rows, const ModelShape& m, const MlpNames& names)
 void add_experts(Rows& rows, const ModelShape& m, const ExpertNames& names)
 {
     const Experts& experts = *m.experts;
-    rows.emplace_back(MatrixRow{.role = Role::router,
-        .name = names.router,
-        .kind = ParameterKind::router,
-        .out = experts.count,
-        .in = m.hidden,
-        .product = "router"});
+    rows.emplace_back(
+        MatrixRow{Role::router, names.router, experts.count, m.hidden, Split::none, "router", ParameterKind::router});
     if (!names.routing_bias.empty())
         rows.emplace_back(VectorRow{Role::routing_bias, names.routing_bias, experts.count});
     MlpRows each
