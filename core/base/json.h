@@ -29,6 +29,9 @@ Expected<Json> read_json_file(const std::filesystem::path& file, std::size_t max
 // Reads a whole file of at most `max_bytes`.
 Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t max_bytes = 64u << 20);
 
+// Makes what is missing of a folder. An error says what stands in the way.
+Expected<void> make_folders(const std::filesystem::path& folder);
+
 // Writes `text` to `file` through a temporary file, fsync and rename: readers see the old or the new content, never a
 // part. On an error nothing is left behind.
 Expected<void> write_file_atomically(const std::filesystem::path& file, std::string_view text);

@@ -126,8 +126,7 @@ Expected<FoldSet> read_fold_set(const std::filesystem::path& file)
 
 Expected<void> write_fold_set(const FoldSet& set, const std::filesystem::path& folder)
 {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error); // what fails here fails in writing, with the file's name
+    FOURFOLD_CHECK(make_folders(folder));
     return write_file_atomically(folder / set.file_name(), to_json(set).dump(2) + "\n");
 }
 

@@ -130,7 +130,7 @@ Expected<std::filesystem::path> save_cluster(const ProbeReport& report, const st
             return Problem{
                 ProblemCode::refused, "exists and does not come from a probe", "choose another id", file.string()};
     }
-    std::filesystem::create_directories(file.parent_path(), error);
+    FOURFOLD_CHECK(make_folders(file.parent_path()));
     FOURFOLD_CHECK(write_file_atomically(file, preset.dump(2) + "\n"));
     return file;
 }

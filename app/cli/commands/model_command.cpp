@@ -49,9 +49,8 @@ int import_model(const ModelOptions& options)
     if (std::filesystem::exists(file, error) && !options.replace)
         return fail({ProblemCode::bad_input, "a preset of this id exists", "name another --id, or add --replace",
             file.string()});
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        return fail({ProblemCode::io, "cannot make the folder: " + error.message(), "", folder.string()});
+    if (const auto made = make_folders(folder); !made)
+        return fail(made.error());
     Json preset = config_from_model(*model);
     preset["source"] = "imported from " + std::filesystem::path(options.config).filename().string();
     if (const auto written

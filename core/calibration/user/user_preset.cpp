@@ -105,10 +105,7 @@ Expected<std::filesystem::path> save_preset(
             "choose another id, for example " + default_preset_id(calibration), "--output"};
     FOURFOLD_TRY(const Json json, preset_of(calibration, chosen, presets));
     const auto folder = config_folder() / "presets" / kind_of(calibration);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        return Problem{ProblemCode::io, "cannot be made: " + error.message(), "", folder.string()};
+    FOURFOLD_CHECK(make_folders(folder));
     const auto file = folder / (chosen + ".json");
     FOURFOLD_CHECK(write_file_atomically(file, json.dump(2) + "\n"));
     return file;

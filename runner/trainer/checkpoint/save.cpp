@@ -200,11 +200,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
     }
     FOURFOLD_CHECK(together(emptied, nothing));
 
-    Expected<void> made;
-    fs::create_directories(partial, error);
-    if (error)
-        made = Problem{ProblemCode::io, "cannot make the folder: " + error.message(), "", partial.string()};
-    FOURFOLD_CHECK(together(made, nothing));
+    FOURFOLD_CHECK(together(make_folders(partial), nothing));
     StageFiles files(plan, mesh, weights);
     const int pp = plan.layout.pp;
     files.write(partial / stage_file("model", mesh.at.pp, pp), {{"", &weights.masters()}});

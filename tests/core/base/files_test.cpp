@@ -51,6 +51,29 @@ int in_child(const Body& body)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+TEST_F(Files, AFolderThatCannotBeMadeSaysWhy)
+{
+    ASSERT_TRUE(make_folders(folder_ / "a/b"));
+    ASSERT_TRUE(make_folders(folder_ / "a/b/")); // there already
+    EXPECT_TRUE(std::filesystem::is_directory(folder_ / "a/b"));
+
+    std::ofstream(folder_ / "file") << "x";
+    const auto in_the_way = make_folders(folder_ / "file/presets/clusters");
+    ASSERT_FALSE(in_the_way);
+    EXPECT_EQ(in_the_way.error().where, (folder_ / "file").string());
+    EXPECT_EQ(in_the_way.error().message, "is not a folder");
+    EXPECT_EQ(in_the_way.error().exit_status(), 1);
+
+    // As a user for whom permissions hold; for root nothing can be made in a folder of /proc.
+    const bool root = ::geteuid() == 0;
+    std::filesystem::permissions(folder_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const auto closed = make_folders(root ? "/proc/self/presets/clusters" : folder_ / "presets/clusters");
+    ASSERT_FALSE(closed);
+    EXPECT_EQ(closed.error().where, root ? "/proc/self/presets" : (folder_ / "presets").string());
+    EXPECT_TRUE(closed.error().message.starts_with("this folder cannot be made: ")) << closed.error().line();
+    EXPECT_EQ(closed.error().exit_status(), 1);
+}
+
 TEST_F(Files, WritesAndReplaces)
 {
     const auto file = folder_ / "a.json";
