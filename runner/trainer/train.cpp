@@ -2,6 +2,7 @@
 #include "runner/trainer/train.h"
 
 #include "core/schedule/chrome_trace.h"
+#include "runner/trainer/checkpoint/publish.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
@@ -91,6 +92,8 @@ public:
     Expected<bool> run()
     {
         const int first = trainer_.first_step(), total = trainer_.total_steps(), every = plan_.run.eval.every;
+        if (plan_.run.checkpoint.every > 0 && mesh_[GroupKind::world].rank() == 0)
+            FOURFOLD_CHECK(check_steps(checkpoints_, first, total, plan_.run.checkpoint.every));
         for (int step = first; step < total; ++step) {
             std::optional<StepTrace> trace;
             if (step == std::min(first + kTracedStep, total - 1))

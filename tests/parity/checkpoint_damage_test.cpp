@@ -304,7 +304,9 @@ TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
     const TemporaryFolder folder;
     for (const char* name : {"step-00000002", "step-00000004", "step-00000006", "step-00000008",
              "step-00000005.partial", "step-00000003.removed", "step-00000009.partial", "notes"})
-        fs::create_directories(folder.path() / name / "inside");
+        fs::create_directories(folder.path() / name);
+    write(folder.path() / "step-00000008/model-00001-of-00001.safetensors", "old");
+    write(folder.path() / "step-00000008/trainer.json", "{}");
     trainer::remove_oldest(folder.path(), 6, 2);
     std::vector<std::string> left;
     for (const auto& entry : fs::directory_iterator(folder.path()))
@@ -313,11 +315,48 @@ TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
         ::testing::UnorderedElementsAre(
             "step-00000004", "step-00000006", "step-00000008", "step-00000009.partial", "notes"));
     // A step that is saved again takes the place of the one before.
-    fs::create_directories(folder.path() / "step-00000008.partial/new");
+    write(folder.path() / "step-00000008.partial/trainer.json", "new");
     ASSERT_TRUE(trainer::publish_step(folder.path() / "step-00000008.partial", folder.path() / "step-00000008"));
-    EXPECT_TRUE(fs::exists(folder.path() / "step-00000008/new"));
-    EXPECT_FALSE(fs::exists(folder.path() / "step-00000008/inside"));
+    EXPECT_TRUE(fs::exists(folder.path() / "step-00000008/trainer.json"));
+    EXPECT_FALSE(fs::exists(folder.path() / "step-00000008/model-00001-of-00001.safetensors"));
     EXPECT_FALSE(fs::exists(folder.path() / "step-00000008.partial"));
+}
+
+TEST(Steps, WhatIsNoCheckpointStays)
+{
+    const TemporaryFolder folder;
+    const auto in = [&](const char* name) { return folder.path() / name; };
+    const auto put = [&](const char* name) {
+        fs::create_directories(in(name).parent_path());
+        write(in(name), "mine");
+    };
+    put("step-00000002/thesis.tex"); // also beside the files of a checkpoint
+    put("step-00000002/trainer.json");
+    put("step-00000004/config.json"); // a model from elsewhere
+    put("step-00000004/model-00001-of-00001.safetensors");
+    put("step-00000006"); // a file
+    put("step-00000003.partial/thesis.tex");
+    put("step-00000005.removed/thesis.tex");
+    put("step-00000008.partial/trainer.json");
+    for (const char* name : {"step-00000002", "step-00000004", "step-00000006"}) {
+        const auto refused = trainer::publish_step(in("step-00000008.partial"), in(name));
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().where, in(name).string());
+        EXPECT_THAT(refused.error().line(), HasSubstr("whole in " + in("step-00000008.partial").string()));
+        EXPECT_TRUE(fs::exists(in("step-00000008.partial/trainer.json")));
+    }
+    EXPECT_THAT(trainer::check_replaceable(in("step-00000002")).error().line(), HasSubstr("thesis.tex"));
+    ASSERT_TRUE(trainer::publish_step(in("step-00000008.partial"), in("step-00000008")));
+    trainer::remove_oldest(folder.path(), 8, 1);
+    for (const char* name : {"step-00000002/thesis.tex", "step-00000004/config.json", "step-00000006",
+             "step-00000003.partial/thesis.tex", "step-00000005.removed/thesis.tex", "step-00000008/trainer.json"})
+        EXPECT_TRUE(fs::exists(in(name))) << name;
+
+    // Before a run begins, for the steps that it would save.
+    EXPECT_FALSE(trainer::check_steps(folder.path(), 0, 20, 2));
+    EXPECT_TRUE(trainer::check_steps(folder.path(), 6, 20, 2)) << "they are behind it";
+    EXPECT_TRUE(trainer::check_steps(folder.path(), 0, 20, 5));
+    EXPECT_FALSE(trainer::check_steps(folder.path(), 0, 4, 5)) << "the last one is saved always";
 }
 
 } // namespace

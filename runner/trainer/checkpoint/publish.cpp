@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/publish.h"
 
+#include "core/base/text.h"
+#include "runner/trainer/checkpoint/checksums.h"
 #include "runner/trainer/checkpoint/names.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include <fcntl.h>
@@ -30,6 +33,30 @@ Expected<void> sync_folder(const fs::path& folder)
     return Problem{ProblemCode::io, std::string("cannot write it: ") + std::strerror(error), "", folder.string()};
 }
 
+// The first entry that is none of a checkpoint's files.
+std::optional<std::string> foreign_entry(const fs::path& folder)
+{
+    const std::string own[]{kStateFile, kChecksumFile, "config.json", index_name("model"), index_name("optimizer")};
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        const bool tensors
+            = (name.starts_with("model-") || name.starts_with("optimizer-")) && name.ends_with(".safetensors");
+        // A killed write leaves its temporary file.
+        const bool temporary = name.starts_with('.') && name.ends_with(".tmp");
+        const bool named = tensors || temporary || std::ranges::find(own, name) != std::end(own);
+        if (!named || entry.symlink_status(ignored).type() != fs::file_type::regular)
+            return name;
+    }
+    return std::nullopt;
+}
+
+Problem not_ours(const fs::path& folder, const std::string& what)
+{
+    return {ProblemCode::refused, what + ", so the checkpoint of that step does not replace it",
+        "move it away, or choose another run.checkpoint.path", folder.string()};
+}
+
 // Under a name that no reader looks for: a folder that is removed in part is no checkpoint any more.
 void remove_step(const fs::path& folder)
 {
@@ -41,8 +68,46 @@ void remove_step(const fs::path& folder)
 }
 } // namespace
 
+Expected<void> check_only_ours(const fs::path& folder)
+{
+    std::error_code ignored;
+    if (!fs::exists(fs::symlink_status(folder, ignored)))
+        return {};
+    if (!fs::is_directory(folder, ignored))
+        return not_ours(folder, "is not a folder");
+    if (const auto entry = foreign_entry(folder))
+        return not_ours(folder, "holds " + in_quotes(*entry) + ", which is none of a checkpoint's files");
+    return {};
+}
+
+Expected<void> check_replaceable(const fs::path& step)
+{
+    FOURFOLD_CHECK(check_only_ours(step));
+    std::error_code ignored;
+    const auto has = [&](const char* file) { return fs::exists(step / file, ignored); };
+    if (fs::exists(step, ignored) && !fs::is_empty(step, ignored) && !has(kStateFile) && !has(kChecksumFile))
+        return not_ours(step, std::string("has no ") + kStateFile + ": it is no checkpoint of this trainer");
+    return {};
+}
+
+Expected<void> check_steps(const fs::path& folder, int first, int last, int every)
+{
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const auto step = step_of(entry.path());
+        if (step && *step > first && (*step == last || (*step < last && *step % every == 0)))
+            FOURFOLD_CHECK(check_replaceable(entry.path()));
+    }
+    return {};
+}
+
 Expected<void> publish_step(const fs::path& partial, const fs::path& target)
 {
+    if (auto kept = check_replaceable(target); !kept) {
+        Problem problem = std::move(kept).error();
+        problem.hint = "what was saved is whole in " + partial.string() + ": move the other away and rename it";
+        return problem;
+    }
     FOURFOLD_CHECK(sync_folder(partial));
     std::error_code error;
     if (fs::symlink_status(target, error).type() == fs::file_type::not_found) {
@@ -63,6 +128,7 @@ void remove_oldest(const fs::path& folder, int steps, int keep)
 {
     auto kept = step_folders(folder);
     kept.erase(kept.upper_bound(steps), kept.end());
+    std::erase_if(kept, [](const auto& step) { return !check_replaceable(step.second); });
     for (; int(kept.size()) > std::max(1, keep); kept.erase(kept.begin()))
         remove_step(kept.begin()->second);
     std::error_code ignored;
@@ -70,7 +136,7 @@ void remove_oldest(const fs::path& folder, int steps, int keep)
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
         const auto step = step_of(entry.path().stem());
         const std::string rest = entry.path().extension().string();
-        if (step && *step <= steps && (rest == kPartial || rest == kRemoved))
+        if (step && *step <= steps && (rest == kPartial || rest == kRemoved) && !foreign_entry(entry.path()))
             left.push_back(entry.path());
     }
     for (const fs::path& path : left)

@@ -9,14 +9,22 @@
 
 namespace fourfold::trainer {
 
+// Refused where this is no folder or holds something that no save writes: what is there is somebody's, and stays.
+Expected<void> check_only_ours(const std::filesystem::path& folder);
+// The same for the folder of a step, which needs the state or the checksums of a checkpoint unless it is empty.
+Expected<void> check_replaceable(const std::filesystem::path& step);
+// For each step that a run from `first` to `last` saves every `every` steps.
+Expected<void> check_steps(const std::filesystem::path& folder, int first, int last, int every);
+
 // Endings of folders that are not a checkpoint yet, or not any more.
 inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed";
 
-// The folder `partial` takes the name `target`, durably and at once, also where there is one of that name.
+// The folder `partial` takes the name `target`, durably and at once, also where there is a checkpoint of that name.
 Expected<void> publish_step(const std::filesystem::path& partial, const std::filesystem::path& target);
 
 // Of the steps in `folder` up to this one, the newest `keep` stay; later ones are of a run that went on from an earlier
-// step, and are its to replace. What killed runs left of steps up to this one goes too.
+// step, and are its to replace. What killed runs left of steps up to this one goes too. What is no checkpoint of ours
+// neither counts nor goes.
 void remove_oldest(const std::filesystem::path& folder, int steps, int keep);
 
 } // namespace fourfold::trainer

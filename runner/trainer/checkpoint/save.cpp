@@ -194,7 +194,9 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
     Expected<void> emptied;
     std::error_code error;
     if (leads) { // what a killed run left there is none of this checkpoint's
-        fs::remove_all(partial, error);
+        emptied = check_only_ours(partial);
+        if (emptied)
+            fs::remove_all(partial, error);
         if (error)
             emptied = Problem{ProblemCode::io, "cannot empty it: " + error.message(), "", partial.string()};
     }
@@ -222,7 +224,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
             finished = publish_step(partial, target);
         if (finished)
             remove_oldest(folder, steps, plan.run.checkpoint.keep);
-        else
+        else if (finished.error().code != ProblemCode::refused) // then it is whole, and stays where it is
             fs::remove_all(partial, error);
     }
     nothing = 0;
