@@ -116,26 +116,6 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
     }
 }
 
-Expected<void> make_folders(const std::filesystem::path& folder)
-{
-    std::filesystem::path at;
-    std::error_code ignored;
-    for (const std::filesystem::path& name : folder) {
-        at /= name;
-        if (::mkdir(at.c_str(), 0777) == 0)
-            continue;
-        const int error = errno; // of a folder that is there: EEXIST, but EROFS or EACCES where nothing can be made
-        if (std::filesystem::is_directory(at, ignored))
-            continue;
-        Problem problem = io_problem(at, "this folder cannot be made", error);
-        if (error == EEXIST)
-            problem.message = "is not a folder", problem.hint = "move it away, or choose another folder";
-        problem.code = ProblemCode::io;
-        return problem;
-    }
-    return {};
-}
-
 Expected<void> write_file_atomically(const std::filesystem::path& path, std::string_view text)
 {
     struct stat before { };
@@ -170,6 +150,26 @@ Expected<void> write_file_atomically(const std::filesystem::path& path, std::str
     }
     if (const int late = sync_folder(folder); late != 0)
         return io_problem(path, "was written, but its folder could not be synchronised", late);
+    return {};
+}
+
+Expected<void> make_folders(const std::filesystem::path& folder)
+{
+    std::filesystem::path at;
+    std::error_code ignored;
+    for (const std::filesystem::path& name : folder) {
+        at /= name;
+        if (::mkdir(at.c_str(), 0777) == 0)
+            continue;
+        const int error = errno; // of a folder that is there: EEXIST, but EROFS or EACCES where nothing can be made
+        if (std::filesystem::is_directory(at, ignored))
+            continue;
+        Problem problem = io_problem(at, "this folder cannot be made", error);
+        if (error == EEXIST)
+            problem.message = "is not a folder", problem.hint = "move it away, or choose another folder";
+        problem.code = ProblemCode::io;
+        return problem;
+    }
     return {};
 }
 

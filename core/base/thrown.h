@@ -5,9 +5,11 @@
 #include "core/base/expected.h"
 
 #include <exception>
-#include <new>
 
 namespace fourfold {
+
+// Of the exception that is being handled. A limit of the session or the computer is named, with how to raise it.
+Problem problem_of_thrown(const std::string& where);
 
 // make(), which returns an Expected; the Problem at `where` of what it throws instead.
 template <typename Make>
@@ -15,11 +17,8 @@ auto unless_thrown(const std::string& where, Make&& make) -> decltype(make())
 {
     try {
         return make();
-    } catch (const std::bad_alloc&) {
-        return Problem{ProblemCode::failed, "there is not enough memory for this", "", where};
-    } catch (const std::exception& error) {
-        return Problem{ProblemCode::failed, std::string("unexpected: ") + error.what(),
-            "please report this with the command line", where};
+    } catch (const std::exception&) {
+        return problem_of_thrown(where);
     }
 }
 

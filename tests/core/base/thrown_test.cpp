@@ -3,8 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <limits>
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 namespace fourfold {
@@ -25,10 +32,43 @@ TEST(UnlessThrown, WhatIsThrownIsAProblemAtItsPlace)
         return Expected<int>(int(large.size()));
     });
     ASSERT_FALSE(memory);
-    EXPECT_EQ(memory.error().line(), "plans:7: there is not enough memory for this");
+    EXPECT_TRUE(memory.error().line().starts_with("plans:7: there is not enough memory for this"));
     EXPECT_EQ(memory.error().exit_status(), 1);
     const auto other = unless_thrown("plans:7", []() -> Expected<int> { throw std::runtime_error("odd"); });
     EXPECT_EQ(other.error().line(), "plans:7: unexpected: odd (please report this with the command line)");
+}
+
+// Not a fault of the program's, so nobody is asked to report it.
+TEST(UnlessThrown, ALimitIsNamed)
+{
+    const auto line = [](int error) {
+        const auto refused = unless_thrown(
+            "x", [error]() -> Expected<int> { throw std::system_error(error, std::generic_category(), "odd"); });
+        EXPECT_EQ(refused.error().exit_status(), 1);
+        return refused.error().line();
+    };
+    EXPECT_TRUE(line(EMFILE).starts_with("x: too many files are open (raise the limit")) << line(EMFILE);
+    EXPECT_TRUE(line(EAGAIN).starts_with("x: no further thread can be started (raise the limits")) << line(EAGAIN);
+    EXPECT_TRUE(line(ENOMEM).starts_with("x: there is not enough memory for this")) << line(ENOMEM);
+    EXPECT_EQ(line(ENOSPC), "x: the system refused: No space left on device");
+}
+
+TEST(UnlessThrown, TheMemoryLimitOfTheSessionIsNamed)
+{
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const rlimit limit{1u << 30, 1u << 30};
+        ::setrlimit(RLIMIT_AS, &limit);
+        const auto memory = unless_thrown("x", []() -> Expected<int> { throw std::bad_alloc(); });
+        const auto threads
+            = unless_thrown("x", []() -> Expected<int> { throw std::system_error(EAGAIN, std::generic_category()); });
+        const bool named = memory.error().line().find("ulimit -v is 1048576") != std::string::npos
+            && threads.error().line().find("ulimit -v is 1048576") != std::string::npos;
+        ::_exit(named ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
 }
 
 } // namespace
