@@ -369,6 +369,13 @@ Expected<Json> AgentClient::status(const std::string& run, int node)
     return reply("status", kReplyTimeout);
 }
 
+Expected<void> AgentClient::kept(const std::string& run, int node)
+{
+    FOURFOLD_CHECK(send({{"do", "kept"}, {"run", run}, {"node", node}}));
+    FOURFOLD_CHECK(reply("noted", kReplyTimeout));
+    return {};
+}
+
 Expected<int> AgentClient::sweep(const std::string& run, int node)
 {
     FOURFOLD_CHECK(send({{"do", "sweep"}, {"run", run}, {"node", node}}));

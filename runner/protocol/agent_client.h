@@ -137,6 +137,8 @@ public:
     // Asks what the ranks are doing, while a tail runs: the answer is an event of the node.
     Expected<void> diagnose(const std::string& run, int node);
     Expected<Json> status(const std::string& run, int node);
+    // All events of the run, which has ended, are stored on this computer: the node may clear its folder one day.
+    Expected<void> kept(const std::string& run, int node);
     Expected<int> sweep(const std::string& run, int node);
     // The last `max_bytes` of a log of the run folder.
     Expected<std::string> fetch(const std::string& run, int node, const std::string& name, uint64_t max_bytes);

@@ -24,6 +24,7 @@
 //   clock                         clock: {time_s}
 //   listen {address, token}       listening: {port, interface}
 //   reach {address, port, ...}    reached: {state, latency_us, bandwidth_gb_s, mtu ...}
+//   kept {run, node}              noted: all events of the ended run are stored here; its folder may go one day
 //   status, sweep, fetch          status: {...}, swept: {count}, file: {size} + data frames ... file-end
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "runner/runs/outcome.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -264,8 +265,11 @@ private:
             link.trouble.reset();
             const auto ending = tail(node, link);
             if (ending) {
-                if (ending->status != "lost" || !ending->problem)
+                if (ending->status != "lost" || !ending->problem) {
                     fetch_logs(node);
+                    if (!ending->given_up && all_stored())
+                        (void)node.agent->kept(recorder_.run(), node.index);
+                }
                 node.agent.reset();
                 post_end(node.index, *ending);
                 return;
@@ -277,6 +281,14 @@ private:
             if (link.trouble && !tries_again(node, link, *link.trouble))
                 return;
         }
+    }
+
+    // Whether everything that was posted until now is in the history.
+    bool all_stored()
+    {
+        std::promise<bool> stored;
+        mailbox_.post([this, &stored] { stored.set_value(!left_ && !recorder_.full()); });
+        return stored.get_future().get();
     }
 
     // Waits; false where no further attempt will help.

@@ -34,6 +34,7 @@ RunResult outcome(const Recorder& recorder, FollowResult followed)
     result.folder = recorder.folder();
     result.state = followed.state;
     result.problem = std::move(followed.problem);
+    result.events_left = recorder.full();
     if (const auto detail = recorder.store().show(recorder.run())) {
         result.predicted_tps_per_gpu = detail->summary.predicted_tps_per_gpu;
         result.measured_tps_per_gpu = detail->summary.measured_tps_per_gpu;

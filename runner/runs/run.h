@@ -30,6 +30,7 @@ struct RunResult {
     RunState state = RunState::fail;
     std::optional<Problem> problem; // why it did not end `ok`: first failing rank with host, cause, log lines
     std::optional<double> predicted_tps_per_gpu, measured_tps_per_gpu;
+    bool events_left = false; // on the nodes, beyond the target's events_gib: attach() with `all_events` fetches them
 };
 
 // What launch() would do, without doing it: hosts, ranks, files with sizes and hashes, constant remote commands.

@@ -243,6 +243,9 @@ TEST_F(LocalRun, EventsBeyondTheLimitStayOnTheNodeUntilTheyAreFetched)
     EXPECT_EQ(steps_of(observer.events).size(), 200u) << "it is seen to go on";
     const auto file = result->folder / "events.jsonl";
     EXPECT_LE(std::filesystem::file_size(file), 20'000u);
+    const auto followed = data_folder() / "node/runs" / result->id / "followed";
+    EXPECT_TRUE(result->events_left);
+    EXPECT_FALSE(std::filesystem::exists(followed)) << "the node would clear away what only it has";
     const auto problem = [&] {
         const auto store = HistoryStore::open(HistoryStore::default_file(), StoreMode::read_only);
         const auto run = store ? store->show(result->id) : Expected<RunDetail>(store.error());
@@ -256,8 +259,10 @@ TEST_F(LocalRun, EventsBeyondTheLimitStayOnTheNodeUntilTheyAreFetched)
     const auto all = attach(result->id, later, {}, {}, true);
     ASSERT_TRUE(all) << all.error().line();
     EXPECT_EQ(all->state, RunState::ok);
+    EXPECT_FALSE(all->events_left);
     expect_whole(read_events(file), "ok");
     expect_same_as_node(*result);
+    EXPECT_TRUE(std::filesystem::exists(followed));
     EXPECT_EQ(problem(), "ok ");
     // What the nodes have no more changes nothing of what is known.
     std::filesystem::remove_all(home.path() / "data/fourfold/node/runs");

@@ -77,6 +77,8 @@ RunsPage::RunsPage(const PageContext& context)
         }
     });
     connect(&m_controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
+        if (outcome && outcome->events_left)
+            offerAllEvents(QString::fromStdString(outcome->id));
         if (outcome || outcome.error().code == ProblemCode::cancelled)
             return;
         // Not from inside the controller's turn: the dialog has an event loop of its own.
@@ -243,6 +245,16 @@ void RunsPage::follow(const QString& runId)
 {
     if (!m_controller.isRunning())
         m_controller.follow(runId, m_history);
+}
+
+void RunsPage::offerAllEvents(const QString& runId)
+{
+    m_banner->say(Tone::warning,
+        tr("More events came than the target's events_gib: the rest of run %1 is on its nodes.").arg(runId.left(12)),
+        {{tr("Fetch all events"), [this, runId] {
+              if (!m_controller.isRunning())
+                  m_controller.follow(runId, m_history, true);
+          }}});
 }
 
 const std::array<FigureCard*, 5>& RunsPage::figures() const

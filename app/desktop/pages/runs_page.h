@@ -39,6 +39,7 @@ private:
     QWidget* makeLive();
     void start(const RunSetup& setup, const QString& title);
     void showLink();
+    void offerAllEvents(const QString& runId);
     void showFigures();
     void showPoints();
     void ask(const HostKeyQuestion& question);

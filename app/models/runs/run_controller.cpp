@@ -174,13 +174,13 @@ void RunController::start(RunRequest request)
     });
 }
 
-void RunController::follow(const QString& runId, const std::filesystem::path& historyFile)
+void RunController::follow(const QString& runId, const std::filesystem::path& historyFile, bool allEvents)
 {
     m_endFollowed = std::make_shared<std::atomic<bool>>(false);
     begin(Work::follow,
-        [id = runId.toStdString(), historyFile, end = m_endFollowed](
+        [id = runId.toStdString(), historyFile, allEvents, end = m_endFollowed](
             Mailbox& mailbox, std::stop_token stop) -> Message {
-            Expected<RunResult> outcome = attach(id, mailbox, std::move(stop), historyFile);
+            Expected<RunResult> outcome = attach(id, mailbox, std::move(stop), historyFile, allEvents);
             if (!*end || (outcome && is_terminal(outcome->state)))
                 return {RunEnd{std::move(outcome)}};
             mailbox.askAgain(); // a passphrase, for instance

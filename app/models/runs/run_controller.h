@@ -30,9 +30,9 @@ public:
     [[nodiscard]] bool isStopping() const { return m_stopping; }
     // Precondition: !isRunning().
     void start(RunRequest request);
-    // Catches up with a run of the history and follows it; its events come from the first one on. Precondition:
-    // !isRunning().
-    void follow(const QString& runId, const std::filesystem::path& historyFile);
+    // Catches up with a run of the history and follows it; its events come from the first one on. With
+    // `allEvents` also those that the target's events_gib left on the nodes. Precondition: !isRunning().
+    void follow(const QString& runId, const std::filesystem::path& historyFile, bool allEvents = false);
     // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
     // cores, memory and links. Precondition: !isRunning().
     void check(Target target, const std::filesystem::path& agent, bool speeds = false);

@@ -138,6 +138,14 @@ Expected<void> RunRequests::status(const Json& request) const
     return {};
 }
 
+Expected<void> RunRequests::kept(const Json& request) const
+{
+    FOURFOLD_TRY(const RunFolder folder, folder_of(node_, request));
+    FOURFOLD_CHECK(open_file(folder.file("followed"), O_WRONLY | O_CREAT));
+    wire_.send({{"is", "noted"}});
+    return {};
+}
+
 Expected<void> RunRequests::sweep_run(const Json& request) const
 {
     FOURFOLD_TRY(const RunFolder folder, folder_of(node_, request));

@@ -28,6 +28,7 @@ public:
     // `meanwhile` is called while it takes long.
     Expected<void> stop(const Json& request, const std::function<void()>& meanwhile);
     Expected<void> status(const Json& request) const;
+    Expected<void> kept(const Json& request) const;
     Expected<void> sweep_run(const Json& request) const;
     Expected<void> fetch(const Json& request) const;
 

@@ -104,7 +104,7 @@ Expected<bool> RunTail::end(const RunLook& look)
         {"status", look.status.empty() ? std::string(name(RunState::lost)) : look.status}, {"why", look.why},
         {"rest", events_.rest()}, {"note", unreadable_}};
     if (look.state == "ended") {
-        (void)open_file(folder_.file("followed"), O_WRONLY | O_CREAT); // it may be cleared away one day
+        // the folder says all
     } else if (look.alive == 0 && !events_.end_status().empty()) {
         message["status"] = events_.end_status(); // read through the file that was open
     } else if (look.alive == 0 && stop_) {

@@ -32,6 +32,7 @@ Session::Session(int in, int out)
         {"diagnose", ignore},
         {"stop", [this](const Json& request) { return runs_.stop(request, [] {}); }},
         {"status", [this](const Json& request) { return runs_.status(request); }},
+        {"kept", [this](const Json& request) { return runs_.kept(request); }},
         {"sweep", [this](const Json& request) { return runs_.sweep_run(request); }},
         {"fetch", [this](const Json& request) { return runs_.fetch(request); }},
         {"find", [this](const Json& request) { return runs_.find(request); }},
