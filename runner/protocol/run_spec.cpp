@@ -28,6 +28,16 @@ std::string run_folder_name(const std::string& run, int node)
 
 Expected<void> check_environment(const std::map<std::string, std::string>& environment, const std::string& where)
 {
+    // Linux starts no program with more than a quarter of the stack's limit (8 MiB), and the node adds its own.
+    constexpr std::size_t kMostVariables = 4096, kMostBytes = 1 << 20;
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : environment)
+        bytes += key.size() + value.size() + 2;
+    if (environment.size() > kMostVariables || bytes > kMostBytes)
+        return Problem{ProblemCode::bad_input,
+            std::to_string(environment.size()) + " variables of together " + std::to_string(bytes)
+                + " bytes, expected at most " + std::to_string(kMostVariables) + " and 1 MiB",
+            "put what is long into a file", where};
     for (const auto& [key, value] : environment) {
         const bool spelled = !key.empty() && !(key[0] >= '0' && key[0] <= '9') && key.size() <= 256
             && std::all_of(key.begin(), key.end(), [](char c) {

@@ -79,6 +79,7 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
     FOURFOLD_CHECK(check_environment(out.environment, out.plan.where + ": run.environment"));
     for (const auto& [key, value] : out.target.environment)
         out.environment[key] = value;
+    FOURFOLD_CHECK(check_environment(out.environment, out.plan.where + " and target " + out.target.id));
 
     // What the interface and the adapters become, so that it is recorded and compared with the rest.
     if (!out.target.interface.empty()) {

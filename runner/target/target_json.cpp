@@ -269,8 +269,9 @@ void read_node_settings(TargetFields& fields, Target& target)
                 "an absolute path as in the message that asks for it, like \"/project/lab\"");
     }
     for (const std::string& line : target.prelude) {
-        if (line.size() > 4096 || line.find_first_of("\n\r") != std::string::npos)
-            fields.complain("prelude: a line is over 4096 bytes or holds a line break", "one command per entry");
+        if (line.size() > 4096 || line.find_first_of(std::string_view("\n\r\0", 3)) != std::string::npos)
+            fields.complain(
+                "prelude: a line is over 4096 bytes or holds a line break or a NUL", "one command per entry");
     }
     read_container(fields, target);
     read_keys(fields, kNodeKeys, target);

@@ -203,7 +203,8 @@ TEST(Targets, FilesAreReadStrictly)
              R"({"hosts":[{"address":"h","node_address":"name"}]})", R"({"hosts":["h"],"password":"x"})",
              R"({"hosts":"h"})", R"({"hosts":[{"address":"h","port":"22"}]})", R"([1])",
              R"({"hosts":["h"],"secrets":["A=B"]})", R"({"hosts":["h"],"prelude":["a\nb"]})",
-             R"({"hosts":["h"],"container":"image.sif"})", R"({"hosts":["h"],"container":"docker://a;b"})",
+             R"({"hosts":["h"],"prelude":["a\u0000b"]})", R"({"hosts":["h"],"container":"image.sif"})",
+             R"({"hosts":["h"],"container":"docker://a;b"})",
              R"({"hosts":["h"],"container":{"image":"/a.sif","binds":["/a,/b"]}})",
              R"({"hosts":["h"],"interface":"eth0;id"})", R"({"hosts":["h"],"hcas":[""]})",
              R"({"hosts":["h"],"slurm":{}})", R"({"kind":"slurm","hosts":["h"]})",
@@ -221,6 +222,25 @@ TEST(Targets, FilesAreReadStrictly)
         if (!target) {
             EXPECT_NE(target.error().line().find("t.json"), std::string::npos) << target.error().line();
         }
+    }
+}
+
+// What no program can be started with is unusable input, and not a failure on the node.
+TEST(Targets, TheEnvironmentHasALimit)
+{
+    Json many{{"kind", "local"}, {"environment", Json::object()}}, large = many;
+    for (int i = 0; i < 4096; ++i)
+        many["environment"]["V" + std::to_string(i)] = "1";
+    EXPECT_TRUE(read(many)) << read(many).error().line();
+    many["environment"]["ONE_MORE"] = "1";
+    for (int i = 0; i < 20; ++i)
+        large["environment"]["V" + std::to_string(i)] = std::string(60'000, 'x');
+    for (const Json& json : {many, large}) {
+        const auto refused = read(json);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().exit_status(), 2);
+        EXPECT_NE(refused.error().line().find("expected at most 4096 and 1 MiB"), std::string::npos)
+            << refused.error().line();
     }
 }
 
