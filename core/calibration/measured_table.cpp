@@ -79,6 +79,11 @@ public:
             return Problem{ProblemCode::bad_input, "the file is empty, expected a header and rows of measurements", "",
                 table_.file};
         FOURFOLD_CHECK(check_header(records.front()));
+        constexpr std::size_t kMostRows = 10'000; // each is a plan to predict, often many times
+        if (records.size() - 1 > kMostRows)
+            return Problem{ProblemCode::bad_input,
+                "has " + std::to_string(records.size() - 1) + " rows, expected at most " + std::to_string(kMostRows),
+                "use a part of them", table_.file};
         for (auto record = records.begin() + 1; record != records.end(); ++record) {
             ++table_.lines;
             read_row(records.front(), *record);

@@ -22,6 +22,15 @@ Table sample()
     return table;
 }
 
+// Each column is looked at once: looking at it for each cell would take this hours.
+TEST(Table, ALongTableIsWrittenInOnePass)
+{
+    Table table;
+    table.columns = {{"a"}, {"b"}};
+    table.rows.assign(300'000, {std::int64_t{1}, 2.0});
+    EXPECT_EQ(table.write(TableFormat::text).size(), std::size_t(300'001 * 5));
+}
+
 TEST(Table, Text)
 {
     EXPECT_EQ(sample().write(TableFormat::text),

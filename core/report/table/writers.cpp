@@ -179,8 +179,11 @@ std::string write_text(const Table& table)
     const std::size_t count = table.columns.size();
     std::vector<std::vector<std::string>> lines(1);
     std::vector<std::size_t> widths(count);
-    for (const Column& column : table.columns)
-        lines[0].push_back(one_line(title(column)));
+    std::vector<bool> numeric;
+    for (std::size_t i = 0; i < count; ++i) {
+        lines[0].push_back(one_line(title(table.columns[i])));
+        numeric.push_back(is_numeric(table, i));
+    }
     for (const auto& row : table.rows) {
         auto& line = lines.emplace_back();
         for (std::size_t i = 0; i < count; ++i)
@@ -195,7 +198,7 @@ std::string write_text(const Table& table)
         for (std::size_t i = 0; i < count; ++i) {
             const std::string padding(widths[i] - display_width(line[i]), ' ');
             text += i == 0 ? "" : "  ";
-            text += is_numeric(table, i) ? padding + line[i] : line[i] + padding;
+            text += numeric[i] ? padding + line[i] : line[i] + padding;
         }
         text.erase(text.find_last_not_of(' ') + 1);
         out += text + "\n";

@@ -163,6 +163,18 @@ TEST(MeasuredTable, EachBadCellIsNamed)
     EXPECT_THAT(problem_of({{"model", "Ours"}, {"heads", "33"}}), HasSubstr("33"));
 }
 
+TEST(MeasuredTable, MoreRowsThanCanBePredictedAreRefusedAtOnce)
+{
+    std::string text = *read_text_file(kPresets / "published/torchtitan_llama31_h100.csv");
+    text = text.substr(0, text.find('\n') + 1);
+    for (int row = 0; row <= 10'000; ++row)
+        text += "x\n";
+    const auto table = parse_measured_table(text, "x.csv", sources(), presets());
+    ASSERT_FALSE(table);
+    EXPECT_THAT(table.error().line(), HasSubstr("x.csv: has 10001 rows, expected at most 10000"));
+    EXPECT_EQ(table.error().exit_status(), 2);
+}
+
 TEST(MeasuredTable, ImpossibleLayoutsAreNamed)
 {
     EXPECT_EQ(problem_of({{"tp", "3"}}),
