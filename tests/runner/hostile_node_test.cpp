@@ -241,6 +241,8 @@ protected:
                 return json_frame(hello_of());
             if (asked == "status")
                 return json_frame({{"is", "status"}, {"state", "ended"}, {"status", "fail"}});
+            if (asked == "kept")
+                return json_frame({{"is", "noted"}});
             following = following || asked == "tail";
             if (!request.is_null() || !following)
                 return {};
