@@ -46,6 +46,17 @@ double memory_share(const ScoredRow& row)
     return row.memory_device_gib.value_or(0) / row.row->plan.cluster.gpu.memory_gib;
 }
 
+// Links that the plan used, and the size of its model.
+void take_reach(MeasuredDomain& domain, const ResolvedPlan& plan)
+{
+    const auto rounded = [](double billions) { return std::round(billions * 1e3) / 1e3; };
+    if (plan.gpus > 1 && plan.cluster.gpus_per_node > 1)
+        domain.intra_node_gb_s.take(plan.cluster.intra_node.link_gb_s());
+    if (plan.gpus > plan.cluster.gpus_per_node)
+        domain.inter_node_gb_s.take(plan.cluster.inter_node.bandwidth_gb_s);
+    domain.parameters_b.take(rounded(plan.model.parameters() / 1e9));
+}
+
 MeasuredDomain domain_of(const Rows& rows)
 {
     MeasuredDomain domain;
@@ -57,6 +68,7 @@ MeasuredDomain domain_of(const Rows& rows)
         const ResolvedPlan& plan = row->row->plan;
         ++domain.runs;
         domain.gpus = std::max(domain.gpus, plan.gpus);
+        take_reach(domain, plan);
         if (plan.layout.pp > 1)
             pipelines.push_back(plan.gpus);
         for (const Regime regime : regimes_of(plan, memory_share(*row)))

@@ -9,29 +9,32 @@ namespace fourfold {
 
 namespace {
 
-// The GPU preset that a row of a source ran on; clusters are few, each is read once.
+// The cluster preset that a row of a source ran on; clusters are few, each is read once.
 class Hardware {
 public:
     explicit Hardware(const Presets& presets)
         : presets_(presets)
     {
     }
-    std::string gpu_of(const TableSource& source, const std::string& printed)
+    const Cluster* of(const TableSource& source, const std::string& printed, const std::string& table)
     {
-        const auto cluster = source.clusters.find(printed);
-        if (cluster == source.clusters.end())
-            return {};
-        auto [known, is_new] = gpus_.try_emplace(cluster->second);
-        if (is_new) {
-            if (const auto preset = presets_.cluster(cluster->second))
-                known->second = preset->gpu.id;
+        auto cluster = source.table_clusters.find(table);
+        if (cluster == source.table_clusters.end()) {
+            cluster = source.clusters.find(printed);
+            if (cluster == source.clusters.end())
+                return nullptr;
         }
-        return known->second;
+        auto [known, is_new] = clusters_.try_emplace(cluster->second);
+        if (is_new) {
+            if (auto preset = presets_.cluster(cluster->second))
+                known->second = *std::move(preset);
+        }
+        return known->second ? &*known->second : nullptr;
     }
 
 private:
     const Presets& presets_;
-    std::map<std::string, std::string> gpus_;
+    std::map<std::string, std::optional<Cluster>> clusters_;
 };
 
 void add_rows(const std::vector<CsvRecord>& records, const TableSources& sources, Hardware& hardware,
@@ -51,7 +54,11 @@ void add_rows(const std::vector<CsvRecord>& records, const TableSources& sources
         MeasuredLayout layout;
         layout.stack = cells.has("stack") ? cells.text("stack") : source->stack;
         layout.model = "h " + cells.text("hidden") + " L " + cells.text("layers");
-        layout.hardware = hardware.gpu_of(*source, cells.text("gpu"));
+        if (const Cluster* cluster = hardware.of(*source, cells.text("gpu"), cells.text("table"))) {
+            layout.hardware = cluster->gpu.id;
+            layout.intra_node_gb_s = cluster->intra_node.link_gb_s();
+            layout.inter_node_gb_s = cluster->inter_node.bandwidth_gb_s;
+        }
         layout.seq_len = number("seq_len");
         layout.tp = number("tp");
         layout.cp = number("cp");

@@ -113,6 +113,13 @@ Expected<ClusterCalibration> read_calibration(const Fields& fields)
 }
 } // namespace
 
+double IntraNode::link_gb_s() const
+{
+    if (topology == IntraTopology::torus)
+        return torus_link_gb_s();
+    return topology == IntraTopology::pairs && pair_gb_s > 0 ? pair_gb_s : bandwidth_gb_s;
+}
+
 double IntraNode::torus_link_gb_s() const
 {
     return pair_gb_s > 0 ? pair_gb_s : bandwidth_gb_s / (2 * std::max(1, torus.dimensions()));

@@ -44,6 +44,8 @@ struct IntraNode {
     TorusShape torus; // of the node's GPUs, where that is the topology
     // Speed of one link of the torus.
     [[nodiscard]] double torus_link_gb_s() const;
+    // Of the way between two neighbours, whatever joins them.
+    [[nodiscard]] double link_gb_s() const;
 };
 struct InterNode {
     double bandwidth_gb_s = 0, latency_us = 10; // bandwidth: a GPU's share of the node's NICs

@@ -115,9 +115,14 @@ public:
     Expected<std::string> full_id(const std::string& id_or_prefix) const;
     // The stored event lines of a stream, in order, as they were received.
     Expected<std::vector<std::string>> events(const std::string& run, const std::string& stream = "events") const;
-    // Plans of stored runs of a stack and a model (by name) that ended with a measured speed and not out of memory, the
-    // latest first; and one of them as it was resolved for its runs.
-    Expected<std::vector<int64_t>> measured_plans(const std::string& stack, const std::string& model, int limit) const;
+    // Plans of stored runs of a stack and a model (by name) that ended with a measured speed and not out of memory,
+    // with the mean of what their runs reached, the latest first; and one of them as it was resolved for its runs.
+    struct MeasuredPlan {
+        int64_t id = 0;
+        double tps_per_gpu = 0;
+    };
+    Expected<std::vector<MeasuredPlan>> measured_plans(
+        const std::string& stack, const std::string& model, int limit) const;
     Expected<Json> plan(int64_t id) const;
     // A run as one JSON object (plan, prediction, versions, events) that import_run of another store takes.
     Expected<Json> export_run(const std::string& id) const;

@@ -267,20 +267,21 @@ Expected<std::vector<std::string>> HistoryStore::events(const std::string& run, 
     });
 }
 
-Expected<std::vector<int64_t>> HistoryStore::measured_plans(
+Expected<std::vector<HistoryStore::MeasuredPlan>> HistoryStore::measured_plans(
     const std::string& stack, const std::string& model, int limit) const
 {
-    return guarded(impl_->file, [&]() -> Expected<std::vector<int64_t>> {
+    return guarded(impl_->file, [&]() -> Expected<std::vector<MeasuredPlan>> {
         SQLite::Statement rows(impl_->database,
-            "SELECT p.id FROM plans p JOIN runs r ON r.plan = p.id WHERE p.model = ? AND r.stack = ?"
+            "SELECT p.id, avg(r.measured_tps_per_gpu) FROM plans p JOIN runs r ON r.plan = p.id WHERE p.model = ? AND "
+            "r.stack = ?"
             " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
             " GROUP BY p.id ORDER BY max(r.rowid) DESC LIMIT ?");
         rows.bind(1, model);
         rows.bind(2, stack);
         rows.bind(3, limit);
-        std::vector<int64_t> plans;
+        std::vector<MeasuredPlan> plans;
         while (rows.executeStep())
-            plans.push_back(rows.getColumn(0).getInt64());
+            plans.push_back({rows.getColumn(0).getInt64(), rows.getColumn(1).getDouble()});
         return plans;
     });
 }

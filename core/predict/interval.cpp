@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kManyGpus = 256; // pipelines on this many GPUs and more were hardly ever measured
 constexpr double kNearFull = 0.95; // of the GPU's memory
-constexpr int kFarBeyond = 4; // times the largest measured job: scaling has become a guess
+constexpr int kFarBeyond = 4; // times the largest measured job, or a model's size: scaling has become a guess
+constexpr double kOtherLink = 2; // times slower or faster than measured ones: another network
 
 Range around(double value, double half_width)
 {
@@ -39,15 +40,42 @@ bool leaves_no_interval(Regime regime)
     return regime != Regime::experts && regime != Regime::fp8;
 }
 
-bool far_beyond_measured(const ResolvedPlan& plan)
-{
-    const MeasuredDomain* domain = domain_of(plan);
-    return domain != nullptr && domain->gpus > 0 && plan.gpus > kFarBeyond * domain->gpus;
-}
-
 std::string software_and_gpu(const ResolvedPlan& plan)
 {
     return "stack " + plan.stack.id + " on " + plan.cluster.gpu.name;
+}
+
+std::string span_text(const MeasuredSpan& span)
+{
+    return span.low == span.high ? text_of("%.4g", span.high) : text_of("%.4g to %.4g", span.low, span.high);
+}
+
+// What of the plan lies far from all measured jobs, each in a line: its size, its links and its model. Links of a
+// cluster whose own constants were fitted are measured.
+std::vector<std::string> far_from_measured(const ResolvedPlan& plan)
+{
+    const MeasuredDomain* domain = domain_of(plan);
+    std::vector<std::string> far;
+    if (domain == nullptr)
+        return far;
+    if (domain->gpus > 0 && plan.gpus > kFarBeyond * domain->gpus)
+        far.push_back(std::to_string(plan.gpus) + " GPUs: the largest measured job of " + software_and_gpu(plan)
+            + " had " + std::to_string(domain->gpus));
+    const bool fitted_here = plan.cluster.calibration && plan.cluster.calibration->stack == plan.stack.id;
+    const auto links = [&](const char* where, double gb_s, const MeasuredSpan& span) {
+        if (!fitted_here && span.is_far(gb_s, kOtherLink))
+            far.push_back(text_of("links of %.4g GB/s %s: those measured with %s had %s GB/s", gb_s, where,
+                software_and_gpu(plan).c_str(), span_text(span).c_str()));
+    };
+    if (plan.gpus > 1 && plan.cluster.gpus_per_node > 1)
+        links("within a node", plan.cluster.intra_node.link_gb_s(), domain->intra_node_gb_s);
+    if (plan.gpus > plan.cluster.gpus_per_node)
+        links("between nodes", plan.cluster.inter_node.bandwidth_gb_s, domain->inter_node_gb_s);
+    const double parameters_b = plan.model.parameters() / 1e9;
+    if (domain->parameters_b.is_far(parameters_b, kFarBeyond))
+        far.push_back(text_of("a model of %.3g billion parameters: those measured with %s had %s billion", parameters_b,
+            software_and_gpu(plan).c_str(), span_text(domain->parameters_b).c_str()));
+    return far;
 }
 
 std::string subject(Regime regime, const ResolvedPlan& plan, double memory_share)
@@ -137,7 +165,7 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
 
 Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
 {
-    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || far_beyond_measured(plan))
+    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || !far_from_measured(plan).empty())
         return Evidence::extrapolated;
     const auto regimes = regimes_of(plan, memory_share);
     const bool all_measured
@@ -199,9 +227,8 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory
     std::vector<std::string> warnings;
     if (!plan.stack.calibrated_for(plan.cluster.gpu.id))
         warnings.push_back("no measurements of " + software_and_gpu(plan) + ": its constants are estimates");
-    else if (far_beyond_measured(plan))
-        warnings.push_back(std::to_string(plan.gpus) + " GPUs: the largest measured job of " + software_and_gpu(plan)
-            + " had " + std::to_string(domain_of(plan)->gpus));
+    else
+        warnings = far_from_measured(plan);
     for (const Regime regime : regimes_of(plan, memory_share)) {
         if (!goes_without_saying(regime, plan))
             warnings.push_back(warning(regime, plan, memory_share));

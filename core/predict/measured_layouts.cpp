@@ -40,6 +40,18 @@ bool same_work(const MeasuredLayout& measured, const ResolvedPlan& plan)
     });
 }
 
+// The links over which the plan's ranks talk are as fast, within what a measurement of them scatters.
+bool same_links(const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    constexpr double kScatter = 1.25;
+    const auto same
+        = [](double was, double is) { return was <= 0 || is <= 0 || (is < was * kScatter && was < is * kScatter); };
+    const Cluster& cluster = plan.cluster;
+    const bool within = plan.gpus > 1 && cluster.gpus_per_node > 1, between = plan.gpus > cluster.gpus_per_node;
+    return (!within || same(measured.intra_node_gb_s, cluster.intra_node.link_gb_s()))
+        && (!between || same(measured.inter_node_gb_s, cluster.inter_node.bandwidth_gb_s));
+}
+
 } // namespace
 
 std::string shape_key(const ModelShape& model)
@@ -52,7 +64,7 @@ MeasuredLayout measured_layout(const ResolvedPlan& plan)
     const Layout& layout = plan.layout;
     return {plan.stack.id, shape_key(plan.model), plan.cluster.gpu.id.empty() ? plan.cluster.name : plan.cluster.gpu.id,
         plan.training.seq_len, layout.tp, layout.cp, layout.pp, layout.dp, plan.training.micro_batch, layout.order,
-        to_json(plan.training)};
+        to_json(plan.training), plan.cluster.intra_node.link_gb_s(), plan.cluster.inter_node.bandwidth_gb_s};
 }
 
 bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan)
@@ -82,7 +94,8 @@ bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
     const bool same_gpus = measured.tp * measured.cp * measured.pp * measured.dp == layout.gpus();
     const bool same_batch = measured.micro_batch == plan.training.micro_batch;
     const bool near = up + down <= 1 || (up == 1 && down == 1 && same_gpus && same_batch);
-    return near && layout.order == measured.order.value_or(plan.stack.order) && same_work(measured, plan);
+    return near && layout.order == measured.order.value_or(plan.stack.order) && same_work(measured, plan)
+        && same_links(measured, plan);
 }
 
 bool may_be_measured(const Prediction& prediction)

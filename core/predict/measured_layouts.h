@@ -21,6 +21,7 @@ struct MeasuredLayout {
     int tp = 1, cp = 1, pp = 1, dp = 1, micro_batch = 1;
     std::optional<std::array<Dimension, 4>> order; // empty: the stack's
     Json training = Json::object(); // what is known of it, by the keys of a plan's `training`
+    double intra_node_gb_s = 0, inter_node_gb_s = 0; // its links (IntraNode::link_gb_s()); 0: not known, any
 };
 
 // "h 4096 L 32": what a layout's cost follows from, whatever the model is called.
@@ -35,8 +36,8 @@ bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
 // The same or a neighbour: equal but for one factor of two, in one degree (the number of GPUs follows), moved from one
 // degree to another (the number of GPUs stays), or in the micro-batch. Other work is no neighbour: another sharding,
-// recomputation, precision, attention kernel ..., or ranks placed otherwise. What is not known of a measured run was as
-// its stack does it by default.
+// recomputation, precision, attention kernel ..., ranks placed otherwise, or links of another speed. What is not known
+// of a measured run was as its stack does it by default.
 bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
 // Whether a neighbour can make its evidence "measured": the stack was fitted on this hardware, and there is an

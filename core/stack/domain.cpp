@@ -4,16 +4,34 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace fourfold {
 
 namespace {
+struct SpanKey {
+    const char* key;
+    MeasuredSpan MeasuredDomain::*span;
+};
+constexpr std::array kSpans{SpanKey{"intra_node_gb_s", &MeasuredDomain::intra_node_gb_s},
+    SpanKey{"inter_node_gb_s", &MeasuredDomain::inter_node_gb_s},
+    SpanKey{"parameters_b", &MeasuredDomain::parameters_b}};
+
 Expected<MeasuredDomain> read_domain(const Fields& fields)
 {
     MeasuredDomain domain;
     FOURFOLD_TRY(domain.runs, fields.small_integer_or("runs", 0, 0));
     FOURFOLD_TRY(domain.gpus, fields.small_integer_or("gpus", 0, 0));
     FOURFOLD_TRY(domain.pipeline_gpus, fields.small_integer_or("pipeline_gpus", 0, 0));
+    for (const auto& [key, span] : kSpans) {
+        if (!fields.has(key))
+            continue;
+        const Json& pair = fields.json()[key];
+        const bool two = pair.is_array() && pair.size() == 2 && pair[0].is_number() && pair[1].is_number();
+        if (!two || !(pair[0].get<double>() > 0) || pair[1] < pair[0])
+            return fields.wrong(key, "two numbers above 0, the least first");
+        domain.*span = {pair[0], pair[1]};
+    }
     if (!fields.has("regimes"))
         return domain;
     std::vector<std::string> known;
@@ -31,6 +49,17 @@ Expected<MeasuredDomain> read_domain(const Fields& fields)
     return domain;
 }
 } // namespace
+
+void MeasuredSpan::take(double value)
+{
+    low = high > 0 ? std::min(low, value) : value;
+    high = std::max(high, value);
+}
+
+bool MeasuredSpan::is_far(double value, double factor) const
+{
+    return high > 0 && value > 0 && (value * factor < low || value > high * factor);
+}
 
 std::string_view name(Regime regime)
 {
@@ -70,6 +99,10 @@ Json to_json(const MeasuredDomains& domains)
     for (const auto& [gpu, domain] : domains) {
         json[gpu] = {{"runs", domain.runs}, {"gpus", domain.gpus}, {"pipeline_gpus", domain.pipeline_gpus},
             {"regimes", Json::array()}};
+        for (const auto& [key, span] : kSpans) {
+            if ((domain.*span).high > 0)
+                json[gpu][key] = {(domain.*span).low, (domain.*span).high};
+        }
         for (const Regime regime : domain.regimes)
             json[gpu]["regimes"].push_back(std::string(name(regime)));
     }

@@ -29,11 +29,21 @@ std::string_view name(Regime regime); // "cp_across_nodes", as in presets
 // A regime counts as measured from this many runs on.
 inline constexpr int kRegimeRuns = 3;
 
+// From the least to the most that measured jobs had of something; high 0: not known.
+struct MeasuredSpan {
+    double low = 0, high = 0;
+    void take(double value);
+    // More than `factor` below the least or above the most; what is not known is far from nothing.
+    [[nodiscard]] bool is_far(double value, double factor) const;
+};
+
 struct MeasuredDomain {
     int runs = 0; // measured runs that the constants and intervals rest on
     int gpus = 0; // of the largest
     int pipeline_gpus = 0; // the largest job with a pipeline that kRegimeRuns runs reach
     std::set<Regime> regimes; // measured at least kRegimeRuns times
+    MeasuredSpan intra_node_gb_s{}, inter_node_gb_s{}; // links that the runs used (IntraNode::link_gb_s())
+    MeasuredSpan parameters_b{}; // of their models, in 10^9
 };
 
 // `measured` of a stack preset: by GPU id.

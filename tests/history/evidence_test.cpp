@@ -17,7 +17,8 @@ ResolvedPlan plan_on_this_computer(int tp, int dp, const char* recompute = "none
 }
 
 // A run of the plan that ended with `status` after twenty steps.
-void store_run(const std::filesystem::path& file, const std::string& id, const ResolvedPlan& plan, const char* status)
+void store_run(const std::filesystem::path& file, const std::string& id, const ResolvedPlan& plan, const char* status,
+    double tps = 100)
 {
     HistoryStore store = open_store(file);
     NewRun run = sample_run(id, "hash of " + id);
@@ -27,7 +28,7 @@ void store_run(const std::filesystem::path& file, const std::string& id, const R
     must(store.create_run(run));
     std::vector<std::string> lines{start_line(0)};
     for (int step = 1; step <= 20; ++step)
-        lines.push_back(step_line(step, step));
+        lines.push_back(step_line(step, step, tps));
     lines.push_back(end_line(21, status));
     must(store.append_events(id, "events", lines));
 }
@@ -36,21 +37,68 @@ TEST(HistoryEvidence, ARunVouchesForItsLayoutAndItsNeighbours)
 {
     const TemporaryFolder folder;
     HistoryEvidence history(folder / "history.db");
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2))) << "there is no history yet";
+    EXPECT_TRUE(history.near(plan_on_this_computer(2, 2)).empty()) << "there is no history yet";
 
     store_run(folder / "history.db", "RUN1", plan_on_this_computer(2, 2), "ok");
-    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 2)));
-    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 4)));
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(4, 4))) << "two steps away";
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2, "full"))) << "other work";
+    EXPECT_FALSE(history.near(plan_on_this_computer(2, 2)).empty());
+    EXPECT_FALSE(history.near(plan_on_this_computer(2, 4)).empty());
+    EXPECT_TRUE(history.near(plan_on_this_computer(4, 4)).empty()) << "two steps away";
+    EXPECT_TRUE(history.near(plan_on_this_computer(2, 2, "full")).empty()) << "other work";
 
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
-    EXPECT_TRUE(history.vouches_for(plan_on_this_computer(2, 2, "full"))) << "a run that was added meanwhile";
+    EXPECT_FALSE(history.near(plan_on_this_computer(2, 2, "full")).empty()) << "a run that was added meanwhile";
 
     ResolvedPlan calibrated = plan_on_this_computer(2, 2);
     calibrated.stack.id = "my-fourfold";
     calibrated.stack.base = PresetBase{"fourfold", "", false};
-    EXPECT_TRUE(history.vouches_for(calibrated)) << "the same software, its constants fitted by the user";
+    EXPECT_FALSE(history.near(calibrated).empty()) << "the same software, its constants fitted by the user";
+}
+
+// Of a plan whose prediction is calibrated.
+ResolvedPlan plan_on_tsubame()
+{
+    static const Presets presets({std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets"});
+    const Json json{{"model", "llama-3.1-8b"}, {"cluster", "tsubame4"}, {"gpus", 16}, {"stack", "megatron-lm"},
+        {"layout", {{"tp", 2}, {"dp", 8}}}, {"training", {{"seq_len", 2048}, {"global_batch", 1024}}}};
+    return must(resolve(must(plan_from_json(json, "test")), presets));
+}
+
+TEST(HistoryEvidence, OwnRunsWithinTheRangeMakeItMeasured)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = plan_on_tsubame();
+    Prediction prediction = predict(plan);
+    ASSERT_EQ(prediction.evidence, Evidence::calibrated);
+    store_run(folder / "history.db", "RUN1", plan, "ok", *prediction.tps_per_gpu * 1.01);
+    HistoryEvidence history(folder / "history.db");
+    const Interval before = *prediction.interval;
+    weigh_own_runs(prediction, history.near(plan));
+    EXPECT_EQ(prediction.evidence, Evidence::measured);
+    EXPECT_EQ(prediction.interval->tps_per_gpu.low, before.tps_per_gpu.low);
+}
+
+TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeWidenItInstead)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = plan_on_tsubame();
+    Prediction prediction = predict(plan);
+    prediction.evidence = Evidence::measured; // a published table may have said so
+    const Interval before = *prediction.interval;
+    const std::size_t warnings = prediction.warnings.size();
+    store_run(folder / "history.db", "RUN1", plan, "ok", *prediction.tps_per_gpu / 2);
+    HistoryEvidence history(folder / "history.db");
+    weigh_own_runs(prediction, history.near(plan));
+    EXPECT_EQ(prediction.evidence, Evidence::calibrated);
+    EXPECT_LE(prediction.interval->tps_per_gpu.low, *prediction.tps_per_gpu / 2);
+    EXPECT_GE(prediction.interval->step_time_s.high, *prediction.step_time_s * 2);
+    EXPECT_EQ(prediction.interval->tps_per_gpu.high, before.tps_per_gpu.high);
+    ASSERT_EQ(prediction.warnings.size(), warnings + 1);
+    EXPECT_NE(prediction.warnings.back().find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
+
+    store_run(folder / "history.db", "RUN2", plan, "ok", *prediction.tps_per_gpu * 1.5); // mean of both: as predicted
+    Prediction again = predict(plan);
+    weigh_own_runs(again, history.near(plan));
+    EXPECT_EQ(again.evidence, Evidence::measured) << "every run of a plan counts";
 }
 
 TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
@@ -58,10 +106,10 @@ TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
     const TemporaryFolder folder;
     HistoryEvidence history(folder / "history.db");
     store_run(folder / "history.db", "RUN1", plan_on_this_computer(2, 2), "oom");
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2)));
+    EXPECT_TRUE(history.near(plan_on_this_computer(2, 2)).empty());
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
     must(open_store(folder / "history.db").set_deleted({"RUN2"}, true));
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2, "full")));
+    EXPECT_TRUE(history.near(plan_on_this_computer(2, 2, "full")).empty());
 }
 
 TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)
@@ -71,7 +119,7 @@ TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)
     std::fputs("this is no database", file);
     std::fclose(file);
     HistoryEvidence history(folder / "history.db");
-    EXPECT_FALSE(history.vouches_for(plan_on_this_computer(2, 2)));
+    EXPECT_TRUE(history.near(plan_on_this_computer(2, 2)).empty());
 }
 
 } // namespace

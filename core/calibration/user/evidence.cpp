@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/evidence.h"
 
+#include "core/base/text.h"
 #include "core/calibration/published_layouts.h"
 #include "core/predict/interval.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold {
 
 namespace {
 
 constexpr int kLatestPlans = 1000;
+constexpr std::size_t kAskedRuns = 4; // neighbours that are predicted anew: each costs as much as the plan itself
 
 // The user's history as this thread last saw it; programs that move the data folder (tests do) get another.
 HistoryEvidence& own_history()
@@ -22,14 +25,62 @@ HistoryEvidence& own_history()
     return known->second;
 }
 
+// Whether an error lies within the half-width that the run's prediction has where it is called calibrated.
+bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
+{
+    ResolvedPlan ran = run.plan;
+    ran.stack = plan.stack;
+    return std::abs(error) <= time_half_width(ran, Evidence::calibrated);
+}
+
+// The latest run that lies outside, and whether any lies inside.
+struct OwnVerdict {
+    std::shared_ptr<const OwnRun> wrong;
+    double error = 0; // of `wrong`
+    bool any_right = false;
+};
+OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
+{
+    OwnVerdict verdict;
+    for (std::size_t i = 0; i < std::min(near.size(), kAskedRuns); ++i) {
+        const auto error = near[i]->error_with(plan.stack);
+        if (!error)
+            continue;
+        if (is_within(*near[i], plan, *error))
+            verdict.any_right = true;
+        else if (std::abs(*error) > std::abs(verdict.error)) {
+            verdict.wrong = near[i];
+            verdict.error = *error;
+        }
+    }
+    return verdict;
+}
+
+// Reaches to what was measured instead.
+void widen(Range& range, double factor)
+{
+    range.low = std::min(range.low, range.low * factor);
+    range.high = std::max(range.high, range.high * factor);
+}
+
 } // namespace
+
+std::optional<double> OwnRun::error_with(const Stack& stack) const
+{
+    ResolvedPlan now = plan;
+    now.stack = stack;
+    const Prediction prediction = predict(now);
+    if (!prediction.tps_per_gpu || *prediction.tps_per_gpu <= 0 || tps_per_gpu <= 0)
+        return std::nullopt;
+    return std::log(*prediction.tps_per_gpu / tps_per_gpu);
+}
 
 HistoryEvidence::HistoryEvidence(std::filesystem::path file)
     : file_(std::move(file))
 {
 }
 
-std::vector<const MeasuredLayout*> HistoryEvidence::latest(const ResolvedPlan& plan)
+OwnRuns HistoryEvidence::latest(const ResolvedPlan& plan)
 {
     std::error_code error;
     if (!store_ && std::filesystem::exists(file_, error)) {
@@ -40,41 +91,77 @@ std::vector<const MeasuredLayout*> HistoryEvidence::latest(const ResolvedPlan& p
         return {};
     const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
     const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
-    std::vector<const MeasuredLayout*> layouts;
-    for (const int64_t id : plans ? *plans : std::vector<int64_t>()) {
-        const auto [place, is_new] = known_.try_emplace(id);
-        if (is_new) {
+    OwnRuns runs;
+    for (const auto& [id, tps] : plans ? *plans : std::vector<HistoryStore::MeasuredPlan>()) {
+        auto& known = known_.try_emplace(id).first->second;
+        if (!known || known->tps_per_gpu != tps) { // new, or run once more since
             const auto document = store_->plan(id);
-            const auto measured = document ? read_resolved(*document, "history") : Expected<ResolvedPlan>(Problem());
-            if (measured)
-                place->second = measured_layout(*measured);
+            auto ran = document ? read_resolved(*document, "history") : Expected<ResolvedPlan>(Problem());
+            if (ran)
+                known = std::make_shared<const OwnRun>(OwnRun{measured_layout(*ran), *ran, tps});
         }
-        if (place->second)
-            layouts.push_back(&*place->second);
+        if (known)
+            runs.push_back(known);
     }
-    return layouts;
+    return runs;
 }
 
-bool HistoryEvidence::vouches_for(const ResolvedPlan& plan)
+OwnRuns HistoryEvidence::near(const ResolvedPlan& plan)
 {
-    const auto layouts = latest(plan);
-    return std::any_of(
-        layouts.begin(), layouts.end(), [&](const MeasuredLayout* measured) { return is_near(*measured, plan); });
+    OwnRuns runs = latest(plan);
+    std::erase_if(runs, [&](const auto& run) { return !is_near(run->layout, plan); });
+    return runs;
 }
 
-std::vector<MeasuredLayout> HistoryEvidence::of_job(const ResolvedPlan& plan)
+OwnRuns HistoryEvidence::of_job(const ResolvedPlan& plan)
 {
-    std::vector<MeasuredLayout> layouts;
-    for (const MeasuredLayout* measured : latest(plan)) {
-        if (is_same_job(*measured, plan))
-            layouts.push_back(*measured);
+    OwnRuns runs = latest(plan);
+    std::erase_if(runs, [&](const auto& run) { return !is_same_job(run->layout, plan); });
+    return runs;
+}
+
+void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
+{
+    if (near.empty() || !prediction.tps_per_gpu)
+        return;
+    const OwnVerdict verdict = verdict_of(near, prediction.plan);
+    if (!verdict.wrong) {
+        if (verdict.any_right && may_be_measured(prediction))
+            prediction.evidence = Evidence::measured;
+        return;
     }
-    return layouts;
+    if (prediction.evidence == Evidence::measured)
+        prediction.evidence = Evidence::calibrated;
+    if (prediction.interval) {
+        // Not beyond what no software can reach.
+        double error = verdict.error;
+        if (prediction.step_time_s && prediction.least.step_s > 0)
+            error = std::max(error, std::log(prediction.least.step_s / prediction.interval->step_time_s.low));
+        widen(prediction.interval->step_time_s, std::exp(error));
+        widen(prediction.interval->tps_per_gpu, std::exp(-error));
+    }
+    const double measured = verdict.wrong->tps_per_gpu;
+    const Layout& layout = verdict.wrong->plan.layout;
+    prediction.warnings.push_back(
+        text_of("your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per GPU, %.4g were predicted: the "
+                "range is widened, and \"fourfold calibrate\" fits the constants to it",
+            layout.tp, layout.cp, layout.pp, layout.dp, measured, measured * std::exp(verdict.error)));
 }
 
 JobEvidence::JobEvidence(ResolvedPlan plan)
     : job_(std::move(plan))
 {
+}
+
+void JobEvidence::gather()
+{
+    measured_.emplace();
+    for (const auto& run : own_history().of_job(job_))
+        measured_->push_back({run->layout, run, {}});
+    for (const MeasuredLayout& measured : shipped_layouts()) {
+        if (is_same_job(measured, job_))
+            measured_->push_back({measured, nullptr, true});
+    }
 }
 
 Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
@@ -83,15 +170,21 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
     const Evidence evidence = evidence_for(plan, capacity > 0 ? memory_device_gib / capacity : 0);
     if (evidence != Evidence::calibrated)
         return evidence; // a neighbour does not vouch for what was never measured
-    if (!measured_) {
-        measured_ = own_history().of_job(job_);
-        for (const MeasuredLayout& measured : shipped_layouts()) {
-            if (is_same_job(measured, job_))
-                measured_->push_back(measured);
+    if (!measured_)
+        gather();
+    std::size_t own = 0;
+    bool near = false;
+    for (Measured& measured : *measured_) {
+        if (!is_near(measured.layout, plan) || (measured.own && ++own > kAskedRuns))
+            continue;
+        if (!measured.is_right) {
+            const auto error = measured.own->error_with(plan.stack);
+            measured.is_right = !error || is_within(*measured.own, plan, *error);
         }
+        if (!*measured.is_right)
+            return evidence;
+        near = true;
     }
-    const bool near = std::any_of(
-        measured_->begin(), measured_->end(), [&](const MeasuredLayout& measured) { return is_near(measured, plan); });
     return near ? Evidence::measured : evidence;
 }
 
@@ -99,8 +192,7 @@ Prediction predict_with_evidence(const ResolvedPlan& plan)
 {
     Prediction prediction = predict(plan);
     weigh_measurements(prediction, shipped_layouts());
-    if (may_be_measured(prediction) && own_history().vouches_for(plan))
-        prediction.evidence = Evidence::measured;
+    weigh_own_runs(prediction, own_history().near(plan));
     return prediction;
 }
 

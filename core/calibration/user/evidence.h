@@ -7,10 +7,21 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace fourfold {
+
+// A plan of the user's history that ran.
+struct OwnRun {
+    MeasuredLayout layout;
+    ResolvedPlan plan;
+    double tps_per_gpu = 0; // mean of its runs
+    // ln(predicted / measured) with the constants that the stack of `plan` has now; empty where nothing is predicted.
+    [[nodiscard]] std::optional<double> error_with(const Stack& stack) const;
+};
+using OwnRuns = std::vector<std::shared_ptr<const OwnRun>>;
 
 // What ran according to a history. Each plan of it is read once; runs that were added or deleted since count at once. A
 // history that is missing, damaged or of another version vouches for nothing (those who show it say what is wrong with
@@ -18,18 +29,23 @@ namespace fourfold {
 class HistoryEvidence {
 public:
     explicit HistoryEvidence(std::filesystem::path file);
-    // Whether the plan's layout or a neighbour is among the latest 1,000 plans that ran with its stack and model.
-    bool vouches_for(const ResolvedPlan& plan);
+    // Of the latest 1,000 plans that ran with the plan's stack and model those whose layout is its own or a neighbour.
+    OwnRuns near(const ResolvedPlan& plan);
     // Those of them that ran the plan's job, whatever their layout.
-    std::vector<MeasuredLayout> of_job(const ResolvedPlan& plan);
+    OwnRuns of_job(const ResolvedPlan& plan);
 
 private:
-    std::vector<const MeasuredLayout*> latest(const ResolvedPlan& plan);
+    OwnRuns latest(const ResolvedPlan& plan);
 
     std::filesystem::path file_;
     std::optional<HistoryStore> store_;
-    std::map<int64_t, std::optional<MeasuredLayout>> known_; // by the plan's id in the history; empty: unreadable
+    std::map<int64_t, std::shared_ptr<const OwnRun>> known_; // by the plan's id in the history; null: unreadable
 };
+
+// Runs of a neighbour make a calibrated prediction "measured" where it is right about them. Where it is not, it is not
+// called measured, whoever else ran that layout: its interval is widened to what it would be if it were as wrong here,
+// and a warning says so.
+void weigh_own_runs(Prediction& prediction, const OwnRuns& near);
 
 // predict(), and its evidence is "measured" where a shipped table or the user's history has a layout near it.
 Prediction predict_with_evidence(const ResolvedPlan& plan);
@@ -44,8 +60,15 @@ public:
     Evidence of(const ResolvedPlan& plan, double memory_device_gib);
 
 private:
+    struct Measured {
+        MeasuredLayout layout;
+        std::shared_ptr<const OwnRun> own; // null: of the shipped tables
+        std::optional<bool> is_right; // whether the prediction of the own run holds; empty: not asked yet
+    };
+    void gather();
+
     ResolvedPlan job_;
-    std::optional<std::vector<MeasuredLayout>> measured_;
+    std::optional<std::vector<Measured>> measured_;
 };
 
 } // namespace fourfold

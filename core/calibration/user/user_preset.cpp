@@ -89,6 +89,10 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
             constants[name] = value;
         constants["date"] = calibration.date;
         constants["source"] = remark;
+        if (json.contains("measured") && json["measured"].contains(gpu)) {
+            for (const char* reach : {"intra_node_gb_s", "inter_node_gb_s", "parameters_b"})
+                json["measured"][gpu].erase(reach); // those of the runs that the shipped constants were fitted to
+        }
     }
     return json;
 }

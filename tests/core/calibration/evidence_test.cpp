@@ -133,15 +133,55 @@ TEST(Regimes, MeasuredOnesKeepTheirBand)
     EXPECT_THAT(all_warnings(predict(plan)), HasSubstr("the largest measured job"));
 }
 
+TEST(Regimes, LinksAndModelsFarFromMeasuredOnesAreExtrapolated)
+{
+    const ResolvedPlan plan = plan_of(16, {{"tp", 2}, {"dp", 8}});
+    const auto layouts = std::vector{measured_layout(plan)};
+    ASSERT_EQ(predict(plan).evidence, Evidence::calibrated);
+    const auto expect_far = [&](const ResolvedPlan& other, const char* words) {
+        Prediction prediction = predict(other);
+        weigh_measurements(prediction, layouts);
+        EXPECT_EQ(prediction.evidence, Evidence::extrapolated) << words;
+        EXPECT_THAT(all_warnings(prediction), HasSubstr(words));
+        ASSERT_TRUE(prediction.interval);
+        EXPECT_GT(std::log(prediction.interval->step_time_s.high / *prediction.step_time_s),
+            1.5 * time_half_width(plan, Evidence::calibrated));
+    };
+    ResolvedPlan slow = plan;
+    slow.cluster.inter_node.bandwidth_gb_s /= 10;
+    expect_far(slow, "links of 2.5 GB/s between nodes: those measured with stack megatron-lm");
+    ResolvedPlan no_pairs = plan; // 450 GB/s to each neighbour instead of 150
+    no_pairs.cluster.intra_node.topology = IntraTopology::nvswitch;
+    expect_far(no_pairs, "links of 450 GB/s within a node");
+    ResolvedPlan large = plan;
+    large.model.layers *= 8;
+    expect_far(large, "a model of 56.8 billion parameters: those measured with stack megatron-lm");
+
+    ResolvedPlan other = plan; // not far, but not what was measured either
+    other.cluster.inter_node.bandwidth_gb_s *= 0.6;
+    Prediction nearby = predict(other);
+    weigh_measurements(nearby, layouts);
+    EXPECT_EQ(nearby.evidence, Evidence::calibrated);
+    slow.cluster.calibration = ClusterCalibration{"megatron-lm", {}};
+    EXPECT_EQ(predict(slow).evidence, Evidence::calibrated) << "this cluster was measured";
+    slow.cluster.calibration.reset();
+    slow.gpus = slow.layout.dp = 2;
+    slow.layout.tp = 1;
+    EXPECT_THAT(all_warnings(predict(slow)), testing::Not(HasSubstr("between nodes"))) << "nothing crosses them";
+}
+
 TEST(Regimes, DomainsRoundTripAndBadOnesAreNamed)
 {
-    const Json json{{"h100-80gb-sxm", {{"runs", 3}, {"gpus", 8}, {"pipeline_gpus", 0}, {"regimes", {"fp8"}}}}};
+    const Json json{{"h100-80gb-sxm",
+        {{"runs", 3}, {"gpus", 8}, {"pipeline_gpus", 0}, {"regimes", {"fp8"}}, {"inter_node_gb_s", {12.5, 50.0}},
+            {"parameters_b", {1.5, 8.0}}}}};
     const auto domains = domains_from_json(json, "x");
     ASSERT_TRUE(domains);
     EXPECT_EQ(to_json(*domains), json);
     const auto error = [](const char* text) { return domains_from_json(*parse_json(text, "x"), "x").error().line(); };
     EXPECT_THAT(error(R"({"g":{"regimes":["speed"]}})"), HasSubstr("expected a list of cp_across_nodes"));
     EXPECT_THAT(error(R"({"g":{"runs":-1}})"), HasSubstr("x: g: runs"));
+    EXPECT_THAT(error(R"({"g":{"parameters_b":[8,1]}})"), HasSubstr("expected two numbers above 0"));
     EXPECT_THAT(error(R"([])"), HasSubstr("expected an object"));
 }
 
