@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include <locale.h>
+
 namespace fourfold {
 
 namespace {
@@ -187,10 +189,13 @@ std::string lower_case(std::string_view text)
 
 std::string text_of(const char* format, ...)
 {
-    char buffer[320];
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    char buffer[400];
     va_list arguments;
     va_start(arguments, format);
+    const locale_t before = uselocale(c_locale); // of this thread
     const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
+    uselocale(before);
     va_end(arguments);
     return length < 0 ? std::string()
                       : std::string(buffer, std::min<std::size_t>(std::size_t(length), sizeof buffer - 1));

@@ -39,7 +39,8 @@ private:
 std::string in_quotes(std::string_view text);
 // A to Z as a to z, every other byte as it is.
 std::string lower_case(std::string_view text);
-// printf into a string, cut to 319 bytes.
+// printf into a string, cut to 399 bytes: every number that is shown or written comes by here (or is JSON's), and none
+// depends on the locale, whatever a library or the environment has set.
 std::string text_of(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Each line two columns to the right.
 std::string indented(std::string_view text);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <set>
 
 namespace fourfold {
@@ -23,9 +22,7 @@ std::string shown(const Json& json)
 
 std::string plain_number(double value)
 {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.15g", value);
-    return text;
+    return text_of("%.15g", value);
 }
 
 Problem unexpected(const Json& json, const std::string& expected, const std::string& file, const std::string& path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/term_off.h"
+#include "core/base/text.h"
 
 #include "core/plan/plan.h"
 #include "core/plan/presets.h"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 namespace fourfold {
@@ -91,10 +91,8 @@ std::optional<TermOff> term_most_off(const Json& plan, const std::vector<Json>& 
 
 std::string term_off_text(const TermOff& term)
 {
-    char text[160];
-    std::snprintf(text, sizeof text, "%s: %.3g s predicted, %.3g s measured (%+.3g s)", term.term.c_str(),
-        term.predicted_s, term.measured_s, term.difference_s());
-    return text;
+    return text_of("%s: %.3g s predicted, %.3g s measured (%+.3g s)", term.term.c_str(), term.predicted_s,
+        term.measured_s, term.difference_s());
 }
 
 } // namespace fourfold

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace fourfold {
 namespace {
@@ -244,9 +243,7 @@ std::string tick_text(double seconds, double step)
     else if (step < 0.1)
         unit = {1e-3, "ms"};
     const double digits = -std::floor(std::log10(step / unit.size) + 1e-9);
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f %s", int(std::clamp(digits, 0.0, 6.0)), seconds / unit.size, unit.name);
-    return text;
+    return text_of("%.*f %s", int(std::clamp(digits, 0.0, 6.0)), seconds / unit.size, unit.name);
 }
 
 void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/text/explain_text.h"
 
+#include "core/base/text.h"
 #include "core/report/table/table.h"
 
 #include <cmath>
-#include <cstdio>
 
 namespace fourfold::cli {
 
@@ -16,9 +16,8 @@ std::string value_text(const Explanation& node)
 {
     if (!node.value)
         return "not known";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", *node.value);
-    return node.unit.empty() ? std::string(text) : std::string(text) + " " + node.unit;
+    const std::string text = text_of("%.4g", *node.value);
+    return node.unit.empty() ? text : text + " " + node.unit;
 }
 
 // `whole`: the value that the terms add up to; 0 where they do not.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/table/table.h"
+#include "core/base/text.h"
 
 #include "core/report/table/writers.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace fourfold {
 
@@ -39,9 +39,7 @@ std::string shown_number(double value, int decimals)
         const double size = std::abs(value);
         decimals = size == 0 ? 0 : std::clamp(-decimals - 1 - static_cast<int>(std::floor(std::log10(size))), 0, 12);
     }
-    char text[400];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    std::string digits = text;
+    std::string digits = text_of("%.*f", decimals, value);
     // "-0.0" would make a reader look for a difference that is none.
     if (digits[0] == '-' && digits.find_first_of("123456789") == std::string::npos)
         digits.erase(0, 1);

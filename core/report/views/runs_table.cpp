@@ -3,17 +3,13 @@
 
 #include "core/base/text.h"
 
-#include <cstdio>
-
 namespace fourfold {
 
 std::string most_off_text(const RunSummary& run)
 {
     if (!run.most_off)
         return "";
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, " %+.3g s", run.most_off->difference_s());
-    return run.most_off->term + seconds;
+    return run.most_off->term + text_of(" %+.3g s", run.most_off->difference_s());
 }
 
 Table runs_table(const std::vector<RunSummary>& runs)

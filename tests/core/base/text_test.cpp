@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 namespace fourfold {
@@ -18,6 +23,26 @@ TEST(Text, Utf8)
     for (const char* bad : {"\x80", "\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
              "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x9f\x98", "a\xc3"})
         EXPECT_FALSE(is_utf8(bad));
+}
+
+// A locale of the test's own: a name that this machine lacks would set nothing and prove nothing.
+TEST(Text, NumbersAreWrittenAlikeInEveryLocale)
+{
+    const std::string folder = testing::TempDir() + "fourfold-locales-" + std::to_string(::getpid());
+    std::filesystem::create_directories(folder);
+    const std::string make = "localedef -i de_DE -f UTF-8 " + folder + "/de_DE.UTF-8 > /dev/null 2>&1";
+    ASSERT_EQ(std::system(make.c_str()), 0) << "package locales";
+    ::setenv("LOCPATH", folder.c_str(), 1);
+    ASSERT_NE(std::setlocale(LC_ALL, "de_DE.UTF-8"), nullptr);
+    char printed[8];
+    std::snprintf(printed, sizeof printed, "%.1f", 1.5);
+    EXPECT_STREQ(printed, "1,5") << "the locale is not at work";
+    EXPECT_EQ(text_of("%.1f of %d", 1.5, 2000), "1.5 of 2000");
+    std::snprintf(printed, sizeof printed, "%.1f", 1.5);
+    EXPECT_STREQ(printed, "1,5") << "and the program's own is left as it was";
+    std::setlocale(LC_ALL, "C");
+    ::unsetenv("LOCPATH");
+    std::filesystem::remove_all(folder);
 }
 
 TEST(Text, Printable)
