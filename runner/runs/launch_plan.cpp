@@ -5,6 +5,7 @@
 #include "core/calibration/user/evidence.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
+#include "runner/target/room.h"
 
 #include <cstdlib>
 
@@ -67,6 +68,7 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
         return problem_of(limits, out.plan.where);
     out.prediction = predict_with_evidence(out.plan);
 
+    FOURFOLD_CHECK(check_room(out.target, out.plan, out.prediction, room_here()));
     FOURFOLD_TRY(const std::vector<int> counts, ranks_of_hosts(out.target, out.plan.gpus));
     int rank = 0;
     for (const int count : counts) {

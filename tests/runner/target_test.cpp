@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Target files and host lists; resources/schemas/target.schema.json is held to the reader.
+#include "runner/target/room.h"
 #include "runner/target/target_hosts.h"
 #include "tests/core/plan/schema_checker.h"
 
@@ -258,6 +259,34 @@ TEST(Targets, ShippedExamplesLoad)
         EXPECT_TRUE(target) << target.error().line();
         EXPECT_TRUE(matches(schema(), *read_json_file(file)));
     }
+}
+
+TEST(Targets, WhatThisComputerCannotHoldIsSaidWithWhatItCould)
+{
+    Target local;
+    local.id = "local";
+    local.kind = TargetKind::local;
+    ResolvedPlan plan;
+    plan.gpus = 16384;
+    Prediction prediction;
+    prediction.memory_by_stage = {{0, 1, 0, 0, 0, 0}, {1, 2.88, 0, 0, 0, 0}}; // 1.94 GiB of an average rank
+    const auto refused = check_room(local, plan, prediction, {16, false});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message,
+        "this computer cannot hold the plan: 16384 ranks of 2 GiB need 32768 GiB, and it has 16 GiB");
+    EXPECT_EQ(refused.error().hint, "it holds 8 such ranks: choose fewer GPUs, a smaller model or another target");
+    plan.gpus = 8;
+    EXPECT_TRUE(check_room(local, plan, prediction, {16, false}));
+    plan.gpus = 16384;
+    plan.cluster.gpu.id = "h100-80gb-sxm";
+    EXPECT_FALSE(check_room(local, plan, prediction, {16, true})) << "the programs alone are too many";
+    plan.gpus = 8;
+    EXPECT_TRUE(check_room(local, plan, prediction, {4, true})) << "the tensors are on the GPUs";
+    EXPECT_TRUE(check_room(local, plan, prediction, {0, false})) << "how much there is is not known";
+    local.kind = TargetKind::ssh;
+    plan.gpus = 16384;
+    EXPECT_TRUE(check_room(local, plan, prediction, {16, false})) << "another computer";
+    EXPECT_GT(room_here().memory_gib, 0.1);
 }
 
 TEST(Targets, RanksAreSpread)
