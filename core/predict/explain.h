@@ -31,6 +31,9 @@ const std::vector<std::string>& explained_figures();
 // Fails on a name that is not in explained_figures().
 Expected<Explanation> explain(const Prediction& prediction, const std::string& figure);
 
+// Of one bar of the timeline, `seconds` long: what a stage does in it, beside the operations that are priced.
+Explanation explain_span(const Prediction& prediction, SpanKind kind, double seconds);
+
 // {"label", "value", "unit", "formula", "source", "children"}: what the key `explanation` of `predict --json --explain`
 // holds for each figure.
 Json to_json(const Explanation& explanation);

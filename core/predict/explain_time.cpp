@@ -25,11 +25,24 @@ const char* word(Phase phase)
     return "";
 }
 
-// What an operation takes over the whole step, before anything hides.
-double total_seconds(const PricedOperation& priced, double micro_batches)
+// One operation of the step, of all chunks of the stage that price it alike.
+struct CostedWork {
+    const PricedOperation* priced;
+    double times;
+    [[nodiscard]] double seconds() const { return priced->seconds * times; }
+};
+
+void add_work(std::vector<CostedWork>& list, const PricedOperation& priced, double times)
 {
-    const double times = priced.operation.phase == Phase::step ? 1 : micro_batches;
-    return priced.seconds * priced.operation.repeat * times;
+    const auto same = std::find_if(list.begin(), list.end(), [&](const CostedWork& work) {
+        return work.priced->operation.name == priced.operation.name
+            && work.priced->operation.phase == priced.operation.phase && work.priced->formula == priced.formula
+            && work.priced->seconds == priced.seconds;
+    });
+    if (same == list.end())
+        list.push_back({&priced, times});
+    else
+        same->times += times;
 }
 
 // Floors and shares act on a whole pass: their effect is what is left of their part, not a sum of their prices.
@@ -39,21 +52,49 @@ bool acts_on_the_pass(const Operation& operation)
     return host != nullptr && host->rule != HostRule::fixed;
 }
 
-Explanation leaf(const PricedOperation& priced, double seconds, double micro_batches)
+// `in`: "a step", "a pass"
+Explanation leaf(const CostedWork& work, const char* in)
 {
-    const Operation& operation = priced.operation;
+    const Operation& operation = work.priced->operation;
     Explanation node;
     node.label = operation.name + " (" + word(operation.phase) + ")";
-    node.value = seconds;
+    node.value = work.seconds();
     node.unit = "s";
-    node.formula = priced.formula;
-    const double times = operation.phase == Phase::step ? 1 : micro_batches;
-    if (operation.repeat * times != 1)
-        node.formula += text_of(", %.4g times a step", operation.repeat * times);
-    node.source = priced.source;
+    node.formula = work.priced->formula;
+    if (work.times != 1)
+        node.formula += text_of(", %.4g times per %s", work.times, in);
+    node.source = work.priced->source;
     if (!operation.note.empty())
         node.source += "; " + std::string(operation.note);
     return node;
+}
+
+void largest_first(std::vector<Explanation>& nodes)
+{
+    std::stable_sort(nodes.begin(), nodes.end(),
+        [](const Explanation& a, const Explanation& b) { return std::abs(*a.value) > std::abs(*b.value); });
+}
+
+bool belongs_to(const Operation& operation, SpanKind kind)
+{
+    switch (kind) {
+    case SpanKind::forward:
+        return operation.phase == Phase::forward && operation.part != Part::pp;
+    case SpanKind::backward:
+        return (operation.phase == Phase::backward || operation.phase == Phase::recompute)
+            && operation.part != Part::pp;
+    case SpanKind::weight_gradient:
+        return operation.phase == Phase::weight_gradient;
+    case SpanKind::send_receive:
+        return operation.part == Part::pp;
+    case SpanKind::gradient_reduce:
+    case SpanKind::parameter_gather:
+        return operation.part == Part::dp;
+    case SpanKind::optimizer:
+        return operation.part == Part::optimizer;
+    default:
+        return false;
+    }
 }
 
 const char* rest_label(Part part)
@@ -82,13 +123,16 @@ Explanation part_node(const Prediction& prediction, Part part)
     node.sum = true;
     node.source = "operations of the busiest stage";
     double sum = 0, largest = 0;
+    std::vector<CostedWork> list;
     for (const PricedOperation& priced : prediction.operations) {
-        if (priced.operation.part != part || acts_on_the_pass(priced.operation) || part == Part::pp)
-            continue;
-        const double seconds = total_seconds(priced, micro_batches);
-        sum += seconds;
-        largest = std::max(largest, seconds);
-        node.children.push_back(leaf(priced, seconds, micro_batches));
+        if (priced.operation.part == part && !acts_on_the_pass(priced.operation) && part != Part::pp)
+            add_work(
+                list, priced, priced.operation.repeat * (priced.operation.phase == Phase::step ? 1 : micro_batches));
+    }
+    for (const CostedWork& work : list) {
+        sum += work.seconds();
+        largest = std::max(largest, work.seconds());
+        node.children.push_back(leaf(work, "step"));
     }
     const double rest = *node.value - sum;
     if (std::abs(rest) > 1e-9 * std::max(*node.value, largest)) {
@@ -104,8 +148,7 @@ Explanation part_node(const Prediction& prediction, Part part)
         }
         node.children.push_back(std::move(balance));
     }
-    std::stable_sort(node.children.begin(), node.children.end(),
-        [](const Explanation& a, const Explanation& b) { return std::abs(*a.value) > std::abs(*b.value); });
+    largest_first(node.children);
     return node;
 }
 
@@ -129,6 +172,38 @@ Explanation explain_step_time(const Prediction& prediction)
         if (prediction.time_by_part[part] != 0 || prediction.time_hidden[part] != 0)
             node.children.push_back(part_node(prediction, part));
     }
+    return node;
+}
+
+Explanation explain_span(const Prediction& prediction, SpanKind kind, double seconds)
+{
+    Explanation node;
+    node.label = std::string(name(kind));
+    node.value = seconds;
+    node.unit = "s";
+    node.sum = true;
+    node.source = "one bar of the timeline, beside the operations of one chunk of the busiest stage";
+    const bool is_pass = kind == SpanKind::forward || kind == SpanKind::backward || kind == SpanKind::weight_gradient;
+    const double chunks = is_pass ? std::max(1, prediction.plan.layout.virtual_stages) : 1;
+    std::vector<CostedWork> list;
+    for (const PricedOperation& priced : prediction.operations) {
+        if (belongs_to(priced.operation, kind) && !acts_on_the_pass(priced.operation))
+            add_work(list, priced, priced.operation.repeat / chunks);
+    }
+    double sum = 0;
+    for (const CostedWork& work : list) {
+        sum += work.seconds();
+        node.children.push_back(leaf(work, "bar"));
+    }
+    if (const double rest = seconds - sum; std::abs(rest) > 1e-9 * std::max(seconds, sum)) {
+        Explanation balance;
+        balance.label = "other layers than in the busiest stage, launch floors and what overlaps";
+        balance.value = rest;
+        balance.unit = "s";
+        balance.source = "overlap windows of the passes";
+        node.children.push_back(std::move(balance));
+    }
+    largest_first(node.children);
     return node;
 }
 
