@@ -59,8 +59,8 @@ KeysDialog::KeysDialog(KeyBindings& keys, QWidget* parent)
     , m_table(new DataTable)
     , m_edit(new QKeySequenceEdit)
     , m_none(new QPushButton(tr("No keys")))
-    , m_usual(new QPushButton(tr("As usual")))
-    , m_allUsual(new QPushButton(tr("All as usual")))
+    , m_usual(new QPushButton(tr("Default")))
+    , m_allUsual(new QPushButton(tr("All defaults")))
     , m_said(new QLabel)
 {
     setObjectName(QStringLiteral("keysDialog"));

@@ -21,11 +21,13 @@
 #include "app/desktop/window_status.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/plan_journal.h"
+#include "app/models/plan/plan_watch.h"
 #include "app/models/runs/run_setup.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCloseEvent>
 #include <QScreen>
 #include <QStatusBar>
@@ -131,6 +133,18 @@ void MainWindow::connectParts()
     connect(&m_plans, &PlanTabs::titleChanged, this, [this](int index) {
         if (index == m_plans.currentIndex())
             showDocument();
+    });
+    if (m_journal) {
+        connect(m_journal.get(), &PlanJournal::failed, this, [this](const QString& why) {
+            m_banner->say(Tone::warning,
+                tr("Changes that are not saved would be lost in a crash: the journal cannot be kept (%1).").arg(why));
+        });
+    }
+    auto* watch = new PlanWatch(m_plans, this);
+    connect(watch, &PlanWatch::changedOnDisk, this, &MainWindow::offerChangedPlan);
+    connect(qApp, &QApplication::applicationStateChanged, watch, [watch](Qt::ApplicationState state) {
+        if (state == Qt::ApplicationActive)
+            watch->look();
     });
     connect(m_files, &PlanFiles::message, this, &MainWindow::say);
     connect(m_files, &PlanFiles::recentChanged, m_commands.get(), &WindowCommands::showRecent);
@@ -410,6 +424,30 @@ void MainWindow::offerRunsUnderWay()
               showPage(QStringLiteral("runs"));
               runsPage().follow(id);
           }}});
+}
+
+// A plan without changes of its own follows its file; one with changes asks.
+void MainWindow::offerChangedPlan(int index)
+{
+    PlanDocument* changed = &m_plans.document(index);
+    if (!changed->isDirty() && read_plan(changed->file())) {
+        m_files->reload(index);
+        return;
+    }
+    const auto of = [this, changed](auto work) {
+        return [this, changed, work] {
+            if (const int at = m_plans.indexOf(*changed); at >= 0) // not closed since
+                work(at);
+        };
+    };
+    m_banner->say(Tone::warning,
+        tr("%1 was changed on disk, and here there are changes that were not saved.").arg(changed->title()),
+        {{tr("Reload"), of([this](int at) { m_files->reload(at); })},
+            {tr("Keep mine"), of([this](int at) { m_plans.document(at).keepMine(); })},
+            {tr("Compare"), of([this](int at) {
+                 m_files->openFromDisk(at);
+                 showPage(QStringLiteral("compare"));
+             })}});
 }
 
 // At the end, and a moment after each change of what is open: a program may be ended without being asked.

@@ -95,6 +95,7 @@ private:
     void showDocument(); // another plan is current, or its title changed
     void saveSession();
     void offerRunsUnderWay();
+    void offerChangedPlan(int index);
     void offerPreset(const QString& field, const QString& id, const QString& text, const QString& step);
 
     Options m_options;

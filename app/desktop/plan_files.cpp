@@ -156,8 +156,45 @@ bool PlanFiles::open(const std::filesystem::path& file)
 
 bool PlanFiles::save()
 {
-    const std::filesystem::path file = m_plans.current().file();
-    return file.empty() ? askSaveAs() : saveAs(file);
+    PlanDocument& document = m_plans.current();
+    if (document.file().empty())
+        return askSaveAs();
+    if (document.isChangedOnDisk()) {
+        const auto answer = askAboutChangedFile(m_window, document.title());
+        if (answer == ChangedFileAnswer::reload)
+            reload(m_plans.currentIndex());
+        if (answer != ChangedFileAnswer::overwrite)
+            return false;
+    }
+    return saveAs(std::filesystem::path(document.file()));
+}
+
+bool PlanFiles::reload(int index)
+{
+    PlanDocument& document = m_plans.document(index);
+    if (const Expected<void> again = document.reload(); !again) {
+        showProblem(m_window, tr("The plan cannot be read again"), again.error());
+        return false;
+    }
+    emit message(tr("Read again from %1").arg(fromUtf8(document.file().string())));
+    return true;
+}
+
+void PlanFiles::openFromDisk(int index)
+{
+    const PlanDocument& document = m_plans.document(index);
+    Expected<Plan> plan = read_plan(document.file());
+    if (plan) {
+        plan->document["name"] = tr("%1, on disk").arg(document.title()).toStdString();
+        plan->where.clear();
+    }
+    if (!plan) {
+        showProblem(m_window, tr("The plan cannot be read again"), plan.error());
+        return;
+    }
+    m_plans.setCurrent(index);
+    PlanDocument& other = m_plans.add();
+    other.reset(*std::move(plan));
 }
 
 bool PlanFiles::saveAs(const std::filesystem::path& file)

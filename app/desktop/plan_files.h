@@ -29,6 +29,11 @@ public:
     bool open(const std::filesystem::path& file);
     bool save();
     bool saveAs(const std::filesystem::path& file);
+    // The file's plan instead of the one in the tab; undo brings back what was there. False: it cannot be read, which
+    // was said.
+    bool reload(int index);
+    // The file's plan in a tab of its own, beside the one in the tab.
+    void openFromDisk(int index);
     bool importModel(const std::filesystem::path& config);
     bool close(int index); // asks before changes are lost
     bool mayCloseAll();

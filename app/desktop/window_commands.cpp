@@ -56,7 +56,10 @@ WindowCommands::WindowCommands(MainWindow& window, const Presets& presets)
     addMenu(tr("&Run"),
         {{kRunCommand, tr("&Run this plan\u2026"), [&window] { window.showPage(QStringLiteral("runs")); },
              {Qt::Key_F5}},
-            {"run.stop-the-run", tr("&Stop the run"), [&window] { window.controller().stop(); }}});
+            {"run.stop-the-run", tr("&Stop the run"), [&window] {
+                 if (window.controller().isRunning() && askToStop(&window))
+                     window.controller().stop();
+             }}});
     addMenu(tr("&Help"),
         {{"help.user's-guide", tr("&User's guide"),
              [&window] {

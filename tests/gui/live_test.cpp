@@ -37,7 +37,7 @@ private slots:
         w.runs().follow(id);
         const int before = w.live().step();
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > before + 5; }, kPatience));
-        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QCOMPARE(w.stop(), 1);
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());
         QCOMPARE(w.live().id(), id);
@@ -65,7 +65,7 @@ private slots:
         w.runs().follow(id); // once more, and the steps that came before are those of before
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 20; }, kPatience));
         QCOMPARE(w.live().throughput().count(), w.live().step());
-        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
     }
 

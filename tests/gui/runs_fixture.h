@@ -11,6 +11,7 @@
 #include "tests/gui/support.h"
 
 #include <QFile>
+#include <QMessageBox>
 #include <QProcess>
 #include <QPushButton>
 
@@ -57,6 +58,18 @@ struct RunsFixture : WindowFixture {
     RunsPage& runs() { return window.runsPage(); }
     LiveRun& live() { return window.liveRun(); }
     QPushButton* button(const char* name) { return child<QPushButton>(name); }
+    // Presses Stop and answers the question; how often it was asked.
+    int stop(bool really = true)
+    {
+        const DialogWatch watch([really](QMessageBox& box) {
+            for (QAbstractButton* button : box.buttons()) {
+                if (box.buttonRole(button) == (really ? QMessageBox::DestructiveRole : QMessageBox::RejectRole))
+                    button->click();
+            }
+        });
+        QTest::mouseClick(button("stop"), Qt::LeftButton);
+        return watch.seen();
+    }
     bool ends()
     {
         return QTest::qWaitFor([this] { return !window.controller().isRunning(); }, kPatience);

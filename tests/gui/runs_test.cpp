@@ -81,7 +81,9 @@ private slots:
         Fixture w(test::tinyPlan(100'000, 20));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
-        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QCOMPARE(w.stop(false), 1); // asked, and let run
+        QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping());
+        QCOMPARE(w.stop(), 1);
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());
         QCOMPARE(w.live().state(), RunState::cancelled);
@@ -213,7 +215,7 @@ private slots:
         QTest::mouseClick(w.button("restart"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor(
             [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
-        QTest::mouseClick(w.button("stop"), Qt::LeftButton);
+        QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
         QVERIFY(storedRun(w.historyFile(), first)->summary.state == "cancelled");
     }

@@ -94,11 +94,6 @@ TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeWidenItInstead)
     EXPECT_EQ(prediction.interval->tps_per_gpu.high, before.tps_per_gpu.high);
     ASSERT_EQ(prediction.warnings.size(), warnings + 1);
     EXPECT_NE(prediction.warnings.back().find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
-
-    store_run(folder / "history.db", "RUN2", plan, "ok", *prediction.tps_per_gpu * 1.5); // mean of both: as predicted
-    Prediction again = predict(plan);
-    weigh_own_runs(again, history.near(plan));
-    EXPECT_EQ(again.evidence, Evidence::measured) << "every run of a plan counts";
 }
 
 TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)

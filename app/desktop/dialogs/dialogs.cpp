@@ -122,6 +122,33 @@ SaveAnswer askToSave(QWidget* parent, const QString& planName)
     }
 }
 
+ChangedFileAnswer askAboutChangedFile(QWidget* parent, const QString& file)
+{
+    QMessageBox box(QMessageBox::Warning, tr("The file was changed"),
+        tr("\u201c%1\u201d was changed on disk since it was opened here.").arg(file), QMessageBox::Cancel, parent);
+    box.setObjectName(QStringLiteral("changedFile"));
+    const QPushButton* overwrite = box.addButton(tr("Save mine over it"), QMessageBox::DestructiveRole);
+    const QPushButton* reload = box.addButton(tr("Reload it, drop mine"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.exec();
+    return box.clickedButton() == overwrite ? ChangedFileAnswer::overwrite
+        : box.clickedButton() == reload     ? ChangedFileAnswer::reload
+                                            : ChangedFileAnswer::cancel;
+}
+
+bool askToStop(QWidget* parent)
+{
+    QMessageBox box(QMessageBox::Question, tr("Stop the run?"),
+        tr("It ends on all of its nodes. Its steps so far stay in the history."), QMessageBox::NoButton, parent);
+    box.setObjectName(QStringLiteral("stopAsked"));
+    const QPushButton* stop = box.addButton(tr("Stop"), QMessageBox::DestructiveRole);
+    QPushButton* stay = box.addButton(tr("Let it run"), QMessageBox::RejectRole);
+    box.setDefaultButton(stay);
+    box.setEscapeButton(stay);
+    box.exec();
+    return box.clickedButton() == stop;
+}
+
 CloseAnswer askAboutRun(QWidget* parent, bool canLeave)
 {
     QMessageBox box(QMessageBox::Question, tr("A run is under way"),

@@ -29,6 +29,11 @@ std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& ques
 
 enum class SaveAnswer { save, discard, cancel };
 SaveAnswer askToSave(QWidget* parent, const QString& planName);
+// What becomes of a file that somebody else wrote since the plan was opened, when the plan is to be saved over it.
+enum class ChangedFileAnswer { overwrite, reload, cancel };
+ChangedFileAnswer askAboutChangedFile(QWidget* parent, const QString& file);
+// True when the run is to end on all of its nodes.
+bool askToStop(QWidget* parent);
 // What becomes of the run that is under way when the window closes. `canLeave`: it may go on without the window.
 enum class CloseAnswer { stop, leave, stay };
 CloseAnswer askAboutRun(QWidget* parent, bool canLeave);

@@ -74,35 +74,45 @@ int heightOf(const ReportPart& part)
     return part.widget ? part.height : kRowHeight * (static_cast<int>(part.table.rows.size()) + 1);
 }
 
-// The first column gets what the names need, the others share the rest.
+// Every column gets what its texts need, and more where there is room; a table that is wider is drawn smaller: paper
+// can be looked at closely, but nothing can be asked for what was cut.
 void paintTable(QPainter& painter, const Table& table, int rowHeight)
 {
     const Theme& theme = lightTheme();
     painter.setFont(scaledFont(-1.5));
     const QFontMetrics metrics = painter.fontMetrics();
-    int names = 60;
-    for (const std::vector<Cell>& row : table.rows)
-        names = std::max(names, metrics.horizontalAdvance(fromUtf8(shown(row.front(), table.columns.front()))) + 12);
-    names = std::min(names, kWidth / 3);
-    const int others = static_cast<int>(table.columns.size()) - 1;
-    const double width = others > 0 ? double(kWidth - names) / others : 0;
-    const auto line = [&](int y, const auto& textOf, const QColor& ink) {
-        painter.setPen(ink);
-        for (int column = 0; column <= others; ++column) {
-            const QRectF cell(
-                column == 0 ? 0 : names + (column - 1) * width, y, (column == 0 ? names : width) - 6, rowHeight);
-            painter.drawText(cell, (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter,
-                metrics.elidedText(
-                    textOf(static_cast<std::size_t>(column)), Qt::ElideRight, static_cast<int>(cell.width())));
-        }
+    constexpr int kGap = 12;
+    const auto titleOf = [&](std::size_t column) {
+        return fromUtf8(table.columns[column].title.empty() ? table.columns[column].key : table.columns[column].title);
     };
-    line(
-        0,
-        [&](std::size_t column) {
-            return fromUtf8(
-                table.columns[column].title.empty() ? table.columns[column].key : table.columns[column].title);
-        },
-        theme.muted);
+    std::vector<double> widths;
+    double needed = 0;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        int width = metrics.horizontalAdvance(titleOf(column));
+        for (const std::vector<Cell>& row : table.rows)
+            width = std::max(width, metrics.horizontalAdvance(fromUtf8(shown(row[column], table.columns[column]))));
+        widths.push_back(width + kGap);
+        needed += widths.back();
+    }
+    if (needed < kWidth && widths.size() > 1) {
+        for (std::size_t column = 1; column < widths.size(); ++column)
+            widths[column] += (kWidth - needed) / double(widths.size() - 1);
+    }
+    const double scale = std::min(1.0, kWidth / needed);
+    const auto line = [&](int y, const auto& textOf, const QColor& ink) {
+        painter.save();
+        painter.translate(0, y);
+        painter.scale(scale, scale);
+        painter.setPen(ink);
+        double x = 0;
+        for (std::size_t column = 0; column < widths.size(); x += widths[column++]) {
+            const QRectF cell(x, 0, widths[column] - kGap / 2.0, rowHeight / scale);
+            painter.drawText(cell,
+                (column == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter | Qt::TextSingleLine, textOf(column));
+        }
+        painter.restore();
+    };
+    line(0, titleOf, theme.muted);
     int y = rowHeight;
     for (const std::vector<Cell>& row : table.rows) {
         painter.setPen(theme.grid);

@@ -52,7 +52,7 @@ const QString kAdded = QStringLiteral("added"), kReference = QStringLiteral("ref
               kDifferences = QStringLiteral("differencesOnly"), kView = QStringLiteral("view"),
               kSeries = QStringLiteral("series");
 
-constexpr const char* kOpenPlan = "plan:"; // an open plan cannot be taken away, it is closed
+constexpr const char* kOpenPlan = "plan:";
 
 QString planId(const PlanDocument& document)
 {
@@ -116,15 +116,13 @@ ComparePage::ComparePage(PlanTabs& plans, std::filesystem::path history)
     connect(m_differences, &QCheckBox::toggled, &m_model, &CompareModel::setDifferencesOnly);
     connect(m_addMenu, &QMenu::aboutToShow, this, &ComparePage::fillAddMenu);
     connect(m_remove, &QPushButton::clicked, this, &ComparePage::removeSelected);
-    connect(m_list, &QListWidget::itemSelectionChanged, this, [this] {
-        const int row = m_list->currentRow();
-        const auto at = static_cast<std::size_t>(row);
-        const bool isPlan = row >= 0 && at < m_model.entries().size()
-            && m_model.entries()[at].id.startsWith(QLatin1String(kOpenPlan));
-        m_remove->setEnabled(row >= 0 && !isPlan);
-    });
+    connect(
+        m_list, &QListWidget::itemSelectionChanged, this, [this] { m_remove->setEnabled(m_list->currentRow() >= 0); });
     connect(&plans, &PlanTabs::added, this, &ComparePage::watchPlans);
-    connect(&plans, &PlanTabs::removed, &m_later, qOverload<>(&QTimer::start));
+    connect(&plans, &PlanTabs::removed, this, [this] {
+        std::erase_if(m_leftOut, [this](const PlanDocument* plan) { return m_plans.indexOf(*plan) < 0; });
+        m_later.start();
+    });
     connect(&plans, &PlanTabs::edited, &m_later, qOverload<>(&QTimer::start));
     watchPlans();
 }
@@ -229,7 +227,7 @@ void ComparePage::refresh()
     std::vector<CompareEntry> entries;
     for (int i = 0; i < m_plans.count(); ++i) {
         const PlanDocument& document = m_plans.document(i);
-        if (document.prediction() && document.isAnswered())
+        if (!m_leftOut.contains(&document) && document.prediction() && document.isAnswered())
             entries.push_back(entryOf(planId(document), document.title(), *document.prediction()));
     }
     entries.insert(entries.end(), m_added.begin(), m_added.end());
@@ -302,6 +300,12 @@ void ComparePage::fillAddMenu()
     m_addMenu->clear();
     m_addMenu->addAction(tr("Open a plan\u2026"), this, &ComparePage::openRequested);
     m_addMenu->addAction(tr("Copy of the open plan"), this, &ComparePage::copyRequested);
+    for (const PlanDocument* plan : m_leftOut) {
+        m_addMenu->addAction(tr("Open plan: %1").arg(plan->title()), this, [this, plan] {
+            m_leftOut.erase(plan);
+            refresh();
+        });
+    }
     QMenu* runs = m_addMenu->addMenu(tr("Run of the history"));
     const Expected<std::vector<RunSummary>> stored = storedRuns(m_history, kMostRunsOffered);
     for (const RunSummary& run : stored ? *stored : std::vector<RunSummary>()) {
@@ -445,6 +449,10 @@ void ComparePage::removeSelected()
     } else {
         const QString id = entries[at].id;
         std::erase_if(m_added, [&](const CompareEntry& entry) { return entry.id == id; });
+        for (int i = 0; i < m_plans.count(); ++i) {
+            if (planId(m_plans.document(i)) == id)
+                m_leftOut.insert(&m_plans.document(i));
+        }
     }
     refresh();
 }

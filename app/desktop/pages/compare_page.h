@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include <filesystem>
+#include <set>
 
 class QCheckBox;
 class QComboBox;
@@ -81,6 +82,7 @@ private:
     PlanTabs& m_plans;
     std::filesystem::path m_history;
     std::vector<CompareEntry> m_added; // runs and published rows, behind the open plans
+    std::set<const PlanDocument*> m_leftOut; // open plans that were taken out of the comparison
     CompareSeries m_series;
     QStringList m_kept; // entries of the last session that were not looked at yet, by their origin
     QString m_keptReference; // of that session, until it is there

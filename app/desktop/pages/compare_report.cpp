@@ -40,6 +40,11 @@ ReportPage ComparePage::report() const
         page.title = tr("Comparison of %1").arg(counted(double(entries.size()), tr("entry"), tr("entries")));
         page.lines << names.join(QStringLiteral("; "))
                    << tr("Differences against %1").arg(entries[static_cast<std::size_t>(m_model.reference())].name);
+        for (std::size_t i = 0; i < entries.size(); ++i) { // sentences, which no column has room for
+            for (const std::string& warning :
+                entries[i].prediction ? entries[i].prediction->warnings : std::vector<std::string>())
+                page.lines << tr("Warning for %1: %2").arg(i + 1).arg(fromUtf8(warning));
+        }
         page.parts = {{nullptr, 0, reportTable()}, {&m_charts->throughput(), 240, {}, true},
             {&m_charts->utilisation(), 240, {}, true}, {&m_charts->time(), 240, {}, true},
             {&m_charts->memory(), 240, {}, true}};
@@ -57,7 +62,8 @@ Table ComparePage::reportTable() const
         table.columns.push_back({title.toStdString(), {}});
     }
     for (int row = 0; row < m_model.rowCount(); ++row) {
-        if (m_model.index(row, 0).data(CompareModel::HeadingRole).toBool())
+        if (m_model.index(row, 0).data(CompareModel::HeadingRole).toBool()
+            || m_model.index(row, 0).data().toString() == CompareModel::tr("Warnings"))
             continue;
         std::vector<Cell> cells;
         for (int column = 0; column < m_model.columnCount(); ++column)

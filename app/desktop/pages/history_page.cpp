@@ -129,6 +129,7 @@ QWidget* HistoryPage::makeTable()
     m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
     m_table->setAccessibleName(tr("Stored runs"));
     m_table->setWidths(kHistoryWidths);
+    m_table->setFitting({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout});
     m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
         HistoryModel::mostOff, HistoryModel::tags});
     m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends

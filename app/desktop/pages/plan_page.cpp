@@ -2,6 +2,7 @@
 #include "app/desktop/pages/plan_page.h"
 
 #include "app/desktop/dialogs/derivation_dialog.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/pages/config/config_panel.h"
 #include "app/desktop/widgets/cards/advice_view.h"
 #include "app/desktop/widgets/cards/bounds_view.h"
@@ -16,6 +17,7 @@
 #include "app/desktop/widgets/panels/folding_splitter.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/desktop/widgets/panels/warning_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/plan/choices.h"
 #include "app/models/plan/plan_facts.h"
@@ -35,22 +37,6 @@ constexpr int kPatienceMilliseconds = 150; // an answer that takes longer is ann
 
 constexpr int kFoldWidth = 640; // of memory and step time side by side
 constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictures
-
-// The part of the step that a bar of the timeline belongs to.
-Part partOf(SpanKind kind)
-{
-    switch (kind) {
-    case SpanKind::send_receive:
-        return Part::pp;
-    case SpanKind::gradient_reduce:
-    case SpanKind::parameter_gather:
-        return Part::dp;
-    case SpanKind::optimizer:
-        return Part::optimizer;
-    default:
-        return Part::compute;
-    }
-}
 
 QString timelineSummary(const ResolvedPlan& plan)
 {
@@ -73,6 +59,7 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     , m_timeline(new TimelineView)
     , m_mesh(new RankMeshView)
     , m_bounds(new BoundsView)
+    , m_warnings(new WarningBar)
     , m_adviceBar(new AdviceBar(m_advice))
     , m_adviceView(new AdviceView(m_advice))
 {
@@ -99,6 +86,8 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
         m_answer->ensureWidgetVisible(m_whenCards);
         m_adviceView->setFocus();
     });
+    connect(m_warnings, &WarningBar::allRequested, this,
+        [this] { showLongText(this, tr("Warnings of this prediction"), m_warnings->text()); });
     connectDerivations();
     connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
     showMesh();
@@ -119,8 +108,10 @@ void PlanPage::connectDerivations()
         = [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); };
     connect(m_bars, &MemoryBars::stageActivated, this, deriveStage);
     connect(m_overTime, &MemoryOverTime::stageActivated, this, deriveStage);
-    connect(m_timeline, &TimelineView::barActivated, this,
-        [this](SpanKind kind) { derive(tr("the step time"), "step_time_s", {fromUtf8(name(partOf(kind)))}); });
+    connect(m_timeline, &TimelineView::barActivated, this, [this](SpanKind kind, double seconds) {
+        if (m_document.prediction())
+            openDerivation(tr("the bar"), explain_span(*m_document.prediction(), kind, seconds), {});
+    });
     const auto explainAs = [this](const char* figure) {
         return [this, figure](const QString& part) -> QString {
             if (!m_document.prediction())
@@ -170,6 +161,8 @@ ReportPage PlanPage::report() const
                           evidenceText(prediction.evidence))
                << QStringLiteral("%1 %2. Fourfold, %3")
                       .arg(verdict.word, verdict.rest, QDate::currentDate().toString(Qt::ISODate));
+    if (!prediction.warnings.empty())
+        page.lines << warningLines(prediction.warnings).trimmed().split(QLatin1Char('\n'));
     page.parts = {{m_figures, 112, {}}, {m_bars, 250, {}}, {m_split, 260, {}}, {m_timeline, 320, {}}};
     return page;
 }
@@ -181,6 +174,7 @@ QWidget* PlanPage::makeAnswer()
     column->setContentsMargins(12, 12, 12, 12);
     column->setSpacing(10);
     column->addWidget(m_figures);
+    column->addWidget(m_warnings);
     column->addWidget(m_adviceBar);
     m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
     m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
@@ -203,6 +197,7 @@ void PlanPage::showAnswer()
     if (prediction && prediction.get() != m_shown) {
         m_shown = prediction.get();
         m_figures->showFigures(answerFigures(*prediction));
+        m_warnings->showWarnings(*prediction);
         m_memory.show(*prediction);
         m_parts.show(*prediction);
         m_timeline->showTimeline(TimelineScene(prediction->timeline), timelineSummary(prediction->plan));
@@ -250,7 +245,12 @@ void PlanPage::derive(const QString& title, const char* figure, const QStringLis
     Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
     if (!explanation)
         return; // not a figure of the engine: there is nothing to open
-    auto* dialog = new DerivationDialog(title, *std::move(explanation), path, this);
+    openDerivation(title, *std::move(explanation), path);
+}
+
+void PlanPage::openDerivation(const QString& title, Explanation explanation, const QStringList& path)
+{
+    auto* dialog = new DerivationDialog(title, std::move(explanation), path, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->show();
 }

@@ -7,6 +7,7 @@
 #include "app/models/prediction/stage_memory_model.h"
 #include "app/models/prediction/time_parts_model.h"
 #include "app/models/search/advice_finder.h"
+#include "core/predict/explain.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -28,6 +29,7 @@ class RankMeshView;
 class ScrollColumn;
 class StepSplit;
 class TimelineView;
+class WarningBar;
 
 class PlanPage : public QWidget {
     Q_OBJECT
@@ -57,6 +59,7 @@ private:
     void showCurve();
     void showBounds();
     void derive(const QString& title, const char* figure, const QStringList& path = {});
+    void openDerivation(const QString& title, Explanation explanation, const QStringList& path);
     void selectStage(int stage);
 
     PlanDocument& m_document;
@@ -71,6 +74,7 @@ private:
     TimelineView* m_timeline;
     RankMeshView* m_mesh;
     BoundsView* m_bounds;
+    WarningBar* m_warnings;
     AdviceBar* m_adviceBar;
     AdviceView* m_adviceView;
     CardStack *m_memoryCards = nullptr, *m_whenCards = nullptr;

@@ -79,6 +79,11 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     });
     connect(m_start, &QPushButton::clicked, this, &RunForm::start);
     connect(m_stop, &QPushButton::clicked, this, [this] {
+        const bool isRun = m_controller.work() != RunController::Work::check; // a look at nodes loses nothing
+        if (isRun && !askToStop(this))
+            return;
+        if (!m_controller.isRunning())
+            return; // it ended while the question stood
         emit stopRequested();
         showState();
     });

@@ -303,7 +303,7 @@ void RunsPage::showPoints()
     m_loss->setPoints(m_live.loss().points());
     m_loss->setDots(m_live.evalLoss().points());
     const auto band = [this](LineChart* chart, const RankSpread& spread, const QString& worst) {
-        chart->setBand(spread.least.points(), spread.greatest.points(), tr("Least to most over ranks"));
+        chart->setBand(spread.least.points(), spread.greatest.points(), tr("Lowest to highest rank"));
         const QString name = m_live.rankName(spread.worstRank);
         chart->setNote(name.isEmpty() ? QString() : worst.arg(name));
     };

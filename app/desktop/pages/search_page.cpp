@@ -17,6 +17,7 @@
 #include "app/models/plan/plan_facts.h"
 #include "app/models/search/search_words.h"
 #include "app/models/shared/text.h"
+#include "core/calibration/user/evidence.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -165,6 +166,11 @@ QWidget* SearchPage::makeResults()
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(kSearchWidths);
+    m_table->setFitting({});
+    QList<int> all;
+    for (int column = ResultsModel::place; column < ResultsModel::confidence; ++column)
+        all << column;
+    m_table->setGrowing(all); // a wide window shows no empty half
     auto* panel = makePanel();
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
@@ -298,7 +304,9 @@ void SearchPage::showPlan()
         m_question->setToolTip(m_question->text());
     }
     const std::shared_ptr<const Prediction>& prediction = document.prediction();
-    m_results.setPlanThroughput(prediction ? prediction->tps_per_gpu : std::nullopt);
+    // A plan that does not fit, or that is not valid any more, is nothing to be faster than.
+    const bool comparable = document.isAnswered() && prediction->feasible;
+    m_results.setPlanThroughput(comparable ? prediction->tps_per_gpu : std::nullopt);
     showState();
 }
 
@@ -330,6 +338,7 @@ void SearchPage::start()
     request.budget.tokens = chinchilla_tokens(plan->model);
     request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
     m_results.clear();
+    m_table->sortByColumn(ResultsModel::place, Qt::AscendingOrder); // the order that was asked for, not an old one
     m_cures.forget();
     m_found->setCurrentWidget(m_table);
     m_selected = static_cast<std::size_t>(-1);
@@ -340,6 +349,9 @@ void SearchPage::start()
     m_table->setColumnHidden(ResultsModel::gpus, request.space.gpus.size() == 1);
     m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
     m_service.start(std::move(request));
+    m_results.setWarnings([asked = m_service.request()](const FoundLayout& found) {
+        return predict_with_evidence(plan_of(found, asked)).warnings;
+    });
     showState();
 }
 

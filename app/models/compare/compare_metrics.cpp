@@ -116,6 +116,8 @@ void addAnswer(std::vector<Metric>& metrics)
     between(tr("90 %, peak memory GiB"), "interval_memory_gib", &Interval::memory_gib,
         [](double value) { return gib(value); });
     sure(tr("Confidence"), "evidence", [](const Prediction& p) { return evidenceText(p.evidence); });
+    sure(tr("Warnings"), "warnings",
+        [](const Prediction& p) { return p.warnings.empty() ? tr("none") : warningLines(p.warnings).trimmed(); });
 }
 
 void addMemory(std::vector<Metric>& metrics)

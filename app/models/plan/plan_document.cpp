@@ -8,6 +8,14 @@
 
 namespace fourfold::ui {
 
+namespace {
+std::string textOf(const std::filesystem::path& file)
+{
+    const Expected<std::string> text = read_text_file(file);
+    return text ? *text : std::string();
+}
+} // namespace
+
 PlanDocument::PlanDocument(const Presets& presets, QObject* parent)
     : QObject(parent)
     , m_presets(presets)
@@ -22,8 +30,19 @@ Expected<void> PlanDocument::open(const std::filesystem::path& file)
 {
     FOURFOLD_TRY(Plan plan, read_plan(file));
     m_file = file;
+    m_fileText = textOf(file);
     m_undo.clear();
     show(plan);
+    emit fileChanged();
+    return {};
+}
+
+Expected<void> PlanDocument::reload()
+{
+    FOURFOLD_TRY(Plan plan, read_plan(m_file));
+    m_fileText = textOf(m_file);
+    apply(tr("Reload"), {}, std::move(plan));
+    m_undo.setClean();
     emit fileChanged();
     return {};
 }
@@ -38,8 +57,10 @@ void PlanDocument::reset(Plan plan)
 
 Expected<void> PlanDocument::save(const std::filesystem::path& file)
 {
-    FOURFOLD_CHECK(write_file_atomically(file, to_text(m_plan)));
+    const std::string text = to_text(m_plan);
+    FOURFOLD_CHECK(write_file_atomically(file, text));
     m_file = file;
+    m_fileText = text;
     if (m_plan.where != file.string()) {
         m_plan.where = file.string(); // relative data paths now start at the new folder
         show(m_plan);
@@ -47,6 +68,21 @@ Expected<void> PlanDocument::save(const std::filesystem::path& file)
     m_undo.setClean();
     emit fileChanged();
     return {};
+}
+
+bool PlanDocument::isChangedOnDisk() const
+{
+    if (m_file.empty())
+        return false;
+    const Expected<std::string> now = read_text_file(m_file);
+    return now && *now != m_fileText;
+}
+
+void PlanDocument::keepMine()
+{
+    m_fileText = textOf(m_file);
+    m_undo.resetClean();
+    emit fileChanged();
 }
 
 QString PlanDocument::title() const

@@ -23,11 +23,18 @@ public:
     // --- file ---
     // Shows another plan and forgets the undo history. On a Problem nothing changes.
     Expected<void> open(const std::filesystem::path& file);
+    // The file as it is now, as one step that can be undone. On a Problem nothing changes.
+    Expected<void> reload();
     // An untitled plan, counted as saved until it is edited.
     void reset(Plan plan);
     // Writes the file as a whole or not at all, and makes it the document's file.
     Expected<void> save(const std::filesystem::path& file);
     [[nodiscard]] const std::filesystem::path& file() const { return m_file; } // empty: untitled
+    // Whether somebody else wrote the file since it was read, saved or keepMine() was called. One that is gone is not
+    // changed: saving brings it back.
+    [[nodiscard]] bool isChangedOnDisk() const;
+    // What the file holds now is known, and what is here is to replace it.
+    void keepMine();
     [[nodiscard]] QString title() const; // the file's name, else the plan's
     [[nodiscard]] bool isDirty() const { return !m_undo.isClean(); }
     // The plan differs from every file although it was not edited here: a copy, or restored after a crash.
@@ -75,6 +82,7 @@ private:
     const Presets& m_presets;
     Plan m_plan;
     std::filesystem::path m_file;
+    std::string m_fileText; // of the file, as it is known
     QUndoStack m_undo;
     std::optional<ResolvedPlan> m_resolved, m_lastResolved;
     std::optional<Problem> m_problem;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/plan/plan_journal.h"
 
+#include "app/models/shared/text.h"
+
 #include "core/base/paths.h"
 
 #include <QCoreApplication>
@@ -135,8 +137,15 @@ void PlanJournal::flush()
         std::error_code error;
         std::filesystem::create_directories(m_folder, error);
         // A full disk must not stop the work: the next edit tries again.
-        if (!lock() || !write_file_atomically(file(), text))
+        const Expected<void> written = lock()
+            ? write_file_atomically(file(), text)
+            : Expected<void>(Problem{ProblemCode::io, "cannot be written", "", m_folder.string()});
+        if (!written) {
+            if (!std::exchange(m_hasFailed, true))
+                emit failed(fromUtf8(written.error().line()));
             return;
+        }
+        m_hasFailed = false;
         m_written = std::move(text);
     }
     forgetTaken();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a crash would lose: every plan with unsaved changes, written to data_folder()/journal a moment after each edit.
-// A program that ends in order takes its journal away; one that finds a journal without a living owner restores it. The
+// A program that is closed takes its journal away; one that finds a journal without a living owner restores it. The
 // owner holds a lock beside its journal: that ends with it, however it ends, while process numbers go on being used.
 #pragma once
 
@@ -31,8 +31,12 @@ public:
     std::vector<Entry> takeLeftovers();
     // Writes at once what is waiting.
     void flush();
-    // The end in order: nothing to restore any more.
+    // The program closes: nothing to restore any more.
     void discard();
+
+signals:
+    // What a crash would lose cannot be kept (a full disk, a home that is read-only): once, until it can again.
+    void failed(const QString& why);
 
 private:
     [[nodiscard]] std::filesystem::path file() const;
@@ -43,6 +47,7 @@ private:
     std::filesystem::path m_folder;
     QTimer m_timer;
     std::string m_written;
+    bool m_hasFailed = false;
     int m_lock = -1; // held while there is a journal of this program
     struct Taken {
         std::filesystem::path journal;

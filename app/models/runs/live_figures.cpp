@@ -31,7 +31,7 @@ QString againstPrediction(std::optional<double> measured, std::optional<double> 
         return {};
     if (!measured || *measured <= 0)
         return tr("predicted %1").arg(predictedText);
-    return tr("predicted %1 (%2)").arg(predictedText, signedPercent(*predicted / *measured - 1));
+    return tr("%1 against the predicted %2").arg(signedPercent(*measured / *predicted - 1), predictedText);
 }
 
 Figure stateFigure(const LiveRun& run)

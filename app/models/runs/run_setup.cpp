@@ -2,9 +2,12 @@
 #include "app/models/runs/run_setup.h"
 
 #include "app/models/plan/plan_edits.h"
+#include "app/models/shared/answer.h"
 #include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/trainable.h"
+#include "runner/target/room.h"
 
 namespace fourfold::ui {
 
@@ -48,7 +51,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     if (const std::vector<Reason> broken = check(*runs); !broken.empty())
         return refused(firstOf(broken));
     RunSetup setup;
-    const Prediction prediction = predict(*runs);
+    const Prediction prediction = predict_with_evidence(*runs);
     setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
     setup.steps = steps.value_or(runs->run.total_steps(runs->tokens_per_step()));
     if (setup.steps < 1)
@@ -60,6 +63,10 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
         setup.refusal = fromUtf8(where.error().line());
     if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty())
         setup.refusal = firstOf(limits);
+    if (where && setup.refusal.isEmpty()) {
+        if (const Expected<void> held = check_room(*where, *runs, prediction, room_here()); !held)
+            setup.refusal = fromUtf8(held.error().line());
+    }
     if (!setup.refusal.isEmpty())
         return setup;
     const Stack& planned = document.resolved()->stack;
@@ -69,6 +76,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     }
     if (prediction.fit == Fit::no && prediction.memory_device_gib)
         setup.note = tr("The prediction says that it will not fit into memory");
+    setup.note = (setup.note + warningLines(prediction.warnings)).trimmed();
     RunRequest request;
     request.plan = *document.resolved();
     request.target = *std::move(where);

@@ -217,8 +217,9 @@ QString ResultsModel::text(std::size_t id, int column) const
         return std::isnan(at) ? QString() : grouped(at);
     if (column == confidence) {
         const ResultRow& row = m_rows[id];
-        return row.found.risk > kMarkedRisk ? tr("%1 % may not fit").arg(percent(row.found.risk, 0))
-                                            : fromUtf8(name(row.evidence));
+        const QString words = row.found.risk > kMarkedRisk ? tr("%1 % may not fit").arg(percent(row.found.risk, 0))
+                                                           : fromUtf8(name(row.evidence));
+        return row.warned ? QStringLiteral("\u26a0 ") + words : words;
     }
     if (!std::isfinite(at))
         return unknownText();
@@ -245,9 +246,14 @@ QString ResultsModel::tip(std::size_t id, int column) const
     case place:
         return tr("Layouts of one place differ by less than the model can tell; less memory first.");
     case memory:
-    case confidence:
+    case confidence: {
+        const std::vector<std::string> warnings
+            = row.warned && m_warningsOf ? m_warningsOf(row.found) : std::vector<std::string>();
         return tr("%1. On the device %2 GiB; risk of not fitting %3 %")
-            .arg(evidenceText(row.evidence), gib(row.found.figures.memory_device_gib), percent(row.found.risk, 0));
+                   .arg(
+                       evidenceText(row.evidence), gib(row.found.figures.memory_device_gib), percent(row.found.risk, 0))
+            + warningLines(warnings);
+    }
     default:
         return {};
     }
@@ -255,7 +261,7 @@ QString ResultsModel::tip(std::size_t id, int column) const
 
 std::optional<RunLogModel::Level> ResultsModel::level(std::size_t id, int column) const
 {
-    if (column == confidence && m_rows[id].found.risk > kMarkedRisk)
+    if (column == confidence && (m_rows[id].found.risk > kMarkedRisk || m_rows[id].warned))
         return RunLogModel::Level::warning;
     const double at = column == againstPlan ? value(id, againstPlan) : 0;
     if (!std::isfinite(at) || std::abs(at) < 5e-4)
@@ -281,6 +287,8 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const
     case Qt::AccessibleTextRole:
         if (index.column() == pin)
             return m_pinned.contains(id) ? tr("pinned") : isPareto(id) ? tr("on the Pareto front") : QString();
+        if (index.column() == confidence && m_rows[id].warned)
+            return tr("%1, with warnings").arg(text(id, confidence).mid(2));
         return {};
     case Qt::ToolTipRole:
         return tip(id, index.column());

@@ -9,6 +9,7 @@
 
 #include <QAbstractTableModel>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +23,7 @@ struct ResultRow {
     PlanValues values{};
     Evidence evidence = Evidence::extrapolated;
     double order = 0; // what the search ranks by, less is better
+    bool warned = false; // the prediction of it has warnings (but for those that need its bubble)
 };
 
 class ResultsModel : public QAbstractTableModel {
@@ -62,6 +64,9 @@ public:
     void setParetoOnly(bool on);
     // Only rows for which it holds; empty = all. Of plan_field_set().
     void setFilter(std::optional<Expression> filter);
+    // The warnings of a layout's prediction, for its tool tip.
+    using WarningsOf = std::function<std::vector<std::string>(const FoundLayout&)>;
+    void setWarnings(WarningsOf of) { m_warningsOf = std::move(of); }
     // What `againstPlan` compares with; empty = nothing.
     void setPlanThroughput(std::optional<double> tps_per_gpu);
 
@@ -101,6 +106,7 @@ private:
     std::set<std::size_t> m_pinned;
     std::optional<Expression> m_filter;
     std::optional<double> m_planThroughput;
+    WarningsOf m_warningsOf;
     bool m_paretoOnly = false;
     int m_sortColumn = place;
     Qt::SortOrder m_sortOrder = Qt::AscendingOrder;

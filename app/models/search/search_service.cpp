@@ -2,6 +2,9 @@
 #include "app/models/search/search_service.h"
 
 #include "core/calibration/user/evidence.h"
+#include "core/predict/interval.h"
+#include "core/predict/pipeline_advice.h"
+#include "core/predict/shape_rules.h"
 
 #include <mutex>
 #include <optional>
@@ -55,6 +58,10 @@ void SearchService::start(SearchRequest request)
                 fill_layout(row.values, plan);
                 fill_figures(row.values, plan, layout.figures, request->budget);
                 row.evidence = evidence.of(plan, layout.figures.memory_device_gib);
+                const double capacity = plan.cluster.gpu.memory_gib;
+                const double share = capacity > 0 ? layout.figures.memory_device_gib / capacity : 0;
+                row.warned = !regime_warnings(plan, share).empty() || !pipeline_advice(plan, 0).empty()
+                    || !shape_warnings(plan).empty();
                 rows.push_back(row);
             }
             const std::scoped_lock lock(mailbox->mutex);

@@ -67,6 +67,9 @@ Figure utilisationFigure(const Prediction& p)
         figure.confidence = tr("%1 TFLOP/s as logged").arg(compact(*p.tflops_per_gpu));
         figure.detail = tr("The stack's log counts FLOPs as %1; MFU counts 6 N + attention")
                             .arg(fromUtf8(to_text(p.plan.training.flop_convention)));
+        if (p.mfu_causal)
+            figure.detail
+                += tr(" (%1 % with half of the attention, as causal masks leave)").arg(percent(*p.mfu_causal));
     }
     return figure;
 }
@@ -77,6 +80,13 @@ Figure stepFigure(const Prediction& p)
     if (!p.step_time_s)
         return figure;
     figure.detail = tr("The constants behind it are %1").arg(evidenceText(p.evidence));
+    if (p.least.step_s > 0) {
+        const QString limits[]{tr("compute"), tr("memory"), tr("links within a node"), tr("the network")};
+        figure.detail += tr("; the roofline, which no software beats, is %1 (%2)")
+                             .arg(duration(p.least.step_s), limits[static_cast<int>(p.least.limit)]);
+        if (p.at_least)
+            figure.detail += tr(", and that is the answer");
+    }
     const Quantity parts = durationParts(*p.step_time_s);
     figure.value = parts.value;
     figure.unit = parts.unit;
@@ -154,13 +164,21 @@ Verdict invalidVerdict(std::size_t fields)
     return {tr("Not valid."), tr("%1 marked in red").arg(counted(double(fields), tr("field"))), Tone::bad};
 }
 
+QString warningLines(const std::vector<std::string>& warnings)
+{
+    QString lines;
+    for (const std::string& warning : warnings)
+        lines += QLatin1Char('\n') + tr("Warning: %1").arg(fromUtf8(warning));
+    return lines;
+}
+
 QString evidenceText(Evidence evidence)
 {
     switch (evidence) {
     case Evidence::measured:
         return tr("measured nearby");
     case Evidence::calibrated:
-        return tr("calibrated on this GPU");
+        return tr("calibrated on this hardware");
     case Evidence::extrapolated:
         return tr("extrapolated");
     }

@@ -39,7 +39,10 @@ Verdict verdictOf(const Prediction& prediction);
 // A plan that breaks a rule or does not resolve.
 Verdict invalidVerdict(std::size_t fields);
 
-// "measured nearby", "calibrated on this GPU", "extrapolated".
+// Each in a line of its own behind a line end, as the command prints it; empty without any.
+QString warningLines(const std::vector<std::string>& warnings);
+
+// "measured nearby", "calibrated on this hardware", "extrapolated".
 QString evidenceText(Evidence evidence);
 
 } // namespace fourfold::ui

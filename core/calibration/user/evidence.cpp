@@ -30,6 +30,7 @@ bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
 {
     ResolvedPlan ran = run.plan;
     ran.stack = plan.stack;
+    ran.cluster = plan.cluster;
     return std::abs(error) <= time_half_width(ran, Evidence::calibrated);
 }
 
@@ -43,7 +44,7 @@ OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
 {
     OwnVerdict verdict;
     for (std::size_t i = 0; i < std::min(near.size(), kAskedRuns); ++i) {
-        const auto error = near[i]->error_with(plan.stack);
+        const auto error = near[i]->error_as(plan);
         if (!error)
             continue;
         if (is_within(*near[i], plan, *error))
@@ -65,10 +66,11 @@ void widen(Range& range, double factor)
 
 } // namespace
 
-std::optional<double> OwnRun::error_with(const Stack& stack) const
+std::optional<double> OwnRun::error_as(const ResolvedPlan& neighbour) const
 {
     ResolvedPlan now = plan;
-    now.stack = stack;
+    now.stack = neighbour.stack;
+    now.cluster = neighbour.cluster;
     const Prediction prediction = predict(now);
     if (!prediction.tps_per_gpu || *prediction.tps_per_gpu <= 0 || tps_per_gpu <= 0)
         return std::nullopt;
@@ -178,8 +180,10 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
         if (!is_near(measured.layout, plan) || (measured.own && ++own > kAskedRuns))
             continue;
         if (!measured.is_right) {
-            const auto error = measured.own->error_with(plan.stack);
-            measured.is_right = !error || is_within(*measured.own, plan, *error);
+            const auto error = measured.own->error_as(plan);
+            if (!error)
+                continue; // says nothing
+            measured.is_right = is_within(*measured.own, plan, *error);
         }
         if (!*measured.is_right)
             return evidence;

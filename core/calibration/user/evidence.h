@@ -18,8 +18,8 @@ struct OwnRun {
     MeasuredLayout layout;
     ResolvedPlan plan;
     double tps_per_gpu = 0; // mean of its runs
-    // ln(predicted / measured) with the constants that the stack of `plan` has now; empty where nothing is predicted.
-    [[nodiscard]] std::optional<double> error_with(const Stack& stack) const;
+    // ln(predicted / measured) with stack and hardware as `neighbour` has them now; empty where nothing is predicted.
+    [[nodiscard]] std::optional<double> error_as(const ResolvedPlan& neighbour) const;
 };
 using OwnRuns = std::vector<std::shared_ptr<const OwnRun>>;
 

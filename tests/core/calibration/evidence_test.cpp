@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 namespace fourfold::test {
@@ -153,9 +154,10 @@ TEST(Regimes, LinksAndModelsFarFromMeasuredOnesAreExtrapolated)
     ResolvedPlan no_pairs = plan; // 450 GB/s to each neighbour instead of 150
     no_pairs.cluster.intra_node.topology = IntraTopology::nvswitch;
     expect_far(no_pairs, "links of 450 GB/s within a node");
-    ResolvedPlan large = plan;
-    large.model.layers *= 8;
-    expect_far(large, "a model of 56.8 billion parameters: those measured with stack megatron-lm");
+    const Json large{{"model", "llama-3.1-70b"}, {"cluster", "tsubame4"}, {"gpus", 16}, {"stack", "megatron-lm"},
+        {"layout", {{"tp", 4}, {"dp", 4}}}, {"training", {{"seq_len", 8192}, {"global_batch", 1024}}}};
+    expect_far(*resolve(*plan_from_json(large, "test"), presets()),
+        "a model of 70.6 billion parameters: those measured with stack megatron-lm");
 
     ResolvedPlan other = plan; // not far, but not what was measured either
     other.cluster.inter_node.bandwidth_gb_s *= 0.6;

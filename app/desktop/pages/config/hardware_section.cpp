@@ -12,7 +12,22 @@
 #include <QLabel>
 #include <QSignalBlocker>
 
+#include <cmath>
+#include <utility>
+
 namespace fourfold::ui {
+
+namespace {
+// Shows as many decimals as there are: 50, 412.5.
+class BandwidthBox : public QDoubleSpinBox {
+protected:
+    [[nodiscard]] QString textFromValue(double value) const override
+    {
+        const double tenths = std::round(value * 10) / 10;
+        return grouped(value, std::abs(value - std::round(value)) < 5e-4 ? 0 : std::abs(value - tenths) < 5e-4 ? 1 : 3);
+    }
+};
+} // namespace
 
 HardwareSection::HardwareSection(PlanDocument& document, QWidget* parent)
     : FormSection(tr("Hardware"), document, parent)
@@ -79,10 +94,10 @@ HardwareSection::HardwareSection(PlanDocument& document, QWidget* parent)
 
 QDoubleSpinBox* HardwareSection::bandwidthBox(const QString& name)
 {
-    auto* box = new QDoubleSpinBox;
+    auto* box = new BandwidthBox;
     box->setAccessibleName(name);
     box->setRange(0.001, 100000);
-    box->setDecimals(1);
+    box->setDecimals(3);
     box->setGroupSeparatorShown(true);
     box->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     box->setSuffix(tr(" GB/s"));
@@ -127,8 +142,11 @@ void HardwareSection::showPlan()
     m_gpuNote->setText(gpuFact(cluster.gpu));
     showValue(m_count, plan->gpus);
     showValue(m_perNode, cluster.gpus_per_node);
-    m_inNode->setValue(cluster.intra_node.bandwidth_gb_s);
-    m_between->setValue(cluster.inter_node.bandwidth_gb_s);
+    for (const auto& [box, value] : {std::pair(m_inNode, cluster.intra_node.bandwidth_gb_s),
+             std::pair(m_between, cluster.inter_node.bandwidth_gb_s)}) {
+        if (box->value() != value) // a value that stands is being typed: "412" may become 412.5
+            box->setValue(value);
+    }
     m_inNodeNote->setText(intraNodeFact(cluster));
     m_betweenNote->setText(interNodeFact(cluster));
 }

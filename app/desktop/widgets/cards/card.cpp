@@ -6,6 +6,7 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/cards/card_frame.h"
 #include "app/desktop/widgets/text/text_line.h"
+#include "app/models/shared/text.h"
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>
@@ -223,6 +224,13 @@ double axisStep(double limit, int most)
             return power * factor;
     }
     return power * 10;
+}
+
+int axisRoom(double top)
+{
+    constexpr int kLeast = 34, kAir = 10;
+    const QString widest = grouped(top, top >= 10 ? 0 : top >= 1 ? 1 : 3);
+    return std::max(px(kLeast), QFontMetrics(scaledFont(-1)).horizontalAdvance(widest) + px(kAir));
 }
 
 int axisDecimals(double step)

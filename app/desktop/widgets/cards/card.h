@@ -89,5 +89,7 @@ private:
 double axisStep(double limit, int most);
 // Decimals that tell neighbours at this step apart.
 int axisDecimals(double step);
+// Room at the left of a plot for the labels of an axis from 0 to `top`, in the small font.
+int axisRoom(double top);
 
 } // namespace fourfold::ui

@@ -26,7 +26,6 @@ constexpr Layer kLayers[]{{StageMemoryModel::weights, &Theme::weights, Card::Fil
     {StageMemoryModel::activations, &Theme::activations, Card::Fill::solid},
     {StageMemoryModel::other, &Theme::buffers, Card::Fill::hatched}};
 
-constexpr int kAxisWidth = 34;
 constexpr double kHeadroom = 40; // pixels
 constexpr int kLegendLine = 17;
 } // namespace
@@ -66,7 +65,8 @@ MemoryBars::Axis MemoryBars::axis(int plotHeight) const
 QRect MemoryBars::plotArea(const QRect& body) const
 {
     const int lines = legend(body.width()).back().line;
-    return body.adjusted(px(kAxisWidth), px(34) + lines * px(kLegendLine), 0, -px(20));
+    const QRect plot = body.adjusted(0, px(34) + lines * px(kLegendLine), 0, -px(20));
+    return plot.adjusted(axisRoom(axis(plot.height()).top), 0, 0, 0);
 }
 
 // In as many lines as the width asks for.
@@ -132,8 +132,8 @@ void MemoryBars::paintAxis(QPainter& painter, const QRect& plot, const Axis& axi
         painter.setPen(theme.grid);
         painter.drawLine(plot.left(), y, plot.right(), y);
         painter.setPen(theme.muted);
-        drawLine(painter, QRect(plot.left() - px(kAxisWidth), y - px(8), px(kAxisWidth - 8), px(16)),
-            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimals));
+        drawLine(painter, QRect(0, y - px(8), plot.left() - px(8), px(16)), Qt::AlignRight | Qt::AlignVCenter,
+            grouped(value, decimals));
     }
 }
 

@@ -61,9 +61,9 @@ void MemoryOverTime::setCursor(std::optional<double> seconds)
 MemoryOverTime::Axes MemoryOverTime::axesIn(const QRect& area) const
 {
     Axes axes;
-    axes.plot = QRectF(area.adjusted(px(34), px(26), -px(4), -px(18)));
     const double tallest = std::max(m_curve.peak_gib + m_curve.beyond_gib, 1e-6);
     axes.top = (m_usable > 0 && tallest * 5 >= m_usable ? std::max(tallest, m_usable) : tallest) * 1.08;
+    axes.plot = QRectF(area.adjusted(axisRoom(axes.top), px(26), -px(4), -px(18)));
     return axes;
 }
 
@@ -115,8 +115,8 @@ void MemoryOverTime::paintAxes(QPainter& painter, const Axes& axes, const Theme&
         painter.setPen(theme.grid);
         painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
         painter.setPen(theme.muted);
-        painter.drawText(QRectF(axes.plot.left() - px(40), y - px(8), px(34), px(16)),
-            Qt::AlignRight | Qt::AlignVCenter, grouped(value, decimals));
+        painter.drawText(QRectF(0, y - px(8), axes.plot.left() - px(6), px(16)), Qt::AlignRight | Qt::AlignVCenter,
+            grouped(value, decimals));
     }
     const double xStep = axisStep(m_length, std::max(2, static_cast<int>(axes.plot.width()) / px(80)));
     for (double time = 0; time <= m_length * (1 + 1e-9); time += xStep) {

@@ -28,6 +28,7 @@ DataTable::DataTable(QWidget* parent)
     verticalHeader()->hide();
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     horizontalHeader()->setStretchLastSection(true);
+    horizontalHeader()->setResizeContentsPrecision(0); // what is on show: 100,000 rows would take a second
     fitRows();
 }
 
@@ -49,6 +50,8 @@ void DataTable::fitColumns()
     const int columns = model() ? model()->columnCount() : 0;
     if (zoom() != m_widthsZoom || columns != m_widthsColumns)
         resetWidths();
+    else if (m_isFitting)
+        grow(); // to what it holds now
 }
 
 void DataTable::resetWidths()
@@ -67,22 +70,44 @@ void DataTable::setGrowing(const QList<int>& columns)
     grow();
 }
 
+void DataTable::setFitting(const QList<int>& words)
+{
+    m_isFitting = true;
+    m_words = words;
+    grow();
+}
+
+int DataTable::widthOf(int column) const
+{
+    const int given = px(m_widths[column]);
+    if (!m_isFitting || !model() || model()->rowCount() == 0)
+        return given;
+    const int title = horizontalHeader()->sectionSizeHint(column);
+    const int needed = std::max(title, sizeHintForColumn(column) + px(8));
+    return m_words.contains(column) ? std::max(title, std::min(needed, given)) : needed;
+}
+
 void DataTable::grow()
 {
-    if (m_growing.isEmpty() || m_widthsColumns < m_widths.size())
+    if ((m_growing.isEmpty() && !m_isFitting) || m_widthsColumns < m_widths.size())
         return;
     for (int i = 0; i < m_grown.size(); ++i) {
-        if (columnWidth(i) != m_grown[i])
+        if (m_grown[i] > 0 && !isColumnHidden(i) && columnWidth(i) != m_grown[i])
             return; // the user's
     }
-    int spare = viewport()->width();
-    for (const int width : m_widths)
-        spare -= px(width);
+    QList<int> widths;
+    int spare = viewport()->width(), growing = 0;
+    for (int i = 0; i < m_widths.size(); ++i) {
+        widths << (isColumnHidden(i) ? 0 : widthOf(i));
+        spare -= widths.back();
+        growing += m_growing.contains(i) && !isColumnHidden(i);
+    }
     m_grown.clear();
     for (int i = 0; i + 1 < m_widths.size(); ++i) { // the last one takes what is left anyway
-        const int more = m_growing.contains(i) ? std::max(0, spare) / int(m_growing.size()) : 0;
-        m_grown << px(m_widths[i]) + more;
-        setColumnWidth(i, m_grown.back());
+        const bool grows = m_growing.contains(i) && !isColumnHidden(i);
+        m_grown << (isColumnHidden(i) ? columnWidth(i) : widths[i] + (grows ? std::max(0, spare) / growing : 0));
+        if (!isColumnHidden(i))
+            setColumnWidth(i, m_grown.back());
     }
 }
 

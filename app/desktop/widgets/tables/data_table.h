@@ -18,6 +18,8 @@ public:
     void setWidths(const QList<int>& widths);
     // What a wide table has to spare goes to these columns, in equal parts, until the user sets a width.
     void setGrowing(const QList<int>& columns);
+    // Columns are as wide as what they hold, figures whole; only those of `words` are cut at the width of setWidths().
+    void setFitting(const QList<int>& words);
     void setModel(QAbstractItemModel* model) override;
     void resetWidths();
     // The selected rows (all, when none is) with a line of titles, tab-separated: spreadsheets take it as cells.
@@ -34,10 +36,12 @@ protected:
 
 private:
     void grow();
+    [[nodiscard]] int widthOf(int column) const; // without what grow() adds
     void fitRows();
     void fitColumns(); // where zoom or number of columns are others than those of the widths
 
-    QList<int> m_widths, m_growing;
+    QList<int> m_widths, m_growing, m_words;
+    bool m_isFitting = false;
     QList<int> m_grown; // the widths that grow() gave
     int m_widthsZoom = 0, m_widthsColumns = 0;
 };

@@ -188,8 +188,10 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
         break;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-        if (m_selected)
-            emit barActivated(m_scene.bar(*m_selected).kind);
+        if (m_selected) {
+            const TimelineBar& bar = m_scene.bar(*m_selected);
+            emit barActivated(bar.kind, bar.end_s - bar.start_s);
+        }
         return;
     case Qt::Key_Escape:
         if (m_shared.measured) {

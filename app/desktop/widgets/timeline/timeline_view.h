@@ -49,7 +49,7 @@ public:
 
 signals:
     void stageClicked(int stage);
-    void barActivated(fourfold::SpanKind kind); // Enter on the selected bar
+    void barActivated(fourfold::SpanKind kind, double seconds); // Enter on the selected bar
     void windowMoved(double begin, double end);
     void rulersMoved(); // pointer, measure or marks
 

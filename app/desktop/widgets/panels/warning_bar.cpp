@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/widgets/panels/warning_bar.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/text/elided_label.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/text.h"
+
+#include <QHBoxLayout>
+#include <QPushButton>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kWarningBarHeight = 30;
+}
+
+WarningBar::WarningBar(QWidget* parent)
+    : QFrame(parent)
+    , m_first(new ElidedLabel)
+    , m_more(new QPushButton)
+{
+    setProperty("role", "frame");
+    fixHeight(this, kWarningBarHeight); // there also without a warning: an edit must not make the page jump
+    m_first->setObjectName(QStringLiteral("warningText"));
+    m_first->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_first->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_more->setProperty("small", true);
+    m_more->setObjectName(QStringLiteral("allWarnings"));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(12, 2, 8, 2);
+    row->setSpacing(8);
+    row->addWidget(m_first, 1);
+    row->addWidget(m_more);
+    connect(m_more, &QPushButton::clicked, this, &WarningBar::allRequested);
+    showWarnings(Prediction());
+}
+
+void WarningBar::showWarnings(const Prediction& prediction)
+{
+    const std::size_t count = prediction.warnings.size();
+    m_all = warningLines(prediction.warnings).trimmed();
+    m_first->setText(count > 0 ? m_all.section(QLatin1Char('\n'), 0, 0)
+                               : tr("No warnings. Confidence: %1").arg(evidenceText(prediction.evidence)));
+    m_first->setToolTip(m_all);
+    changeRole(m_first, count > 0 ? QStringLiteral("warning") : QStringLiteral("muted"));
+    m_more->setText(count > 1 ? tr("All %1").arg(count) : tr("In full"));
+    m_more->setVisible(count > 0);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the command warns of below its figures, under those of the window: the first in a line, all of them on a click.
+#pragma once
+
+#include "core/predict/prediction.h"
+
+#include <QFrame>
+
+class QPushButton;
+
+namespace fourfold::ui {
+
+class ElidedLabel;
+
+class WarningBar : public QFrame {
+    Q_OBJECT
+public:
+    explicit WarningBar(QWidget* parent = nullptr);
+    void showWarnings(const Prediction& prediction);
+    [[nodiscard]] QString text() const { return m_all; } // one warning a line; empty: there are none
+
+signals:
+    void allRequested();
+
+private:
+    ElidedLabel* m_first;
+    QPushButton* m_more;
+    QString m_all;
+};
+
+} // namespace fourfold::ui
