@@ -31,9 +31,14 @@ Expected<ModelShape> model_from_config(const Json& config, const std::string& wh
     FOURFOLD_TRY(model.name, fields.name_or("name", ""));
     FOURFOLD_TRY(model.tied_embeddings, fields.boolean_or("tie_word_embeddings", family->tied_by_default));
     FOURFOLD_CHECK(family->read(fields, model));
+    const std::string of_heads = fields.has("head_dim") ? "head_dim" : "num_attention_heads";
+    if (model.head_dim > config_keys::kMostHeadDim) // derived: given, it was read with this limit
+        return fields.problem(of_heads,
+            "a head may be " + std::to_string(config_keys::kMostHeadDim) + " wide at most, these are "
+                + std::to_string(model.head_dim));
     if (model.positions == Positions::rope && model.head_dim % 2 != 0)
-        return fields.problem(fields.has("head_dim") ? "head_dim" : "num_attention_heads",
-            "rotary positions need an even head width, this one is " + std::to_string(model.head_dim));
+        return fields.problem(
+            of_heads, "rotary positions need an even head width, this one is " + std::to_string(model.head_dim));
     if (model.name.empty())
         model.name
             = model.id.empty() ? model.model_type + " with " + std::to_string(model.layers) + " layers" : model.id;

@@ -216,6 +216,7 @@ TEST(HuggingFace, NamesTheMissingOrContradictoryKey)
             "33 does not divide hidden_size 4096"},
         {"uneven groups", test::kLlama31Config, set("num_key_value_heads", 5), "num_key_value_heads",
             "5 does not divide"},
+        {"wide head", test::kLlama2Config, set("hidden_size", 1 << 22), "num_attention_heads", "65536 wide at most"},
         {"odd head", test::kMistralConfig, set("head_dim", 127), "head_dim", "even head width"},
         {"GELU Llama", test::kLlama31Config, set("hidden_act", "gelu"), "hidden_act", "expected silu or swish"},
         {"attention biases", test::kLlama31Config, set("attention_bias", true), "attention_bias", "not supported"},
