@@ -6,13 +6,16 @@
 #include "runner/trainer/data/unigram.h"
 #include "runner/trainer/data_parallel/bucket_plan.h"
 #include "runner/trainer/model/initial_values.h"
+#include "runner/trainer/model/normal_numbers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numbers>
 #include <set>
 
 #include <unistd.h>
@@ -211,6 +214,13 @@ Shard shard_of(std::vector<int64_t> shape, int tp_dim, int64_t begin, int64_t le
     return shard;
 }
 
+std::vector<double> initial_values(const Shard& shard, uint64_t seed)
+{
+    std::vector<double> values(std::size_t(shard.elements()));
+    fill_initial_values<double>(shard, seed, 0, values);
+    return values;
+}
+
 TEST(InitialValues, SlicesAreParts)
 {
     const auto full = initial_values(shard_of({6, 4}, -1, 0, 6), 3);
@@ -221,6 +231,41 @@ TEST(InitialValues, SlicesAreParts)
         for (std::size_t column = 0; column < 2; ++column)
             EXPECT_EQ(columns[row * 2 + column], full[row * 4 + 2 + column]);
     EXPECT_NE(initial_values(shard_of({6, 4}, -1, 0, 6), 4), full);
+}
+
+// Any part of a shard, wherever it begins and whatever it is stored in: also inside a pair, a vector or a block.
+TEST(InitialValues, AnyPartIsThatOfTheWhole)
+{
+    const Shard shard = shard_of({40, 301}, 1, 7, 290);
+    const auto whole = initial_values(shard, 3);
+    for (const std::size_t first : {0u, 1u, 2u, 289u, 290u, 291u, 5003u})
+        for (const std::size_t count : {1u, 2u, 3u, 7u, 1024u, 6000u}) {
+            std::vector<float> part(count);
+            fill_initial_values<float>(shard, 3, int64_t(first), part);
+            EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + std::ptrdiff_t(first)))
+                << first << " " << count;
+        }
+}
+
+// Against the formula with the library's functions in double precision; and bits that no CPU may change.
+TEST(InitialValues, AreBoxAndMullersNumbers)
+{
+    constexpr uint64_t kStream = 42;
+    std::vector<float> numbers(200000);
+    normal_numbers(kStream, 0, numbers);
+    for (std::size_t pair = 0; pair < numbers.size() / 2; ++pair) {
+        const uint64_t bits = random_bits(kStream, pair);
+        const double unit = (double(bits >> 33) + 0.5) / double(1u << 31);
+        const double radius = std::sqrt(-2 * std::log(unit)),
+                     angle = 2 * std::numbers::pi * double(uint32_t(bits)) / 0x1p32;
+        const double tolerance = unit > 0.999 ? 2.5e-4 : 1e-6; // ln x of x near 1, of which fp32 holds 24 bits
+        ASSERT_NEAR(numbers[2 * pair], radius * std::cos(angle), tolerance);
+        ASSERT_NEAR(numbers[2 * pair + 1], radius * std::sin(angle), tolerance);
+    }
+    uint64_t digest = 0;
+    for (const float number : numbers)
+        digest = combine(digest, std::bit_cast<uint32_t>(number));
+    EXPECT_EQ(digest, 0xb09d19ab02d81dd1u);
 }
 
 TEST(InitialValues, AreNormalAndPaddingIsZero)

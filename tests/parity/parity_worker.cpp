@@ -104,7 +104,7 @@ std::vector<double> elements(const at::Tensor& tensor)
 
 // What the first step sent, without the gathers that this program adds in its middle.
 using Totals = std::map<std::pair<std::string, std::string>, FlightRecorder::Total>;
-Json bytes_of_a_step(const Totals& before, const Totals& after, const Totals& all)
+Json bytes_of_a_step(const Totals& start, const Totals& before, const Totals& after, const Totals& all)
 {
     Json bytes = Json::object();
     for (const auto& [key, total] : all) {
@@ -112,7 +112,7 @@ Json bytes_of_a_step(const Totals& before, const Totals& after, const Totals& al
             const auto found = totals.find(key);
             return found == totals.end() ? 0 : found->second.bytes;
         };
-        const int64_t own = total.bytes - (bytes_in(after) - bytes_in(before));
+        const int64_t own = total.bytes - bytes_in(start) - (bytes_in(after) - bytes_in(before));
         if (own > 0)
             bytes[key.first][key.second] = own;
     }
@@ -124,6 +124,7 @@ void train_and_dump(
     const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options, int steps, const std::string& base)
 {
     const auto trainer = value(Trainer::create(plan, mesh, options));
+    const Totals start = mesh.recorder->totals();
     Json index{{"losses", Json::array()}, {"grad_norms", Json::array()}};
     std::vector<std::vector<double>> gradients;
     for (int step = 0; step < std::min(steps, trainer->total_steps()); ++step) {
@@ -136,7 +137,7 @@ void train_and_dump(
         trainer->update(step, outcome);
         if (step == 0) {
             trainer->units().end_of_pass(); // updated weights that are still on their way belong to this step
-            index["step_bytes"] = bytes_of_a_step(before, for_comparison, mesh.recorder->totals());
+            index["step_bytes"] = bytes_of_a_step(start, before, for_comparison, mesh.recorder->totals());
         }
         index["losses"].push_back(outcome.loss);
         index["grad_norms"].push_back(outcome.grad_norm);

@@ -2,41 +2,46 @@
 #include "runner/trainer/model/initial_values.h"
 
 #include "runner/trainer/data/counter_random.h"
+#include "runner/trainer/model/normal_numbers.h"
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
+#include <array>
 
 namespace fourfold::trainer {
 
-namespace {
-// Normal number `n` of a stream: Box-Muller on the n-th pair of uniform numbers, the cosine half. 1 - u is never 0.
-double normal(uint64_t stream, int64_t n)
-{
-    const double radius = std::sqrt(-2 * std::log(1 - random_unit(stream, 2 * uint64_t(n))));
-    return radius * std::cos(2 * std::numbers::pi * random_unit(stream, 2 * uint64_t(n) + 1));
-}
-} // namespace
-
-std::vector<double> initial_values(const Shard& shard, uint64_t seed)
+template <typename Number>
+void fill_initial_values(const Shard& shard, uint64_t seed, int64_t first, std::span<Number> out)
 {
     const Parameter& parameter = shard.parameter;
-    if (parameter.init_std == 0)
-        return std::vector<double>(std::size_t(shard.elements()), parameter.init_value);
-
-    const auto shape = shard.shape();
-    const int64_t rows = shape[0], columns = shard.elements() / rows;
+    if (parameter.init_std == 0) {
+        std::ranges::fill(out, Number(parameter.init_value));
+        return;
+    }
+    const int64_t columns = shard.elements() / shard.shape()[0];
     const int64_t full_columns = parameter.elements() / parameter.shape[0];
     const int64_t first_row = parameter.tp_dim == 0 ? shard.begin : 0;
     const int64_t first_column = parameter.tp_dim == 1 ? shard.begin : 0;
     const uint64_t stream = stream_of(seed, parameter.name);
+    const auto deviation = float(parameter.init_std);
 
-    std::vector<double> values;
-    values.reserve(std::size_t(rows * columns));
-    for (int64_t row = first_row; row < first_row + rows; ++row)
-        for (int64_t column = first_column; column < first_column + columns; ++column)
-            values.push_back(
-                row < shard.valid_rows ? parameter.init_std * normal(stream, row * full_columns + column) : 0);
-    return values;
+    std::array<float, 4096> normal;
+    for (std::size_t done = 0; done < out.size();) {
+        // What lies side by side in the full tensor: the rest of a row.
+        const int64_t element = first + int64_t(done);
+        const int64_t row = first_row + element / columns, column = element % columns;
+        const std::size_t count = std::min({out.size() - done, std::size_t(columns - column), normal.size()});
+        const std::span part = out.subspan(done, count);
+        if (row < shard.valid_rows) {
+            const std::span numbers = std::span(normal).first(count);
+            normal_numbers(stream, uint64_t(row * full_columns + first_column + column), numbers);
+            std::ranges::transform(numbers, part.begin(), [&](float n) { return Number(deviation * n); });
+        } else
+            std::ranges::fill(part, Number(0));
+        done += count;
+    }
 }
+
+template void fill_initial_values(const Shard&, uint64_t, int64_t, std::span<float>);
+template void fill_initial_values(const Shard&, uint64_t, int64_t, std::span<double>);
 
 } // namespace fourfold::trainer

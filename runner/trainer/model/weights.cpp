@@ -3,6 +3,10 @@
 
 #include "runner/trainer/model/initial_values.h"
 
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
@@ -28,24 +32,48 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
     , fully_sharded_(fully_sharded)
     , leaves_(shards_.size())
 {
+    const bool one_copy = c10::typeMetaToScalarType(master.dtype()) == leaf && !fully_sharded;
+    std::vector<Handle> publishing;
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
         const Bucket& bucket = buckets_[b];
-        const at::Tensor exact = at::zeros({bucket.elements}, master);
-        for (const BucketEntry& entry : bucket.entries) {
-            std::vector<double> values = initial_values(shards_[entry.shard], seed);
-            view(exact, entry, shards_[entry.shard])
-                .copy_(at::from_blob(values.data(), shards_[entry.shard].shape(), at::kDouble));
-        }
-        const bool same_type = exact.scalar_type() == leaf;
-        flat_.push_back(same_type ? exact : exact.to(leaf));
-        const at::Tensor own = part_of(exact, bucket);
-        masters_.push_back(same_type && !fully_sharded ? own : own.clone());
+        flat_.push_back(fully_sharded ? at::empty({bucket.elements}, master.dtype(leaf))
+                                      : at::zeros({bucket.elements}, master.dtype(leaf)));
+        masters_.push_back(one_copy ? part_of(flat_[b], bucket) : at::zeros({bucket.part_elements()}, master));
+        initialise(b, seed);
         for (const BucketEntry& entry : bucket.entries) {
             // With a version of its own: autograd must not take a gathered value for a changed one.
             leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).variable_data().requires_grad_(true);
         }
         if (fully_sharded)
             release(b);
+        else
+            publishing.push_back(start_publish(b));
+    }
+    for (Handle& handle : publishing)
+        handle.wait();
+}
+
+void Weights::initialise(std::size_t bucket, uint64_t seed) const
+{
+    constexpr int64_t kGrain = 1 << 16; // elements: some tenths of a millisecond
+    const at::Tensor& part = masters_[bucket];
+    const int64_t first = buckets_[bucket].part_begin(), last = first + part.numel();
+    for (const BucketEntry& entry : buckets_[bucket].entries) {
+        const Shard& shard = shards_[entry.shard];
+        const int64_t begin = std::max(first, entry.offset), end = std::min(last, entry.offset + shard.elements());
+        if (begin >= end)
+            continue;
+        const at::Tensor target = part.narrow(0, begin - first, end - begin);
+        const at::Tensor values = target.is_cpu() ? target : at::empty_like(target, target.options().device(at::kCPU));
+        AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "initialise", [&] {
+            auto* const data = values.data_ptr<scalar_t>();
+            at::parallel_for(0, end - begin, kGrain, [&](int64_t from, int64_t to) {
+                fill_initial_values<scalar_t>(
+                    shard, seed, begin - entry.offset + from, {data + from, std::size_t(to - from)});
+            });
+        });
+        if (!target.is_cpu())
+            target.copy_(values);
     }
 }
 

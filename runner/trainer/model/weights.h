@@ -22,9 +22,10 @@ struct Affine {
 
 class Weights {
 public:
-    // Allocates and initialises by name (initial_values.h). `master` is the type of the optimizer's copy, `leaf` that
-    // of the arithmetic; where they are equal there is one copy. `fully_sharded`: the leaves are cut as well, as the
-    // buckets are (ZeRO stage 3). `mesh` must outlive the weights.
+    // Allocates and initialises by name (initial_values.h): a rank makes the values of its own part alone and gets the
+    // others' from its shard group (collective where buckets are cut). `master` is the type of the optimizer's copy,
+    // `leaf` that of the arithmetic; where they are equal there is one copy. `fully_sharded`: the leaves are cut as
+    // well, as the buckets are (ZeRO stage 3). `mesh` must outlive the weights.
     Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
         const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded);
 
@@ -58,6 +59,7 @@ public:
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 
 private:
+    void initialise(std::size_t bucket, uint64_t seed) const; // this rank's part
     [[nodiscard]] static at::Tensor part_of(const at::Tensor& flat, const Bucket& bucket);
     [[nodiscard]] const Communicator& shard_group(std::size_t bucket) const
     {
