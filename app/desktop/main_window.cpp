@@ -31,6 +31,7 @@
 #include <QCloseEvent>
 #include <QScreen>
 #include <QStatusBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include <utility>
@@ -319,10 +320,19 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setUiZoom(int percent)
 {
+    const QSize before = size();
+    const bool grows = zoom() == 100 && percent > 100;
     setZoom(percent);
     m_session.zoom = zoom();
     if (m_toolBar)
         m_toolBar->measure();
+    if (grows)
+        m_unzoomed = before;
+    // Pages that need more room have made the window larger; at their old size they need it no more.
+    if (zoom() <= 100 && m_unzoomed.isValid() && !isMaximized() && !isFullScreen()) {
+        QTimer::singleShot(
+            0, this, [this, back = std::exchange(m_unzoomed, QSize())] { resize(back.boundedTo(size())); });
+    }
 }
 
 void MainWindow::restoreDefaultLayout()
@@ -441,7 +451,9 @@ void MainWindow::offerChangedPlan(int index)
         };
     };
     m_banner->say(Tone::warning,
-        tr("%1 was changed on disk, and here there are changes that were not saved.").arg(changed->title()),
+        changed->isDirty()
+            ? tr("%1 was changed on disk, and here there are changes that were not saved.").arg(changed->title())
+            : tr("%1 was changed on disk, and what it holds now cannot be read.").arg(changed->title()),
         {{tr("Reload"), of([this](int at) { m_files->reload(at); })},
             {tr("Keep mine"), of([this](int at) { m_plans.document(at).keepMine(); })},
             {tr("Compare"), of([this](int at) {

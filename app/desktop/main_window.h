@@ -108,6 +108,7 @@ private:
     LiveRun m_live;
     std::unique_ptr<PlanJournal> m_journal; // none without a session
 
+    QSize m_unzoomed; // of the window before its zoom was raised over 100 %
     Banner* m_banner;
     PageStack* m_pages;
     PlanFiles* m_files;

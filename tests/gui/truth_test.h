@@ -17,4 +17,5 @@ private slots:
     void aJournalThatCannotBeKeptIsTold();
     void aBandwidthIsTypedAsItIs();
     void aBarOpensItsOwnDerivation();
+    void theWindowComesBackFromAZoom();
 };

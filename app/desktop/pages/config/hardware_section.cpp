@@ -23,8 +23,11 @@ class BandwidthBox : public QDoubleSpinBox {
 protected:
     [[nodiscard]] QString textFromValue(double value) const override
     {
-        const double tenths = std::round(value * 10) / 10;
-        return grouped(value, std::abs(value - std::round(value)) < 5e-4 ? 0 : std::abs(value - tenths) < 5e-4 ? 1 : 3);
+        const auto has = [value](int decimals) {
+            const double unit = std::pow(10.0, decimals);
+            return std::abs(value * unit - std::round(value * unit)) < 1e-6 * unit;
+        };
+        return locale().toString(value, 'f', has(0) ? 0 : has(1) ? 1 : decimals());
     }
 };
 } // namespace
