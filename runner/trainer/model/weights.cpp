@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/weights.h"
 
+#include "core/base/parallel.h"
 #include "runner/trainer/model/initial_values.h"
 
 #include <ATen/Dispatch.h>
@@ -55,7 +56,7 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
 
 void Weights::initialise(std::size_t bucket, uint64_t seed) const
 {
-    constexpr int64_t kGrain = 1 << 16; // elements: some tenths of a millisecond
+    constexpr int64_t kPiece = 1 << 18; // elements: about a millisecond
     const at::Tensor& part = masters_[bucket];
     const int64_t first = buckets_[bucket].part_begin(), last = first + part.numel();
     for (const BucketEntry& entry : buckets_[bucket].entries) {
@@ -67,9 +68,11 @@ void Weights::initialise(std::size_t bucket, uint64_t seed) const
         const at::Tensor values = target.is_cpu() ? target : at::empty_like(target, target.options().device(at::kCPU));
         AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "initialise", [&] {
             auto* const data = values.data_ptr<scalar_t>();
-            at::parallel_for(0, end - begin, kGrain, [&](int64_t from, int64_t to) {
+            const std::size_t pieces = std::size_t((end - begin + kPiece - 1) / kPiece);
+            for_each_parallel(pieces, at::get_num_threads(), [&](std::size_t piece) {
+                const int64_t from = int64_t(piece) * kPiece, count = std::min(kPiece, end - begin - from);
                 fill_initial_values<scalar_t>(
-                    shard, seed, begin - entry.offset + from, {data + from, std::size_t(to - from)});
+                    shard, seed, begin - entry.offset + from, {data + from, std::size_t(count)});
             });
         });
         if (!target.is_cpu())
