@@ -49,6 +49,7 @@ constexpr Term kTerms[] = {
     {"layer_floor_forward_s", 0, "launch floor, forward"},
     {"layer_floor_backward_s", 0, "launch floor, backward"},
     {"layer_floor_tp_s", 0, "launch floor with TP"},
+    {"layer_floor_expert_s", 0, "launch floor of experts"},
     {"layer_floor_pipeline_s", 0, "launch floor with PP over nodes"},
     {"micro_batch_overhead_s", 0, "fixed cost of a micro-batch"},
     {"replica_jitter_s", 0, "wait for the slowest of many ranks"},

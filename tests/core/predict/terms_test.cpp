@@ -144,6 +144,24 @@ TEST(Experts, TheBusiestRankSetsThePace)
     EXPECT_NEAR(expert_flops(skewed), 1.5 * expert_flops(balanced), 1e-6 * expert_flops(skewed));
 }
 
+// The host's time is a floor: it shows where micro-batches are small and hides where they are large.
+TEST(Experts, TheHostPacesSmallMicroBatches)
+{
+    const auto per_micro_batch = [](int micro_batch, double floor) {
+        ResolvedPlan plan = resolved(plan_json(
+            "dgx-h100", {{"micro_batch", micro_batch}, {"global_batch", 32}, {"seq_len", 256}}, "mixtral-8x7b"));
+        plan.stack.constants["layer_floor_expert_s"] = floor;
+        return *predict(plan).step_time_s / plan.micro_batches;
+    };
+    constexpr double kFloor = 0.02; // of a layer, there and back
+    EXPECT_GT(per_micro_batch(1, kFloor), 32 * kFloor);
+    EXPECT_GT(per_micro_batch(1, kFloor), per_micro_batch(1, 0) + 16 * kFloor);
+    Json dense = plan_json("dgx-h100", {{"micro_batch", 1}, {"global_batch", 8}}, "llama-3.1-8b");
+    ResolvedPlan without = resolved(dense), with = without;
+    with.stack.constants["layer_floor_expert_s"] = kFloor;
+    EXPECT_EQ(*predict(without).step_time_s, *predict(with).step_time_s) << "no experts";
+}
+
 TEST(Stragglers, TheSlowestOfManyGrowsWithTheLogarithm)
 {
     const auto slowdown = [](int gpus) {
