@@ -3,6 +3,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/calibration/csv.h"
+#include "core/calibration/releases.h"
 #include "core/calibration/row_plan.h"
 #include "core/model/flops.h"
 
@@ -88,6 +89,8 @@ public:
             ++table_.lines;
             read_row(records.front(), *record);
         }
+        for (std::string& line : slower_releases(table_.rows, sources_))
+            table_.remarks.push_back(std::move(line));
         return std::move(table_);
     }
 

@@ -2,6 +2,7 @@
 // Measured tables as people bring them: what is read, and how each bad cell is named.
 #include "core/calibration/csv.h"
 #include "core/calibration/measured_table.h"
+#include "core/calibration/releases.h"
 #include "core/model/flops.h"
 #include "core/report/table/table.h"
 #include "tests/core/calibration/presets_of_tests.h"
@@ -285,6 +286,25 @@ TEST(TableReader, ReadsExpertsAndTranslatesTheWordsOfItsSource)
              {"assumed", "experts=256;experts_per_token=8;attention=mla;stack=megatron-lm;global_batch=512"}})
         deepseek.insert_or_assign(column, text);
     EXPECT_EQ(table_of(row_text(deepseek)).rows.front().plan.model.id, "deepseek-v3");
+}
+
+TEST(Releases, OneThatIsSlowerThanTheOneBeforeIsTold)
+{
+    EXPECT_TRUE(is_earlier_release("25.09", "25.11"));
+    EXPECT_TRUE(is_earlier_release("v25.11", "26.02"));
+    EXPECT_TRUE(is_earlier_release("26.02", "26.02.01"));
+    EXPECT_FALSE(is_earlier_release("26.02.01", "26.02"));
+    const auto run = [](const char* row, const char* release, const char* value, const char* micro_batch = "1") {
+        return row_text({{"source", "megatron-bridge"}, {"table", release}, {"row", row}, {"gpu", "H100"},
+            {"gpus_per_node", "8"}, {"micro_batch", micro_batch}, {"value", value}});
+    };
+    const MeasuredTable table = table_of(run("3", "26.02", "7900") + run("1", "25.09", "8000")
+        + run("2", "25.11", "6000") + run("4", "26.02.01", "7850") + run("5", "26.02.01", "5000", "2"));
+    ASSERT_EQ(table.rows.size(), 5U) << table.problems.front().line();
+    EXPECT_THAT(table.remarks,
+        ElementsAre(
+            "release 25.11 is slower than 25.09 by 25 %: Llama 3.1 8B on 16 NVIDIA H100 SXM5 80GB (rows 1 and 2)"))
+        << "26.02 is faster than 25.11, 26.02.01 within the scatter of runs, another micro-batch another set-up";
 }
 
 } // namespace
