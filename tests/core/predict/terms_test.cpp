@@ -151,7 +151,7 @@ TEST(Experts, TheHostPacesSmallMicroBatches)
         ResolvedPlan plan = resolved(plan_json(
             "dgx-h100", {{"micro_batch", micro_batch}, {"global_batch", 32}, {"seq_len", 256}}, "mixtral-8x7b"));
         plan.stack.constants["layer_floor_expert_s"] = floor;
-        return *predict(plan).step_time_s / plan.micro_batches;
+        return *predict(plan).step_time_s * micro_batch * plan.layout.dp / 32;
     };
     constexpr double kFloor = 0.02; // of a layer, there and back
     EXPECT_GT(per_micro_batch(1, kFloor), 32 * kFloor);
