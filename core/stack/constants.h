@@ -160,7 +160,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::selective_gemm_share, "selective_gemm_share", 0, "share", "matrix products repeated by selective recomputation" },
     { Constant::selective_attention_share, "selective_attention_share", 1, "share", "attention repeated by selective recomputation" },
     { Constant::selective_elementwise_share, "selective_elementwise_share", 0, "share", "elementwise work repeated by selective recomputation" },
-    { Constant::expert_imbalance, "expert_imbalance", 0.1, "share", "tokens of the busiest expert-parallel rank above the mean" },
+    { Constant::expert_imbalance, "expert_imbalance", 0.1, "share", "tokens of the busiest expert-parallel rank above the mean; fitted to balanced routing, what many small products lose" },
     { Constant::expert_send_once, "expert_send_once", 0, "0 or 1", "1: a token goes once to each node that holds some of its experts and is handed on inside (DeepEP), not once to each expert" },
     { Constant::intra_node_efficiency, "intra_node_efficiency", 0.75, "share of bandwidth", "collectives inside a node" },
     { Constant::inter_node_efficiency, "inter_node_efficiency", 0.6, "share of bandwidth", "traffic between nodes" },
