@@ -15,12 +15,12 @@ namespace {
 
 constexpr double kProgramGib = 0.06; // of a rank of its own: the trainer with LibTorch beside what all ranks share
 
-// Mean over the stages: every stage has as many ranks.
+// Of states and activations. Mean over the stages: every stage has as many ranks.
 double tensors_gib(const Prediction& prediction)
 {
     double sum = 0;
     for (const StageMemory& stage : prediction.memory_by_stage)
-        sum += stage.total();
+        sum += stage.total() - stage.other; // buffers of libraries: counted with the program
     return prediction.memory_by_stage.empty() ? 0 : sum / double(prediction.memory_by_stage.size());
 }
 
