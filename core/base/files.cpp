@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/file_descriptor.h"
-#include "core/base/json.h"
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -92,19 +92,56 @@ Expected<void> write_in_place(const std::filesystem::path& path, std::string_vie
 }
 } // namespace
 
-Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t max_bytes)
+std::string kind_of_file(mode_t mode)
 {
-    const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd.get() < 0)
-        return io_problem(file, "cannot be opened", errno);
+    return S_ISREG(mode) ? ""
+        : S_ISDIR(mode)  ? "a folder"
+        : S_ISFIFO(mode) ? "a pipe"
+        : S_ISSOCK(mode) ? "a socket"
+        : S_ISLNK(mode)  ? "a link"
+                         : "a device";
+}
+
+namespace {
+Expected<void> other_kind(const std::filesystem::path& file, const std::string& kind)
+{
+    return Problem{ProblemCode::bad_input, "is " + kind + ", expected a file", "", printable(file.string(), 4096)};
+}
+} // namespace
+
+Expected<void> check_regular(int fd, const std::filesystem::path& file)
+{
+    struct stat info {
+    }, null{};
+    if (::fstat(fd, &info) != 0)
+        return io_problem(file, "cannot be looked at", errno);
+    if (S_ISCHR(info.st_mode) && ::stat("/dev/null", &null) == 0 && info.st_rdev == null.st_rdev)
+        return {};
+    const std::string kind = kind_of_file(info.st_mode);
+    return kind.empty() ? Expected<void>() : other_kind(file, kind);
+}
+
+Expected<FileDescriptor> open_regular(const std::filesystem::path& file)
+{
+    FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!fd.valid()) {
+        const int error = errno;
+        if (error == ENXIO) // all that can be said of a socket
+            FOURFOLD_CHECK(other_kind(file, "a socket or a device without a driver"));
+        return io_problem(file, "cannot be opened", error);
+    }
+    FOURFOLD_CHECK(check_regular(fd.get(), file));
+    return fd;
+}
+
+Expected<std::string> read_to_end(int fd, const std::filesystem::path& file, std::size_t max_bytes)
+{
     std::string text;
     char block[1 << 16];
     for (;;) { // sizes of pipes and of /dev/stdin are unknown before the end
-        const ssize_t got = ::read(fd.get(), block, sizeof block);
+        const ssize_t got = ::read(fd, block, sizeof block);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && errno == EISDIR)
-            return Problem{ProblemCode::bad_input, "is a folder, expected a file", "", printable(file.string(), 4096)};
         if (got < 0)
             return io_problem(file, "cannot be read", errno);
         if (got == 0)
@@ -114,6 +151,44 @@ Expected<std::string> read_text_file(const std::filesystem::path& file, std::siz
                 printable(file.string(), 4096)};
         text.append(block, static_cast<std::size_t>(got));
     }
+}
+
+Expected<std::string> read_text_file(const std::filesystem::path& file, std::size_t max_bytes)
+{
+    FOURFOLD_TRY(const FileDescriptor fd, open_regular(file));
+    return read_to_end(fd.get(), file, max_bytes);
+}
+
+Expected<std::string> read_input(const std::filesystem::path& file, std::size_t max_bytes)
+{
+    struct stat info { };
+    if (::stat(file.c_str(), &info) == 0 && (S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode) || S_ISSOCK(info.st_mode)))
+        return read_text_file(file, max_bytes); // says what it is
+    const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+    if (!fd.valid())
+        return io_problem(file, "cannot be opened", errno);
+    return read_to_end(fd.get(), file, max_bytes);
+}
+
+bool read_line(std::istream& in, std::string& line, std::size_t max_bytes, bool& whole)
+{
+    line.clear();
+    whole = true;
+    std::array<char, 1 << 14> part{};
+    while (in.getline(part.data(), part.size()) || in.gcount() > 0) {
+        const auto got = std::size_t(in.gcount());
+        const bool more
+            = in.fail(); // the line is longer than the part; else the count has its end, unless the file ends
+        const std::size_t bytes = more || in.eof() ? got : got - 1;
+        if (line.size() + bytes <= max_bytes)
+            line.append(part.data(), bytes);
+        else
+            whole = false;
+        if (!more)
+            return true;
+        in.clear();
+    }
+    return !line.empty();
 }
 
 Expected<void> write_file_atomically(const std::filesystem::path& path, std::string_view text)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/json.h"
+
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -208,6 +210,12 @@ Json number_or_null(const std::optional<double>& value)
 Expected<Json> read_json_file(const std::filesystem::path& file, std::size_t max_bytes)
 {
     FOURFOLD_TRY(const std::string text, read_text_file(file, max_bytes));
+    return parse_json(text, printable(file.string(), 4096));
+}
+
+Expected<Json> read_json_input(const std::filesystem::path& file, std::size_t max_bytes)
+{
+    FOURFOLD_TRY(const std::string text, read_input(file, max_bytes));
     return parse_json(text, printable(file.string(), 4096));
 }
 

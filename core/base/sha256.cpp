@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/sha256.h"
+#include "core/base/input_file.h"
 #include "core/base/sha256_blocks.h"
 #include "core/base/text.h"
 
@@ -125,12 +126,8 @@ Expected<std::string> sha256_descriptor(int fd, const std::filesystem::path& nam
 
 Expected<std::string> sha256_file(const std::filesystem::path& file)
 {
-    const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return unreadable(file);
-    auto hash = sha256_descriptor(fd, file);
-    close(fd);
-    return hash;
+    FOURFOLD_TRY(const FileDescriptor fd, open_regular(file));
+    return sha256_descriptor(fd.get(), file);
 }
 
 } // namespace fourfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/measured_table.h"
+#include "core/base/input_file.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/calibration/csv.h"
@@ -231,7 +232,7 @@ Expected<MeasuredTable> parse_measured_table(
 Expected<MeasuredTable> read_measured_table(
     const std::filesystem::path& file, const TableSources& sources, const Presets& presets)
 {
-    FOURFOLD_TRY(const std::string text, read_text_file(file));
+    FOURFOLD_TRY(const std::string text, read_input(file));
     return parse_measured_table(text, file.string(), sources, presets);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/score_card.h"
 
+#include "core/base/input_file.h"
 #include "core/base/paths.h"
 
 #include <algorithm>
@@ -139,9 +140,12 @@ std::vector<std::filesystem::path> measured_tables_in(const std::filesystem::pat
          entry.increment(error)) {
         if (entry->path().extension() != ".csv")
             continue;
+        if (!entry->is_regular_file(error))
+            continue;
         std::ifstream file(entry->path());
         std::string header;
-        std::getline(file, header);
+        bool whole = true;
+        (void)read_line(file, header, 1u << 16, whole);
         if (("," + header + ",").find(",metric,") != std::string::npos)
             files.push_back(entry->path());
     }

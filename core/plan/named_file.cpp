@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/named_file.h"
 
+#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+
+#include <sys/stat.h>
 
 namespace fourfold {
 
@@ -17,9 +20,14 @@ Expected<std::filesystem::path> named_file(const ResolvedPlan& plan, const std::
     }
     std::vector<std::string> looked;
     for (const auto& place : places) {
-        std::error_code error;
-        if (std::filesystem::is_regular_file(place, error))
+        struct stat info { };
+        const bool there = ::stat(place.c_str(), &info) == 0;
+        if (there && S_ISREG(info.st_mode))
             return std::filesystem::absolute(place).lexically_normal();
+        if (there) // it is read in parts, by every rank
+            return Problem{ProblemCode::bad_input,
+                in_quotes(name) + " is " + kind_of_file(info.st_mode) + ", expected a file",
+                "write its content into a file and name that", field};
         looked.push_back(place.string());
     }
     return Problem{ProblemCode::not_found, "the file " + in_quotes(name) + " does not exist",

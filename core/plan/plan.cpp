@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan.h"
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/plan/fields.h"
 
@@ -59,7 +60,7 @@ Expected<Plan> parse_plan(std::string_view text, const std::string& where)
 
 Expected<Plan> read_plan(const std::filesystem::path& file)
 {
-    FOURFOLD_TRY(const std::string text, read_text_file(file, kMaxPlanBytes));
+    FOURFOLD_TRY(const std::string text, read_input(file, kMaxPlanBytes));
     return parse_plan(text, file.string());
 }
 

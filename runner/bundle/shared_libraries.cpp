@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/bundle/shared_libraries.h"
 
+#include "core/base/input_file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -36,11 +37,11 @@ Expected<bool> is_dynamic(const std::filesystem::path& program)
         return {ProblemCode::bad_input, "is not a 64-bit ELF program", "name the trainer that was built for the nodes",
             program.string()};
     };
-    const int fd = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
-            std::string("the trainer cannot be read: ") + std::strerror(errno),
+    const auto opened = open_regular(program);
+    if (!opened)
+        return Problem{opened.error().code, "the trainer cannot be read: " + opened.error().message,
             "build it (FOURFOLD_TRAINER=ON), or name another", program.string()};
+    const int fd = opened->get();
     Elf64_Ehdr header{};
     bool dynamic = false;
     const bool whole = pread(fd, &header, sizeof header, 0) == ssize_t(sizeof header)
@@ -52,7 +53,6 @@ Expected<bool> is_dynamic(const std::filesystem::path& program)
             break;
         dynamic = segment.p_type == PT_INTERP;
     }
-    ::close(fd);
     if (!whole)
         return not_elf();
     return dynamic;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/hash_cache.h"
 
+#include "core/base/input_file.h"
 #include "core/base/json.h"
 #include "core/base/sha256.h"
 #include "runner/protocol/message.h"
@@ -60,13 +61,8 @@ HashCache::~HashCache()
 
 Expected<std::string> HashCache::sha256(const std::filesystem::path& file)
 {
-    const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); // a FIFO has nobody to wait for
-    if (fd < 0)
-        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
-            std::string("cannot be read: ") + std::strerror(errno), {}, file.string()};
-    auto hash = sha256(fd, file);
-    close(fd);
-    return hash;
+    FOURFOLD_TRY(const FileDescriptor fd, open_regular(file));
+    return sha256(fd.get(), file);
 }
 
 Expected<std::string> HashCache::sha256(int fd, const std::filesystem::path& file)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/piece_source.h"
 
+#include "core/base/input_file.h"
 #include "runner/protocol/chunk.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,18 +30,17 @@ Problem unreadable(const std::string& file, const std::string& what)
 
 Expected<std::string> read_piece(const std::string& file, uint64_t offset, std::size_t bytes)
 {
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return unreadable(file, std::strerror(errno));
+    const auto fd = open_regular(file);
+    if (!fd)
+        return unreadable(file, fd.error().message);
     std::string raw(bytes, '\0');
     std::size_t done = 0;
     ssize_t got = 1;
     while (done < bytes && got > 0) {
-        got = pread(fd, raw.data() + done, bytes - done, static_cast<off_t>(offset + done));
+        got = pread(fd->get(), raw.data() + done, bytes - done, static_cast<off_t>(offset + done));
         done += got > 0 ? static_cast<std::size_t>(got) : 0;
     }
     const int error = errno;
-    ::close(fd);
     if (done < bytes)
         return unreadable(file, got < 0 ? std::strerror(error) : "it is shorter than it was");
     return raw;

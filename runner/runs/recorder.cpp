@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/recorder.h"
 
+#include "core/base/input_file.h"
 #include "core/base/units.h"
 #include "core/history/run_event.h"
 #include "runner/protocol/message.h"
@@ -23,6 +24,15 @@ Problem file_problem(const std::string& what, const std::filesystem::path& where
     const int error = errno;
     return {ProblemCode::io, what + ": " + std::strerror(error),
         error == ENOSPC ? "make room; the run goes on, `fourfold attach` catches up" : "", where.string()};
+}
+
+// Nobody may ever read what a pipe in its place is given, and a device keeps nothing.
+Expected<void> open_to_append(const std::filesystem::path& file, int& fd)
+{
+    fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return file_problem("cannot be opened, or is no file of its own", file);
+    return check_regular(fd, file);
 }
 
 bool write_fully(int fd, std::string_view bytes)
@@ -102,22 +112,19 @@ Expected<void> Recorder::open_stream(int node, const std::string& host)
     const std::string name = stream_name(node);
     FOURFOLD_TRY(const std::vector<std::string> stored, store_.events(run_, name));
     FOURFOLD_TRY(const int64_t last, store_.last_seq(run_, name));
-    streams_.push_back(
-        {name, ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 0, EventSieve(host, last + 1)});
+    streams_.push_back({name, -1, 0, EventSieve(host, last + 1)});
     Stream& stream = streams_.back();
-    if (stream.fd < 0)
-        return file_problem("cannot be opened", file);
+    FOURFOLD_CHECK(open_to_append(file, stream.fd));
     // A program that was killed between history and file left the file short or torn: it is written again.
     std::string expected;
     for (const std::string& line : stored)
         expected += line + "\n";
-    const auto found = read_text_file(file, std::size_t(1) << 40);
+    const auto found = read_text_file(file, expected.size());
     if (!found || *found != expected)
         FOURFOLD_CHECK(write_file_atomically(file, expected));
     ::close(stream.fd); // the rewritten file is another one
-    stream.fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (stream.fd < 0)
-        return file_problem("cannot be opened", file);
+    stream.fd = -1;
+    FOURFOLD_CHECK(open_to_append(file, stream.fd));
     stream.offset = static_cast<int64_t>(expected.size());
     if (!stored.empty()) {
         const auto event = parse_json(stored.back(), "event");

@@ -155,6 +155,8 @@ TEST_F(Predict, AScheduleFileOfTheCommandLineLiesWhereTheUserIs)
             HasSubstr("training.schedule: the file \"" + (folder() / name).string() + "\" does not exist"));
         EXPECT_EQ(lines_of(missing.err).size(), 1U) << missing.err;
     }
+    ASSERT_EQ(mkfifo((folder() / "pipe.csv").c_str(), 0600), 0);
+    EXPECT_THAT(asked("pipe.csv").err, HasSubstr("pipe.csv\" is a pipe, expected a file"));
     const Output damaged = asked(file("bad.csv", "0F0,0X1\n"));
     EXPECT_EQ(damaged.status, 2);
     EXPECT_THAT(damaged.err, HasSubstr("row 1, column 2: found \"0X1\", expected"));
@@ -308,6 +310,8 @@ TEST_F(Predict, TimelineDrawsWhatARunMeasured)
     expect_problem(fourfold({"timeline", plan, "--measured", file("short.jsonl", "{\"event\": \"start\"}\n"),
                        "--output", "m.svg"}),
         2, "holds no trace event");
+    expect_problem(fourfold({"timeline", plan, "--measured", "/dev/zero", "--output", "m.svg"}), 2,
+        "line 1 is longer than 16 MiB");
 }
 
 TEST_F(Predict, PresetsAreListedInEveryForm)

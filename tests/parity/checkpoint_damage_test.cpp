@@ -120,7 +120,7 @@ TEST_F(CheckpointDamage, OfEachKindIsOneClearLine)
                 fs::remove(file);
                 ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
             },
-            "not a regular file"},
+            "is a pipe, expected a file"},
     };
     int number = 0;
     for (const auto& kind : kinds) {

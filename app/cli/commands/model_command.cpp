@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold model import`: a Hugging Face config.json becomes a preset of the user.
 #include "app/cli/command.h"
+#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/model/model_shape.h"
@@ -31,7 +32,7 @@ bool is_preset_id(const std::string& id)
 
 int import_model(const ModelOptions& options)
 {
-    const auto config = read_json_file(options.config);
+    const auto config = read_json_input(options.config);
     if (!config)
         return fail(config.error());
     auto model = model_from_config(*config, options.config);

@@ -3,6 +3,7 @@
 #include "app/cli/planning/plan_source.h"
 #include "app/cli/planning/table_file.h"
 #include "app/cli/text/progress_line.h"
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/report/views/grid_table.h"
 
@@ -62,7 +63,7 @@ int sweep(const SweepCommandOptions& options)
     }
     std::vector<GridLayout> layouts = measured ? measured->layouts() : std::vector<GridLayout>{};
     if (!options.layouts.empty()) {
-        const auto text = read_text_file(options.layouts);
+        const auto text = read_input(options.layouts);
         if (!text)
             return fail(text.error());
         auto read = read_grid_layouts(*text, options.layouts);

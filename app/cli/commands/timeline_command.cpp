@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
 #include "app/cli/planning/plan_source.h"
+#include "core/base/input_file.h"
 #include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
@@ -13,6 +14,8 @@ namespace fourfold::cli {
 
 namespace {
 
+constexpr std::size_t kMostLineBytes = 16u << 20, kMostBytes = std::size_t(16) << 30; // of events.jsonl
+
 struct TimelineOptions {
     PlanOptions plan;
     std::string output, measured;
@@ -24,10 +27,19 @@ Expected<Timeline> measured_timeline(const std::string& file)
     std::ifstream events(file);
     if (!events)
         return Problem{ProblemCode::not_found, "cannot be read", "give the events.jsonl of a run's folder", file};
-    std::string found;
-    for (std::string line; std::getline(events, line);)
+    std::string found, line;
+    bool whole = true;
+    for (std::size_t number = 1, bytes = 0; read_line(events, line, kMostLineBytes, whole); ++number) {
+        bytes += line.size() + 1;
+        if (!whole || bytes > kMostBytes)
+            return Problem{ProblemCode::bad_input,
+                whole ? "is larger than " + std::to_string(kMostBytes >> 30) + " GiB"
+                      : "line " + std::to_string(number) + " is longer than " + std::to_string(kMostLineBytes >> 20)
+                        + " MiB, no event is",
+                "give the events.jsonl of a run's folder", file};
         if (line.find("\"trace\"") != std::string::npos)
-            found = line;
+            found.swap(line);
+    }
     if (found.empty())
         return Problem{
             ProblemCode::bad_input, "holds no trace event", "fourfold-trainer writes one at its tenth step", file};

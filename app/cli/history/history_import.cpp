@@ -2,6 +2,7 @@
 // Logs of other trainers as runs of the history.
 #include "app/cli/history/history_import.h"
 
+#include "core/base/input_file.h"
 #include "core/base/sha256.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/history/clock.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kMostLog = std::size_t{1} << 30;
 
 Expected<std::vector<Json>> runs_of_log(const std::string& file, const PlanOptions& options)
 {
-    FOURFOLD_TRY(const std::string text, read_text_file(file, kMostLog));
+    FOURFOLD_TRY(const std::string text, read_input(file, kMostLog));
     FOURFOLD_TRY(const TrainingLog log, parse_training_log(text, file));
     if (options.plan.empty())
         return Problem{ProblemCode::bad_input,

@@ -2,6 +2,7 @@
 // Runs out of the history and into it.
 #include "app/cli/history/history_import.h"
 #include "app/cli/history/history_view.h"
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
 #include "runner/protocol/message.h"
@@ -65,7 +66,7 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
         return runs;
     }
     // Runs of many steps make large documents.
-    FOURFOLD_TRY(const std::string text, read_text_file(file, std::size_t{1} << 30));
+    FOURFOLD_TRY(const std::string text, read_input(file, std::size_t{1} << 30));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const bool json = file.ends_with(".json") || (first != std::string::npos && text[first] == '{');
     if (!json)

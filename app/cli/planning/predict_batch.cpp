@@ -2,37 +2,14 @@
 #include "app/cli/planning/predict_batch.h"
 
 #include "app/cli/planning/plan_source.h"
+#include "core/base/input_file.h"
 #include "core/base/thrown.h"
-
-#include <array>
 
 namespace fourfold::cli {
 
 namespace {
 
 constexpr std::size_t kMostLineBytes = 16u << 20; // as of a plan's file
-
-// The next line, as far as the limit goes; of a longer one the rest is skipped and `whole` is false. False at the end.
-bool read_line(std::istream& in, std::string& line, bool& whole)
-{
-    line.clear();
-    whole = true;
-    std::array<char, 1 << 14> part{};
-    while (in.getline(part.data(), part.size()) || in.gcount() > 0) {
-        const auto got = std::size_t(in.gcount());
-        const bool more
-            = in.fail(); // the line is longer than the part; else the count has its end, unless the file ends
-        const std::size_t bytes = more || in.eof() ? got : got - 1;
-        if (line.size() + bytes <= kMostLineBytes)
-            line.append(part.data(), bytes);
-        else
-            whole = false;
-        if (!more)
-            return true;
-        in.clear();
-    }
-    return !line.empty();
-}
 
 Expected<std::string> answer(const std::string& line, const std::string& where,
     const std::vector<std::string>& assignments, const Presets& presets)
@@ -51,7 +28,7 @@ Expected<void> predict_batch(
     const Presets presets;
     std::string line;
     bool whole = true;
-    for (int number = 1; read_line(in, line, whole); ++number) {
+    for (int number = 1; read_line(in, line, kMostLineBytes, whole); ++number) {
         const std::string where = name + ":" + std::to_string(number);
         Expected<std::string> result = Problem{
             ProblemCode::bad_input, "the line is longer than " + std::to_string(kMostLineBytes) + " bytes", "", where};

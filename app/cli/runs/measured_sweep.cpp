@@ -2,6 +2,7 @@
 #include "app/cli/runs/measured_sweep.h"
 
 #include "app/cli/runs/stop_signals.h"
+#include "core/base/input_file.h"
 #include "core/calibration/measured_grid.h"
 #include "runner/sweep/preview_sweep.h"
 #include "runner/sweep/sweep_table.h"
@@ -15,7 +16,7 @@ int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunPro
     const auto format = options.format.format();
     if (!format)
         return fail(format.error());
-    const auto text = read_text_file(options.layouts, 1u << 20);
+    const auto text = read_input(options.layouts, 1u << 20);
     if (!text)
         return fail(text.error());
     auto layouts = read_grid_layouts(*text, options.layouts);

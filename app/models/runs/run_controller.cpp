@@ -2,6 +2,7 @@
 #include "app/models/runs/run_controller.h"
 
 #include "app/models/shared/text.h"
+#include "core/base/input_file.h"
 #include "runner/runs/stop.h"
 
 #include <QElapsedTimer>
@@ -19,6 +20,7 @@ namespace {
 constexpr int kBatchMilliseconds = 100;
 constexpr qint64 kSliceMilliseconds = 4;
 constexpr std::size_t kChunk = 100; // events between looks at the clock
+constexpr std::size_t kMostLineBytes = 16u << 20;
 constexpr std::size_t kMostWaiting = 20'000; // stored events that are read ahead of the window
 
 struct Created {
@@ -110,9 +112,12 @@ private:
     // The recorder has opened the file: what comes from the node follows its last line.
     void tellStored(const std::filesystem::path& file)
     {
+        if (!open_regular(file))
+            return;
         std::ifstream lines(file);
         std::size_t count = 0;
-        for (std::string line; std::getline(lines, line) && !m_stop.stop_requested();) {
+        std::string line;
+        for (bool whole = true; read_line(lines, line, kMostLineBytes, whole) && !m_stop.stop_requested();) {
             if (Expected<Json> event = parse_json(line, file.string()))
                 put({*std::move(event)});
             while (++count % kChunk == 0 && waiting() > kMostWaiting && !m_stop.stop_requested())

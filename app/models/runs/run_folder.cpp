@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/runs/run_folder.h"
 
+#include "core/base/input_file.h"
 #include "core/history/run_event.h"
 #include "core/history/run_state.h"
 #include "core/plan/plan.h"
@@ -86,6 +87,8 @@ std::vector<RankLog> rankLogs(const std::filesystem::path& folder)
 
 std::string tailOf(const std::filesystem::path& file, std::size_t bytes)
 {
+    if (!open_regular(file))
+        return {};
     std::ifstream stream(file, std::ios::binary | std::ios::ate);
     if (!stream)
         return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/files/store.h"
 
+#include "core/base/input_file.h"
 #include "core/base/random_token.h"
 #include "runner/agent/system/lock_holder.h"
 
@@ -105,9 +106,9 @@ bool Store::holds(
 // Whoever owns the file may change it later, but not the copy, whose content is hashed while it is written.
 bool Store::copy_one(const std::filesystem::path& file, const std::string& sha256, uint64_t size)
 {
-    const FileDescriptor from(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    const auto from = open_regular(file);
     std::error_code error;
-    if (!from.valid() || !holds(from, file, sha256, size)
+    if (!from || !holds(*from, file, sha256, size)
         || std::filesystem::space(folder_, error).available < size + kSpareRoom || error)
         return false;
     auto incoming = begin(sha256, size);
@@ -115,7 +116,7 @@ bool Store::copy_one(const std::filesystem::path& file, const std::string& sha25
         return false;
     std::string block(1u << 20, '\0');
     while ((*incoming)->offset() < size) {
-        const ssize_t got = pread(from.get(), block.data(), block.size(), static_cast<off_t>((*incoming)->offset()));
+        const ssize_t got = pread(from->get(), block.data(), block.size(), static_cast<off_t>((*incoming)->offset()));
         if (got <= 0 || !(*incoming)->append({block.data(), static_cast<std::size_t>(got)}))
             return false;
     }

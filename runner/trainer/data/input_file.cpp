@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data/input_file.h"
 
+#include "core/base/input_file.h"
+
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,29 +16,23 @@ Expected<std::shared_ptr<const InputFile>> InputFile::open(
 {
     std::shared_ptr<InputFile> input(new InputFile);
     input->where_ = where.empty() ? file.string() : where;
-    // A FIFO without a writer would wait.
-    input->descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    auto opened = open_regular(file);
     struct stat status { };
-    if (input->descriptor_ < 0 || ::fstat(input->descriptor_, &status) != 0)
-        return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::bad_input,
-            std::string("cannot open it: ") + std::strerror(errno), hint, input->where_};
-    if (!S_ISREG(status.st_mode))
-        return Problem{ProblemCode::bad_input, "not a regular file", hint, input->where_};
+    if (!opened || ::fstat(opened->get(), &status) != 0) {
+        const bool missing = !opened && opened.error().code == ProblemCode::not_found;
+        return Problem{missing ? ProblemCode::not_found : ProblemCode::bad_input,
+            opened ? "cannot be looked at" : opened.error().message, hint, input->where_};
+    }
+    input->descriptor_ = std::move(*opened);
     input->size_ = status.st_size;
     return std::shared_ptr<const InputFile>(std::move(input));
-}
-
-InputFile::~InputFile()
-{
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
 }
 
 Expected<void> InputFile::read(int64_t offset, std::size_t bytes, void* out) const
 {
     auto* next = static_cast<char*>(out);
     while (bytes > 0) {
-        const ssize_t got = ::pread(descriptor_, next, bytes, offset);
+        const ssize_t got = ::pread(descriptor_.get(), next, bytes, offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

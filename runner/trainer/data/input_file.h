@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/expected.h"
+#include "core/base/file_descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,6 @@ public:
     // Problems name `where`, or the file where it is empty. `hint`: what to do about one that cannot be opened.
     static Expected<std::shared_ptr<const InputFile>> open(
         const std::filesystem::path& file, const std::string& where = "", const std::string& hint = "");
-    ~InputFile();
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
 
@@ -31,7 +31,7 @@ private:
     InputFile() = default;
 
     std::string where_;
-    int descriptor_ = -1;
+    FileDescriptor descriptor_;
     int64_t size_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/input_file.h"
 #include "core/base/json.h"
 #include "core/base/sha256.h"
 
@@ -6,6 +7,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -224,6 +226,58 @@ TEST_F(Files, SizeIsLimited)
     EXPECT_FALSE(read_text_file("/dev/zero", 1 << 20)); // endless input ends at the limit
 }
 
+// Nobody writes into the pipe: whoever waited for one would wait for ever.
+TEST_F(Files, OnlyFilesAreReadWhereAFileIsExpected)
+{
+    const auto pipe = folder_ / "pipe", link = folder_ / "link";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::filesystem::create_symlink(pipe, link);
+    const int ended = in_child([&] {
+        ::alarm(20);
+        for (const auto& file : {pipe, link}) {
+            const auto text = read_text_file(file);
+            const auto json = read_json_file(file);
+            const auto hash = sha256_file(file);
+            for (const auto& error : {text.error(), json.error(), hash.error()}) {
+                if (error.code != ProblemCode::bad_input || error.message != "is a pipe, expected a file")
+                    return 1;
+            }
+        }
+        return 0;
+    });
+    EXPECT_EQ(ended, 0);
+    EXPECT_EQ(read_text_file("/dev/zero").error().message, "is a device, expected a file");
+    EXPECT_EQ(read_text_file(folder_).error().message, "is a folder, expected a file");
+    EXPECT_EQ(*read_text_file("/dev/null"), "");
+}
+
+TEST_F(Files, AnInputMayBeAPipe)
+{
+    const auto pipe = folder_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe) << std::string(100'000, 'x'); });
+    EXPECT_EQ(read_input(pipe)->size(), 100'000u);
+    writer.join();
+    EXPECT_FALSE(read_input("/dev/zero", 1 << 20)) << "endless input ends at the limit";
+    EXPECT_EQ(read_input(folder_).error().message, "is a folder, expected a file");
+}
+
+TEST_F(Files, LongLinesAreCutShort)
+{
+    std::istringstream in(std::string(50'000, 'a') + "\nb\n\nlast");
+    std::string line;
+    bool whole = true;
+    ASSERT_TRUE(read_line(in, line, 40'000, whole));
+    EXPECT_FALSE(whole);
+    EXPECT_LE(line.size(), 40'000u);
+    for (const char* next : {"b", "", "last"}) {
+        ASSERT_TRUE(read_line(in, line, 40'000, whole));
+        EXPECT_TRUE(whole);
+        EXPECT_EQ(line, next);
+    }
+    EXPECT_FALSE(read_line(in, line, 40'000, whole));
+}
+
 TEST_F(Files, JsonFilesNameThemselves)
 {
     const auto file = folder_ / "a.json";
@@ -244,7 +298,7 @@ TEST_F(Files, Sha256)
     EXPECT_EQ(*sha256_file(folder_ / "a"), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     EXPECT_EQ(sha256_hex(million), *sha256_file(folder_ / "a"));
     EXPECT_EQ(sha256_file(folder_ / "no").error().code, ProblemCode::not_found);
-    EXPECT_EQ(sha256_file(folder_).error().code, ProblemCode::io);
+    EXPECT_EQ(sha256_file(folder_).error().code, ProblemCode::bad_input);
 }
 
 } // namespace
