@@ -184,9 +184,12 @@ bool read_line(std::istream& in, std::string& line, std::size_t max_bytes, bool&
             line.append(part.data(), bytes);
         else
             whole = false;
-        if (!more)
+        if (more)
+            in.clear();
+        else if (!whole && !in.eof())
+            in.unget(); // an empty rest
+        if (!more || !whole)
             return true;
-        in.clear();
     }
     return !line.empty();
 }

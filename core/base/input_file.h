@@ -25,7 +25,8 @@ Expected<FileDescriptor> open_regular(const std::filesystem::path& file);
 // waits for the writer, to the end or the limit.
 Expected<std::string> read_input(const std::filesystem::path& file, std::size_t max_bytes = 64u << 20);
 Expected<Json> read_json_input(const std::filesystem::path& file, std::size_t max_bytes = 64u << 20);
-// The next line of at most `max_bytes`; the rest of a longer one is left out, and `whole` is false. False at the end.
+// The next line of at most `max_bytes`. Of a longer one `whole` is false, and the rest of it comes next: it may have no
+// end. False at the end.
 bool read_line(std::istream& in, std::string& line, std::size_t max_bytes, bool& whole);
 // From where it stands to its end.
 Expected<std::string> read_to_end(int fd, const std::filesystem::path& file, std::size_t max_bytes);

@@ -80,7 +80,7 @@ private:
 
 } // namespace
 
-Expected<Stock> take_stock(AgentClient& agent, const Bundle& bundle, bool reuse)
+Expected<Stock> take_stock(AgentClient& agent, const Bundle& bundle, bool reuse, const std::stop_token& stop)
 {
     std::vector<WantedFile> wanted;
     const auto files = by_hash(bundle);
@@ -95,7 +95,7 @@ Expected<Stock> take_stock(AgentClient& agent, const Bundle& bundle, bool reuse)
     Stock stock;
     if (wanted.empty())
         return stock;
-    FOURFOLD_TRY(HaveAnswer have, agent.have(wanted));
+    FOURFOLD_TRY(HaveAnswer have, agent.have(wanted, stop));
     for (const FoundFile& found : have.found)
         stock.places[found.sha256] = found.path;
     for (const std::string& sha256 : have.missing) {

@@ -22,7 +22,7 @@ struct Stock {
 
 // `reuse`: files of the node under the same path, or with the same name among its libraries, count when their content
 // is right.
-Expected<Stock> take_stock(AgentClient& agent, const Bundle& bundle, bool reuse);
+Expected<Stock> take_stock(AgentClient& agent, const Bundle& bundle, bool reuse, const std::stop_token& stop = {});
 // Fails (io) when what is missing does not fit.
 Expected<void> check_room(const Stock& stock, double disk_free_gib, const std::string& host);
 

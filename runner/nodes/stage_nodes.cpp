@@ -74,8 +74,8 @@ public:
 
     Expected<void> run()
     {
-        FOURFOLD_CHECK(on_each([&](Node& node, KeptLink&, const std::stop_token&) -> Expected<void> {
-            FOURFOLD_CHECK(take(node));
+        FOURFOLD_CHECK(on_each([&](Node& node, KeptLink&, const std::stop_token& stop) -> Expected<void> {
+            FOURFOLD_CHECK(take(node, stop));
             return check_room(node.stock, node.facts.disk_free_gib, node.name);
         }));
         const Chain chain = common_files(nodes_, bundle_);
@@ -85,7 +85,8 @@ public:
             FOURFOLD_CHECK(on_each([&](Node& node, KeptLink& link, const std::stop_token& stop) -> Expected<void> {
                 return &node == chain.nodes.front() ? send_along(chain, link, stop) : Expected<void>();
             }));
-            FOURFOLD_CHECK(on_each([&](Node& node, KeptLink&, const std::stop_token&) { return take(node); }));
+            FOURFOLD_CHECK(
+                on_each([&](Node& node, KeptLink&, const std::stop_token& stop) { return take(node, stop); }));
         }
         FOURFOLD_CHECK(on_each([&](Node& node, KeptLink& link, const std::stop_token& stop) {
             return stage(*node.agent, bundle_, node.stock, pieces_, stop, reports(node.name, link), node.staged);
@@ -104,9 +105,9 @@ private:
         });
     }
 
-    Expected<void> take(Node& node)
+    Expected<void> take(Node& node, const std::stop_token& stop)
     {
-        FOURFOLD_TRY(node.stock, take_stock(*node.agent, bundle_, plan_.reuse));
+        FOURFOLD_TRY(node.stock, take_stock(*node.agent, bundle_, plan_.reuse, stop));
         return {};
     }
 

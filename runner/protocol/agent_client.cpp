@@ -75,13 +75,15 @@ Expected<std::optional<Frame>> AgentClient::receive_within(std::chrono::millisec
     }
 }
 
-Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout, bool pings)
+Expected<Frame> AgentClient::receive(std::chrono::milliseconds timeout, bool pings, const std::stop_token& stop)
 {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
         const auto left
             = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        link_lost_ = link_lost_ || left <= 0ms;
+        link_lost_ = link_lost_ || left <= 0ms || stop.stop_requested(); // the answer may still come
+        if (stop.stop_requested())
+            return Problem{ProblemCode::cancelled, "stopped before the agent had answered", {}, host_};
         if (left <= 0ms)
             return Problem{ProblemCode::network,
                 "the agent did not answer within " + std::to_string(timeout.count() / 1000) + " s",
@@ -114,10 +116,10 @@ Expected<Json> AgentClient::parse(const Frame& frame, const char* expected)
     return json;
 }
 
-Expected<Json> AgentClient::reply(const char* expected, std::chrono::milliseconds timeout)
+Expected<Json> AgentClient::reply(const char* expected, std::chrono::milliseconds timeout, const std::stop_token& stop)
 {
     for (;;) {
-        FOURFOLD_TRY(const Frame frame, receive(timeout));
+        FOURFOLD_TRY(const Frame frame, receive(timeout, false, stop));
         FOURFOLD_TRY(Json json, parse(frame, unanswered_stops_ > 0 ? "" : expected));
         const std::string is = text_field(json, "is");
         if (is == expected)
@@ -174,14 +176,14 @@ Expected<NodeFacts> AgentClient::hello(const std::string& base, const std::vecto
     return facts;
 }
 
-Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files)
+Expected<HaveAnswer> AgentClient::have(const std::vector<WantedFile>& files, const std::stop_token& stop)
 {
     Json list = Json::array();
     for (const WantedFile& file : files)
         list.push_back(
             {{"sha256", file.sha256}, {"size", file.size}, {"candidates", file.candidates}, {"library", file.library}});
     FOURFOLD_CHECK(send({{"do", "have"}, {"files", std::move(list)}}));
-    FOURFOLD_TRY(const Json json, reply("have", kHashTimeout));
+    FOURFOLD_TRY(const Json json, reply("have", kHashTimeout, stop));
     HaveAnswer answer;
     for (const Json& item : array_field(json, "found"))
         answer.found.push_back({text_field(item, "sha256"), text_field(item, "path")});
@@ -199,7 +201,7 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
 {
     FOURFOLD_CHECK(
         send({{"do", "put"}, {"sha256", sha256}, {"size", size}, {"chain", way.chain}, {"beside", way.beside}}));
-    FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout));
+    FOURFOLD_TRY(const Json answer, reply("put", kHashTimeout, stop));
     const std::string state = text_field(answer, "state");
     if (state == "present")
         return PutResult{PutResult::present, size, {}};
@@ -219,7 +221,7 @@ Expected<PutResult> AgentClient::put(const std::filesystem::path& file, const st
         there(piece->raw_bytes, true);
     }
     FOURFOLD_CHECK(send({{"do", "put-end"}}));
-    FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout));
+    FOURFOLD_TRY(const Json stored, reply("stored", kHashTimeout, stop));
     return PutResult{text_field(stored, "state") == "busy" ? PutResult::busy : PutResult::stored, 0, {}};
 }
 
@@ -239,10 +241,10 @@ Expected<void> AgentClient::chain(const Json& next)
     return {};
 }
 
-Expected<Prepared> AgentClient::prepare(const RunSpec& spec)
+Expected<Prepared> AgentClient::prepare(const RunSpec& spec, const std::stop_token& stop)
 {
     FOURFOLD_CHECK(send({{"do", "prepare"}, {"spec", to_json(spec)}}));
-    FOURFOLD_TRY(const Json json, reply("prepared", kHashTimeout));
+    FOURFOLD_TRY(const Json json, reply("prepared", kHashTimeout, stop));
     FOURFOLD_TRY(const int port, port_of(json, spec.node == 0 ? 1 : 0));
     return Prepared{text_field(json, "folder"), port};
 }

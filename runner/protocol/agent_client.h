@@ -92,7 +92,9 @@ public:
     // `base` as in the target: empty = the node's default, "~/..." = from the node's home.
     // `group_writable`: folders on the way there that their group may write.
     Expected<NodeFacts> hello(const std::string& base, const std::vector<std::string>& group_writable = {});
-    Expected<HaveAnswer> have(const std::vector<WantedFile>& files);
+    // The node may hash for minutes: a stop ends the waiting, and with it the use of this link. So with put and
+    // prepare.
+    Expected<HaveAnswer> have(const std::vector<WantedFile>& files, const std::stop_token& stop = {});
     // Sends a file of this computer from where the node's own copy ends; `there` gets that part and each piece sent.
     // `pieces` are shared between nodes.
     Expected<PutResult> put(const std::filesystem::path& file, const std::string& sha256, uint64_t size,
@@ -101,7 +103,7 @@ public:
     Expected<int> relay(const std::string& address, const std::string& token, const Json& next);
     // Makes the node hand on files to the next one, which relays: {address, port, token}.
     Expected<void> chain(const Json& next);
-    Expected<Prepared> prepare(const RunSpec& spec);
+    Expected<Prepared> prepare(const RunSpec& spec, const std::stop_token& stop = {});
     // `secrets` (name: value) reach the ranks' environment and are stored nowhere.
     // `token` (runner/net/proof.h) is what the ranks of all nodes know each other by.
     Expected<void> start(const std::string& run, int node, const std::string& master_address, int master_port,
@@ -176,10 +178,10 @@ private:
     Expected<void> write(std::string_view frame);
     Expected<void> send(const Json& request);
     // `pings`: a tail runs, so the node must hear of us however long the frame takes.
-    Expected<Frame> receive(std::chrono::milliseconds timeout, bool pings = false);
+    Expected<Frame> receive(std::chrono::milliseconds timeout, bool pings = false, const std::stop_token& stop = {});
     Expected<void> ping();
     Expected<std::optional<Frame>> receive_within(std::chrono::milliseconds timeout);
-    Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout);
+    Expected<Json> reply(const char* expected, std::chrono::milliseconds timeout, const std::stop_token& stop = {});
     Expected<Json> parse(const Frame& frame, const char* expected);
     // Of a reply; fails when it is not from `least` to 65535.
     [[nodiscard]] Expected<int> port_of(const Json& json, int least) const;

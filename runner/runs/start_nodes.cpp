@@ -170,10 +170,10 @@ Expected<std::optional<StopOrder>> start_nodes(std::vector<Node>& nodes, const L
                     ? ", " + std::to_string(reused) + " bytes are the hosts' own files"
                     : "")
             + "; preparing " + std::to_string(plan.plan.gpus) + " ranks"));
-    const auto prepared = on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+    const auto prepared = on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {
         RunSpec spec = spec_of_node(node, plan, run, node.index, node.name);
         spec.start_facts["hosts"] = hosts;
-        FOURFOLD_TRY(node.prepared, node.agent->prepare(spec));
+        FOURFOLD_TRY(node.prepared, node.agent->prepare(spec, phase));
         return {};
     });
     if (!prepared) {

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
@@ -19,6 +21,20 @@ namespace {
 constexpr double kTellingSeconds = 10; // the first rank looks for who is gone, then tells
 
 std::atomic<bool> busy{false};
+
+// What telling takes, kept for when there is no memory left: address space alone, it is never touched.
+constexpr std::size_t kReserveBytes = 8u << 20;
+std::atomic<char*> reserve{nullptr};
+thread_local bool telling = false; // whatever fails while this thread tells must not wait for itself
+
+// The limit that a session or a prelude sets (`ulimit -v`), in words; empty where there is none.
+std::string limit_text()
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return {};
+    return "; this process may have " + std::to_string(limit.rlim_cur >> 20) + " MiB (ulimit -v)";
+}
 
 std::string own_name()
 {
@@ -157,12 +173,23 @@ int report(const Problem& problem, const std::string& kind)
     return problem.exit_status();
 }
 
+void prepare_to_report()
+{
+    reserve = static_cast<char*>(std::malloc(kReserveBytes));
+}
+
 int report_exception(const std::string& what)
 {
+    if (telling) { // its agent reads the log
+        std::fprintf(stderr, "%s\n", what.c_str());
+        return 1;
+    }
     while (!begin())
         ::pause();
+    telling = true;
+    std::free(reserve.exchange(nullptr));
     const std::string kind = kind_of(what);
-    Problem problem{ProblemCode::failed, first_line(what), "", own_name()};
+    Problem problem{ProblemCode::failed, first_line(what) + (kind == "oom" ? limit_text() : ""), "", own_name()};
     write_flight(problem.line());
     const Part part = choose_part(true);
     if (part == Part::leave)

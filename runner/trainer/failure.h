@@ -33,6 +33,8 @@ Json to_json(const Coordinates& at);
 std::string first_line(const std::string& text);
 // "oom", "hang" or "fail": what the user has to do differs.
 std::string kind_of(const std::string& what);
+// Keeps some memory back, so that even a rank that may not have any more can tell so.
+void prepare_to_report();
 // Tells it, unless another rank of the job told first; returns the problem's exit status. One with the code `cancelled`
 // is another rank's, who tells it: this one waits for that. What connects this rank to the others must outlive the
 // call: where it closes, they fail as well.

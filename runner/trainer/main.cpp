@@ -31,16 +31,22 @@ void on_terminate(int)
 // A C++ exception that nobody caught, for instance on one of NCCL's own threads.
 void on_uncaught()
 {
-    std::string what = "uncaught exception";
+    const auto tell = [](const char* what) { // the exception may be that there is no memory, also for this
+        try {
+            trainer::report_fatal(what);
+        } catch (...) {
+            std::fprintf(stderr, "%s\n", what);
+        }
+        ::_exit(1);
+    };
     try {
         if (const auto current = std::current_exception())
             std::rethrow_exception(current);
     } catch (const std::exception& error) {
-        what = error.what();
+        tell(error.what());
     } catch (...) {
     }
-    trainer::report_fatal(what);
-    ::_exit(1);
+    tell("uncaught exception");
 }
 
 Expected<trainer::Job> read_arguments(int argc, char** argv)

@@ -296,6 +296,7 @@ int train(const Job& job)
 {
     const std::string rank = "rank " + std::to_string(job.rank);
     identity().job = job;
+    prepare_to_report();
     identity().page = std::make_shared<ProgressWriter>(
         (job.run_folder / ("rank" + std::to_string(job.rank) + ".progress")).string());
     auto events = EventWriter::open(job.run_folder, job.rank);

@@ -14,6 +14,7 @@ namespace fourfold::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 std::vector<std::string> command(const std::filesystem::path& plan, const std::filesystem::path& folder)
@@ -124,6 +125,39 @@ TEST_F(TrainerFailure, StoppedRankIsAHang)
     EXPECT_TRUE(unfinished) << "the collective in which it hangs";
     ranks.signal(1, SIGKILL);
     EXPECT_EQ(ranks.wait(30s)[0], 1);
+}
+
+// Where the libraries' own global objects get none, nothing but the log can say so.
+TEST_F(TrainerFailure, ARankThatMayNotHaveMemoryIsOutOfIt)
+{
+    const auto plan = tiny_plan(tokens(), {"run.steps=2"});
+    const auto file = write_plan(plan, folder_.path());
+    int told = 0;
+    for (const int limit_kib : {390'000, 430'000, 440'000, 450'000, 460'000}) {
+        const auto folder = folder_.path() / std::to_string(limit_kib);
+        std::filesystem::create_directories(folder);
+        std::vector<std::string> limited{
+            "/bin/sh", "-c", "ulimit -c 0; ulimit -v " + std::to_string(limit_kib) + "; exec \"$0\" \"$@\""};
+        const auto words = command(file, folder);
+        limited.insert(limited.end(), words.begin(), words.end());
+        Ranks ranks(1, limited, folder);
+        const int status = ranks.wait(60s)[0];
+        const Json error = last_error(ranks, 0);
+        if (status == 0)
+            continue; // enough for this one
+        EXPECT_NE(status, -1) << limit_kib << ": it ends by itself";
+        if (error.is_object()) {
+            ++told;
+            EXPECT_EQ(error["kind"], "oom") << limit_kib << ": " << error;
+            EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("MiB (ulimit -v)"));
+        } else {
+            EXPECT_THAT(ranks.log(0),
+                AnyOf(HasSubstr("std::bad_alloc"), HasSubstr("failed to map segment"),
+                    HasSubstr("annot allocate memory")))
+                << limit_kib;
+        }
+    }
+    EXPECT_GT(told, 0);
 }
 
 TEST_F(TrainerFailure, RankThatNeverComesIsNamed)

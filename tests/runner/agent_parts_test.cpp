@@ -62,6 +62,67 @@ protected:
     RunSpec spec;
 };
 
+// status.json may be somebody's: only an `end` among the events ends a run, or one that was there when it was written.
+TEST_F(AgentParts, AStateIsBelievedOnlyWithTheEventsEnd)
+{
+    std::filesystem::create_directories(folder / "runs");
+    const RunFolder run(folder, "RUN", 0);
+    ASSERT_TRUE(run.create());
+    ASSERT_TRUE(run.write_spec(spec));
+    EXPECT_EQ(*run.verdict(), "prepared");
+    std::ofstream(run.file("status.json")) << R"({"state":"ended","status":"ok"})";
+    EXPECT_EQ(*run.verdict(), "lost-agent") << "its supervisor is gone, and has not said that it ended";
+    std::ofstream(run.file("events.jsonl")) << R"({"seq":0,"event":"end","status":"fail","message":"m","rank":1})"
+                                            << "\n"
+                                            << R"({"seq":1,"torn)"
+                                            << "\n";
+    auto look = run.look();
+    ASSERT_TRUE(look);
+    EXPECT_EQ(look->state, "ended");
+    EXPECT_EQ(look->status.status, "fail") << "and not what the state says";
+    EXPECT_EQ(look->status.why, "m");
+    std::filesystem::remove(run.file("status.json"));
+    EXPECT_EQ(*run.verdict(), "ended") << "a state that could not be written";
+    // Damaged events, and the state as the supervisor wrote it.
+    std::filesystem::remove(run.file("events.jsonl"));
+    ASSERT_TRUE(run.write_status({"ended", "oom", "w", own_identity(), {}, 0, 0, 7}));
+    look = run.look();
+    ASSERT_TRUE(look);
+    EXPECT_EQ(look->state, "ended");
+    EXPECT_EQ(look->status.status, "oom");
+}
+
+// Nobody reads or writes the other end of a pipe; a folder cannot be replaced by a file.
+TEST_F(AgentParts, WhatIsNoFileIsSaidAndNotWaitedFor)
+{
+    const RunFolder run(folder, "RUN", 0);
+    std::filesystem::create_directories(run.path());
+    ASSERT_TRUE(run.write_spec(spec));
+    for (const char* name : {"events.jsonl", "status.json", "stop.json"})
+        ASSERT_EQ(mkfifo(run.file(name).c_str(), 0600), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        const auto log = EventLog::open(run.file("events.jsonl"));
+        const bool said = !log && log.error().message == "is a pipe, expected a file" && run.look() && run.read_stop()
+            && slurp(run.file("stop.json")).empty() && !open_file(run.file("status.json"), O_WRONLY);
+        _exit(said ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    // The events of a file that has no name any more take their place back.
+    auto log = EventLog::open(folder / "other");
+    ASSERT_TRUE(log);
+    log->append(EventKind::end, 0, {{"status", "ok"}});
+    ASSERT_TRUE(log->copy_to(run.file("events.jsonl")));
+    EXPECT_EQ(*run.verdict(), "ended");
+    std::filesystem::remove(run.file("status.json"));
+    std::filesystem::create_directory(run.file("status.json"));
+    EXPECT_FALSE(run.write_status({"running", {}, {}, own_identity(), {}, 0}));
+    EXPECT_EQ(*run.verdict(), "ended");
+}
+
 TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
 {
     {

@@ -5,7 +5,8 @@
 //   FAKE_RATE=n                   instead: n steps a second, by the clock
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
-//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | full-disk | tell-and-hang | hang |
+//   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | bad-alloc | full-disk | tell-and-hang |
+//   hang |
 //                                 pause (SIGSTOP)
 //   FAKE_TOLD_RANK=n              leaves in that step as one that was told, FAKE_TOLD_MS (300) before FAKE_FAIL_RANK
 //   fails FAKE_TOLD_TEXT                what it was told FAKE_LOST_RANK=n              reports in that step that it
@@ -29,6 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -184,6 +186,8 @@ int main(int argc, char** argv)
                 signal(SIGSEGV, SIG_DFL);
                 raise(SIGSEGV);
             }
+            if (how == "bad-alloc")
+                throw std::bad_alloc(); // as while libraries are loaded: nobody catches it, nothing more is said
             if (how == "oom") {
                 say(head + "\"error\",\"kind\":\"oom\",\"message\":\"out of memory in layer 3\"}");
                 return 1;

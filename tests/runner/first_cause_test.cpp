@@ -72,6 +72,15 @@ TEST_F(FirstCause, WhatARankHeardIsTheLastResort)
     EXPECT_EQ(text_field(last_event(observer.events, "error"), "origin"), "told");
 }
 
+TEST_F(FirstCause, ARankThatMayNotHaveMemoryIsOutOfIt)
+{
+    expect_says(line_of({{"FAKE_HOW", "bad-alloc"}}), "rank 0 (tp 0, cp 0, pp 0, dp 0)",
+        "it may not have the memory that it asked for");
+    EXPECT_EQ(state, RunState::oom);
+    EXPECT_EQ(text_field(last_event(observer.events, "error"), "kind"), "oom");
+    expect_whole(observer.events, "oom");
+}
+
 class FirstCauseOverSsh : public FirstCause {
 protected:
     void SetUp() override

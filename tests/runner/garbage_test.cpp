@@ -32,7 +32,7 @@ protected:
         const RunFolder share(base, run, node);
         ASSERT_TRUE(share.create());
         write(share.file("spec.json"), "{}", days);
-        write(share.file("events.jsonl"), "{}\n", days);
+        write(share.file("events.jsonl"), "{\"seq\":0,\"event\":\"end\",\"status\":\"ok\"}\n", days);
         write(share.file("status.json"), R"({"state":"ended","status":"ok"})", days);
         if (followed)
             write(share.file("followed"), "", days);

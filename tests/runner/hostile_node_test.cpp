@@ -144,6 +144,26 @@ TEST(HostileNode, WhatItSaysHasNoControlCharacters)
     EXPECT_EQ(beat->why, kShown);
 }
 
+// It may be hashing: Ctrl-C does not wait for that.
+TEST(HostileNode, AStopDoesNotWaitForAnAnswer)
+{
+    RunSpec spec;
+    spec.run = "01RUN";
+    for (const bool prepares : {false, true}) {
+        AgentClient silent = client("");
+        std::stop_source stop;
+        std::jthread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            stop.request_stop();
+        });
+        const auto begin = std::chrono::steady_clock::now();
+        const Problem why = prepares ? silent.prepare(spec, stop.get_token()).error()
+                                     : silent.have({{std::string(64, 'a'), 1, {}, {}}}, stop.get_token()).error();
+        EXPECT_EQ(why.code, ProblemCode::cancelled) << why.line();
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30)) << "and not 15 minutes";
+    }
+}
+
 TEST(HostileNode, AbsurdAnswersAreProblems)
 {
     const std::string deep = encode_frame(FrameKind::json, std::string(100000, '[') + std::string(100000, ']'));

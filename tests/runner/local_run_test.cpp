@@ -343,6 +343,36 @@ TEST_F(LocalRun, FullDiskEndsTheRunWithAReason)
     EXPECT_EQ(umount2(disk.c_str(), MNT_DETACH), 0);
 }
 
+// Too full to start on, in each of the places where that may be noticed: the first cause is told, at once.
+TEST_F(LocalRun, ADiskThatIsFullBeforeTheStartIsTheCause)
+{
+    const std::filesystem::path disk = home.path() / "disk";
+    std::filesystem::create_directories(disk);
+    std::vector<std::string> sizes{"size=8k,mode=700", "size=40k,mode=700", "size=200k,mode=700", "size=900k,mode=700"};
+    for (int inodes = 6; inodes <= 30; inodes += 3)
+        sizes.push_back("mode=700,nr_inodes=" + std::to_string(inodes));
+    for (const std::string& size : sizes) {
+        if (geteuid() != 0 || mount("tmpfs", disk.c_str(), "tmpfs", 0, size.c_str()) != 0)
+            GTEST_SKIP() << "a small file system of one's own needs root and mount(2)";
+        RunRequest asked = request(home, 2, {{"FAKE_STEPS", "3"}});
+        asked.target.base_folder = disk.string();
+        Recording mine;
+        const auto begin = std::chrono::steady_clock::now();
+        const auto result = launch(asked, mine, {});
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << size;
+        EXPECT_EQ(umount2(disk.c_str(), MNT_DETACH), 0);
+        if (result && result->state == RunState::ok)
+            continue; // enough of them
+        ASSERT_TRUE(!result || result->problem) << size;
+        const std::string line = result ? result->problem->line() : result.error().line();
+        EXPECT_TRUE(!result || result->state == RunState::fail) << size << ": " << line;
+        const bool says = line.find("No space left") != std::string::npos || line.find("No inodes") != std::string::npos
+            || line.find("disk is full") != std::string::npos;
+        EXPECT_TRUE(says && line.find(disk.string()) != std::string::npos) << size << ": " << line;
+        EXPECT_TRUE(!result || processes_of(result->id) == 0) << size;
+    }
+}
+
 TEST_F(LocalRun, BadInputIsRefusedBeforeAnythingIsStored)
 {
     const auto expect_refused = [&](const RunRequest& asked, const std::string& says) {

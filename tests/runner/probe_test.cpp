@@ -178,6 +178,8 @@ TEST_F(Probe, ClearsOnlyWhatNobodyNeeds)
     std::filesystem::create_directories(base / "runs/ABANDONED");
     std::ofstream(base / "runs/ABANDONED/spec.json") << "{}";
     std::ofstream(base / "runs/ABANDONED/status.json") << R"({"state":"ended","status":"ok"})";
+    std::ofstream(base / "runs/ABANDONED/events.jsonl") << R"({"seq":0,"event":"end","status":"ok"})"
+                                                        << "\n";
     std::ofstream(base / "store" / std::string(64, 'a')) << "old";
     const auto young = clear_target(asked.target, {86400, false, false}, observer, {}, agent_program());
     ASSERT_TRUE(young) << young.error().line();

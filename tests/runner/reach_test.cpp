@@ -202,6 +202,73 @@ TEST_F(Reach, AFolderThatWasMadeAgainGetsItsEventsBack)
     EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
 }
 
+// As with a state that is immutable (chattr +i): a folder in its place stops root too.
+TEST_F(Reach, ARunWhoseStateCannotBeWrittenEndsAsItEnds)
+{
+    const auto forbid = [&] {
+        do
+            std::filesystem::remove(folder() / "status.json");
+        while (!std::filesystem::create_directory(folder() / "status.json"));
+    };
+    at_step(20, forbid);
+    // Longer than the second between two states.
+    RunResult result = follow(request(home, 2, {{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}}));
+    EXPECT_EQ(result.state, RunState::ok);
+    expect_whole(observer.events, "ok");
+    EXPECT_NE(text_field(last_event(observer.events, "warning"), "message").find("the run's state cannot be written"),
+        std::string::npos);
+    Recording again;
+    const auto attached = attach(result.id, again, {});
+    ASSERT_TRUE(attached) << attached.error().line();
+    EXPECT_EQ(attached->state, RunState::ok);
+}
+
+TEST_F(Reach, ARunWhoseStateCannotBeWrittenIsStopped)
+{
+    at_step(20, [&] {
+        do
+            std::filesystem::remove(folder() / "status.json");
+        while (!std::filesystem::create_directory(folder() / "status.json"));
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+        stop.request_stop();
+    });
+    EXPECT_EQ(follow(endless()).state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Reach, AStateThatSomebodyReplacedIsNotBelieved)
+{
+    pid_t agent = 0;
+    at_step(20, [&] {
+        agent = supervisor();
+        kill(agent, SIGSTOP); // it would write its own again
+        std::ofstream(folder() / "status.json") << R"({"state":"ended","status":"ok"})";
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    });
+    when_told("does not answer", [&] {
+        kill(agent, SIGCONT);
+        stop.request_stop();
+    });
+    EXPECT_EQ(follow(endless()).state, RunState::cancelled);
+    expect_whole(observer.events, "cancelled");
+}
+
+TEST_F(Reach, APipeInThePlaceOfTheEventsStopsNobody)
+{
+    at_step(20, [&] {
+        std::filesystem::remove(folder() / "events.jsonl");
+        ASSERT_EQ(mkfifo((folder() / "events.jsonl").c_str(), 0600), 0);
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    });
+    const RunResult result = follow(request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}}));
+    EXPECT_EQ(result.state, RunState::ok);
+    expect_whole(observer.events, "ok");
+    EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
+}
+
 TEST_F(Reach, AFileInThePlaceOfTheFolder)
 {
     at_step(20, [&] {

@@ -9,6 +9,7 @@ namespace fourfold::cli {
 
 namespace {
 
+constexpr std::streamsize kMostSkipped = std::streamsize(1) << 30; // of a line that is too long
 constexpr std::size_t kMostLineBytes = 16u << 20; // as of a plan's file
 
 Expected<std::string> answer(const std::string& line, const std::string& where,
@@ -34,6 +35,8 @@ Expected<void> predict_batch(
             ProblemCode::bad_input, "the line is longer than " + std::to_string(kMostLineBytes) + " bytes", "", where};
         if (whole) // whatever a line asks for, those after it are answered
             result = unless_thrown(where, [&] { return answer(line, where, assignments, presets); });
+        else if (!in.ignore(kMostSkipped, '\n') || in.gcount() == kMostSkipped) // at the end of the input it is done
+            in.setstate(std::ios::eofbit | std::ios::failbit);
         out << (result ? *result : compact(Json{{"error", result.error().line()}})) << '\n';
         // A program at the other end of a pipe may wait for this answer before it asks again.
         if (in.rdbuf()->in_avail() <= 0)

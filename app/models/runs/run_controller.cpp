@@ -117,7 +117,7 @@ private:
         std::ifstream lines(file);
         std::size_t count = 0;
         std::string line;
-        for (bool whole = true; read_line(lines, line, kMostLineBytes, whole) && !m_stop.stop_requested();) {
+        for (bool whole = true; read_line(lines, line, kMostLineBytes, whole) && whole && !m_stop.stop_requested();) {
             if (Expected<Json> event = parse_json(line, file.string()))
                 put({*std::move(event)});
             while (++count % kChunk == 0 && waiting() > kMostWaiting && !m_stop.stop_requested())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/ranks/prelude.h"
 
+#include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "runner/agent/ranks/rank_log.h"
 #include "runner/agent/run/event_merge.h"
@@ -267,7 +268,8 @@ Expected<Json> start_keeper(
     }
     answer_out.close();
     waitpid(middle, nullptr, 0);
-    FOURFOLD_TRY(const Json said, parse_json(slurp("/proc/self/fd/" + std::to_string(answer_in.get())), "prelude"));
+    FOURFOLD_TRY(const std::string answer_text, read_to_end(answer_in.get(), "the prelude's answer", 1u << 20));
+    FOURFOLD_TRY(const Json said, parse_json(answer_text, "prelude"));
     if (text_field(said, "is") == "error")
         return problem_from_reply(said, {});
     return said;

@@ -122,7 +122,8 @@ void EventLog::sync()
 
 Expected<void> EventLog::copy_to(const std::filesystem::path& file) const
 {
-    FOURFOLD_TRY(const FileDescriptor copy, open_file(file, O_WRONLY | O_CREAT | O_TRUNC));
+    const std::filesystem::path temporary = file.string() + ".new";
+    FOURFOLD_TRY(const FileDescriptor copy, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
     std::vector<char> block(1u << 20);
     off_t offset = 0;
     ssize_t got = 0;
@@ -133,6 +134,8 @@ Expected<void> EventLog::copy_to(const std::filesystem::path& file) const
     }
     if (got < 0)
         return errno_problem("cannot be read", file);
+    if (rename(temporary.c_str(), file.c_str()) != 0)
+        return errno_problem("cannot be written", file);
     return {};
 }
 

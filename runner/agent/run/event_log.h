@@ -34,7 +34,7 @@ public:
     // Writes what waits; true when nothing waits any more.
     bool flush();
     void sync();
-    // Writes all that the file holds once more; its own name may be gone.
+    // Writes all that the file holds once more, in the place of what is there now; its own name may be gone.
     [[nodiscard]] Expected<void> copy_to(const std::filesystem::path& file) const;
 
     [[nodiscard]] int64_t next_seq() const { return next_seq_; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/run/run_folder.h"
 
+#include "core/base/input_file.h"
+#include "core/history/run_event.h"
 #include "runner/protocol/distrust.h"
 #include "runner/protocol/message.h"
 
@@ -39,6 +41,14 @@ Expected<bool> is_there(const std::filesystem::path& file)
     const int error = errno;
     return Problem{ProblemCode::io, std::string("the run folder cannot be read: ") + std::strerror(error), {},
         file.parent_path().string()};
+}
+
+// A file of ours; a link in its place leads elsewhere.
+Expected<Json> read_own(const std::filesystem::path& file, std::size_t max_bytes = 64u << 20)
+{
+    FOURFOLD_TRY(const FileDescriptor fd, open_file(file, O_RDONLY));
+    FOURFOLD_TRY(const std::string text, read_to_end(fd.get(), file, max_bytes));
+    return parse_json(text, file.string());
 }
 
 double now_s()
@@ -170,34 +180,37 @@ Expected<void> RunFolder::write_spec(const RunSpec& spec) const
 
 Expected<RunSpec> RunFolder::read_spec() const
 {
-    FOURFOLD_TRY(const Json json, read_json_file(file("spec.json")));
+    FOURFOLD_TRY(const Json json, read_own(file("spec.json")));
     return run_spec_from_json(json);
 }
 
-bool RunFolder::write_status(const RunStatus& status) const
+Expected<void> RunFolder::write_status(const RunStatus& status) const
 {
     const std::string text = to_wire({{"state", status.state}, {"status", status.status}, {"why", status.why},
                                  {"pid", status.supervisor.pid}, {"start_time", status.supervisor.start_time},
                                  {"boot_id", status.supervisor.boot_id}, {"host", own_host_name()}, {"time", utc_now()},
-                                 {"time_s", now_s()}, {"rank", status.rank}})
+                                 {"time_s", now_s()}, {"rank", status.rank}, {"events", status.events}})
         + "\n";
     const auto temporary = file("status.json.new");
-    const auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    return fd && write_fully(fd->get(), text) && rename(temporary.c_str(), file("status.json").c_str()) == 0;
+    FOURFOLD_TRY(const FileDescriptor fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
+    if (!write_fully(fd.get(), text) || rename(temporary.c_str(), file("status.json").c_str()) != 0)
+        return errno_problem("cannot be written", file("status.json"));
+    return {};
 }
 
 Expected<std::optional<RunStatus>> RunFolder::read_status() const
 {
-    FOURFOLD_TRY(const bool written, is_there(file("status.json")));
-    if (!written)
+    struct stat info { };
+    if (lstat(file("status.json").c_str(), &info) == 0 ? !S_ISREG(info.st_mode) : errno == ENOENT)
         return std::optional<RunStatus>();
-    const auto json = read_json_file(file("status.json"), 1u << 20);
+    const auto json = read_own(file("status.json"), 1u << 20);
     if (!json && json.error().code == ProblemCode::io)
         return json.error();
     if (!json)
         return std::optional<RunStatus>();
     RunStatus status{text_field(*json, "state"), text_field(*json, "status"), text_field(*json, "why"), {},
-        text_field(*json, "host"), number_field(*json, "time_s"), static_cast<int>(integer_field(*json, "rank", -1))};
+        text_field(*json, "host"), number_field(*json, "time_s"), static_cast<int>(integer_field(*json, "rank", -1)),
+        integer_field(*json, "events")};
     status.supervisor = {static_cast<pid_t>(integer_field(*json, "pid")), integer_field(*json, "start_time"),
         text_field(*json, "boot_id")};
     return std::optional(status);
@@ -212,7 +225,7 @@ std::optional<StopRequest> RunFolder::read_stop() const
 {
     if (access(file("stop.json").c_str(), F_OK) != 0)
         return {};
-    const auto json = read_json_file(file("stop.json"), 1u << 20);
+    const auto json = read_own(file("stop.json"), 1u << 20);
     return json ? stop_request_from_json(*json) : StopRequest(); // whatever it says, somebody wants the run to stop
 }
 
@@ -220,25 +233,66 @@ std::string RunFolder::slurm_job() const
 {
     // Nodes share the first node's.
     const auto first = path_.filename().string().starts_with("node") ? path_.parent_path() : path_;
-    const auto json = read_json_file(first / "slurm/job.json", 1u << 16);
+    const auto json = read_own(first / "slurm/job.json", 1u << 16);
     return json ? text_field(*json, "job") : std::string();
+}
+
+std::optional<RunStatus> RunFolder::read_end() const
+{
+    constexpr off_t kMost = 256 << 10; // more than an `end` has; nothing follows it
+    const auto fd = open_file(file("events.jsonl"), O_RDONLY);
+    struct stat info { };
+    if (!fd || fstat(fd->get(), &info) != 0)
+        return {};
+    std::string text(static_cast<std::size_t>(std::min(info.st_size, kMost)), '\0');
+    if (pread(fd->get(), text.data(), text.size(), info.st_size - off_t(text.size())) != ssize_t(text.size()))
+        return {};
+    for (std::size_t end = text.rfind('\n'); end != std::string::npos && end > 0;) {
+        const std::size_t before = text.rfind('\n', end - 1);
+        const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+        if (const auto event = parse_json(std::string_view(text).substr(begin, end - begin), "event");
+            event && kind_of(*event) == EventKind::end)
+            return RunStatus{"ended", text_field(*event, "status"), text_field(*event, "message"), {}, {}, 0,
+                static_cast<int>(integer_field(*event, "rank", -1))};
+        end = before;
+    }
+    return {};
+}
+
+Expected<FolderLook> RunFolder::look() const
+{
+    FOURFOLD_TRY(const bool there, exists());
+    if (!there)
+        return FolderLook{"absent", {}};
+    FOURFOLD_TRY(const auto status, read_status());
+    FolderLook out{"lost-agent", status.value_or(RunStatus())};
+    const bool ended = out.status.state == "ended", queued = !slurm_job().empty();
+    if (status && !ended && queued && status->host != own_host_name()) {
+        out.state = std::abs(now_s() - status->time_s) < kSilentSeconds ? status->state : "silent";
+        if (out.state != "silent")
+            return out;
+    } else if (status && !ended) {
+        out.state = is_alive(status->supervisor)      ? status->state
+            : status->supervisor.boot_id == boot_id() ? "lost-agent"
+                                                      : "lost-reboot";
+        if (out.state == status->state)
+            return out;
+    } else if (struct stat info{}; lstat(file("status.json").c_str(), &info) != 0) {
+        out.state = queued ? "queued" : "prepared";
+    } else if (queued) {
+        out.state = "silent";
+    }
+    if (auto end = read_end())
+        return FolderLook{"ended", std::move(*end)};
+    if (ended && out.status.events > 0)
+        out.state = "ended";
+    return out;
 }
 
 Expected<std::string> RunFolder::verdict() const
 {
-    FOURFOLD_TRY(const bool there, exists());
-    if (!there)
-        return std::string("absent");
-    FOURFOLD_TRY(const auto status, read_status());
-    if (!status)
-        return std::string(slurm_job().empty() ? "prepared" : "queued");
-    if (status->state == "ended")
-        return status->state;
-    if (!slurm_job().empty() && status->host != own_host_name())
-        return std::abs(now_s() - status->time_s) < kSilentSeconds ? status->state : "silent";
-    if (is_alive(status->supervisor))
-        return status->state;
-    return std::string(status->supervisor.boot_id == boot_id() ? "lost-agent" : "lost-reboot");
+    FOURFOLD_TRY(FolderLook out, look());
+    return std::move(out.state);
 }
 
 } // namespace fourfold

@@ -31,6 +31,15 @@ struct RunStatus {
     std::string host; // where the supervisor runs: with Slurm another one than where the run is looked at
     double time_s = 0; // when it was written, by that host's clock
     int rank = -1; // the one that failed first, where one did
+    int64_t events = 0; // with "ended": how many there were
+};
+
+// What the folder says of its run.
+struct FolderLook {
+    // "absent", "prepared", "queued" (in Slurm's queue), "running", "stopping", "ended", "lost-agent" (supervisor
+    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute).
+    std::string state;
+    RunStatus status; // as far as it is known
 };
 
 // What the supervisor is told of a stop, in its request and in stop.json.
@@ -63,7 +72,7 @@ public:
     Expected<void> write_spec(const RunSpec& spec) const;
     [[nodiscard]] Expected<RunSpec> read_spec() const;
     // Not durable on purpose (once a second); whoever reads it sees the old or the new one.
-    bool write_status(const RunStatus& status) const;
+    [[nodiscard]] Expected<void> write_status(const RunStatus& status) const;
     // Nothing where none was written yet, or what is there is none; a Problem (io) where it cannot be read.
     [[nodiscard]] Expected<std::optional<RunStatus>> read_status() const;
     Expected<void> write_stop(const StopRequest& request) const;
@@ -72,12 +81,15 @@ public:
     // The Slurm job of the run, as the session or the first node wrote it; empty without one.
     [[nodiscard]] std::string slurm_job() const;
 
-    // "absent", "prepared", "queued" (in Slurm's queue), "running", "stopping", "ended", "lost-agent" (supervisor
-    // gone), "lost-reboot", "silent" (its supervisor runs on another host, and has not written for a minute). A Problem
-    // (io) where the folder cannot be read: then nothing is known.
-    [[nodiscard]] Expected<std::string> verdict() const;
+    // The `end` event decides whether a run has ended: status.json may be out of date (it could not be written), or not
+    // the agent's. Only where the events are damaged a status that counts them is believed. A Problem (io) where the
+    // folder cannot be read: then nothing is known.
+    [[nodiscard]] Expected<FolderLook> look() const;
+    [[nodiscard]] Expected<std::string> verdict() const; // its state
 
 private:
+    [[nodiscard]] std::optional<RunStatus> read_end() const;
+
     std::filesystem::path base_, path_;
 };
 

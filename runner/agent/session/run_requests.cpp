@@ -76,10 +76,14 @@ Expected<void> RunRequests::start(const Json& request)
         if (value.is_string())
             prepared->prelude.environment[key] = value.get<std::string>();
     }
-    FOURFOLD_TRY(const ProcessIdentity supervisor,
-        start_supervisor(prepared->folder, prepared->spec, std::move(rendezvous),
-            std::move(prepared->prelude.environment), std::move(prepared->lock)));
-    wire_.send({{"is", "started"}, {"pid", supervisor.pid}});
+    const auto supervisor = start_supervisor(prepared->folder, prepared->spec, std::move(rendezvous),
+        std::move(prepared->prelude.environment), std::move(prepared->lock));
+    if (!supervisor) { // who looks at the run later learns why, where that can be written
+        (void)close_lost_run(
+            folder, prepared->spec.run, prepared->spec.node, RunState::fail, supervisor.error().line());
+        return supervisor.error();
+    }
+    wire_.send({{"is", "started"}, {"pid", supervisor->pid}});
     return {};
 }
 
@@ -116,7 +120,12 @@ Expected<std::string> RunRequests::stop_share(const RunFolder& folder, const std
     }
     if (verdict && *verdict != "absent") {
         prepared_.reset();
-        FOURFOLD_CHECK(close_lost_run(folder, run, node));
+        const bool never_ran = *verdict == "prepared";
+        const auto closed = close_lost_run(
+            folder, run, node, never_ran ? stop.status : RunState::lost, never_ran ? stop.why : std::string());
+        if (!closed && closed.error().code != ProblemCode::refused && count_of_run(run, node) == 0)
+            return "nothing of the run is left on this node; " + closed.error().line();
+        FOURFOLD_CHECK(closed);
         return std::string();
     }
     const auto jobs = cancel_jobs_in(RunFolder(node_.base, attempt_of(run).run, 0).path());

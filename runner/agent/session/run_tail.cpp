@@ -14,6 +14,7 @@ namespace fourfold {
 
 namespace {
 constexpr double kLockedSeconds = 5; // a guardian closes its run within that
+constexpr double kBetweenClosing = 0.5, kUnclosedSeconds = 3; // a disk may be full for a moment
 constexpr double kUnreadableSeconds = 10; // after the end of the run
 } // namespace
 
@@ -50,19 +51,30 @@ RunLook RunTail::look(bool is_prepared)
 {
     RunLook look = watch_.look();
     if (look.state != "lost-agent" && look.state != "lost-reboot" && (look.state != "prepared" || is_prepared)) {
-        locked_since_ = 0;
+        locked_since_ = unclosed_since_ = closing_tried_ = 0;
         return look;
     }
-    const auto closed = close_lost_run(folder_, run_, node_);
-    if (closed)
-        return watch_.look();
-    if (closed.error().code != ProblemCode::refused) {
+    const double now = monotonic_seconds();
+    if (closing_tried_ == 0 || now - closing_tried_ >= kBetweenClosing) {
+        closing_tried_ = now;
+        if (auto closed = close_lost_run(folder_, run_, node_)) {
+            unclosed_.reset();
+            closing_tried_ = 0;
+            return watch_.look();
+        } else {
+            unclosed_ = std::move(closed).error();
+        }
+        unclosed_since_ = unclosed_->code == ProblemCode::refused ? 0 : unclosed_since_ == 0 ? now : unclosed_since_;
+        alive_ = count_of_run(run_, node_);
+    }
+    if (unclosed_->code != ProblemCode::refused) {
+        never_ran_ = look.state == "prepared";
         look.state = "unknown";
-        look.note = "the run cannot be closed: " + closed.error().line();
+        look.note = "the end of the run cannot be written: " + unclosed_->line();
+        look.alive = alive_;
         return look;
     }
     // A supervisor is just starting, or the guardian of a dead one is at it.
-    const double now = monotonic_seconds();
     locked_since_ = locked_since_ == 0 ? now : locked_since_;
     if (look.state != "prepared" && now - locked_since_ > kLockedSeconds)
         end_guardian(folder_);
@@ -111,6 +123,9 @@ Expected<bool> RunTail::end(const RunLook& look)
         message["status"] = name(stop_->status);
         message["why"] = stop_->why;
         message["note"] = look.note;
+    } else if (look.alive == 0 && unclosed_since_ != 0 && monotonic_seconds() - unclosed_since_ > kUnclosedSeconds) {
+        message["status"] = name(never_ran_ ? RunState::fail : RunState::lost);
+        message["why"] = look.note;
     } else if (look.state == "absent") {
         const int killed = sweep(run_, node_);
         return Problem{ProblemCode::not_found,

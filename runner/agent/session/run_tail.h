@@ -55,6 +55,10 @@ private:
     std::optional<StopRequest> stop_;
     std::string said_state_, said_note_;
     double said_ = 0, locked_since_ = 0, unreadable_since_ = 0; // monotonic; 0 = not
+    double closing_tried_ = 0, unclosed_since_ = 0;
+    std::optional<Problem> unclosed_; // why a run that nobody watches any more has no end yet
+    int alive_ = 0; // processes of it
+    bool never_ran_ = false;
     std::string unreadable_; // why the events of a run that has ended could not be read to their end
 };
 

@@ -92,12 +92,11 @@ public:
         FOURFOLD_TRY(Rendezvous rendezvous, meet());
         FOURFOLD_CHECK(supervise_as_child(folder_, spec_, std::move(rendezvous), std::move(prelude_.environment),
             std::move(lock), [this] { look_at_signals(); }));
-        const auto read = folder_.read_status();
-        const auto status = read ? *read : std::nullopt;
+        const auto found = folder_.look();
         const std::string ended
-            = status && status->state == "ended" ? status->status : std::string(name(RunState::lost));
+            = found && found->state == "ended" ? found->status.status : std::string(name(RunState::lost));
         if (ended != name(RunState::ok))
-            stop_others(run_state(ended), status ? status->why : "");
+            stop_others(run_state(ended), found ? found->status.why : "");
         return ended;
     }
 

@@ -26,12 +26,12 @@ Expected<void> close_lost_run(
     if (!why.empty()) {
     } else if (verdict == "lost-reboot") {
         why = "the node " + spec.host + " was restarted while the run was going";
-    } else if (verdict == "prepared") {
-        status = RunState::fail; // nothing ran: nothing is lost
-        why = "the run was prepared on " + spec.host + " but never started";
     } else if (stop) { // asked for, and carried out without the agent
         status = stop->status;
         why = stop->why + left;
+    } else if (verdict == "prepared") {
+        status = RunState::fail; // nothing ran: nothing is lost
+        why = "the run was prepared on " + spec.host + " but never started";
     } else {
         why = "the agent on " + spec.host + " ended unexpectedly" + left;
     }
@@ -55,7 +55,7 @@ Expected<void> close_lost_run(
         ended = text_field(log.end(), "status", ended);
         why = text_field(log.end(), "message");
     }
-    (void)folder.write_status({"ended", ended, why, own_identity(), {}, 0});
+    (void)folder.write_status({"ended", ended, why, own_identity(), {}, 0, -1, log.next_seq()}); // its end is written
     return {};
 }
 

@@ -41,6 +41,34 @@ long long kernel_oom_kills()
     return at == std::string::npos ? -1 : atoll(text.c_str() + at + 10);
 }
 
+bool is_full(const std::filesystem::path& folder)
+{
+    struct statvfs disk { };
+    return statvfs(folder.c_str(), &disk) == 0
+        && (disk.f_bavail * disk.f_frsize < kNoRoom || (disk.f_files > 0 && disk.f_favail == 0));
+}
+
+std::string log_name(const RankPlace& place)
+{
+    return "rank" + std::to_string(place.rank) + ".log";
+}
+
+// What a program says that had no memory left to say more: before it has begun (libraries, their global objects), or in
+// a thread that is not its own. Empty: it does not.
+std::string words_of_no_memory(const std::filesystem::path& log)
+{
+    for (const Json& line : last_log_lines(log, 3)) {
+        const std::string text = line.get<std::string>();
+        for (const char* words : {"std::bad_alloc", "annot allocate memory"}) {
+            if (text.find(words) != std::string::npos)
+                return text;
+        }
+        if (text.ends_with("failed to map segment from shared object")) // another reason would follow
+            return text;
+    }
+    return {};
+}
+
 std::string seconds(double value)
 {
     char text[32];
@@ -75,7 +103,7 @@ Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
         written_.add(events);
         std::error_code ignored;
         std::filesystem::remove(progress_file(folder_.path(), place.rank), ignored); // an earlier attempt's
-        auto log = RankLog::open(folder_.file("rank" + std::to_string(place.rank) + ".log"));
+        auto log = RankLog::open(folder_.file(log_name(place)));
         auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
                        : Expected<pid_t>(log.error());
         if (!pid) {
@@ -152,7 +180,15 @@ std::string RankSupervision::status_text() const
 void RankSupervision::report(const std::string& state)
 {
     reported_ = monotonic_seconds();
-    (void)folder_.write_status({state, status_text(), why_, own_identity(), {}, 0, culprit_});
+    const auto written = folder_.write_status(
+        {state, status_text(), why_, own_identity(), {}, 0, culprit_, state == "ended" ? log_.next_seq() : 0});
+    // A full disk stops the run as soon as it has something to write; all else only who looks at the file.
+    if (written || status_warned_ || state == "ended" || log_.failed() || is_full(folder_.path()))
+        return;
+    status_warned_ = true;
+    log_.append(EventKind::warning, spec_.ranks.front().rank,
+        {{"kind", "folder"}, {"host", spec_.host},
+            {"message", "the run's state cannot be written; the run goes on: " + written.error().line()}});
 }
 
 void RankSupervision::reap()
@@ -335,14 +371,21 @@ void RankSupervision::judge_failures()
                                                              : 0))
         return;
     std::string& what = culprit.message;
-    if (what.empty())
+    if (what.empty()) {
         what = describe_exit(culprit.wait_status);
+        read_logs();
+        const std::string said = words_of_no_memory(folder_.file(log_name(culprit.place)));
+        if (!said.empty() && (culprit.evidence == Evidence::exit || WTERMSIG(culprit.wait_status) == SIGABRT)) {
+            culprit.kind = name(RunState::oom);
+            what += ": it may not have the memory that it asked for (" + said + ")";
+        }
+    }
     if (culprit.evidence == Evidence::signal && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
         && kernel_oom_kills() > oom_kills_before_) {
         culprit.kind = name(RunState::oom);
         what += ": the node ran out of memory";
     }
-    if (struct statvfs disk{}; statvfs(folder_.path().c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kNoRoom)
+    if (is_full(folder_.path()))
         what += ": the node's disk is full";
     if (culprit.evidence == Evidence::told)
         why_ = "another rank failed: " + what;
@@ -365,7 +408,7 @@ void RankSupervision::say(const Culprit& culprit)
     Json keys = {{"kind", culprit.kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates},
         {"message", culprit.message},
         {"last_collective", progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
-        {"log", last_log_lines(folder_.file("rank" + std::to_string(culprit.place.rank) + ".log"))}};
+        {"log", last_log_lines(folder_.file(log_name(culprit.place)))}};
     if (culprit.evidence == Evidence::lost_rank || culprit.evidence == Evidence::told)
         keys["origin"] = culprit.evidence == Evidence::told ? "told" : "lost_rank";
     log_.append(EventKind::error, culprit.place.rank, keys);

@@ -75,7 +75,8 @@ private:
     int64_t steps_seen_ = 0, events_seen_ = 0;
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
     Lease lease_;
-    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false;
+    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false,
+         status_warned_ = false;
     int culprit_ = -1;
     std::optional<RunState> status_; // once it is known
     std::string why_;

@@ -26,22 +26,23 @@ RunLook RunWatch::look()
 {
     line_.look();
     RunLook out;
-    const auto verdict = folder_.verdict();
-    if (!verdict || *verdict == "absent") {
-        out = look_without_folder(verdict);
+    const auto found = folder_.look();
+    if (!found || found->state == "absent") {
+        out = look_without_folder(found ? std::nullopt : std::optional(found.error()));
     } else {
         missing_since_ = 0;
         known_ = true;
-        out.state = *verdict;
-        const bool speaks = out.state == "stopping" || out.state == "ended" || out.state == "silent";
-        const auto read = speaks ? folder_.read_status() : Expected<std::optional<RunStatus>>(std::nullopt);
-        if (const auto status = read ? *read : std::nullopt) {
-            out.status = status->status;
-            out.why = status->why;
-            out.rank = status->rank;
-            if (out.state == "silent" && still_writes(*status))
-                out.state = status->state;
+        out.state = found->state;
+        if (out.state == "stopping" || out.state == "ended" || out.state == "silent") {
+            out.status = found->status.status;
+            out.why = found->status.why;
+            out.rank = found->status.rank;
         }
+        if (out.state == "silent" && still_writes(found->status))
+            out.state = found->status.state;
+        // A supervisor that lives knows better than a state that it could not write, or that somebody replaced.
+        if (line_.connected() && out.state != "ended" && out.state != "stopping")
+            take_said(out);
     }
     if ((out.state == "running" || out.state == "stopping") && line_.silence() > kHungSeconds) {
         out.state = "hung";
@@ -50,25 +51,30 @@ RunLook RunWatch::look()
     return out;
 }
 
-RunLook RunWatch::look_without_folder(const Expected<std::string>& verdict)
+void RunWatch::take_said(RunLook& out) const
+{
+    out.state = text_field(line_.said(), "state", "running");
+    out.status = text_field(line_.said(), "status");
+    out.why = text_field(line_.said(), "why");
+    out.rank = static_cast<int>(integer_field(line_.said(), "rank", -1));
+}
+
+RunLook RunWatch::look_without_folder(const std::optional<Problem>& unread)
 {
     RunLook out;
     const double now = monotonic_seconds();
     if (missing_since_ == 0)
         missing_since_ = now;
-    const std::string what = verdict ? "the run folder is gone (" + folder_.path().string() + ")"
-                                     : verdict.error().message + " (" + verdict.error().where + ")";
+    const std::string what = unread ? unread->message + " (" + unread->where + ")"
+                                    : "the run folder is gone (" + folder_.path().string() + ")";
     if (line_.connected()) {
         known_ = true;
-        out.state = text_field(line_.said(), "state", "running");
-        out.status = text_field(line_.said(), "status");
-        out.why = text_field(line_.said(), "why");
-        out.rank = static_cast<int>(integer_field(line_.said(), "rank", -1));
+        take_said(out);
         out.note = what + "; the ranks go on, `fourfold stop` ends them";
         return out;
     }
     out.alive = alive();
-    const bool waits = !verdict || (known_ && now - missing_since_ < kMissingSeconds);
+    const bool waits = unread || (known_ && now - missing_since_ < kMissingSeconds);
     out.state = waits ? "unknown" : "absent";
     out.note = what + "; no agent answers, ";
     if (out.alive > 0)

@@ -12,7 +12,7 @@
 namespace fourfold {
 
 struct RunLook {
-    // As RunFolder::verdict(); "hung": its supervisor lives and does not answer; "unknown": the folder cannot be read,
+    // As FolderLook::state; "hung": its supervisor lives and does not answer; "unknown": the folder cannot be read,
     // and there is no supervisor that could tell.
     std::string state;
     std::string note; // what is wrong, for a person; empty while nothing is
@@ -30,7 +30,8 @@ public:
     SupervisorLine& line() { return line_; }
 
 private:
-    RunLook look_without_folder(const Expected<std::string>& verdict);
+    RunLook look_without_folder(const std::optional<Problem>& unread);
+    void take_said(RunLook& out) const; // what the supervisor answered last
     bool still_writes(const RunStatus& status);
     int alive();
 

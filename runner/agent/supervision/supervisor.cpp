@@ -63,7 +63,10 @@ Expected<void> leave_the_session(const RunFolder& folder)
         ::signal(signal, SIG_IGN);
     const auto null = open_file("/dev/null", O_RDWR);
     const auto own_log = open_file(folder.file("agent.log"), O_WRONLY | O_CREAT | O_APPEND);
-    if (!null || !own_log || chdir(folder.path().c_str()) != 0)
+    for (const auto* opened : {&null, &own_log})
+        if (!*opened)
+            return opened->error();
+    if (chdir(folder.path().c_str()) != 0)
         return errno_problem("the run folder cannot be used", folder.path());
     dup2(null->get(), 0);
     dup2(own_log->get(), 1);

@@ -13,7 +13,7 @@ namespace fourfold {
 
 // A Problem (io) with the text of errno.
 Problem errno_problem(const std::string& what, const std::filesystem::path& where);
-// Opens with O_CLOEXEC | O_NOFOLLOW and mode 0600.
+// Opens a regular file (or /dev/null) with O_CLOEXEC | O_NOFOLLOW and mode 0600; never waits for anything else.
 Expected<FileDescriptor> open_file(const std::filesystem::path& file, int flags);
 // False with errno set when not everything could be written.
 bool write_fully(int fd, std::string_view bytes);

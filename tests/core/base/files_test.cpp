@@ -270,6 +270,20 @@ TEST_F(Files, LongLinesAreCutShort)
     ASSERT_TRUE(read_line(in, line, 40'000, whole));
     EXPECT_FALSE(whole);
     EXPECT_LE(line.size(), 40'000u);
+    ASSERT_TRUE(read_line(in, line, 40'000, whole));
+    EXPECT_TRUE(whole) << "the rest";
+    std::istringstream shorter(std::string(20'000, 'a') + "\nb");
+    for (const char* next : {"", "b"}) {
+        ASSERT_TRUE(read_line(shorter, line, 18'000, whole));
+        if (*next == '\0') {
+            EXPECT_FALSE(whole);
+            ASSERT_TRUE(read_line(shorter, line, 18'000, whole));
+        }
+        EXPECT_EQ(line, next);
+    }
+    std::ifstream endless("/dev/zero");
+    ASSERT_TRUE(read_line(endless, line, 40'000, whole));
+    EXPECT_FALSE(whole);
     for (const char* next : {"b", "", "last"}) {
         ASSERT_TRUE(read_line(in, line, 40'000, whole));
         EXPECT_TRUE(whole);
