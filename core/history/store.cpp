@@ -109,18 +109,17 @@ Expected<void> HistoryStore::create_run(const NewRun& run)
     });
 }
 
-Expected<void> HistoryStore::set_state(const std::string& run, const std::string& state, const std::string& problem)
+Expected<void> HistoryStore::set_state(const std::string& run, RunState state, const std::string& problem)
 {
-    if (!is_run_state(state))
-        return Problem{ProblemCode::bad_input, "\"" + state + "\" is not a state of a run", "", "run " + run};
     return guarded(impl_->file, [&]() -> Expected<void> {
         WriteTransaction transaction(impl_->database, Durability::flush);
         SQLite::Statement update(impl_->database,
             "UPDATE runs SET state = ?, problem = CASE WHEN ? = '' AND ? <> 'ok' THEN problem ELSE ? END WHERE id = ?");
         const std::string line = Problem{ProblemCode::failed, problem, "", ""}.line();
-        update.bind(1, state);
+        const std::string word(name(state));
+        update.bind(1, word);
         update.bind(2, line);
-        update.bind(3, state);
+        update.bind(3, word);
         update.bind(4, line);
         update.bind(5, run);
         if (update.exec() == 0)

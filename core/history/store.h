@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/history/run_event.h"
+#include "core/history/run_state.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -39,7 +40,7 @@ struct MostOff {
 
 struct RunSummary {
     std::string id, name, target, stack;
-    std::string state; // name of a RunState
+    RunState state = RunState::draft;
     std::string created; // ISO 8601 UTC
     std::string model, cluster, layout; // for lists: "Llama 3.1 8B", "TSUBAME4", "tp2 cp1 pp1 dp8 mb1"
     int gpus = 0;
@@ -96,7 +97,7 @@ public:
     ~HistoryStore();
 
     Expected<void> create_run(const NewRun& run);
-    Expected<void> set_state(const std::string& run, const std::string& state, const std::string& problem = {});
+    Expected<void> set_state(const std::string& run, RunState state, const std::string& problem = {});
     // Appends whole event lines (each one JSON object with "seq") of the run's stream in ONE transaction together with
     // the cursor. Lines whose seq is already stored are skipped; a gap in seq is a `conflict` Problem and stores
     // nothing. `stream` is "events" for the run's own stream, "node1" ... for further nodes' agents.

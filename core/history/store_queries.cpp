@@ -39,8 +39,8 @@ struct Shown {
 };
 struct SummaryColumn {
     const char* sql;
-    std::variant<std::string SummaryRow::*, Shown, int SummaryRow::*, bool SummaryRow::*, double SummaryRow::*,
-        std::optional<double> SummaryRow::*>
+    std::variant<std::string SummaryRow::*, Shown, RunState SummaryRow::*, int SummaryRow::*, bool SummaryRow::*,
+        double SummaryRow::*, std::optional<double> SummaryRow::*>
         member;
 };
 
@@ -102,6 +102,8 @@ SummaryRow summary_row(SQLite::Statement& statement, SQLite::Database& database)
                     run.*member.member = shown_text(value);
                 else if constexpr (std::is_same_v<decltype(member), std::optional<double> SummaryRow::*>)
                     run.*member = real(value);
+                else if constexpr (std::is_same_v<decltype(member), RunState SummaryRow::*>)
+                    run.*member = run_state(value.getString());
                 else if constexpr (std::is_same_v<decltype(member), std::string SummaryRow::*>)
                     run.*member = value.getString();
                 else if constexpr (std::is_same_v<decltype(member), double SummaryRow::*>)

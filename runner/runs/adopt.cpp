@@ -104,7 +104,7 @@ Expected<std::string> adopt(const std::string& run, const Target& target, RunObs
     plan.prediction = predict_with_evidence(plan.plan);
     plan.environment = first.environment;
     FOURFOLD_CHECK(record_run(store, plan, found.run));
-    FOURFOLD_CHECK(store.set_state(found.run, std::string(name(RunState::running)))); // until its end is read
+    FOURFOLD_CHECK(store.set_state(found.run, RunState::running)); // until its end is read
     return found.run;
 }
 

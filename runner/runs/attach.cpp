@@ -42,7 +42,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     result.folder = folder;
     result.predicted_tps_per_gpu = detail.summary.predicted_tps_per_gpu;
     result.measured_tps_per_gpu = detail.summary.measured_tps_per_gpu;
-    result.state = run_state(detail.summary.state);
+    result.state = detail.summary.state;
     const auto launch_file = read_json_file(folder / "launch.json");
     const std::size_t hosts = launch_file ? array_field(object_field(*launch_file, "target"), "hosts").size() : 0;
     // The first node's `end` may be stored without a further node's: the program that followed the run went away
@@ -67,7 +67,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
             {RunState::fail,
                 Problem{ProblemCode::failed,
                     "the program that launched the run ended before its ranks were started, in the state \""
-                        + detail.summary.state + "\"",
+                        + std::string(name(result.state)) + "\"",
                     "nothing of it runs: launch it again", {}}});
     observer.on_state(result.state, "catching up");
     std::vector<std::vector<RankPlace>> ranks;

@@ -45,7 +45,7 @@ Expected<void> record_attempt(HistoryStore& store, const std::string& first, con
         }
     }
     FOURFOLD_CHECK(record_run(store, plan, attempt));
-    return store.set_state(attempt, std::string(name(RunState::running))); // until its end is read
+    return store.set_state(attempt, RunState::running); // until its end is read
 }
 
 // The job's number is known to the login host, by the first attempt's folder.

@@ -149,20 +149,21 @@ Expected<LaunchPreview> preview_attach(
     FOURFOLD_TRY(const std::string id, store->full_id(run));
     FOURFOLD_TRY(const RunDetail detail, store->show(id));
     const auto folder = run_record_folder(id);
-    if (is_terminal(run_state(detail.summary.state)))
-        return LaunchPreview{{{"run", id}, {"state", detail.summary.state}, {"connects", Json::array()}},
-            "run " + id + " has ended (" + detail.summary.state + "): nothing would be opened\n"};
+    const std::string state(name(detail.summary.state));
+    if (is_terminal(detail.summary.state))
+        return LaunchPreview{{{"run", id}, {"state", state}, {"connects", Json::array()}},
+            "run " + id + " has ended (" + state + "): nothing would be opened\n"};
     FOURFOLD_TRY(const Target of_run, recorded_target(id));
     FOURFOLD_TRY(LaunchPreview out, preview_sessions(of_run, agent));
     Json from = Json::array();
-    std::string text = "follows run " + id + " (" + detail.summary.state + ")\n";
+    std::string text = "follows run " + id + " (" + state + ")\n";
     const std::vector<std::string> hosts = session_hosts(of_run);
     for (std::size_t node = 0; node < hosts.size(); ++node) {
         FOURFOLD_TRY(const std::int64_t last, store->last_seq(id, stream_name(static_cast<int>(node))));
         from.push_back(last + 1);
         text += hosts[node] + ": from event " + std::to_string(last + 1) + " on\n";
     }
-    out.document.update(Json{{"run", id}, {"state", detail.summary.state}, {"target", to_json(of_run)},
+    out.document.update(Json{{"run", id}, {"state", state}, {"target", to_json(of_run)},
         {"from_event", std::move(from)}, {"history", file.string()}});
     out.text = text + out.text + "stores: " + file.string() + ", " + folder.string() + "\n";
     return out;

@@ -183,7 +183,7 @@ std::string Recorder::full_text() const
 
 Expected<void> Recorder::set_state(RunState state, const std::string& problem)
 {
-    return store_.set_state(run_, std::string(name(state)), problem);
+    return store_.set_state(run_, state, problem);
 }
 
 Expected<void> Recorder::write_file(const std::string& name, std::string_view content) const

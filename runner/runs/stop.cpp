@@ -71,7 +71,7 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     const auto deadline = Clock::now() + kUntilStored;
     for (;; std::this_thread::sleep_for(kPause)) {
         FOURFOLD_TRY(const RunDetail detail, store.show(result.id));
-        result.state = run_state(detail.summary.state);
+        result.state = detail.summary.state;
         if (is_terminal(result.state) || stop.stop_requested() || Clock::now() > deadline)
             break;
     }

@@ -173,7 +173,7 @@ void showHistory()
     for (std::size_t i = 0; i < runs.size(); ++i) {
         runs[i].id = "run" + std::to_string(i);
         runs[i].name = "Plan " + std::to_string(i % 37);
-        runs[i].state = "ok";
+        runs[i].state = RunState::ok;
         runs[i].measured_tps_per_gpu = double((i * 7919) % 10'000);
     }
     HistoryModel model;

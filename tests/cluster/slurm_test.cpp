@@ -164,7 +164,7 @@ TEST_F(Slurm, PreemptedAndRequeuedIsANewAttempt)
     const auto runs = HistoryStore::open(HistoryStore::default_file())->list();
     ASSERT_TRUE(runs);
     ASSERT_EQ(runs->size(), 2u) << "each attempt is stored";
-    EXPECT_EQ((*runs)[1].state == "preempted" || (*runs)[0].state == "preempted", true);
+    EXPECT_EQ((*runs)[1].state == RunState::preempted || (*runs)[0].state == RunState::preempted, true);
 }
 
 // The client goes away before the job is preempted: attach has both attempts.
@@ -192,7 +192,7 @@ TEST_F(Slurm, AttachFollowsTheNextAttempt)
     EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
     expect_whole(read_events(result->folder / "events.jsonl"), "ok");
     const auto store = HistoryStore::open(HistoryStore::default_file());
-    EXPECT_EQ(store->show(id)->summary.state, "preempted");
+    EXPECT_EQ(store->show(id)->summary.state, RunState::preempted);
     EXPECT_EQ(store->show(result->id)->summary.name, "Tiny");
     // Attached again, nothing is waited for.
     EXPECT_EQ(attach(id, observer, {})->id, result->id);

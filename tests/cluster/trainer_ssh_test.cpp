@@ -40,7 +40,7 @@ protected:
         EXPECT_GT(*result->measured_tps_per_gpu, 0);
         const auto detail = HistoryStore::open(HistoryStore::default_file())->show(result->id);
         ASSERT_TRUE(detail);
-        EXPECT_EQ(detail->summary.state, "ok");
+        EXPECT_EQ(detail->summary.state, RunState::ok);
         ASSERT_TRUE(detail->summary.first_loss && detail->summary.last_loss);
         EXPECT_LT(*detail->summary.last_loss, *detail->summary.first_loss) << "it learns";
         EXPECT_EQ(detail->hosts.size(), 2u);

@@ -35,7 +35,7 @@ Prediction predicted(const QByteArray& text)
     return predict(*resolved);
 }
 
-RunSummary run(const char* id, const char* name, std::optional<double> measured, const char* state = "ok")
+RunSummary run(const char* id, const char* name, std::optional<double> measured, RunState state = RunState::ok)
 {
     RunSummary summary;
     summary.id = id;
@@ -122,7 +122,7 @@ private slots:
     {
         HistoryModel model;
         QAbstractItemModelTester tester(&model, kFatal);
-        model.show({run("3", "alpha", 90.0), run("2", "beta", std::nullopt, "fail"), run("1", "gamma", 110.0)});
+        model.show({run("3", "alpha", 90.0), run("2", "beta", std::nullopt, RunState::fail), run("1", "gamma", 110.0)});
         QCOMPARE(model.rowCount(), 3);
         QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("alpha")); // newest first
         model.sort(HistoryModel::measuredTps, Qt::AscendingOrder);
@@ -152,7 +152,7 @@ private slots:
         RunSummary traced = run("4", "delta", 100.0), slower = run("5", "epsilon", 100.0);
         traced.most_off = MostOff{"backward", 0.2, 0.15};
         slower.most_off = MostOff{"waiting", 0.2, 0.22};
-        model.show({slower, traced, run("3", "alpha", 90.0), run("2", "beta", std::nullopt, "fail")});
+        model.show({slower, traced, run("3", "alpha", 90.0), run("2", "beta", std::nullopt, RunState::fail)});
         model.sort(HistoryModel::mostOff, Qt::DescendingOrder); // by how far, whatever the sign
         QCOMPARE(model.index(0, HistoryModel::mostOff).data().toString(), QStringLiteral("backward -0.05 s"));
         QCOMPARE(model.index(1, HistoryModel::mostOff).data().toString(), QStringLiteral("waiting +0.02 s"));

@@ -217,7 +217,7 @@ private slots:
             [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
-        QVERIFY(storedRun(w.historyFile(), first)->summary.state == "cancelled");
+        QVERIFY(storedRun(w.historyFile(), first)->summary.state == RunState::cancelled);
     }
 
     void nodesAreCheckedWithoutARun()

@@ -157,11 +157,11 @@ TEST(Annotations, PurgeLeavesWhatGoesOn)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    must(store.set_state("B", "running"));
+    must(store.set_state("B", RunState::running));
     must(store.set_deleted({"B", "C"}, true));
     EXPECT_THAT(must(store.purge()), ElementsAre("C"));
     EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), ElementsAre("B"));
-    must(store.set_state("B", "ok"));
+    must(store.set_state("B", RunState::ok));
     EXPECT_THAT(must(store.purge()), ElementsAre("B"));
 }
 

@@ -202,7 +202,9 @@ int fill_disk(const fs::path& file, FreeSpace&& free_space)
     free_space();
     must(store.append_events("01RUN", "events", {end_line(next, "ok")}));
     store = open_store(file);
-    return must(store.show("01RUN")).summary.state == "ok" && must(store.last_seq("01RUN", "events")) == next ? 0 : 13;
+    return must(store.show("01RUN")).summary.state == RunState::ok && must(store.last_seq("01RUN", "events")) == next
+        ? 0
+        : 13;
 }
 
 TEST(FullDisk, LimitOfTheFileSizeLeavesTheStoreSound)

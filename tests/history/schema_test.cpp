@@ -286,8 +286,8 @@ TEST(ReadOnly, ReadsButNeverWrites)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ProblemCode::io);
     EXPECT_FALSE(reader.create_run(sample_run("02RUN")));
-    EXPECT_FALSE(reader.set_state("01RUN", "ok"));
-    EXPECT_EQ(must(writer.show("01RUN")).summary.state, "draft");
+    EXPECT_FALSE(reader.set_state("01RUN", RunState::ok));
+    EXPECT_EQ(must(writer.show("01RUN")).summary.state, RunState::draft);
 }
 
 TEST(ReadOnly, NeedsAFileThatIsThere)

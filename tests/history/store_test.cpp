@@ -29,7 +29,7 @@ TEST(Store, ShowsWhatWasStored)
 
     const RunDetail detail = must(store.show("01RUN"));
     EXPECT_EQ(detail.summary.name, "tiny Llama");
-    EXPECT_EQ(detail.summary.state, "ok");
+    EXPECT_EQ(detail.summary.state, RunState::ok);
     EXPECT_EQ(detail.summary.model, "Tiny Llama");
     EXPECT_EQ(detail.summary.cluster, "This computer");
     EXPECT_EQ(detail.summary.layout, "tp2 cp1 pp1 dp2 mb3");
@@ -107,7 +107,7 @@ TEST(Store, SummarisesStepsAlikeInAnyBatches)
         EXPECT_EQ(summary.first_loss, 4.5) << batch;
         EXPECT_EQ(summary.last_loss, 2.5) << batch;
         EXPECT_EQ(summary.measured_memory_gib, 2.5) << batch;
-        EXPECT_EQ(summary.state, "ok") << batch;
+        EXPECT_EQ(summary.state, RunState::ok) << batch;
     }
 }
 
@@ -137,13 +137,13 @@ TEST(Store, KeepsStreamsApart)
     const TemporaryFolder folder;
     HistoryStore store = open_store(folder / "history.db");
     must(store.create_run(sample_run("01RUN")));
-    must(store.set_state("01RUN", "running"));
+    must(store.set_state("01RUN", RunState::running));
     must(store.append_events("01RUN", "events", {start_line(0), step_line(1, 1)}));
     must(store.append_events("01RUN", "node1", {step_line(0, 1), end_line(1, "fail")}));
     EXPECT_EQ(must(store.last_seq("01RUN", "node1")), 1);
     const RunDetail detail = must(store.show("01RUN"));
     EXPECT_EQ(detail.steps.size(), 1u) << "steps of the run come from its own stream";
-    EXPECT_EQ(detail.summary.state, "running") << "the end of one node's agent does not end the run";
+    EXPECT_EQ(detail.summary.state, RunState::running) << "the end of one node's agent does not end the run";
 }
 
 struct BadLine {
@@ -191,23 +191,20 @@ TEST(Store, FollowsStatesAndKeepsTheFirstCause)
     const TemporaryFolder folder;
     HistoryStore store = open_store(folder / "history.db");
     must(store.create_run(sample_run("01RUN")));
-    EXPECT_EQ(must(store.show("01RUN")).summary.state, "draft");
-    must(store.set_state("01RUN", "running"));
+    EXPECT_EQ(must(store.show("01RUN")).summary.state, RunState::draft);
+    must(store.set_state("01RUN", RunState::running));
     must(store.append_events("01RUN", "events",
         {R"({"seq":0,"event":"error","rank":3,"host":"node-b","kind":"oom","message":"out of\nmemory"})",
             R"({"seq":1,"event":"error","rank":0,"message":"peer is gone"})", end_line(2, "oom")}));
     RunSummary summary = must(store.show("01RUN")).summary;
-    EXPECT_EQ(summary.state, "oom");
+    EXPECT_EQ(summary.state, RunState::oom);
     EXPECT_EQ(summary.problem, "rank 3 on node-b: out of memory");
-    must(store.set_state("01RUN", "fail", "the runner knows better"));
+    must(store.set_state("01RUN", RunState::fail, "the runner knows better"));
     summary = must(store.show("01RUN")).summary;
-    EXPECT_EQ(summary.state, "fail");
+    EXPECT_EQ(summary.state, RunState::fail);
     EXPECT_EQ(summary.problem, "the runner knows better");
 
-    const auto unknown_state = store.set_state("01RUN", "sleeping");
-    ASSERT_FALSE(unknown_state);
-    EXPECT_EQ(unknown_state.error().code, ProblemCode::bad_input);
-    const auto unknown_run = store.set_state("nobody", "ok");
+    const auto unknown_run = store.set_state("nobody", RunState::ok);
     ASSERT_FALSE(unknown_run);
     EXPECT_EQ(unknown_run.error().code, ProblemCode::not_found);
 }
@@ -265,11 +262,11 @@ TEST(Store, ReadsTheHeadlineOfARunningRunFromItsSteps)
     const TemporaryFolder folder;
     HistoryStore store = open_store(folder / "history.db");
     must(store.create_run(sample_run("01RUN")));
-    must(store.set_state("01RUN", "running"));
+    must(store.set_state("01RUN", RunState::running));
     must(store.append_events("01RUN", "events", {step_line(0, 1, 10), step_line(1, 2, 90), step_line(2, 3, 110)}));
     EXPECT_EQ(must(store.list())[0].measured_tps_per_gpu, 100.0);
     // Events that are fetched after the state was settled count as well.
-    must(store.set_state("01RUN", "lost"));
+    must(store.set_state("01RUN", RunState::lost));
     must(store.append_events("01RUN", "events", {step_line(3, 4, 120), end_line(4, "ok")}));
     EXPECT_EQ(must(store.list())[0].measured_tps_per_gpu, 110.0);
     EXPECT_EQ(must(store.show("01RUN")).headline_rule, "median of steps 2..4");

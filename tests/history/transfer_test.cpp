@@ -37,7 +37,7 @@ TEST(Transfer, RoundTripKeepsEverything)
     const RunDetail before = must(open_store(folder / "a.db").show("01RUN"));
     const RunDetail after = must(other.show("01RUN"));
     EXPECT_EQ(after.summary.created, before.summary.created);
-    EXPECT_EQ(after.summary.state, "fail");
+    EXPECT_EQ(after.summary.state, RunState::fail);
     EXPECT_EQ(after.summary.problem, "rank 1: stopped");
     EXPECT_EQ(after.summary.measured_tps_per_gpu, before.summary.measured_tps_per_gpu);
     EXPECT_EQ(after.headline_rule, before.headline_rule);

@@ -105,7 +105,7 @@ TEST_F(LocalRun, EndsWellAndIsStored)
     const auto detail = store->show("last");
     ASSERT_TRUE(detail);
     EXPECT_EQ(detail->summary.id, result.id);
-    EXPECT_EQ(detail->summary.state, "ok");
+    EXPECT_EQ(detail->summary.state, RunState::ok);
     EXPECT_EQ(detail->steps.size(), 20u);
     EXPECT_TRUE(result.measured_tps_per_gpu);
     EXPECT_TRUE(result.predicted_tps_per_gpu);
@@ -249,7 +249,7 @@ TEST_F(LocalRun, EventsBeyondTheLimitStayOnTheNodeUntilTheyAreFetched)
     const auto problem = [&] {
         const auto store = HistoryStore::open(HistoryStore::default_file(), StoreMode::read_only);
         const auto run = store ? store->show(result->id) : Expected<RunDetail>(store.error());
-        return run ? run->summary.state + " " + run->summary.problem : run.error().line();
+        return run ? std::string(name(run->summary.state)) + " " + run->summary.problem : run.error().line();
     };
     EXPECT_EQ(problem().find("ok more events than the target's events_gib"), 0u) << problem();
     Recording later;

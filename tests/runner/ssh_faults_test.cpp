@@ -245,7 +245,7 @@ TEST_F(SshFaults, AClientThatSleepsLongerThanItsLease)
     EXPECT_EQ(client.end(), 1);
     const auto detail = HistoryStore::open(HistoryStore::default_file())->show(id);
     ASSERT_TRUE(detail) << detail.error().line();
-    EXPECT_EQ(detail->summary.state, "cancelled");
+    EXPECT_EQ(detail->summary.state, RunState::cancelled);
     EXPECT_NE(detail->summary.problem.find("nobody has followed the run"), std::string::npos)
         << detail->summary.problem;
     expect_whole(read_events(home.path() / "data/fourfold/runs" / id / "events.jsonl"), "cancelled");

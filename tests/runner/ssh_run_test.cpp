@@ -87,7 +87,7 @@ protected:
         EXPECT_EQ(processes_of(observer.id), 0);
         const auto detail = HistoryStore::open(HistoryStore::default_file())->show("last");
         EXPECT_TRUE(detail);
-        EXPECT_EQ(detail->summary.state, "fail");
+        EXPECT_EQ(detail->summary.state, RunState::fail);
         EXPECT_FALSE(detail->summary.problem.empty());
         const std::string line = result.error().line();
         EXPECT_EQ(line.find('\n'), std::string::npos);

@@ -25,9 +25,9 @@ Table short_table(const std::vector<RunSummary>& runs)
         {"gpus", "GPUS"}, {"layout", "LAYOUT"}, {"steps", "STEPS"}, {"predicted", "PREDICTED", 1},
         {"measured", "TPS/GPU", 1}, {"error", "ERROR", 1, 100, " %"}, {"memory", "GIB", 2}, {"most_off", "MOST OFF"}};
     for (const RunSummary& run : runs)
-        table.rows.push_back({run.id, short_time(run.created), run.state, run.model, std::int64_t{run.gpus}, run.layout,
-            std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu), cell(run.measured_tps_per_gpu),
-            cell(run.tps_error), cell(run.measured_memory_gib), most_off_text(run)});
+        table.rows.push_back({run.id, short_time(run.created), std::string(name(run.state)), run.model,
+            std::int64_t{run.gpus}, run.layout, std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu),
+            cell(run.measured_tps_per_gpu), cell(run.tps_error), cell(run.measured_memory_gib), most_off_text(run)});
     return table;
 }
 

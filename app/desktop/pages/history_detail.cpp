@@ -149,7 +149,7 @@ void HistoryDetail::show(const RunDetail& run)
     m_throughput->setPoints(throughput.points());
     m_loss->setPoints(loss.points());
     m_loss->setDots(heldOut);
-    showFailure(failureOf(run), stateLabel(fromUtf8(run.summary.state)));
+    showFailure(failureOf(run), stateLabel(run.summary.state));
 }
 
 void HistoryDetail::commit()

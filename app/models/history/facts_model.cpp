@@ -89,7 +89,7 @@ void FactsModel::addEnd(const RunDetail& run)
 {
     const RunSummary& s = run.summary;
     heading(tr("Run"));
-    add(tr("State"), stateLabel(fromUtf8(s.state)));
+    add(tr("State"), stateLabel(s.state));
     add(tr("Problem"), fromUtf8(s.problem));
     if (const std::optional<RunFailure> failure = failureOf(run)) {
         add(tr("First to fail"), failureLines(*failure).front());
@@ -100,7 +100,7 @@ void FactsModel::addEnd(const RunDetail& run)
         return;
     const StepRow& last = run.steps.back();
     // Of a run that ended before its time it matters how far it was.
-    const Json planned = s.state == "ok" ? Json() : valueAt(run.plan, "run.steps");
+    const Json planned = s.state == RunState::ok ? Json() : valueAt(run.plan, "run.steps");
     QStringList parts{
         planned.is_number() ? tr("%1 of %2").arg(last.step).arg(planned.get<int>()) : QString::number(last.step)};
     if (last.loss)

@@ -120,7 +120,7 @@ QString HistoryModel::text(const RunSummary& run, int column) const
     case model:
         return fromUtf8(run.model);
     case state:
-        return stateLabel(fromUtf8(run.state));
+        return stateLabel(run.state);
     case target:
         return fromUtf8(run.target);
     case layout:
@@ -259,7 +259,7 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const
     case ValueRole:
         return sortKey(at, index.column());
     case LevelRole:
-        return index.column() == state ? QVariant(static_cast<int>(stateLevel(fromUtf8(at.state)))) : QVariant();
+        return index.column() == state ? QVariant(static_cast<int>(stateLevel(at.state))) : QVariant();
     default:
         return {};
     }

@@ -36,13 +36,12 @@ QString againstPrediction(std::optional<double> measured, std::optional<double> 
 
 Figure stateFigure(const LiveRun& run)
 {
-    const QString state = fromUtf8(name(run.state()));
     Figure figure;
     figure.title = tr("State");
-    figure.value = run.hasRun() ? stateLabel(state) : tr("Ready");
+    figure.value = run.hasRun() ? stateLabel(run.state()) : tr("Ready");
     figure.basis = run.stateText();
     figure.confidence = run.id().isEmpty() ? QString() : tr("run %1").arg(run.id().left(kShortId));
-    figure.tone = toneOf(stateLevel(state));
+    figure.tone = toneOf(stateLevel(run.state()));
     return figure;
 }
 

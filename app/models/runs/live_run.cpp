@@ -11,6 +11,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace fourfold::ui {
@@ -300,12 +301,11 @@ void RankSpread::clear()
 
 void LiveRun::changeState(RunState state, const QString& what)
 {
-    const QString name = fromUtf8(fourfold::name(state));
     m_state = state;
     m_stateText = what;
     // A finding of the look at the nodes stands out as what it is.
     const bool warns = state == RunState::preflight && what.startsWith(QLatin1String("warning: "));
-    m_log.add(warns ? RunLogModel::Level::warning : stateLevel(name), stateLabel(name), what);
+    m_log.add(warns ? RunLogModel::Level::warning : stateLevel(state), stateLabel(state), what);
     emit changed();
 }
 
@@ -328,48 +328,38 @@ void LiveRun::end(const Expected<RunResult>& outcome)
         m_trouble.reset();
         emit linkChanged();
     }
-    const QString name = fromUtf8(fourfold::name(m_state));
     const QString said = outcome ? m_stateText : fromUtf8(outcome.error().line());
     if (before == m_state && !said.isEmpty()) // said already, with less
-        m_log.update(stateLevel(name), stateLabel(name), said);
+        m_log.update(stateLevel(m_state), stateLabel(m_state), said);
     else if (before != m_state)
-        m_log.add(stateLevel(name), stateLabel(name), said);
+        m_log.add(stateLevel(m_state), stateLabel(m_state), said);
     emit pointsArrived();
     emit changed();
     emit ended(outcome ? fromUtf8(outcome->id) : QString());
 }
 
-QString stateLabel(const QString& state)
+QString stateLabel(RunState state)
 {
-    struct Label {
-        const char* state;
-        const char* label;
-    };
-    static constexpr Label labels[]{{"draft", QT_TRANSLATE_NOOP("RunState", "Not started")},
-        {"preflight", QT_TRANSLATE_NOOP("RunState", "Checking")},
-        {"staging", QT_TRANSLATE_NOOP("RunState", "Sending files")},
-        {"launching", QT_TRANSLATE_NOOP("RunState", "Starting")}, {"running", QT_TRANSLATE_NOOP("RunState", "Running")},
-        {"stopping", QT_TRANSLATE_NOOP("RunState", "Stopping")}, {"ok", QT_TRANSLATE_NOOP("RunState", "Done")},
-        {"oom", QT_TRANSLATE_NOOP("RunState", "Out of memory")}, {"hang", QT_TRANSLATE_NOOP("RunState", "Hung")},
-        {"fail", QT_TRANSLATE_NOOP("RunState", "Failed")}, {"cancelled", QT_TRANSLATE_NOOP("RunState", "Stopped")},
-        {"preempted", QT_TRANSLATE_NOOP("RunState", "Preempted")}, {"lost", QT_TRANSLATE_NOOP("RunState", "Lost")}};
-    for (const Label& label : labels) {
-        if (state == QLatin1String(label.state))
-            return QCoreApplication::translate("RunState", label.label);
-    }
-    return state;
+    // In the order of the states.
+    static constexpr std::array<const char*, kRunStateNames.size()> kLabels{
+        QT_TRANSLATE_NOOP("RunState", "Not started"), QT_TRANSLATE_NOOP("RunState", "Checking"),
+        QT_TRANSLATE_NOOP("RunState", "Sending files"), QT_TRANSLATE_NOOP("RunState", "Starting"),
+        QT_TRANSLATE_NOOP("RunState", "Running"), QT_TRANSLATE_NOOP("RunState", "Stopping"),
+        QT_TRANSLATE_NOOP("RunState", "Done"), QT_TRANSLATE_NOOP("RunState", "Out of memory"),
+        QT_TRANSLATE_NOOP("RunState", "Hung"), QT_TRANSLATE_NOOP("RunState", "Failed"),
+        QT_TRANSLATE_NOOP("RunState", "Stopped"), QT_TRANSLATE_NOOP("RunState", "Preempted"),
+        QT_TRANSLATE_NOOP("RunState", "Lost")};
+    return QCoreApplication::translate("RunState", kLabels[static_cast<std::size_t>(state)]);
 }
 
-RunLogModel::Level stateLevel(const QString& state)
+RunLogModel::Level stateLevel(RunState state)
 {
-    if (state == QLatin1String("ok"))
+    if (!is_terminal(state))
+        return RunLogModel::Level::info;
+    if (state == RunState::ok)
         return RunLogModel::Level::good;
-    for (const char* bad : {"oom", "hang", "fail", "lost"}) {
-        if (state == QLatin1String(bad))
-            return RunLogModel::Level::error;
-    }
-    return state == QLatin1String("cancelled") || state == QLatin1String("preempted") ? RunLogModel::Level::warning
-                                                                                      : RunLogModel::Level::info;
+    return state == RunState::cancelled || state == RunState::preempted ? RunLogModel::Level::warning
+                                                                        : RunLogModel::Level::error;
 }
 
 } // namespace fourfold::ui

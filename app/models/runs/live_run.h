@@ -122,7 +122,7 @@ private:
 };
 
 // "Running", "Out of memory", ... and the tone in which to show it.
-QString stateLabel(const QString& state);
-RunLogModel::Level stateLevel(const QString& state);
+QString stateLabel(RunState state);
+RunLogModel::Level stateLevel(RunState state);
 
 } // namespace fourfold::ui

@@ -92,9 +92,8 @@ std::vector<RunSummary> runsUnderWay(const std::filesystem::path& historyFile)
     Expected<std::vector<RunSummary>> list = storedRuns(historyFile, kNewest);
     if (!list)
         return {};
-    std::erase_if(*list, [](const RunSummary& run) {
-        return run.state != "running" && run.state != "launching" && run.state != "stopping";
-    });
+    std::erase_if(
+        *list, [](const RunSummary& run) { return run.state < RunState::launching || is_terminal(run.state); });
     return *std::move(list);
 }
 

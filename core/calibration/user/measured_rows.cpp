@@ -39,13 +39,13 @@ Expected<MeasuredRows> history_rows(
         }
         FitRow row;
         row.label = "run " + id;
-        if (summary.state == name(RunState::oom)) {
+        if (summary.state == RunState::oom) {
             row.outcome = Outcome::out_of_memory;
         } else {
             row.step_time_s = summary.measured_step_time_s;
             row.memory_gib = summary.measured_memory_gib;
             if (!row.step_time_s && !row.memory_gib) {
-                skip("has no measured steps (" + summary.state + ")");
+                skip("has no measured steps (" + std::string(name(summary.state)) + ")");
                 continue;
             }
         }

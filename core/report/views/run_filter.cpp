@@ -102,7 +102,7 @@ const std::vector<TextField>& text_fields()
 {
     using Run = const RunSummary&;
     static const std::vector<TextField> fields{
-        {"state", "ok, fail, oom, cancelled ...", [](Run run) { return run.state; }},
+        {"state", "ok, fail, oom, cancelled ...", [](Run run) { return std::string(name(run.state)); }},
         {"model", "its name", [](Run run) { return run.model; }},
         {"cluster", "its name", [](Run run) { return run.cluster; }},
         {"stack", "the training software", [](Run run) { return run.stack; }},
@@ -162,8 +162,8 @@ bool is_run_expression(const std::string& text)
 std::string words_of_run(const RunSummary& run)
 {
     std::string all;
-    for (const std::string& part : {run.name, run.state, run.target, run.layout, most_off_text(run), run.created,
-             run.id, run.model, run.cluster, run.stack, run.note})
+    for (const std::string& part : {run.name, std::string(name(run.state)), run.target, run.layout, most_off_text(run),
+             run.created, run.id, run.model, run.cluster, run.stack, run.note})
         all += part + "\n";
     for (const std::string& tag : run.tags)
         all += tag + "\n";

@@ -30,12 +30,13 @@ Table runs_table(const std::vector<RunSummary>& runs)
             predicted = run.most_off->predicted_s;
             measured = run.most_off->measured_s;
         }
-        table.rows.push_back({run.id, run.created, run.state, run.name, run.model, run.cluster, std::int64_t{run.gpus},
-            run.layout, run.stack, run.target, std::int64_t{run.steps}, cell(run.predicted_tps_per_gpu),
-            cell(run.measured_tps_per_gpu), cell(run.tps_error), cell(run.predicted_step_time_s),
-            cell(run.measured_step_time_s), run.most_off ? run.most_off->term : std::string(), cell(predicted),
-            cell(measured), cell(run.predicted_memory_gib), cell(run.measured_memory_gib), cell(run.first_loss),
-            cell(run.last_loss), cell(run.eval_loss), run.problem, joined(run.tags, ", "), run.note});
+        table.rows.push_back({run.id, run.created, std::string(name(run.state)), run.name, run.model, run.cluster,
+            std::int64_t{run.gpus}, run.layout, run.stack, run.target, std::int64_t{run.steps},
+            cell(run.predicted_tps_per_gpu), cell(run.measured_tps_per_gpu), cell(run.tps_error),
+            cell(run.predicted_step_time_s), cell(run.measured_step_time_s),
+            run.most_off ? run.most_off->term : std::string(), cell(predicted), cell(measured),
+            cell(run.predicted_memory_gib), cell(run.measured_memory_gib), cell(run.first_loss), cell(run.last_loss),
+            cell(run.eval_loss), run.problem, joined(run.tags, ", "), run.note});
     }
     return table;
 }

@@ -19,7 +19,7 @@ std::vector<RunSummary> sample()
     small.id = "small";
     small.name = "Tiny Llama";
     small.model = "llama with 4 layers";
-    small.state = "ok";
+    small.state = RunState::ok;
     small.stack = "fourfold";
     small.target = "local";
     small.created = "2026-01-02T03:04:05.000Z";
@@ -31,7 +31,7 @@ std::vector<RunSummary> sample()
     large.id = "large";
     large.name = "405B";
     large.model = "Llama 3.1 405B";
-    large.state = "fail";
+    large.state = RunState::fail;
     large.stack = "torchtitan";
     large.layout = "tp8 cp2 pp16 dp4 mb1";
     large.gpus = 1024;
@@ -43,7 +43,7 @@ std::vector<RunSummary> sample()
     large.note = "Slow NIC";
     RunSummary bare; // nothing is known of it
     bare.id = "bare";
-    bare.state = "draft";
+    bare.state = RunState::draft;
     return {small, large, bare};
 }
 
