@@ -21,7 +21,7 @@ GroupSpan span_on(LinkKind link, int ranks, int gpus_per_node)
 
 double expert_matrices(const ModelShape& model)
 {
-    return (model.gated() ? 3.0 : 2.0) * double(model.hidden) * double(model.experts->ffn);
+    return layer_parameters(model, layer_rows(model, true), {}).expert;
 }
 
 // Of one layer, on average over the model: parameters that one token's products use.

@@ -47,10 +47,9 @@ Explanation parameters_node(const ResolvedPlan& plan, const RankShape& rank, con
     for (const bool moe : {false, true}) {
         if (layers[moe] == 0)
             continue;
-        const double attention = attention_parameters(model, rank);
-        const double norms = norm_and_bias_parameters(model, rank, moe);
-        const double experts = expert_parameters(model, rank), shared = shared_expert_parameters(model, rank);
-        const double mlp = moe ? experts + shared : mlp_parameters(rank);
+        const LayerParameters& one = rank.layer(moe);
+        const double experts = moe ? rank.experts() : 0, shared = one.mlp + one.router;
+        const double attention = one.attention, norms = one.vectors, mlp = experts + shared;
         const std::string inside
             = moe ? "experts " + count(experts) + " + shared experts and router " + count(shared) : "MLP " + count(mlp);
         add(text_of("%d %s * (attention %s + %s + norms and biases %s)", layers[moe],

@@ -51,29 +51,46 @@ Number layer_input_bytes(const RankShape& rank)
 } // namespace
 
 template <typename Number>
+LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank, bool moe)
+{
+    const Number tp = input<Number>("TP", rank.tp);
+    LayerWidths<Number> widths;
+    for (const Row& row : layer_rows(plan.model, moe)) {
+        if (const auto* attention = std::get_if<AttentionRow>(&row))
+            widths.attention += (input<Number>("queries", double(attention->query))
+                                    + input<Number>("attention output", double(attention->output)))
+                    / tp
+                + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
+        const auto* experts = std::get_if<ExpertsRow>(&row);
+        const auto* mlp = experts != nullptr ? &experts->activation : std::get_if<ActivationRow>(&row);
+        if (mlp != nullptr)
+            widths.mlps.push_back({experts != nullptr,
+                input<Number>(mlp->label, double(mlp->width))
+                    / (experts != nullptr ? input<Number>("ETP", rank.cut.etp) : tp),
+                double(mlp->inputs)});
+    }
+    return widths;
+}
+
+template <typename Number>
 Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
-    const Number tp = input<Number>("TP", rank.tp), whole = input<Number>("hidden", rank.hidden);
-    const Number element = input<Number>("bytes", rank.element_bytes);
-    const Number attention
-        = (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
-        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
-    const double mlp_tensors = plan.model.gated() ? 3 : 2; // gate, up and product; or input and output of GELU
-    Number mlp = mlp_tensors * input<Number>("MLP", rank.ffn) / tp;
+    const Number whole = input<Number>("hidden", rank.hidden), element = input<Number>("bytes", rank.element_bytes);
+    const LayerWidths<Number> kept = layer_widths<Number>(plan, rank, moe);
+    Number mlp = 0.0;
+    for (const auto& [routed, width, inputs] : kept.mlps)
+        mlp += routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+                      : width;
+    if (!kept.mlps.empty())
+        mlp = (kept.mlps.front().inputs + 1) * mlp; // those of one model are alike
     Number routed = 0.0;
-    if (moe) {
-        const Number rows = input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens);
-        mlp = mlp_tensors
-            * (rows * input<Number>("expert", rank.expert_ffn) / input<Number>("ETP", rank.expert_tp)
-                + input<Number>("shared expert", rank.shared_ffn) / tp);
-        // Permuted inputs and expert outputs.
+    if (moe) // permuted inputs and expert outputs
         routed = 2 * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
-    }
     Number hidden
         = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
         hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
-    Number bytes = input<Number>("tokens", rank.tokens) * element * (hidden + attention + mlp) + routed;
+    Number bytes = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + mlp) + routed;
     if (!plan.training.compile)
         bytes *= constant<Number>(rank, Constant::eager_activation_factor);
     if (plan.training.async_tp && rank.tp > 1)
@@ -217,6 +234,8 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     return list;
 }
 
+template LayerWidths<double> layer_widths(const ResolvedPlan&, const RankShape&, bool);
+template LayerWidths<Formula> layer_widths(const ResolvedPlan&, const RankShape&, bool);
 template double layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
 template Formula layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
 template std::vector<Allocation> state_allocations(const ResolvedPlan&, const RankShape&, const StageParameters&);

@@ -10,6 +10,20 @@
 
 namespace fourfold {
 
+// Of a layer on one rank, per token: what its rows keep between their products.
+template <typename Number = double>
+struct LayerWidths {
+    Number attention = 0.0; // queries, keys, values and output
+    struct Mlp {
+        bool routed = false; // per token that an expert gets
+        Number width = 0.0; // of each input, and of the output
+        double inputs = 1;
+    };
+    std::vector<Mlp> mlps;
+};
+template <typename Number>
+LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank, bool moe);
+
 // Lifetime::step: weights, gradients, optimizer states, buffers of fully sharded units, library workspaces.
 template <typename Number = double>
 std::vector<AllocationOf<Number>> state_allocations(

@@ -5,17 +5,10 @@
 
 namespace fourfold {
 
-void add_expert_operations(
+void add_token_exchange(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double repeat, double recompute)
 {
     const Experts& experts = *plan.model.experts;
-    add_product(list, plan, "router", rank.tokens / rank.sequence_split, experts.count, rank.hidden, 1, repeat,
-        recompute, false, true);
-    add_product(list, plan, "experts up", rank.expert_rows, rank.mlp_inputs * rank.expert_ffn / rank.expert_tp,
-        rank.hidden, rank.local_experts, repeat, recompute, true, true);
-    add_product(list, plan, "experts down", rank.expert_rows, rank.hidden, rank.expert_ffn / rank.expert_tp,
-        rank.local_experts, repeat, recompute, true, true);
-
     // Sorting tokens by expert and back, with the weighted sum of the copies.
     add_passes(list,
         {.name = "token permutation",

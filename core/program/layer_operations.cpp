@@ -235,6 +235,68 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
 }
 
+// What the rows of a layer compute.
+struct RowOperations {
+    std::vector<Operation>& list;
+    const ResolvedPlan& plan;
+    const RankShape& rank;
+    double layers;
+    const RecomputeShare& again;
+    // Of all activations together: tokens that pass, at the width of the first.
+    double activation_rows = 0, activation_width = 0;
+    std::string_view open{}; // the product that goes on
+    bool routes = false, of_expert = false;
+    double n = 0, k = 0;
+
+    void operator()(const NormRow&) { }
+    void operator()(const VectorRow&) { }
+    void operator()(const MatrixRow& matrix)
+    {
+        if (matrix.product != open)
+            end_product();
+        open = matrix.product;
+        routes = matrix.kind == ParameterKind::router;
+        of_expert = matrix.kind == ParameterKind::expert;
+        n += rank.cut.out(matrix);
+        k = rank.cut.in(matrix);
+    }
+    void operator()(const AttentionRow&)
+    {
+        end_product();
+        add_attention(list, plan, rank, layers, again.attention);
+        if (plan.layout.cp == 1)
+            return;
+        if (plan.training.cp_method == CpMethod::ring)
+            add_ring(list, rank, layers, again.attention);
+        else
+            add_context_collectives(list, plan, rank, layers, again.attention);
+    }
+    void operator()(const ActivationRow& activation) { pass(rank.tokens, double(activation.width) / rank.cut.tp); }
+    void operator()(const ExpertsRow& experts)
+    {
+        for (const MatrixRow& matrix : experts.each)
+            (*this)(matrix);
+        end_product();
+        pass(rank.expert_rows * rank.local_experts, double(experts.activation.width) / rank.cut.etp);
+        add_token_exchange(list, plan, rank, layers, again.gemm);
+    }
+    // Rows that multiply the same input are one product.
+    void end_product()
+    {
+        const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
+        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers, again.gemm,
+            !routes, true);
+        open = {};
+        n = 0;
+    }
+    void pass(double rows, double width)
+    {
+        if (activation_width == 0)
+            activation_width = width;
+        activation_rows += activation_rows == 0 ? rows : rows * width / activation_width;
+    }
+};
+
 } // namespace
 
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
@@ -291,59 +353,20 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
 {
     if (group.layers <= 0)
         return;
-    const ModelShape& model = plan.model;
     const Constants& constants = rank.constants;
     const double layers = group.layers;
     const RecomputeShare again = recompute_share(plan, constants, layers, recompute_layers);
-    const auto product = [&](const char* name, double n, double k) {
-        add_product(list, plan, name, rank.tokens, n, k, 1, layers, again.gemm, true, true);
-    };
-    if (model.latent) {
-        const LatentAttention& latent = *model.latent;
-        if (latent.q_rank > 0) {
-            product("query down projection", double(latent.q_rank), rank.hidden);
-            product("query up projection", rank.query / rank.tp, double(latent.q_rank));
-        } else {
-            product("query projection", rank.query / rank.tp, rank.hidden);
-        }
-        product("key-value down projection", double(latent.kv_rank + latent.rope_head_dim), rank.hidden);
-        product("key-value up projection", rank.heads * double(latent.nope_head_dim + latent.value_head_dim),
-            double(latent.kv_rank));
-    } else {
-        product("qkv projection", rank.query / rank.tp + rank.key_local + rank.value_local, rank.hidden);
-    }
-    add_attention(list, plan, rank, layers, again.attention);
-    if (plan.layout.cp > 1) {
-        if (plan.training.cp_method == CpMethod::ring)
-            add_ring(list, rank, layers, again.attention);
-        else
-            add_context_collectives(list, plan, rank, layers, again.attention);
-    }
-    product("attention output projection", rank.hidden, rank.output / rank.tp);
-
-    double ffn_rows = rank.tokens, ffn_width = rank.ffn / rank.tp;
-    double parameters = attention_parameters(model, rank);
-    if (group.moe) {
-        add_expert_operations(list, plan, rank, layers, again.gemm);
-        ffn_rows = rank.expert_rows * rank.local_experts;
-        ffn_width = rank.expert_ffn / rank.expert_tp;
-        if (rank.shared_ffn > 0) {
-            product("shared expert up", rank.mlp_inputs * rank.shared_ffn / rank.tp, rank.hidden);
-            product("shared expert down", rank.hidden, rank.shared_ffn / rank.tp);
-            ffn_rows += rank.tokens * (rank.shared_ffn / rank.tp) / ffn_width;
-        }
-        parameters += expert_parameters(model, rank) + shared_expert_parameters(model, rank);
-    } else {
-        product("mlp up", rank.mlp_inputs * rank.ffn / rank.tp, rank.hidden);
-        product("mlp down", rank.hidden, rank.ffn / rank.tp);
-        parameters += mlp_parameters(rank);
-    }
+    RowOperations rows{list, plan, rank, layers, again};
+    for (const Row& row : layer_rows(plan.model, group.moe))
+        std::visit(rows, row);
+    rows.end_product();
+    const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, again.elementwise);
     if (plan.training.precision == Precision::fp8)
         add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again.gemm, constants);
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers, again.tp);
-    add_gradient_accumulation(list, parameters, layers, "gradient accumulation", constants, true);
+    add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);
     if (plan.training.offload == Offload::activations)
         add_activation_offload(list, plan, rank, group, recompute_layers);
 }

@@ -39,8 +39,8 @@ void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const s
 // Adding a micro-batch's gradients of `parameters` to the accumulated ones.
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
     const Constants& constants, bool in_layer);
-// Routed experts of a layer: router, all-to-all, grouped products (Megatron Core MoE, arXiv:2504.14960 section 3).
-void add_expert_operations(
+// Tokens to the routed experts of a layer and back (Megatron Core MoE, arXiv:2504.14960 section 3).
+void add_token_exchange(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double repeat, double recompute);
 
 } // namespace fourfold

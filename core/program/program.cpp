@@ -38,16 +38,16 @@ void add_chunk_parameters(
     const ModelShape& model = plan.model;
     const bool tied_here = model.tied_embeddings && plan.layout.pp == 1;
     const LayerCounts counts = count_layers(model, shape.first_layer, shape.layers);
-    const double dense_layer
-        = attention_parameters(model, rank) + mlp_parameters(rank) + norm_and_bias_parameters(model, rank, false);
-    const double moe_layer = attention_parameters(model, rank) + shared_expert_parameters(model, rank)
-        + norm_and_bias_parameters(model, rank, true);
+    const auto of_layer = [&](bool moe) { return rank.layer(moe).matrices(0) + rank.layer(moe).vectors; };
+    const double dense_layer = of_layer(false), moe_layer = of_layer(true);
     const double layers = counts.dense * dense_layer + counts.moe * moe_layer;
     sum.layers += layers;
-    sum.replicated += shape.layers * replicated_parameters(model, rank);
-    sum.keys += shape.layers * key_value_parameters(model, rank);
+    for (const bool moe : {false, true}) {
+        sum.replicated += (moe ? counts.moe : counts.dense) * rank.layer(moe).replicated;
+        sum.keys += (moe ? counts.moe : counts.dense) * rank.layer(moe).keys;
+    }
     sum.dense += layers;
-    sum.experts += counts.moe * expert_parameters(model, rank);
+    sum.experts += counts.moe * rank.experts();
     sum.layer_count += shape.layers;
     const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
     const double norm = head - rank.vocab * rank.hidden / rank.tp;
@@ -60,11 +60,11 @@ void add_chunk_parameters(
         sum.replicated += norm;
     }
     sum.largest_unit = std::max({sum.largest_unit, shape.layers > 0 && counts.dense > 0 ? dense_layer : 0,
-        counts.moe > 0 ? moe_layer + expert_parameters(model, rank) : 0, shape.embedding ? embedding : 0,
+        counts.moe > 0 ? moe_layer + rank.experts() : 0, shape.embedding ? embedding : 0,
         shape.head && !tied_here ? head : 0});
     const double mlp_tensor = rank.mlp_inputs * rank.hidden * rank.ffn / rank.tp;
     sum.largest_tensor = std::max({sum.largest_tensor, shape.layers > 0 ? mlp_tensor : 0.0,
-        counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.expert_tp : 0.0,
+        counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.cut.etp : 0.0,
         shape.embedding || (shape.head && !tied_here) ? rank.vocab * rank.hidden / rank.tp : 0.0});
     if (model.tied_embeddings && (shape.embedding || shape.head))
         sum.tied = rank.vocab * rank.hidden / rank.tp;

@@ -2,6 +2,7 @@
 // The sizes that one rank sees after tensor, context and expert parallelism have cut the model.
 #pragma once
 
+#include "core/model/layer.h"
 #include "core/plan/plan.h"
 #include "core/stack/constants.h"
 
@@ -22,17 +23,22 @@ struct RankShape {
     double hidden = 0, vocab = 0; // vocab padded, whole
     double heads = 0; // per rank
     double query = 0; // width of all queries, whole model
-    double key = 0, value = 0; // width of all keys / values, whole model
-    double key_local = 0, value_local = 0; // on this rank (KV heads are copied when TP exceeds them)
+    double key_local = 0, value_local = 0; // width of the keys / values on this rank (copied when TP exceeds KV heads)
     double output = 0; // width of the attention output, whole model
     double head_dim = 0; // mean of query-key and value head size
     double ffn = 0;
     double mlp_inputs = 2; // 2 for a gated MLP (gate and up), 1 otherwise
 
     // MoE: rows of tokens that the local experts process in a micro-batch, per local expert.
-    double local_experts = 0, expert_rows = 0, expert_ffn = 0, expert_tp = 1;
+    double local_experts = 0, expert_rows = 0, expert_ffn = 0;
     double routed_tokens = 0; // token copies that this rank sends to experts
-    double shared_ffn = 0;
+
+    Cut cut; // of the layers
+    LayerParameters dense_layer, moe_layer; // of those that the model has
+    [[nodiscard]] const LayerParameters& layer(bool moe) const { return moe ? moe_layer : dense_layer; }
+    // Matrices of a layer: all local experts, the router and the shared ones among them.
+    [[nodiscard]] double matrices(bool moe) const { return layer(moe).matrices(local_experts); }
+    [[nodiscard]] double experts() const { return local_experts * moe_layer.expert; }
 };
 
 RankShape rank_shape(const ResolvedPlan& plan);
@@ -40,17 +46,10 @@ RankShape rank_shape(const ResolvedPlan& plan);
 int key_copies(const ResolvedPlan& plan);
 // `constants`: of the plan's stack on its GPU, looked up already.
 RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants);
+// The same layout with the plan's micro-batch.
+void set_micro_batch(RankShape& rank, const ResolvedPlan& plan);
 
-// Parameters of parts of the model on one rank.
-double attention_parameters(const ModelShape& model, const RankShape& rank); // matrices only
-double mlp_parameters(const RankShape& rank); // dense MLP, matrices only
-double expert_parameters(const ModelShape& model, const RankShape& rank); // all local routed experts of a layer
-double shared_expert_parameters(const ModelShape& model, const RankShape& rank); // shared experts and router
-double norm_and_bias_parameters(const ModelShape& model, const RankShape& rank, bool moe); // of one layer
-// Of a layer's, those that every tp rank holds whole: norms, and the biases of what is summed over tp.
-double replicated_parameters(const ModelShape& model, const RankShape& rank);
-// Of a layer's, keys and values with their biases.
-double key_value_parameters(const ModelShape& model, const RankShape& rank);
+// Parameters of the model's ends on one rank.
 double embedding_parameters(const ModelShape& model, const RankShape& rank); // input side
 double head_parameters(const ModelShape& model, const RankShape& rank); // output matrix and final norm
 

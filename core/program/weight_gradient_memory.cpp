@@ -6,27 +6,16 @@ namespace fourfold {
 template <typename Number>
 Number layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
-    const Number tokens = input<Number>("tokens", rank.tokens), tp = input<Number>("TP", rank.tp);
+    const Number tokens = input<Number>("tokens", rank.tokens), whole = input<Number>("hidden", rank.hidden);
     // Inputs of the first and gradients of the second product.
-    const Number hidden = input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
-    const double up_products = plan.model.gated() ? 2 : 1;
-    // Gradients of queries, keys and values.
-    const Number attention = 2 * hidden
-        + (input<Number>("queries", rank.query) + input<Number>("attention output", rank.output)) / tp
-        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
-    const auto mlp = [&](const Number& width) -> Number { return (1 + up_products) * width; };
-    Number elements = tokens * attention;
-    const Number shared = input<Number>("shared expert", rank.shared_ffn);
-    if (moe) {
-        const Number rows
-            = input<Number>("rows per expert", rank.expert_rows) * input<Number>("experts", rank.local_experts);
-        elements += rows
-            * (2 * input<Number>("hidden", rank.hidden)
-                + mlp(input<Number>("expert", rank.expert_ffn) / input<Number>("ETP", rank.expert_tp)));
-        if (rank.shared_ffn > 0)
-            elements += tokens * (2 * hidden + mlp(shared / tp));
-    } else {
-        elements += tokens * (2 * hidden + mlp(input<Number>("MLP", rank.ffn) / tp));
+    const Number hidden = whole / input<Number>("TP", rank.sequence_split);
+    const LayerWidths<Number> widths = layer_widths<Number>(plan, rank, moe);
+    Number elements = tokens * (2 * hidden + widths.attention);
+    for (const auto& [routed, width, inputs] : widths.mlps) {
+        const Number rows = routed
+            ? input<Number>("rows per expert", rank.expert_rows) * input<Number>("experts", rank.local_experts)
+            : tokens;
+        elements += rows * (2 * (routed ? whole : hidden) + (1 + inputs) * width);
     }
     return elements * input<Number>("bytes", rank.element_bytes);
 }

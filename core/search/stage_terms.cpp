@@ -113,9 +113,16 @@ ChunkShape StageTermTable::shape_of(const ChunkKind& kind) const
     return shape;
 }
 
+RankShape StageTermTable::with_micro_batch(const ResolvedPlan& plan) const
+{
+    RankShape rank = rank_;
+    set_micro_batch(rank, plan);
+    return rank;
+}
+
 StageTermTable::ChunkTerms StageTermTable::build(const ResolvedPlan& plan, const ChunkKind& kind) const
 {
-    const ChunkProgram chunk = build_chunk_work(plan, rank_shape(plan, context_.constants), shape_of(kind));
+    const ChunkProgram chunk = build_chunk_work(plan, with_micro_batch(plan), shape_of(kind));
     const ChunkTime time = chunk_time(chunk, context_);
     const auto bytes = [&](Lifetime lifetime) { return bytes_of(chunk.allocations, lifetime); };
     return {{terms_of(time.forward), terms_of(time.backward)},
@@ -181,7 +188,7 @@ ChunkPasses StageTermTable::passes(const ResolvedPlan& plan, const ChunkKind& ki
 double StageTermTable::hop(const ResolvedPlan& plan) const
 {
     std::vector<Operation> hops;
-    add_pipeline_hop(hops, rank_shape(plan, context_.constants));
+    add_pipeline_hop(hops, with_micro_batch(plan));
     return price(hops.front(), context_).seconds;
 }
 

@@ -111,6 +111,7 @@ private:
         std::size_t operator()(const Key& key) const;
     };
     Parts& parts(int micro_batch);
+    [[nodiscard]] RankShape with_micro_batch(const ResolvedPlan& plan) const;
     [[nodiscard]] ChunkShape shape_of(const ChunkKind& kind) const;
     [[nodiscard]] ChunkTerms build(const ResolvedPlan& plan, const ChunkKind& kind) const;
     // add(terms, times) for each part of the chunk.
