@@ -12,7 +12,8 @@
 namespace fourfold::testing {
 namespace {
 
-// The operations of one rank that its device must be able to hold at once: resources/guide, "Rehearsal".
+// Four operations at once and one queue: stricter than a GPU, on which a waiting operation takes a few of some hundred
+// multiprocessors.
 const std::vector<std::string> kRules{"--fp64", "--nccl-rules", "4", "--one-queue"};
 
 #ifdef FOURFOLD_EVERY_MESH
