@@ -3,6 +3,7 @@
 // never agent forwarding.
 #pragma once
 
+#include "core/base/expected.h"
 #include "runner/ssh/ssh_prompt.h"
 #include "runner/ssh/ssh_session.h"
 
