@@ -200,7 +200,7 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 2; }, kPatience));
         const QString first = w.live().id();
         bool again = false;
-        test::DialogWatch watch([&](QMessageBox& box) {
+        std::optional<test::DialogWatch> watch(std::in_place, [&](QMessageBox& box) {
             QCOMPARE(box.objectName(), QStringLiteral("restartRun"));
             QVERIFY(box.text().contains(QStringLiteral("of 100,000")));
             for (QAbstractButton* button : box.buttons()) {
@@ -209,12 +209,13 @@ private slots:
             }
         });
         QTest::mouseClick(w.button("restart"), Qt::LeftButton);
-        QCOMPARE(watch.seen(), 1);
+        QCOMPARE(watch->seen(), 1);
         QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping()); // it was let run
         again = true;
         QTest::mouseClick(w.button("restart"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor(
             [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
+        watch.reset(); // stopping has a question of its own
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
         QVERIFY(storedRun(w.historyFile(), first)->summary.state == RunState::cancelled);

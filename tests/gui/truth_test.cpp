@@ -244,6 +244,8 @@ void TruthTest::aPlanThatChangedOnDiskIsNotOverwritten()
     QVERIFY(valueAt(w.window.plans().document(1).plan().document, "training.micro_batch") == Json(4));
     w.document().keepMine();
     QVERIFY(w.document().isDirty());
+    w.window.activateWindow(); // after a dialog
+    QVERIFY(QTest::qWaitForWindowActive(&w.window));
     QTest::keyClick(&w.window, Qt::Key_S, Qt::ControlModifier); // no question: it was answered
     QVERIFY(!w.document().isChangedOnDisk());
     QVERIFY(test::readFile(QString::fromStdString(file.string())).contains("\"global_batch\": 512"));
@@ -280,7 +282,7 @@ void TruthTest::aJournalThatCannotBeKeptIsTold()
     QCOMPARE(failed.count(), 1); // once
 }
 
-// "412" is a value on the way to 412.5: the box must not be rewritten under the fingers.
+// "4" and "412" are values on the way to 412.5: the box must not be rewritten under the fingers.
 void TruthTest::aBandwidthIsTypedAsItIs()
 {
     test::WindowFixture w;
@@ -289,6 +291,7 @@ void TruthTest::aBandwidthIsTypedAsItIs()
         box->setFocus();
         box->selectAll();
         QTest::keyClicks(box, QStringLiteral("412.5"));
+        QTest::keyClick(box, Qt::Key_Return);
         QCOMPARE(box->value(), 412.5);
         box->clearFocus();
         QVERIFY2(box->text().startsWith(QStringLiteral("412.5 ")), qPrintable(box->text()));

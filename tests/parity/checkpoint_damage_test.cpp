@@ -315,8 +315,11 @@ TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
         ::testing::UnorderedElementsAre(
             "step-00000004", "step-00000006", "step-00000008", "step-00000009.partial", "notes"));
     // A step that is saved again takes the place of the one before.
+    fs::create_directories(folder.path() / "step-00000008.partial");
     write(folder.path() / "step-00000008.partial/trainer.json", "new");
-    ASSERT_TRUE(trainer::publish_step(folder.path() / "step-00000008.partial", folder.path() / "step-00000008"));
+    const auto published
+        = trainer::publish_step(folder.path() / "step-00000008.partial", folder.path() / "step-00000008");
+    ASSERT_TRUE(published) << published.error().line();
     EXPECT_TRUE(fs::exists(folder.path() / "step-00000008/trainer.json"));
     EXPECT_FALSE(fs::exists(folder.path() / "step-00000008/model-00001-of-00001.safetensors"));
     EXPECT_FALSE(fs::exists(folder.path() / "step-00000008.partial"));

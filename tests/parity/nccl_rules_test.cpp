@@ -214,7 +214,7 @@ TEST_F(TwoRanks, OrderAcrossCommunicatorsMattersWhereTheDeviceHoldsOne)
         };
     };
     EXPECT_EQ(run(limits(2), in_order(0), in_order(1), 2), kNothing);
-    EXPECT_EQ(run(limits(1), in_order(0), in_order(0), 2), kNothing);
+    EXPECT_EQ(run(limits(1, true), in_order(0), in_order(0), 2), kNothing);
     const auto [first, second] = run(limits(1, true, kShort), in_order(0), in_order(1), 2);
     EXPECT_THAT(first + second,
         AllOf(HasSubstr("group0: all_reduce (sum) of 4 Double"), HasSubstr("group1: all_reduce (sum) of 4 Double")));

@@ -101,6 +101,7 @@ QDoubleSpinBox* HardwareSection::bandwidthBox(const QString& name)
     box->setAccessibleName(name);
     box->setRange(0.001, 100000);
     box->setDecimals(3);
+    box->setKeyboardTracking(false); // "4" on the way to 412.5 may be refused, and what stands would come back
     box->setGroupSeparatorShown(true);
     box->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     box->setSuffix(tr(" GB/s"));
@@ -147,7 +148,7 @@ void HardwareSection::showPlan()
     showValue(m_perNode, cluster.gpus_per_node);
     for (const auto& [box, value] : {std::pair(m_inNode, cluster.intra_node.bandwidth_gb_s),
              std::pair(m_between, cluster.inter_node.bandwidth_gb_s)}) {
-        if (box->value() != value) // a value that stands is being typed: "412" may become 412.5
+        if (box->value() != value)
             box->setValue(value);
     }
     m_inNodeNote->setText(intraNodeFact(cluster));
