@@ -67,6 +67,8 @@ MeasuredDomain domain_of(const Rows& rows)
             continue;
         const ResolvedPlan& plan = row->row->plan;
         ++domain.runs;
+        domain.generation = plan.cluster.gpu.generation;
+        domain.kernels.insert(plan.training.attention);
         domain.gpus = std::max(domain.gpus, plan.gpus);
         take_reach(domain, plan);
         if (plan.layout.pp > 1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/figures.h"
+#include "core/plan/plan_constants.h"
 #include "core/predict/rank.h"
 #include "core/stack/constants.h"
 
@@ -71,7 +72,7 @@ const Choice& first_pick(const std::vector<Choice>& choices)
         candidates.push_back({row->tps_per_gpu.value_or(0), row->risk, row->memory_device_gib.value_or(0),
             !row->crash && !row->out_of_memory && row->tps_per_gpu.has_value()});
     const ResolvedPlan& plan = choices.front().row->row->plan;
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     return choices[rank_candidates(candidates, constants[Constant::tie_width]).front().index];
 }
 

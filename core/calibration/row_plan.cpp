@@ -161,7 +161,7 @@ Json training_of_row(RowCells& cells)
             training[key] = *value;
     }
     for (const char* key : {"schedule", "sharding", "recompute", "precision", "flop_convention", "attention",
-             "cp_method", "grad_dtype", "optimizer", "optimizer_state_dtype", "offload"}) {
+             "cp_method", "grad_dtype", "optimizer", "optimizer_state_dtype", "offload", "fp8_recipe"}) {
         if (cells.has(key))
             training[key] = cells.text(key);
     }

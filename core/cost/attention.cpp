@@ -11,10 +11,15 @@ namespace {
 // their rate is what it is on an H100, and the share of the peak rises towards 1 / 0.65 on slower multiprocessors.
 constexpr double kAmpereInstructionShare = 0.65;
 
+// FlashAttention and its Triton version over FlashAttention-2: "around 2x" slower (Dao, arXiv:2307.08691, abstract).
+constexpr double kFirstFlashShare = 0.5;
+
 // Matrix rate of the kernel as a share of the peak, over that of FlashAttention-2 on an H100.
 double kernel_gain(const CostContext& context)
 {
     const double old = std::min(1 / kAmpereInstructionShare, 1 / context.multiprocessor_ratio);
+    if (context.attention == AttentionKernel::flash1)
+        return old * kFirstFlashShare;
     if (context.attention == AttentionKernel::flash2)
         return old;
     return std::max(old, std::min(context.constants[Constant::attention_hopper_gain], 1 / kAmpereInstructionShare));

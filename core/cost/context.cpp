@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
+#include "core/plan/plan_constants.h"
 #include "core/program/rank_shape.h"
 
 #include "core/cost/runtime_switches.h"
@@ -17,6 +18,21 @@ constexpr double kHopperMultiprocessorRate = 989.4e12 / 132, kHopperBalance = 98
 
 // An A100's multiprocessor over an H100's: 312 / 108 over 989.4 / 132.
 constexpr double kAmpereRatio = 0.385;
+
+// Of the gain over bf16 what a recipe keeps: scales of rows and blocks are applied outside the matrix units, on Hopper
+// every 128 products (DeepSeek-V3, arXiv:2412.19437, section 3.3.2); those of mxfp8 inside.
+double recipe_share(Fp8Recipe recipe)
+{
+    switch (recipe) {
+    case Fp8Recipe::rowwise:
+    case Fp8Recipe::blockwise:
+        return 0.8;
+    case Fp8Recipe::tensorwise:
+    case Fp8Recipe::mxfp8:
+        break;
+    }
+    return 1;
+}
 
 // `ranks`: ascending.
 GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
@@ -48,7 +64,7 @@ double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned core
 
 CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     : cluster(plan.cluster)
-    , constants(plan.stack, plan.cluster.gpu.id)
+    , constants(constants_of(plan))
     , with_formulas(formulas)
 {
     const Precision precision = plan.training.precision;
@@ -56,6 +72,7 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     peak_flops = gpu.peak_flops(precision == Precision::fp8 ? Precision::bf16 : precision);
     if (gpu.fp8_tflops && gpu.bf16_tflops && *gpu.bf16_tflops > 0)
         fp8_ratio = *gpu.fp8_tflops / *gpu.bf16_tflops;
+    fp8_share = recipe_share(plan.training.fp8_recipe);
     memory_bytes_s = gpu.memory_bandwidth_gb_s * 1e9;
     const double memory_rate = memory_bytes_s;
     if (gpu.multiprocessors > 0 && memory_rate > 0) {

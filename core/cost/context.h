@@ -24,6 +24,7 @@ struct CostContext {
     // Dense, of the plan's precision (of bf16 where products may run in fp8), as far as the board's power limit allows.
     double peak_flops = 0;
     double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
+    double fp8_share = 1; // of the gain of fp8 products over bf16 products, what the recipe keeps
     double memory_bytes_s = 0;
     double limit_flops = 0, limit_bytes_s = 0; // the data sheet's, for core/cost/roofline.h
     bool whole_recompute = false; // recomputation repeats whole layers

@@ -16,9 +16,10 @@ namespace fourfold {
 // One accelerator. Bandwidths in 10^9 bytes/s, memory in GiB (2^30), peaks in dense TFLOP/s (10^12).
 struct Gpu {
     std::string id, name;
+    std::string generation; // of its chip: "ampere", "hopper"; kernels and their rates go by it; empty: unknown
     double memory_gib = 0; // usable by a program
     double memory_bandwidth_gb_s = 0;
-    std::optional<double> bf16_tflops, fp16_tflops, fp8_tflops, fp32_tflops;
+    std::optional<double> bf16_tflops, fp16_tflops, fp8_tflops, fp4_tflops, fp32_tflops;
     int multiprocessors = 0; // 0 = no tile/wave quantization (CPU, TPU)
     double power_w = 0; // board power limit
     double design_power_w = 0; // for which the peaks are stated, where the limit is lower; 0 = power_w

@@ -42,12 +42,14 @@ Expected<Gpu> gpu_from_json(const Json& json, const std::string& where)
     Gpu gpu;
     FOURFOLD_TRY(gpu.id, fields.text_or("id", ""));
     FOURFOLD_TRY(gpu.name, fields.name_or("name", gpu.id.empty() ? "custom GPU" : gpu.id));
+    FOURFOLD_TRY(gpu.generation, fields.text_or("generation", ""));
     FOURFOLD_TRY(gpu.memory_gib, fields.positive("memory_gib"));
     FOURFOLD_TRY(gpu.memory_bandwidth_gb_s, fields.positive("memory_bandwidth_gb_s"));
     FOURFOLD_TRY(const Fields peaks, fields.object("peak_tflops"));
     FOURFOLD_TRY(gpu.bf16_tflops, peak(peaks, "bf16"));
     FOURFOLD_TRY(gpu.fp16_tflops, peak(peaks, "fp16"));
     FOURFOLD_TRY(gpu.fp8_tflops, peak(peaks, "fp8"));
+    FOURFOLD_TRY(gpu.fp4_tflops, peak(peaks, "fp4"));
     FOURFOLD_TRY(gpu.fp32_tflops, peak(peaks, "fp32"));
     if (!gpu.bf16_tflops && !gpu.fp16_tflops && !gpu.fp32_tflops)
         return fields.problem("peak_tflops", "expected a dense peak in TFLOP/s for at least one of bf16, fp16, fp32");
@@ -67,11 +69,14 @@ Json to_json(const Gpu& gpu)
     add("bf16", gpu.bf16_tflops);
     add("fp16", gpu.fp16_tflops);
     add("fp8", gpu.fp8_tflops);
+    add("fp4", gpu.fp4_tflops);
     add("fp32", gpu.fp32_tflops);
     Json json = Json::object();
     if (!gpu.id.empty())
         json["id"] = gpu.id;
     json["name"] = gpu.name;
+    if (!gpu.generation.empty())
+        json["generation"] = gpu.generation;
     json["memory_gib"] = gpu.memory_gib;
     json["memory_bandwidth_gb_s"] = gpu.memory_bandwidth_gb_s;
     json["peak_tflops"] = std::move(peaks);

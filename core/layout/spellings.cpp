@@ -53,9 +53,16 @@ const Table<Precision>& table<Precision>()
 template <>
 const Table<AttentionKernel>& table<AttentionKernel>()
 {
-    static const Table<AttentionKernel> kTable{{AttentionKernel::flash2, "flash2"}, {AttentionKernel::flash3, "flash3"},
-        {AttentionKernel::cudnn, "cudnn"}, {AttentionKernel::fused_softmax, "fused-softmax"},
-        {AttentionKernel::unfused, "unfused"}};
+    static const Table<AttentionKernel> kTable{{AttentionKernel::flash1, "flash1"}, {AttentionKernel::flash2, "flash2"},
+        {AttentionKernel::flash3, "flash3"}, {AttentionKernel::cudnn, "cudnn"},
+        {AttentionKernel::fused_softmax, "fused-softmax"}, {AttentionKernel::unfused, "unfused"}};
+    return kTable;
+}
+template <>
+const Table<Fp8Recipe>& table<Fp8Recipe>()
+{
+    static const Table<Fp8Recipe> kTable{{Fp8Recipe::tensorwise, "tensorwise"}, {Fp8Recipe::rowwise, "rowwise"},
+        {Fp8Recipe::blockwise, "blockwise"}, {Fp8Recipe::mxfp8, "mxfp8"}};
     return kTable;
 }
 template <>
@@ -141,6 +148,7 @@ FOURFOLD_SPELLED(Recompute)
 FOURFOLD_SPELLED(Precision)
 FOURFOLD_SPELLED(AttentionKernel)
 FOURFOLD_SPELLED(CpMethod)
+FOURFOLD_SPELLED(Fp8Recipe)
 FOURFOLD_SPELLED(Optimizer)
 FOURFOLD_SPELLED(Offload)
 FOURFOLD_SPELLED(FlopConvention)

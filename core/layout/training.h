@@ -16,7 +16,8 @@ enum class Sharding { none, optimizer, gradients, parameters, hybrid };
 enum class Recompute { none, selective, full };
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
 enum class Precision { fp32, fp16, bf16, fp8 };
-enum class AttentionKernel { flash2, flash3, cudnn, fused_softmax, unfused };
+enum class AttentionKernel { flash1, flash2, flash3, cudnn, fused_softmax, unfused };
+enum class Fp8Recipe { tensorwise, rowwise, blockwise, mxfp8 }; // what shares a scale
 enum class CpMethod { ring, all_gather, ulysses };
 enum class Optimizer { adamw, adam, fused_adamw, fused_adam };
 enum class Offload { none, activations, optimizer };
@@ -36,6 +37,7 @@ struct FsdpSettings {
 
 struct OverlapSettings {
     bool grad_reduce = true, param_gather = true, p2p = true;
+    bool expert_exchange = false; // dispatch and combine behind the work of another micro-batch, as DualPipe does
 };
 
 struct Training {
@@ -50,6 +52,7 @@ struct Training {
     Recompute recompute = Recompute::none;
     std::optional<int> recompute_layers; // layers per stage that recompute; empty = all
     Precision precision = Precision::bf16;
+    Fp8Recipe fp8_recipe = Fp8Recipe::tensorwise; // of fp8 products
     Precision grad_dtype = Precision::fp32; // dtype in which gradients are accumulated and reduced
     Precision optimizer_state_dtype = Precision::fp32;
     Optimizer optimizer = Optimizer::adamw;
@@ -72,6 +75,7 @@ std::string to_text(Sharding);
 std::string to_text(Recompute);
 std::string to_text(Precision);
 std::string to_text(AttentionKernel);
+std::string to_text(Fp8Recipe);
 std::string to_text(CpMethod);
 std::string to_text(Optimizer);
 std::string to_text(Offload);

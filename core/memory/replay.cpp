@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/replay.h"
+#include "core/plan/plan_constants.h"
 
 #include <algorithm>
 #include <span>
@@ -143,7 +144,7 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
 
 double device_overhead_gib(const ResolvedPlan& plan)
 {
-    return device_overhead_gib(plan.layout, Constants(plan.stack, plan.cluster.gpu.id));
+    return device_overhead_gib(plan.layout, constants_of(plan));
 }
 
 double device_overhead_gib(const Layout& layout, const Constants& constants)

@@ -48,6 +48,12 @@ std::ptrdiff_t stages_that_may_be_empty(const ResolvedPlan& plan)
     return cost_based_stages(plan.model, chunks);
 }
 
+// Stacks that count the embedding and the loss as layers run with a first and a last chunk that hold nothing else.
+bool ends_may_be_empty(const ResolvedPlan& plan)
+{
+    return plan.stack.stage_split == StageSplit::equal && plan.layout.pp > 1;
+}
+
 void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Layout& layout = plan.layout;
@@ -64,8 +70,10 @@ void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("stage_layers_sum", "layout.stage_layers",
             "stage_layers adds up to " + number(sum) + ", the model has " + number(plan.model.layers) + " layers",
             even());
-    else if (const auto empty = std::find(stages.begin() + stages_that_may_be_empty(plan), stages.end(), 0);
-             empty != stages.end())
+    else if (const auto empty = std::find(
+                 stages.begin() + std::max<std::ptrdiff_t>(stages_that_may_be_empty(plan), ends_may_be_empty(plan)),
+                 stages.end(), 0);
+             empty != stages.end() && !(ends_may_be_empty(plan) && empty + 1 == stages.end()))
         reasons.add("stage_without_layers", "layout.stage_layers",
             "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even());
 }
@@ -140,7 +148,7 @@ void check_pipeline(const ResolvedPlan& plan, Reasons& reasons)
     const Layout& layout = plan.layout;
     const int layers = plan.model.layers;
     const int chunks = layout.pp * layout.virtual_stages;
-    if (chunks > layers) {
+    if (chunks > layers + (ends_may_be_empty(plan) ? 2 : 0)) {
         const std::string rule = "pp " + number(layout.pp) + " x virtual_stages " + number(layout.virtual_stages)
             + " = " + number(chunks) + " is more than the model's " + number(layers) + " layers";
         if (layout.pp <= layers)
@@ -253,6 +261,10 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
     if (!has_precision(gpu, training.precision))
         reasons.add("precision_unsupported", "training.precision", gpu.name + " has no " + to_text(training.precision),
             to_text(nearest_precision(gpu, training.precision)));
+    if (training.precision == Precision::fp8 && training.fp8_recipe == Fp8Recipe::mxfp8 && !has_block_scales(gpu))
+        reasons.add("fp8_recipe_unsupported", "training.fp8_recipe",
+            gpu.name + " has no matrix units that take a scale with each 32 elements (Blackwell and CDNA 4 do)",
+            "tensorwise");
     if (training.grad_dtype == Precision::fp8)
         reasons.add("grad_dtype_unsupported", "training.grad_dtype", "gradients cannot be accumulated in fp8", "bf16");
     if (training.recompute_layers && training.recompute != Recompute::none) {

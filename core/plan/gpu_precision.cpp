@@ -18,6 +18,11 @@ bool has_precision(const Gpu& gpu, Precision precision)
     return gpu.fp8_tflops.has_value();
 }
 
+bool has_block_scales(const Gpu& gpu)
+{
+    return gpu.fp4_tflops.has_value();
+}
+
 Precision nearest_precision(const Gpu& gpu, Precision wanted)
 {
     for (const Precision precision : {wanted, Precision::bf16, Precision::fp16}) {

@@ -11,4 +11,7 @@ bool has_precision(const Gpu& gpu, Precision precision);
 // `wanted` where the GPU has it, else the first of bf16, fp16, fp32 that it has.
 Precision nearest_precision(const Gpu& gpu, Precision wanted);
 
+// Matrix units that take scales of small blocks (mxfp8): those that know fp4 too.
+bool has_block_scales(const Gpu& gpu);
+
 } // namespace fourfold

@@ -78,14 +78,20 @@ Expected<void> resolve_stack(const Json& written, const Presets& presets, IdPoli
     return {};
 }
 
-// What was measured on the cluster itself holds before what was measured of the stack on its kind of GPU.
+// What was measured on the cluster itself holds before what was measured of the stack on its kind of GPU, and instead
+// of what was measured there with another kernel.
 void apply_calibration(ResolvedPlan& plan)
 {
     const auto& calibration = plan.cluster.calibration;
     if (!calibration || calibration->stack != plan.stack.id)
         return;
+    const std::string& gpu = plan.cluster.gpu.id;
+    if (!plan.stack.measured_with(gpu, plan.training.attention)) {
+        plan.stack.gpu_constants.erase(gpu);
+        plan.stack.measured.erase(gpu);
+    }
     for (const auto& [name, value] : calibration->constants)
-        plan.stack.gpu_constants[plan.cluster.gpu.id][name] = value;
+        plan.stack.gpu_constants[gpu][name] = value;
 }
 
 std::array<Dimension, 4> read_order(const Json& list)
@@ -159,7 +165,6 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     FOURFOLD_TRY(out.model, resolve_model(member(document, "model"), plan.where, presets, policy));
     FOURFOLD_TRY(out.cluster, resolve_cluster(member(document, "cluster"), plan.where, presets, policy));
     FOURFOLD_CHECK(resolve_stack(member(document, "stack"), presets, policy, out));
-    apply_calibration(out);
     if (out.stack.base && out.stack.base->changed)
         out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id
             + ": run `fourfold calibrate` again to take over what changed");
@@ -170,6 +175,7 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     const Json& layout = member(document, "layout");
     FOURFOLD_CHECK(resolve_layout(layout, out));
     FOURFOLD_CHECK(resolve_training(member(document, "training"), out));
+    apply_calibration(out);
     out.layout.dp_shard = member_or(layout, "dp_shard", default_dp_shard(out));
     FOURFOLD_TRY(out.run, resolve_run(member(document, "run"), plan.where, out.notes));
     FOURFOLD_CHECK(pad_vocabulary(out));

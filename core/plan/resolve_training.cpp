@@ -145,6 +145,10 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     training.compile = member_or(json, "compile", training.compile);
     training.async_tp = member_or(json, "async_tp", training.async_tp);
     FOURFOLD_CHECK(reader.choice("attention", training.attention));
+    const auto better = stack.attention_by_generation.find(plan.cluster.gpu.generation);
+    if (member(written, "attention").is_null() && better != stack.attention_by_generation.end())
+        training.attention = better->second;
+    FOURFOLD_CHECK(reader.choice("fp8_recipe", training.fp8_recipe));
     FOURFOLD_CHECK(reader.choice("cp_method", training.cp_method));
     const Json& fsdp = member(json, "fsdp");
     training.fsdp.layers_per_unit = member_or(fsdp, "layers_per_unit", training.fsdp.layers_per_unit);
@@ -152,6 +156,7 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     training.fsdp.prefetch = member_or(fsdp, "prefetch", training.fsdp.prefetch);
     const Json& overlap = member(json, "overlap");
     training.overlap.grad_reduce = member_or(overlap, "grad_reduce", training.overlap.grad_reduce);
+    training.overlap.expert_exchange = member_or(overlap, "expert_exchange", training.overlap.expert_exchange);
     training.overlap.param_gather = member_or(overlap, "param_gather", training.overlap.param_gather);
     training.overlap.p2p = member_or(overlap, "p2p", training.overlap.p2p);
     FOURFOLD_CHECK(reader.choice("flop_convention", training.flop_convention));

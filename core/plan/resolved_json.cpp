@@ -82,11 +82,12 @@ Json to_json(const Training& training)
     out["compile"] = training.compile;
     out["async_tp"] = training.async_tp;
     out["attention"] = to_text(training.attention);
+    out["fp8_recipe"] = to_text(training.fp8_recipe);
     out["cp_method"] = to_text(training.cp_method);
     out["fsdp"] = {{"layers_per_unit", training.fsdp.layers_per_unit},
         {"reshard_after_forward", training.fsdp.reshard_after_forward}, {"prefetch", training.fsdp.prefetch}};
     out["overlap"] = {{"grad_reduce", training.overlap.grad_reduce}, {"param_gather", training.overlap.param_gather},
-        {"p2p", training.overlap.p2p}};
+        {"p2p", training.overlap.p2p}, {"expert_exchange", training.overlap.expert_exchange}};
     out["flop_convention"] = to_text(training.flop_convention);
     return out;
 }

@@ -23,6 +23,14 @@ std::vector<int> middle_stage_layers(int layers, int chunks)
     return out;
 }
 
+std::vector<int> stage_layers_with_ends(int layers, int chunks)
+{
+    std::vector<int> out(static_cast<std::size_t>(chunks), (layers + 2) / chunks);
+    --out.front();
+    --out.back();
+    return out;
+}
+
 std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks)
 {
     const double hidden = static_cast<double>(model.hidden);
@@ -69,8 +77,11 @@ std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stac
         return cost_based_stage_layers(model, chunks);
     case StageSplit::middle:
         return middle_stage_layers(model.layers, chunks);
-    case StageSplit::even:
     case StageSplit::equal:
+        if (model.layers % chunks != 0 && (model.layers + 2) % chunks == 0)
+            return stage_layers_with_ends(model.layers, chunks);
+        break;
+    case StageSplit::even:
         break;
     }
     return even_stage_layers(model.layers, chunks);

@@ -10,8 +10,14 @@
 namespace fourfold {
 
 // layers / chunks each, the remainder one by one to the first chunks (StageSplit::even). StageSplit::equal is the same
-// where chunks divide the layers; Megatron-LM refuses the rest unless it is told the first and last stage's layers.
+// where chunks divide the layers, else stage_layers_with_ends() where that is equal.
 std::vector<int> even_stage_layers(int layers, int chunks);
+
+// Megatron-LM's and NeMo's account_for_embedding_in_pipeline_split and account_for_loss_in_pipeline_split, where layers
+// alone do not split equally but layers + 2 do: embedding and loss count as a layer each, so that the first and the
+// last chunk hold one layer less, if need be none. Llama 3's 126 layers on 128 chunks (arXiv:2407.21783,
+// section 3.3.2).
+std::vector<int> stage_layers_with_ends(int layers, int chunks);
 
 // torchtitan, December 2024 (StageSplit::middle): the remainder goes one by one to the chunks after the first, which
 // holds the embedding; what is then left to the last, which holds the head.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/fit.h"
+#include "core/plan/plan_constants.h"
 
 #include "core/cost/runtime_switches.h"
 #include "core/memory/replay.h"
@@ -26,7 +27,7 @@ double memory_pressure(double device_gib, double capacity_gib)
 
 double fragmentation_of(const ResolvedPlan& plan)
 {
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     const double fragmentation = std::max(1.0, constants[Constant::fragmentation]);
     return runtime_switches(plan.run.environment).expandable_segments
         ? 1 + (fragmentation - 1) * constants[Constant::expandable_fragmentation]

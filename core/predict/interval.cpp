@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/interval.h"
+#include "core/plan/plan_constants.h"
 
 #include "core/cost/context.h"
 #include "core/stack/constants.h"
@@ -38,6 +39,11 @@ bool was_measured(Regime regime, const ResolvedPlan& plan)
 bool leaves_no_interval(Regime regime)
 {
     return regime != Regime::experts && regime != Regime::fp8;
+}
+
+bool kernel_measured(const ResolvedPlan& plan)
+{
+    return plan.stack.measured_with(plan.cluster.gpu.id, plan.training.attention);
 }
 
 std::string software_and_gpu(const ResolvedPlan& plan)
@@ -165,7 +171,7 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
 
 Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
 {
-    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || !far_from_measured(plan).empty())
+    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || !kernel_measured(plan) || !far_from_measured(plan).empty())
         return Evidence::extrapolated;
     const auto regimes = regimes_of(plan, memory_share);
     const bool all_measured
@@ -175,7 +181,7 @@ Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
 
 double time_half_width(const ResolvedPlan& plan, Evidence evidence)
 {
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     double width = constants[Constant::interval_hundreds];
     if (band_of(plan.gpus) == Band::node)
         width = constants[Constant::interval_node];
@@ -186,7 +192,7 @@ double time_half_width(const ResolvedPlan& plan, Evidence evidence)
 
 double memory_half_width(const ResolvedPlan& plan, Evidence evidence)
 {
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     const double width = constants[Constant::interval_memory];
     return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
 }
@@ -229,6 +235,9 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory
         warnings.push_back("no measurements of " + software_and_gpu(plan) + ": its constants are estimates");
     else
         warnings = far_from_measured(plan);
+    if (!kernel_measured(plan))
+        warnings.push_back("no measurements of attention kernel " + to_text(plan.training.attention) + " with "
+            + software_and_gpu(plan) + ": its rates are those of the nearest that was measured");
     for (const Regime regime : regimes_of(plan, memory_share)) {
         if (!goes_without_saying(regime, plan))
             warnings.push_back(warning(regime, plan, memory_share));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/rank.h"
+#include "core/plan/plan_constants.h"
 #include "core/predict/interval.h"
 #include "core/stack/constants.h"
 
@@ -24,7 +25,7 @@ double risk_of_not_fitting(const Prediction& prediction)
     if (!prediction.memory_device_gib)
         return 1;
     const ResolvedPlan& plan = prediction.plan;
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     return risk_of_not_fitting(
         *prediction.memory_device_gib, prediction.memory_capacity_gib, constants[Constant::interval_device_memory]);
 }

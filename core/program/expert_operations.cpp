@@ -22,6 +22,7 @@ void add_token_exchange(
             .phase = phase,
             .part = Part::ep,
             .repeat = 2 * repeat * share,
+            .window = plan.training.overlap.expert_exchange ? Window::layer : Window::none,
             .note = "each rank sends top-k copies of its tokens; balanced routing",
             .work = Collective{.kind = Collective::all_to_all,
                 .group = GroupKind::ep,

@@ -212,10 +212,29 @@ void add_tensor_parallel(
     add_sync(Phase::backward, 2 * layers * (1 + recompute));
 }
 
+// Bytes of an element's way to fp8: read once and written twice, as it is and transposed (fp8_cast_bytes); rows and
+// columns need their largest values first, block scales are written beside.
+double cast_bytes(Fp8Recipe recipe, const Constants& constants)
+{
+    constexpr double kReadBefore = 2, kScales128 = 2 * 4.0 / 128, kScales32 = 2 * 1.0 / 32;
+    const double both_copies = constants[Constant::fp8_cast_bytes];
+    switch (recipe) {
+    case Fp8Recipe::rowwise:
+        return both_copies + kReadBefore;
+    case Fp8Recipe::blockwise:
+        return both_copies + kScales128;
+    case Fp8Recipe::mxfp8:
+        return both_copies + kScales32;
+    case Fp8Recipe::tensorwise:
+        break;
+    }
+    return both_copies;
+}
+
 // Casts to fp8 with their transposed copies: the inputs of a layer's products forward, their output gradients backward
-// (Micikevicius et al., arXiv:2209.05433; delayed or per-tensor scaling).
+// (Micikevicius et al., arXiv:2209.05433). Head, embedding, router and attention stay in bf16.
 void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
-    double ffn_width, double recompute, const Constants& constants)
+    double ffn_width, double recompute, double bytes)
 {
     const double inputs = rank.tokens * (2 * rank.hidden + rank.output / rank.tp) + ffn_rows * ffn_width;
     const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
@@ -226,7 +245,7 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
             .part = phase == Phase::recompute ? Part::recompute : Part::compute,
             .repeat = layers * share,
             .note = note,
-            .work = Elementwise{.bytes = elements * constants[Constant::fp8_cast_bytes]}});
+            .work = Elementwise{.bytes = elements * bytes}});
     };
     const char* note = "inputs of the layer's products";
     add(Phase::forward, "fp8 casts", note, inputs, 1);
@@ -363,7 +382,8 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, again.elementwise);
     if (plan.training.precision == Precision::fp8)
-        add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again.gemm, constants);
+        add_fp8_casts(
+            list, rank, layers, ffn_rows, ffn_width, again.gemm, cast_bytes(plan.training.fp8_recipe, constants));
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers, again.tp);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);

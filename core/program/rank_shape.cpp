@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/rank_shape.h"
+#include "core/plan/plan_constants.h"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ double activation_bytes(Precision precision)
 
 RankShape rank_shape(const ResolvedPlan& plan)
 {
-    return rank_shape(plan, Constants(plan.stack, plan.cluster.gpu.id));
+    return rank_shape(plan, constants_of(plan));
 }
 
 RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)

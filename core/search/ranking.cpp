@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/ranking.h"
+#include "core/plan/plan_constants.h"
 
 #include "core/predict/interval.h"
 #include "core/predict/rank.h"
@@ -14,7 +15,7 @@ FoundRanking::FoundRanking(const SearchRequest& request)
     , weighs_(request.objective.monotone)
     , capacity_gib_(request.plan.cluster.gpu.memory_gib)
 {
-    const Constants constants(request.plan.stack, request.plan.cluster.gpu.id);
+    const Constants constants = constants_of(request.plan);
     half_width_ = constants[Constant::interval_device_memory];
     tie_share_ = constants[Constant::tie_width];
     constexpr double kSixDeviations = 6 / kHalfOf90; // in half-widths: a risk of 1e-9

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/shapes.h"
+#include "core/plan/plan_constants.h"
 
 #include "core/base/parallel.h"
 #include "core/cost/prices.h"
@@ -160,7 +161,7 @@ void add_alignment(const ResolvedPlan& plan, std::vector<std::string>& reasons)
     else if (model.head_dim % 64 != 0)
         reasons.push_back("head dimension " + width(model.head_dim) + " is not a multiple of 64");
     // Batched products at exactly 128 are slower in some stacks than beside it: a constant of theirs, measured.
-    const Constants constants(plan.stack, plan.cluster.gpu.id);
+    const Constants constants = constants_of(plan);
     const AttentionKernel kernel = plan.training.attention;
     const bool batched = kernel == AttentionKernel::unfused || kernel == AttentionKernel::fused_softmax;
     if (model.head_dim == 128 && batched && constants[Constant::head_dim_128_efficiency] > 0)

@@ -245,6 +245,11 @@ constexpr bool is_efficiency(const ConstantInfo& constant)
 {
     return constant.unit.starts_with("share of ");
 }
+// Rates of kernels, the same on every GPU of a generation.
+constexpr bool is_of_the_chip(const ConstantInfo& constant)
+{
+    return constant.unit == "share of peak" || constant.unit == "share of memory bandwidth";
+}
 
 namespace detail {
 constexpr bool constant_table_in_order()
@@ -267,9 +272,21 @@ public:
     }
     Constants(const Stack& stack, const std::string& gpu_id)
     {
+        for (const ConstantInfo& constant : kConstantTable)
+            set(constant.id, stack.constant(std::string(constant.name), gpu_id, constant.prior));
+    }
+    // With the kernel that runs: a GPU that was not measured with it takes the stack's constants, and those of the chip
+    // from the GPU of its generation that was, but never those of another kernel.
+    Constants(const Stack& stack, const std::string& gpu_id, const std::string& generation, AttentionKernel kernel)
+        : Constants(
+            stack, stack.gpu_constants.contains(gpu_id) && stack.measured_with(gpu_id, kernel) ? gpu_id : std::string())
+    {
+        if (stack.gpu_constants.contains(gpu_id) && stack.measured_with(gpu_id, kernel))
+            return;
+        const std::string relative = stack.relative_of(generation, kernel);
         for (const ConstantInfo& constant : kConstantTable) {
-            const double value = stack.constant(std::string(constant.name), gpu_id, constant.prior);
-            set(constant.id, value);
+            if (!relative.empty() && is_of_the_chip(constant))
+                set(constant.id, stack.constant(std::string(constant.name), relative, constant.prior));
         }
     }
     double operator[](Constant id) const { return values_[static_cast<std::size_t>(id)]; }

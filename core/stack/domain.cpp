@@ -32,6 +32,13 @@ Expected<MeasuredDomain> read_domain(const Fields& fields)
             return fields.wrong(key, "two numbers above 0, the least first");
         domain.*span = {pair[0], pair[1]};
     }
+    FOURFOLD_TRY(domain.generation, fields.text_or("generation", ""));
+    for (const Json& kernel : fields.has("kernels") ? fields.json()["kernels"] : Json::array()) {
+        FOURFOLD_TRY(const AttentionKernel read,
+            from_text<AttentionKernel>(
+                kernel.is_string() ? kernel.get<std::string>() : kernel.dump(), fields.where("kernels")));
+        domain.kernels.insert(read);
+    }
     if (!fields.has("regimes"))
         return domain;
     std::vector<std::string> known;
@@ -103,6 +110,10 @@ Json to_json(const MeasuredDomains& domains)
             if ((domain.*span).high > 0)
                 json[gpu][key] = {(domain.*span).low, (domain.*span).high};
         }
+        if (!domain.generation.empty())
+            json[gpu]["generation"] = domain.generation;
+        for (const AttentionKernel kernel : domain.kernels)
+            json[gpu]["kernels"].push_back(to_text(kernel));
         for (const Regime regime : domain.regimes)
             json[gpu]["regimes"].push_back(std::string(name(regime)));
     }

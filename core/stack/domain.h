@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/layout/training.h"
 
 #include <array>
 #include <map>
@@ -41,7 +42,9 @@ struct MeasuredDomain {
     int runs = 0; // measured runs that the constants and intervals rest on
     int gpus = 0; // of the largest
     int pipeline_gpus = 0; // the largest job with a pipeline that kRegimeRuns runs reach
-    std::set<Regime> regimes; // measured at least kRegimeRuns times
+    std::string generation = {}; // of the GPU
+    std::set<AttentionKernel> kernels = {}; // of those runs; empty: not told
+    std::set<Regime> regimes = {}; // measured at least kRegimeRuns times
     MeasuredSpan intra_node_gb_s{}, inter_node_gb_s{}; // links that the runs used (IntraNode::link_gb_s())
     MeasuredSpan parameters_b{}; // of their models, in 10^9
 };

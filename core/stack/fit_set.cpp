@@ -43,6 +43,7 @@ Expected<FittedConstant> read_constant(const Fields& fields, const std::string& 
     FOURFOLD_TRY(constant.prior, number(fields, "prior"));
     FOURFOLD_TRY(constant.width, fields.positive("width"));
     FOURFOLD_TRY(constant.linear, fields.boolean_or("linear", false));
+    FOURFOLD_TRY(constant.stays, fields.boolean_or("stays", false));
     if (fields.has("overall")) {
         FOURFOLD_TRY(constant.overall, number(fields, "overall"));
     }
@@ -90,6 +91,8 @@ Json to_json(const std::vector<FittedConstant>& constants)
             = {{"prior", constant.prior}, {"width", constant.width}, {"bounds", {constant.low, constant.high}}};
         if (constant.linear)
             one["linear"] = true;
+        if (constant.stays)
+            one["stays"] = true;
         if (constant.overall != 0)
             one["overall"] = constant.overall;
     }

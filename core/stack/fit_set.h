@@ -17,6 +17,7 @@ struct FittedConstant {
     double width = 0;
     double low = 0, high = 0; // limits of the value
     bool linear = false; // for constants that may be 0
+    bool stays = false; // stored with the GPUs that it was fitted on: others keep the stack's value
     // How the constant follows the overall speed of the software: +1 efficiencies, -1 times, 0 independent of it. One
     // measured row moves all of them together, see FitSet::overall_width.
     double overall = 0;

@@ -45,6 +45,8 @@ struct Stack {
     int vocab_multiple = 128; // vocabulary is padded to this times tp
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
     Json training_defaults; // values for the keys of `training` that a plan leaves out
+    // The attention kernel in place of theirs on GPUs of a generation that has a better one.
+    std::map<std::string, AttentionKernel> attention_by_generation;
 
     // Fitted constants by documented name (core/stack/constants.h); `gpu_constants[gpu id]` override `constants`.
     std::map<std::string, double> constants;
@@ -58,6 +60,11 @@ struct Stack {
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.
     [[nodiscard]] double constant(const std::string& name, const std::string& gpu_id, double fallback) const;
+    // Was this kernel among what was measured on the GPU? Yes where nothing is said of kernels.
+    [[nodiscard]] bool measured_with(const std::string& gpu_id, AttentionKernel kernel) const;
+    // The GPU of the same generation that was measured with this kernel most often; "" where there is none. What the
+    // chip does is alike on both, links and hosts need not be.
+    [[nodiscard]] std::string relative_of(const std::string& generation, AttentionKernel kernel) const;
 };
 
 Expected<Stack> stack_from_json(const Json& json, const std::string& where);

@@ -134,6 +134,26 @@ double Stack::constant(const std::string& name, const std::string& gpu_id, doubl
     return at == constants.end() ? fallback : at->second;
 }
 
+bool Stack::measured_with(const std::string& gpu_id, AttentionKernel kernel) const
+{
+    const auto domain = measured.find(gpu_id);
+    return domain == measured.end() || domain->second.kernels.empty() || domain->second.kernels.contains(kernel);
+}
+
+std::string Stack::relative_of(const std::string& generation, AttentionKernel kernel) const
+{
+    std::string found;
+    int most = 0;
+    for (const auto& [gpu_id, domain] : measured) {
+        if (!generation.empty() && domain.generation == generation && domain.kernels.contains(kernel)
+            && domain.runs > most) {
+            found = gpu_id;
+            most = domain.runs;
+        }
+    }
+    return found;
+}
+
 Expected<Stack> stack_from_json(const Json& json, const std::string& where)
 {
     FOURFOLD_TRY(const Fields fields, Fields::of(json, where));
@@ -151,6 +171,14 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     if (fields.has("training_defaults")) {
         FOURFOLD_TRY(const Fields defaults, fields.object("training_defaults"));
         stack.training_defaults = defaults.json();
+    }
+    if (fields.has("attention_by_generation")) {
+        FOURFOLD_TRY(const Fields kernels, fields.object("attention_by_generation"));
+        for (const auto& [generation, kernel] : kernels.json().items()) {
+            FOURFOLD_TRY(const std::string text, kernels.text(generation));
+            FOURFOLD_TRY(
+                stack.attention_by_generation[generation], from_text<AttentionKernel>(text, kernels.where(generation)));
+        }
     }
     if (fields.has("constants")) {
         FOURFOLD_TRY(const Fields constants, fields.object("constants"));
@@ -192,6 +220,8 @@ Json to_json(const Stack& stack)
     for (const Dimension dimension : stack.order)
         json["order"].push_back(std::string(name(dimension)));
     json["training_defaults"] = stack.training_defaults;
+    for (const auto& [generation, kernel] : stack.attention_by_generation)
+        json["attention_by_generation"][generation] = to_text(kernel);
     json["constants"] = Json::object();
     for (const auto& [key, value] : stack.constants)
         json["constants"][key] = value;

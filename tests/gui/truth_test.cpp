@@ -38,11 +38,11 @@ using namespace fourfold;
 using namespace fourfold::ui;
 
 namespace {
-// 126 layers in 64 chunks: Megatron-LM stops, and the command warns of it.
+// 126 layers in 80 chunks: Megatron-LM stops, and the command warns of it.
 QByteArray warnedPlan()
 {
     return R"({ "fourfold_plan": 1, "name": "405B", "model": "llama-3.1-405b", "cluster": "dgx-h100", "gpus": 512,
-  "stack": "megatron-lm", "layout": { "tp": 8, "pp": 16, "virtual_stages": 4, "dp": 4 },
+  "stack": "megatron-lm", "layout": { "tp": 8, "pp": 16, "virtual_stages": 5, "dp": 4 },
   "training": { "seq_len": 8192, "micro_batch": 1, "global_batch": 512, "precision": "bf16" } })";
 }
 

@@ -208,6 +208,11 @@ Expected<FitResult> fit_stack(
         for (auto& [gpu, constants] : start.gpu_constants)
             constants.erase(name);
     }
+    for (const FitRow& row : rows) {
+        const auto domain = start.measured.find(row.plan.cluster.gpu.id);
+        if (domain != start.measured.end() && !domain->second.kernels.empty())
+            domain->second.kernels.insert(row.plan.training.attention);
+    }
     FitResult result;
     result.stack = start;
     result.converged = true;

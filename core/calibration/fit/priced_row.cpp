@@ -51,6 +51,7 @@ Expected<PricedRow> PricedRow::make(const FitRow& row, const Stack& base)
     PricedRow priced(row);
     priced.row_.plan.stack.constants = base.constants;
     priced.row_.plan.stack.gpu_constants = base.gpu_constants;
+    priced.row_.plan.stack.measured = base.measured;
     // What was measured on the cluster itself holds for what the stack says only in general, see resolve().
     if (const auto& calibration = row.plan.cluster.calibration; calibration && calibration->stack == base.id)
         priced.row_.plan.stack.gpu_constants[row.plan.cluster.gpu.id].insert(

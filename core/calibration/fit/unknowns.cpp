@@ -125,7 +125,7 @@ void Unknowns::store(
     for (std::size_t i = 0; i < list_.size(); ++i) {
         const Unknown& unknown = list_[i];
         const double value = rounded(unknown.value(x[i]));
-        if (unknown.gpu.empty() && scope == FitScope::stack) {
+        if (unknown.gpu.empty() && scope == FitScope::stack && !unknown.constant.stays) {
             stack.constants[unknown.constant.name] = value;
             continue;
         }

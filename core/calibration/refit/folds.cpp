@@ -24,14 +24,20 @@ std::string today()
 Fold fold_of(const Stack& fitted, const FitSet& set, const std::vector<std::string>& gpus)
 {
     Fold fold;
-    for (const auto* constants : {&set.shared, &set.memory}) {
-        for (const FittedConstant& constant : *constants)
-            fold.constants[constant.name] = fitted.constants.at(constant.name);
-    }
-    for (const FittedConstant& constant : set.per_gpu) {
+    const auto add_own = [&](const std::string& name) {
         for (const std::string& gpu : gpus)
-            fold.gpu_constants[gpu][constant.name] = fitted.gpu_constants.at(gpu).at(constant.name);
+            fold.gpu_constants[gpu][name] = fitted.gpu_constants.at(gpu).at(name);
+    };
+    for (const auto* constants : {&set.shared, &set.memory}) {
+        for (const FittedConstant& constant : *constants) {
+            if (constant.stays)
+                add_own(constant.name);
+            else
+                fold.constants[constant.name] = fitted.constants.at(constant.name);
+        }
     }
+    for (const FittedConstant& constant : set.per_gpu)
+        add_own(constant.name);
     return fold;
 }
 

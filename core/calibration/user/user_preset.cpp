@@ -92,6 +92,8 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
         if (json.contains("measured") && json["measured"].contains(gpu)) {
             for (const char* reach : {"intra_node_gb_s", "inter_node_gb_s", "parameters_b"})
                 json["measured"][gpu].erase(reach); // those of the runs that the shipped constants were fitted to
+            if (json["measured"][gpu].contains("kernels"))
+                json["measured"][gpu]["kernels"] = to_json(calibration.fit.stack.measured)[gpu]["kernels"];
         }
     }
     return json;

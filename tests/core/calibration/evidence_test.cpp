@@ -121,7 +121,8 @@ TEST(Regimes, WithoutMeasurementsTheWordsStandWithoutABand)
 TEST(Regimes, MeasuredOnesKeepTheirBand)
 {
     ResolvedPlan plan = plan_of(32, {{"tp", 4}, {"cp", 2}, {"pp", 1}, {"dp", 4}});
-    plan.stack.measured["h100-94gb-sxm"] = {100, 256, 256, {Regime::cp_across_nodes, Regime::near_full_memory}};
+    plan.stack.measured["h100-94gb-sxm"] = {
+        .runs = 100, .gpus = 256, .pipeline_gpus = 256, .regimes = {Regime::cp_across_nodes, Regime::near_full_memory}};
     const Prediction known = predict(plan);
     EXPECT_TRUE(known.interval);
     EXPECT_EQ(known.evidence, Evidence::calibrated);
@@ -129,7 +130,7 @@ TEST(Regimes, MeasuredOnesKeepTheirBand)
     const Prediction unknown = predict(plan);
     EXPECT_FALSE(unknown.interval);
     EXPECT_EQ(unknown.evidence, Evidence::extrapolated);
-    plan.stack.measured["h100-94gb-sxm"] = {100, 4, 0, {Regime::cp_across_nodes}};
+    plan.stack.measured["h100-94gb-sxm"] = {.runs = 100, .gpus = 4, .regimes = {Regime::cp_across_nodes}};
     EXPECT_EQ(predict(plan).evidence, Evidence::extrapolated) << "eight times the largest measured job";
     EXPECT_THAT(all_warnings(predict(plan)), HasSubstr("the largest measured job"));
 }

@@ -81,7 +81,8 @@ TEST(PresetFiles, Gpus)
     const auto gpus = files("gpus");
     expect_ids(gpus,
         {"v100-32gb-sxm", "a100-40gb-sxm", "a100-80gb-sxm", "h100-80gb-sxm", "h100-94gb-sxm", "h100-96gb-hbm2e-500w",
-            "h200-141gb-sxm", "b200-180gb", "gb200", "tpu-v5e", "tpu-v5p", "mi300x", "cpu"});
+            "h200-141gb-sxm", "b200-180gb", "gb200", "b300", "gb300", "h20-96gb", "gh200-96gb", "h800-80gb-sxm", "l40s",
+            "mi325x", "mi355x", "tpu-v5e", "tpu-v5p", "tpu-v6e", "mi300x", "cpu"});
     for (const auto& [id, json] : gpus) {
         expect_sources(json, id, {"memory_gib", "memory_bandwidth_gb_s", "peak_tflops", "multiprocessors", "power_w"});
         const auto gpu = gpu_from_json(json, id);

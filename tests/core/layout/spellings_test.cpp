@@ -28,7 +28,8 @@ TEST(Spellings, AsInTheReference)
     expect_spellings<Sharding>({"none", "optimizer", "gradients", "parameters", "hybrid"});
     expect_spellings<Recompute>({"none", "selective", "full"});
     expect_spellings<Precision>({"fp32", "fp16", "bf16", "fp8"});
-    expect_spellings<AttentionKernel>({"flash2", "flash3", "cudnn", "fused-softmax", "unfused"});
+    expect_spellings<AttentionKernel>({"flash1", "flash2", "flash3", "cudnn", "fused-softmax", "unfused"});
+    expect_spellings<Fp8Recipe>({"tensorwise", "rowwise", "blockwise", "mxfp8"});
     expect_spellings<CpMethod>({"ring", "all-gather", "ulysses"});
     expect_spellings<Optimizer>({"adamw", "adam", "fused-adamw", "fused-adam"});
     expect_spellings<Offload>({"none", "activations", "optimizer"});

@@ -157,7 +157,7 @@ TEST(Placement, AGroupInsideANodeIsFasterThanOneAcross)
     const Prediction inside = with(plan, {});
     plan["layout"]["order"] = {"dp", "tp", "cp", "pp"};
     const Prediction across = with(plan, {});
-    EXPECT_GT(across.time_by_part[Part::tp], 2 * inside.time_by_part[Part::tp]);
+    EXPECT_GT(across.time_by_part[Part::tp], 1.5 * inside.time_by_part[Part::tp]);
 }
 
 TEST(Precision, Fp8IsFasterThanBf16AndBf16ThanFp32)

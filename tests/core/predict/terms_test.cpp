@@ -50,6 +50,10 @@ TEST(Device, AttentionKernelsKeepToTheirPapersShares)
 {
     EXPECT_NEAR(attention_share_of_peak(context_of("dgx-a100")), 0.66, 0.07);
     EXPECT_NEAR(attention_share_of_peak(context_of("dgx-h100")), 0.38, 0.05);
+    // FlashAttention-2's abstract: around twice as fast as the first.
+    EXPECT_NEAR(
+        attention_share_of_peak(context_of("dgx-a100")) / attention_share_of_peak(context_of("dgx-a100", "flash1")), 2,
+        0.6);
     const double newer = attention_share_of_peak(context_of("dgx-h100", "flash3"));
     EXPECT_GT(newer, 0.5);
     EXPECT_LT(newer, 0.75);

@@ -20,7 +20,7 @@ Json set_with(const char* constant)
 TEST(FitSets, ReadAndWriteTheSame)
 {
     const Json json = Json::parse(R"([{"name": "s", "gpus": ["a", "b"], "overall_width": 0.2,
-        "shared": {"gradient_overlap": {"prior": 0.5, "width": 0.3, "bounds": [0, 1], "linear": true}},
+        "shared": {"gradient_overlap": {"prior": 0.5, "width": 0.3, "bounds": [0, 1], "linear": true, "stays": true}},
         "per_gpu": {"gemm_efficiency": {"prior": 0.8, "width": 0.1, "bounds": [0.1, 1], "overall": 1}},
         "memory": {"fragmentation": {"prior": 1.1, "width": 0.05, "bounds": [1, 1.3]}}}])");
     const auto sets = fit_sets_from_json(json, "s.json: fit");

@@ -65,6 +65,21 @@ TEST(Fit, FindsTheConstantsThatTheRowsWereMadeWith)
     EXPECT_TRUE(fit.stack.calibrated_for("h100-80gb-sxm"));
 }
 
+TEST(Fit, WhatStaysWithItsGpusDoesNotTravel)
+{
+    FitSet set = generic_set();
+    for (FittedConstant& constant : set.shared)
+        constant.stays = constant.name == "intra_node_efficiency";
+    FitOptions options;
+    options.scope = FitScope::stack;
+    const FitResult fit = must(fit_stack(generic_with({}), set,
+        measured(generic_with({{"gemm_efficiency", 0.62}, {"intra_node_efficiency", 0.6}})), options));
+    EXPECT_LT(fit.after.time, 0.005);
+    EXPECT_NEAR(fit.stack.constants.at("gemm_efficiency"), 0.62, 0.02);
+    EXPECT_NEAR(fit.stack.gpu_constants.at("h100-80gb-sxm").at("intra_node_efficiency"), 0.6, 0.06);
+    EXPECT_EQ(fit.stack.constants.at("intra_node_efficiency"), generic_with({}).constants.at("intra_node_efficiency"));
+}
+
 TEST(Fit, KeepsAtItsPriorWhatNoRowShows)
 {
     const FitResult fit
