@@ -34,7 +34,9 @@ WarningBar::WarningBar(QWidget* parent)
     row->addWidget(m_first, 1);
     row->addWidget(m_more);
     connect(m_more, &QPushButton::clicked, this, &WarningBar::allRequested);
-    showWarnings(Prediction());
+    m_first->setText(tr("Warnings are named here as soon as the plan is valid."));
+    changeRole(m_first, QStringLiteral("muted"));
+    m_more->hide();
 }
 
 void WarningBar::showWarnings(const Prediction& prediction)
