@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +22,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
 constexpr double kGatherSeconds = 0.04; // failures this close together are judged together
 // For the node where the failure began to say so through the client, where this one's ranks only miss a rank, or heard.
 constexpr double kLostSeconds = 3, kToldSeconds = 15;
@@ -33,40 +31,9 @@ constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
-// How often the kernel has killed for want of memory since it was started; -1 when it does not say.
-long long kernel_oom_kills()
-{
-    const std::string text = slurp("/proc/vmstat");
-    const std::size_t at = text.find("\noom_kill ");
-    return at == std::string::npos ? -1 : atoll(text.c_str() + at + 10);
-}
-
-bool is_full(const std::filesystem::path& folder)
-{
-    struct statvfs disk { };
-    return statvfs(folder.c_str(), &disk) == 0
-        && (disk.f_bavail * disk.f_frsize < kNoRoom || (disk.f_files > 0 && disk.f_favail == 0));
-}
-
 std::string log_name(const RankPlace& place)
 {
     return "rank" + std::to_string(place.rank) + ".log";
-}
-
-// What a program says that had no memory left to say more: before it has begun (libraries, their global objects), or in
-// a thread that is not its own. Empty: it does not.
-std::string words_of_no_memory(const std::filesystem::path& log)
-{
-    for (const Json& line : last_log_lines(log, 3)) {
-        const std::string text = line.get<std::string>();
-        for (const char* words : {"std::bad_alloc", "annot allocate memory"}) {
-            if (text.find(words) != std::string::npos)
-                return text;
-        }
-        if (text.ends_with("failed to map segment from shared object")) // another reason would follow
-            return text;
-    }
-    return {};
 }
 
 std::string seconds(double value)
@@ -87,7 +54,7 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
     , watch_(spec.limits, monotonic_seconds())
     , door_(SupervisorDoor::open(folder.path()))
     , lease_(folder.file("lease"), spec.limits.lease_s)
-    , oom_kills_before_(kernel_oom_kills())
+    , causes_(folder.path())
 {
     if (struct stat info{}; fstat(log_.descriptor(), &info) == 0)
         disk_ = info.st_dev;
@@ -183,7 +150,7 @@ void RankSupervision::report(const std::string& state)
     const auto written = folder_.write_status(
         {state, status_text(), why_, own_identity(), {}, 0, culprit_, state == "ended" ? log_.next_seq() : 0});
     // A full disk stops the run as soon as it has something to write; all else only who looks at the file.
-    if (written || status_warned_ || state == "ended" || log_.failed() || is_full(folder_.path()))
+    if (written || status_warned_ || state == "ended" || log_.failed() || causes_.is_full())
         return;
     status_warned_ = true;
     log_.append(EventKind::warning, spec_.ranks.front().rank,
@@ -370,28 +337,14 @@ void RankSupervision::judge_failures()
                    : culprit.evidence == Evidence::lost_rank ? kLostSeconds
                                                              : 0))
         return;
-    std::string& what = culprit.message;
-    if (what.empty()) {
-        what = describe_exit(culprit.wait_status);
+    if (culprit.message.empty())
         read_logs();
-        const std::string said = words_of_no_memory(folder_.file(log_name(culprit.place)));
-        if (!said.empty() && (culprit.evidence == Evidence::exit || WTERMSIG(culprit.wait_status) == SIGABRT)) {
-            culprit.kind = name(RunState::oom);
-            what += ": it may not have the memory that it asked for (" + said + ")";
-        }
-    }
-    if (culprit.evidence == Evidence::signal && WTERMSIG(culprit.wait_status) == SIGKILL && oom_kills_before_ >= 0
-        && kernel_oom_kills() > oom_kills_before_) {
-        culprit.kind = name(RunState::oom);
-        what += ": the node ran out of memory";
-    }
-    if (is_full(folder_.path()))
-        what += ": the node's disk is full";
+    causes_.explain(culprit, folder_.file(log_name(culprit.place)));
     if (culprit.evidence == Evidence::told)
-        why_ = "another rank failed: " + what;
+        why_ = "another rank failed: " + culprit.message;
     else
         why_ = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates) + ") on "
-            + spec_.host + ": " + what;
+            + spec_.host + ": " + culprit.message;
     culprit_ = culprit.place.rank;
     status_ = end_of_kind(culprit.kind);
     if (!culprit.has_event)

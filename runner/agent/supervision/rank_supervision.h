@@ -8,6 +8,7 @@
 #include "runner/agent/run/lease.h"
 #include "runner/agent/run/run_folder.h"
 #include "runner/agent/supervision/culprit.h"
+#include "runner/agent/supervision/node_causes.h"
 #include "runner/agent/supervision/stall_watch.h"
 #include "runner/agent/supervision/supervisor_door.h"
 #include "runner/agent/system/file_watch.h"
@@ -75,13 +76,13 @@ private:
     int64_t steps_seen_ = 0, events_seen_ = 0;
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
     Lease lease_;
+    NodeCauses causes_;
     bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false,
          status_warned_ = false;
     int culprit_ = -1;
     std::optional<RunState> status_; // once it is known
     std::string why_;
     Json foreign_error_; // the `error` event of another node, or one that the supervisor itself found
-    long long oom_kills_before_ = -1;
 };
 
 } // namespace fourfold
