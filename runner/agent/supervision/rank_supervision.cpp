@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,9 +54,8 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
     , door_(SupervisorDoor::open(folder.path()))
     , lease_(folder.file("lease"), spec.limits.lease_s)
     , causes_(folder.path())
+    , end_(folder_, spec_, log_)
 {
-    if (struct stat info{}; fstat(log_.descriptor(), &info) == 0)
-        disk_ = info.st_dev;
 }
 
 Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
@@ -74,7 +72,8 @@ Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
         auto pid = log ? start_rank(spec_, place, folder_.path(), rendezvous, environment_, log->write_end())
                        : Expected<pid_t>(log.error());
         if (!pid) {
-            end(spec_.ranks.front().rank, RunState::fail, pid.error().line());
+            end_.decide(RunState::fail, pid.error().line());
+            end_.write();
             return std::move(pid).error();
         }
         log->started();
@@ -139,18 +138,12 @@ bool RankSupervision::finished() const
     return gave_up_ || (stopping_ ? tree_empty_ : failures_.empty());
 }
 
-std::string RankSupervision::status_text() const
-{
-    return status_ ? std::string(name(*status_)) : std::string();
-}
-
 void RankSupervision::report(const std::string& state)
 {
     reported_ = monotonic_seconds();
-    const auto written = folder_.write_status(
-        {state, status_text(), why_, own_identity(), {}, 0, culprit_, state == "ended" ? log_.next_seq() : 0});
+    const auto written = end_.write_status(state);
     // A full disk stops the run as soon as it has something to write; all else only who looks at the file.
-    if (written || status_warned_ || state == "ended" || log_.failed() || causes_.is_full())
+    if (written || status_warned_ || log_.failed() || causes_.is_full())
         return;
     status_warned_ = true;
     log_.append(EventKind::warning, spec_.ranks.front().rank,
@@ -213,9 +206,7 @@ void RankSupervision::take_stop(const StopRequest& request)
 {
     if (stopping_)
         return;
-    status_ = request.status;
-    why_ = request.why;
-    foreign_error_ = request.error;
+    end_.decide(request);
     begin_stop(request.grace_s);
 }
 
@@ -229,16 +220,16 @@ Json RankSupervision::answer(const Json& request)
         (void)say_stalled();
     else if (what == "followed")
         lease_.renew();
-    return {{"state", stopping_ ? "stopping" : "running"}, {"status", status_text()}, {"why", why_}, {"rank", culprit_},
-        {"events", log_.descriptor()}};
+    return {{"state", stopping_ ? "stopping" : "running"}, {"status", end_.status_text()}, {"why", end_.why()},
+        {"rank", end_.culprit()}, {"events", log_.descriptor()}};
 }
 
 void RankSupervision::look_at_lease()
 {
     if (stopping_ || !lease_.is_over())
         return;
-    status_ = RunState::cancelled;
-    why_ = "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)";
+    end_.decide(RunState::cancelled,
+        "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)");
     begin_stop(spec_.grace_s);
 }
 
@@ -297,19 +288,15 @@ void RankSupervision::end_as_hung()
     const std::string silence = seconds(watch_.silence(monotonic_seconds()));
     const Json ranks = say_stalled();
     const std::string straggler = name_straggler(ranks);
-    status_ = RunState::hang;
-    why_ = "nothing moves for " + silence + (straggler.empty() ? "" : "; " + straggler);
-    foreign_error_ = {{"kind", name(RunState::hang)}, {"host", spec_.host}, {"message", why_},
-        {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
+    end_.decide_here(RunState::hang, "nothing moves for " + silence + (straggler.empty() ? "" : "; " + straggler));
     begin_stop(kGangGraceSeconds);
 }
 
 void RankSupervision::stop_for_full_disk()
 {
-    status_ = RunState::fail;
-    why_ = "the events cannot be written on " + spec_.host + ": " + log_.failure() + "; make room in "
-        + folder_.path().string();
-    disk_failed_ = true;
+    end_.decide_here(RunState::fail,
+        "the events cannot be written on " + spec_.host + ": " + log_.failure() + "; make room in "
+            + folder_.path().string());
     begin_stop(0);
 }
 
@@ -340,13 +327,10 @@ void RankSupervision::judge_failures()
     if (culprit.message.empty())
         read_logs();
     causes_.explain(culprit, folder_.file(log_name(culprit.place)));
-    if (culprit.evidence == Evidence::told)
-        why_ = "another rank failed: " + culprit.message;
-    else
-        why_ = "rank " + std::to_string(culprit.place.rank) + " (" + describe(culprit.place.coordinates) + ") on "
-            + spec_.host + ": " + culprit.message;
-    culprit_ = culprit.place.rank;
-    status_ = end_of_kind(culprit.kind);
+    const std::string whose = culprit.evidence == Evidence::told ? "another rank failed: "
+                                                                 : "rank " + std::to_string(culprit.place.rank) + " ("
+            + describe(culprit.place.coordinates) + ") on " + spec_.host + ": ";
+    end_.blame(culprit.place.rank, end_of_kind(culprit.kind), whose + culprit.message);
     if (!culprit.has_event)
         say(culprit);
     begin_stop(kGangGraceSeconds);
@@ -389,7 +373,7 @@ std::vector<pid_t> RankSupervision::leftovers() const
 void RankSupervision::end_leftovers()
 {
     if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
-        status_ = RunState::ok;
+        end_.decide(RunState::ok);
         stopping_ = true; // every rank is done; what remains are leftovers
         tree_empty_ = false;
         kill_at_ = monotonic_seconds();
@@ -407,8 +391,8 @@ void RankSupervision::end_leftovers()
         kill(left[i], SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
         gave_up_ = true;
-        why_ += (why_.empty() ? "" : "; ") + std::to_string(left.size())
-            + " processes cannot be killed (they wait in the kernel), first pid " + std::to_string(left.front());
+        end_.add(std::to_string(left.size()) + " processes cannot be killed (they wait in the kernel), first pid "
+            + std::to_string(left.front()));
     }
 }
 
@@ -431,52 +415,13 @@ void RankSupervision::finish()
     }
     for (const RankPlace& place : spec_.ranks) {
         const auto failure = failure_of(place.rank, merge_, folder_.path());
-        if (failure && failure->origin == FailureOrigin::own && place.rank != culprit_ && !merge_.error_of(place.rank))
+        if (failure && failure->origin == FailureOrigin::own && place.rank != end_.culprit()
+            && !merge_.error_of(place.rank))
             say({place, Evidence::own, failure->kind, failure->message});
     }
-    const int rank = culprit_ >= 0 ? culprit_ : spec_.ranks.front().rank;
-    if (folder_.is_removed(log_.descriptor(), disk_))
-        log_.append(EventKind::warning, spec_.ranks.front().rank,
-            {{"kind", "folder"}, {"host", spec_.host},
-                {"message",
-                    "the run folder was removed while the run went: its events are kept, its logs and whatever else "
-                    "was in it are gone ("
-                        + folder_.path().string() + ")"}});
-    if (disk_failed_) {
-        log_.append(EventKind::error, spec_.ranks.front().rank,
-            {{"kind", name(RunState::fail)}, {"host", spec_.host}, {"coordinates", spec_.ranks.front().coordinates},
-                {"message", why_}, {"log", Json::array()}});
-    } else if (foreign_error_.is_object()) {
-        log_.append(
-            EventKind::error, static_cast<int>(integer_field(foreign_error_, "rank", -1)), foreign_error_keys());
-    }
-    end(rank, status_.value_or(RunState::ok), why_);
+    end_.write();
     std::error_code ignored;
     std::filesystem::remove(folder_.file("reserve"), ignored);
-}
-
-Json RankSupervision::foreign_error_keys() const
-{
-    Json keys = Json::object();
-    for (const char* key : {"kind", "host", "coordinates", "message", "origin", "log"}) {
-        if (foreign_error_.contains(key))
-            keys[key] = foreign_error_[key];
-    }
-    return keys;
-}
-
-void RankSupervision::end(int rank, RunState status, const std::string& why)
-{
-    status_ = status;
-    Json keys = {{"status", name(status)}};
-    if (!why.empty())
-        keys["message"] = why;
-    log_.append(EventKind::end, rank, keys);
-    log_.sync();
-    // What later sessions need to say how it ended.
-    if (folder_.is_removed(log_.descriptor(), disk_) && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))
-        (void)folder_.write_spec(spec_);
-    report("ended");
 }
 
 } // namespace fourfold

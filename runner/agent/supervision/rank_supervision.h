@@ -9,6 +9,7 @@
 #include "runner/agent/run/run_folder.h"
 #include "runner/agent/supervision/culprit.h"
 #include "runner/agent/supervision/node_causes.h"
+#include "runner/agent/supervision/run_end.h"
 #include "runner/agent/supervision/stall_watch.h"
 #include "runner/agent/supervision/supervisor_door.h"
 #include "runner/agent/system/file_watch.h"
@@ -38,7 +39,6 @@ private:
     [[nodiscard]] bool finished() const;
     [[nodiscard]] std::vector<pid_t> leftovers() const;
     void report(const std::string& state);
-    [[nodiscard]] std::string status_text() const; // empty while it is not known
     void wait_for_work(int signal_fd);
     void reap();
     void read_logs();
@@ -55,8 +55,6 @@ private:
     void begin_stop(double grace_s);
     void end_leftovers();
     void finish();
-    [[nodiscard]] Json foreign_error_keys() const;
-    void end(int rank, RunState status, const std::string& why);
 
     const RunFolder& folder_;
     const RunSpec& spec_;
@@ -68,7 +66,6 @@ private:
     std::map<int, RankLog> logs_;
     FileWatch written_; // the ranks' event files
     std::optional<SupervisorDoor> door_;
-    dev_t disk_ = 0; // that the run folder is on
     std::optional<PidNamespace> inside_; // of the ranks and all that they start
     std::map<pid_t, uint64_t> bytes_moved_;
     std::map<int, uint64_t> collectives_;
@@ -77,12 +74,8 @@ private:
     double first_failure_ = 0, kill_at_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
     Lease lease_;
     NodeCauses causes_;
-    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, disk_failed_ = false, log_warned_ = false,
-         status_warned_ = false;
-    int culprit_ = -1;
-    std::optional<RunState> status_; // once it is known
-    std::string why_;
-    Json foreign_error_; // the `error` event of another node, or one that the supervisor itself found
+    RunEnd end_;
+    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, log_warned_ = false, status_warned_ = false;
 };
 
 } // namespace fourfold
