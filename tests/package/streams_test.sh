@@ -71,7 +71,21 @@ expect_null_at() { # program, its process, the descriptors
     done
     fail "$program: the descriptors $* are $seen"
 }
-mkfifo "$scratch/held" # nobody writes into it: who opens or reads it waits
+mkfifo "$scratch/held" # nobody writes into it: who reads it waits
+# A rank of a plan for two, whose first rank cannot be reached: it looks for that one until it is killed.
+presets=$(dirname "$0")/../../presets
+cluster=$(<"$presets/clusters/this-computer.json")
+cat >"$scratch/plan.json" <<PLAN
+{"fourfold_plan": 1, "name": "streams", "gpus": 2, "layout": {"tp": 1, "cp": 1, "pp": 1, "dp": 2},
+ "cluster": ${cluster/'"gpu": "cpu"'/'"gpu": '"$(<"$presets/gpus/cpu.json")"},
+ "stack": $(<"$presets/stacks/fourfold.json"),
+ "model": {"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 1,
+  "num_attention_heads": 2, "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 32,
+  "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": false},
+ "training": {"seq_len": 32, "micro_batch": 1, "global_batch": 2, "precision": "fp32"},
+ "run": {"steps": 1, "lr": 1e-3, "data": [{"path": "none.bin", "dtype": "uint16"}]}}
+PLAN
+token=$(printf '0%.0s' {1..64})
 for program; do
     closed=(0 1 2)
     case ${program##*/} in
@@ -80,7 +94,10 @@ for program; do
             exec {held}<>"$scratch/held"
             "$program" session <"$scratch/held" >&- 2>&- {held}>&- &
             ;;
-        fourfold-trainer) "$program" --plan "$scratch/held" --run-dir "$scratch" <&- >&- 2>&- & ;;
+        fourfold-trainer)
+            RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=1 FOURFOLD_TOKEN=$token \
+                "$program" --plan "$scratch/plan.json" --run-dir "$scratch" <&- >&- 2>&- &
+            ;;
         fourfold-desktop) "$program" <&- >&- 2>&- & ;;
         *) continue ;; # answers and ends
     esac
