@@ -163,7 +163,7 @@ void TruthTest::warningsAreInSearchRowsComparisonsAndTheRunForm()
 {
     test::WindowFixture w;
     QVERIFY(w.open(QStringLiteral("warned.plan.json"), warnedPlan()) && w.answered());
-    const QString words = QStringLiteral("stops where 64 chunks do not divide 126 layers");
+    const QString words = QStringLiteral("stops where 80 chunks do not divide 126 layers");
     QVERIFY(w.child<QLabel>("warningText")->text().startsWith(QStringLiteral("Warning: ")));
     QVERIFY(w.window.planPage().findChild<WarningBar*>()->text().contains(words));
     w.window.showPage(QStringLiteral("compare"));

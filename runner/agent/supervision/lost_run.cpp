@@ -2,6 +2,7 @@
 #include "runner/agent/ranks/rank_log.h"
 #include "runner/agent/run/event_log.h"
 #include "runner/agent/run/event_merge.h"
+#include "runner/agent/supervision/node_causes.h"
 #include "runner/agent/supervision/supervisor.h"
 #include "runner/protocol/message.h"
 
@@ -16,6 +17,7 @@ Expected<void> close_lost_run(
         return {};
     const int killed = sweep(run, node);
     FOURFOLD_TRY(const RunSpec spec, folder.read_spec());
+    const bool full = NodeCauses(folder.path()).is_full(); // before the reserve makes room
     std::error_code ignored;
     std::filesystem::remove(folder.file("reserve"), ignored);
     FOURFOLD_TRY(EventLog log, EventLog::open(folder.file("events.jsonl")));
@@ -31,7 +33,8 @@ Expected<void> close_lost_run(
         why = stop->why + left;
     } else if (verdict == "prepared") {
         status = RunState::fail; // nothing ran: nothing is lost
-        why = "the run was prepared on " + spec.host + " but never started";
+        why = "the run was prepared on " + spec.host + " but never started"
+            + (full ? ": the disk is full (" + folder.path().string() + ")" : "");
     } else {
         why = "the agent on " + spec.host + " ended unexpectedly" + left;
     }

@@ -17,6 +17,7 @@ namespace fourfold {
 namespace {
 
 constexpr uint64_t kNoRoom = 64u << 10; // bytes free that are as good as none
+constexpr unsigned long kFewInodes = 8; // a start makes some files at once, and a file is replaced by a new one
 
 // How often the kernel has killed for want of memory since it was started; -1 when it does not say.
 long long kernel_oom_kills()
@@ -74,7 +75,7 @@ bool NodeCauses::is_full() const
 {
     struct statvfs disk { };
     return statvfs(folder_.c_str(), &disk) == 0
-        && (disk.f_bavail * disk.f_frsize < kNoRoom || (disk.f_files > 0 && disk.f_favail == 0));
+        && (disk.f_bavail * disk.f_frsize < kNoRoom || (disk.f_files > 0 && disk.f_favail < kFewInodes));
 }
 
 } // namespace fourfold
