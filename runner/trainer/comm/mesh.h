@@ -18,8 +18,9 @@ struct Mesh {
     // Pipeline messages, apart from all collectives. Under NCCL, messages of a communicator match in the order of the
     // calls, and one that waits for its peer holds up all that were asked for after it. So each link that this rank
     // sends or receives on has a communicator of its own, of two ranks, on which messages only go one way: whatever
-    // waits there waits for nothing but what the schedule itself puts first. (One communicator for all stages, or one
-    // for both ways between two of them, deadlocks with an interleaved schedule: tests/parity/nccl_rules_test.cpp.)
+    // waits there waits for nothing but what the schedule itself puts first. (One communicator for all stages deadlocks
+    // with an interleaved schedule, one for both ways between two stages already with 1F1B:
+    // tests/parity/nccl_parity_test.cpp.)
     std::map<PipelineLink, Communicator> links;
     std::vector<int> stages; // global rank of each pipeline rank of this rank's pipeline
     Communicator ends; // first and last pipeline rank, which both hold a tied embedding; this rank alone in between
