@@ -40,10 +40,9 @@ void LayoutRules::set_layout(const ResolvedPlan& plan)
     const std::vector<Reason> degrees = of_degrees.take();
     const std::string_view tensor = remembered({0, layout.tp}, plan, check_tensor_parallel);
     const std::string_view sequence = remembered({1, layout.tp, layout.cp}, plan, check_sequence);
-    // Says of dense models only that they have no experts.
-    const std::string_view experts = !plan.model.experts && layout.ep == 1
-        ? std::string_view()
-        : remembered({2, layout.tp * layout.cp * layout.dp, layout.ep, layout.etp}, plan, check_experts);
+    // Says of dense models only that they have no experts; which etp they may have is known by tp.
+    const int etp_limit = plan.model.experts ? layout.tp * layout.cp * layout.dp : layout.tp;
+    const std::string_view experts = remembered({2, etp_limit, layout.ep, layout.etp}, plan, check_experts);
     const std::string_view pipeline
         = remembered({3, layout.pp, layout.virtual_stages, int(training.schedule)}, plan, check_pipeline);
     before_batch_ = degrees.empty() ? first(first(first(tensor, sequence), experts), pipeline) : kept(degrees[0].code);

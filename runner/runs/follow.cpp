@@ -247,12 +247,13 @@ private:
         bool stop_sent = false;
         std::optional<Problem> trouble; // why the tail ended that has just broken
         Reconnect attempts;
+        std::string note; // what was last told to be wrong on the node: only then is its end told, by whatever session
     };
 
     // On a node's own thread.
     void work(Node& node)
     {
-        Link link{recorder_.offset(node.index), recorder_.next_seq(node.index), false, {}, Reconnect()};
+        Link link{recorder_.offset(node.index), recorder_.next_seq(node.index), false, {}, Reconnect(), {}};
         while (!control_.detached()) {
             if (!node.agent) {
                 if (const auto connected = node.connect(control_.interrupted()); !connected) {
@@ -327,7 +328,6 @@ private:
         LinkState state = LinkState::silent;
         bool heard_of = false; // since the tail began
         std::string hint; // what Slurm says of a job that waits
-        std::string note; // what is wrong on the node
         while (!control_.detached()) {
             if (const auto order = control_.order(); order && !link.stop_sent) {
                 // Ranks whose peers are dead wait in a collective: asking them long is of no use.
@@ -370,15 +370,15 @@ private:
                 hint = message->hint;
                 mailbox_.post([this, text = "Slurm: " + hint] { observer_.on_state(RunState::launching, text); });
             }
-            if (message->kind == TailMessage::Kind::heartbeat && message->note != note
+            if (message->kind == TailMessage::Kind::heartbeat && message->note != link.note
                 && !(message->note.empty() && control_.order())) {
-                note = message->note;
-                post_note(node, note.empty() ? "all is well again" : note);
+                link.note = message->note;
+                post_note(node, link.note.empty() ? "all is well again" : link.note);
             }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false, message->why, link.offset, message->bytes};
             if (control_.ordered_before(time_to_end(node)))
-                return unended(node, note);
+                return unended(node, link.note);
             if (message->kind == TailMessage::Kind::skipped) {
                 link.offset = message->offset + message->bytes;
                 mailbox_.post(

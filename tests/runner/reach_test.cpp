@@ -129,6 +129,25 @@ TEST_F(Reach, AFolderThatCannotBeReadForAMomentChangesNothing)
     EXPECT_EQ(read_events(folder() / "events.jsonl"), observer.events);
 }
 
+// The trouble was told by one session, its end is seen by the next one only.
+TEST_F(Reach, WhatIsWellAgainIsToldAlsoAfterTheLinkBroke)
+{
+    at_step(20, [&] { hide(); });
+    observer.each_state = [&, hidden = true](RunState, const std::string& what) mutable {
+        if (what.find("all is well again") != std::string::npos) {
+            stop.request_stop();
+        } else if (what.find("the run folder") != std::string::npos && std::exchange(hidden, false)) {
+            for (const pid_t session : sessions())
+                kill(session, SIGKILL);
+            bring_back();
+        }
+    };
+    const RunResult result = follow(endless());
+    EXPECT_EQ(result.state, RunState::cancelled);
+    EXPECT_TRUE(said("all is well again"));
+    expect_whole(observer.events, "cancelled");
+}
+
 TEST_F(Reach, AStopReachesTheRanksOfAFolderThatCannotBeRead)
 {
     at_step(20, [&] {

@@ -103,6 +103,7 @@ const std::vector<Row>& rows()
             {"training.global_batch=64", R"(training.ramp_up={"start":8,"increment":3,"samples":100})"},
             "ramp_up_increment", "training.ramp_up.increment", "8", {"training.global_batch=64"}},
         {"ep_dense", "small", "modern", 16, {"layout.ep=2"}, "expert_parallel_without_experts", "layout.ep", "1", {}},
+        {"etp_dense", "small", "modern", 16, {"layout.etp=7"}, "expert_parallel_without_experts", "layout.etp", "1", {}},
         {"ep_count", "experts", "modern", 24, {"layout.ep=3"}, "experts_not_divisible", "layout.ep", "2",
             {"layout.ep=4"}},
         {"ep_degrees", "experts", "modern", 12, {"layout.ep=8"}, "expert_degrees_not_divisible", "layout.ep", "4",
