@@ -73,6 +73,7 @@ struct RunDetail {
     std::vector<Json> other_events; // every event that is not `step`
     std::string headline_rule; // how measured_tps_per_gpu was taken: "median of steps 11..50", "step 90"
     std::optional<double> tps_spread; // (p90 - p10) / median over the headline's window
+    [[nodiscard]] bool ran_on_cpus() const; // its ranks said so, whatever the plan is for
 };
 
 // An event line and what it says; both belong to the caller.
@@ -121,6 +122,7 @@ public:
     struct MeasuredPlan {
         int64_t id = 0;
         double tps_per_gpu = 0;
+        bool on_cpus = false; // its ranks said that they ran there, whatever the plan is for
     };
     Expected<std::vector<MeasuredPlan>> measured_plans(
         const std::string& stack, const std::string& model, int limit) const;

@@ -269,21 +269,30 @@ Expected<std::vector<std::string>> HistoryStore::events(const std::string& run, 
     });
 }
 
+bool RunDetail::ran_on_cpus() const
+{
+    static const Json::json_pointer kBackend("/software/backend");
+    return versions.contains(kBackend) && versions.at(kBackend) == "gloo";
+}
+
 Expected<std::vector<HistoryStore::MeasuredPlan>> HistoryStore::measured_plans(
     const std::string& stack, const std::string& model, int limit) const
 {
     return guarded(impl_->file, [&]() -> Expected<std::vector<MeasuredPlan>> {
         SQLite::Statement rows(impl_->database,
-            "SELECT p.id, avg(r.measured_tps_per_gpu) FROM plans p JOIN runs r ON r.plan = p.id WHERE p.model = ? AND "
-            "r.stack = ?"
+            "SELECT p.id, avg(r.measured_tps_per_gpu), coalesce(v.version = 'gloo', 0) AS on_cpus"
+            " FROM plans p JOIN runs r ON r.plan = p.id"
+            " LEFT JOIN software_versions v ON v.run = r.id AND v.component = 'backend'"
+            " WHERE p.model = ? AND r.stack = ?"
             " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
-            " GROUP BY p.id ORDER BY max(r.rowid) DESC LIMIT ?");
+            " GROUP BY p.id, on_cpus ORDER BY max(r.rowid) DESC LIMIT ?");
         rows.bind(1, model);
         rows.bind(2, stack);
         rows.bind(3, limit);
         std::vector<MeasuredPlan> plans;
         while (rows.executeStep())
-            plans.push_back({rows.getColumn(0).getInt64(), rows.getColumn(1).getDouble()});
+            plans.push_back(
+                {rows.getColumn(0).getInt64(), rows.getColumn(1).getDouble(), rows.getColumn(2).getInt() != 0});
         return plans;
     });
 }

@@ -21,17 +21,6 @@ Problem problem_of(const std::vector<Reason>& reasons, const std::string& where)
     return problem;
 }
 
-// A plan on GPUs is trained by the CUDA trainer where there is one; it falls back to the CPU by itself.
-std::filesystem::path default_trainer(const ResolvedPlan& plan, const Target& target)
-{
-    std::error_code error;
-    const std::filesystem::path cuda = own_program("fourfold-trainer-cuda");
-    const bool gpus = !plan.cluster.gpu.is_cpu()
-        && (target.kind != TargetKind::local || std::filesystem::exists("/proc/driver/nvidia/version", error));
-    if (gpus && target.backend != "gloo" && std::filesystem::exists(cuda, error))
-        return cuda;
-    return own_program("fourfold-trainer");
-}
 } // namespace
 
 Json coordinates_json(const Layout& layout, int rank)
@@ -68,7 +57,14 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
         return problem_of(limits, out.plan.where);
     out.prediction = predict_with_evidence(out.plan);
 
-    FOURFOLD_CHECK(check_room(out.target, out.plan, out.prediction, room_here()));
+    const Room here = room_here();
+    FOURFOLD_CHECK(check_room(out.target, out.plan, out.prediction, here));
+    FOURFOLD_TRY(out.target.backend, backend_of(out.target, out.plan, here));
+    const bool on_gpus = out.target.backend == "nccl";
+    if (!on_gpus && !out.plan.cluster.gpu.is_cpu())
+        out.note += std::string(out.note.empty() ? "" : "; ")
+            + "it is planned for GPUs and runs on CPU ranks, as the backend gloo asks: what it measures says nothing "
+              "of them";
     FOURFOLD_TRY(const std::vector<int> counts, ranks_of_hosts(out.target, out.plan.gpus));
     int rank = 0;
     for (const int count : counts) {
@@ -103,16 +99,17 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
                 "keep it in secrets alone", "target " + out.target.id};
     }
 
-    if (out.target.backend == "nccl" && out.plan.cluster.gpu.is_cpu())
-        return Problem{ProblemCode::bad_input, "the backend nccl needs GPUs, and the plan's cluster has none",
-            "leave backend out, or choose a plan on GPUs", "target " + out.target.id};
     out.agent = request.agent.empty() ? own_program("fourfold-agent") : request.agent;
-    out.trainer = request.trainer.empty() ? default_trainer(out.plan, out.target) : request.trainer;
+    out.trainer = request.trainer.empty() ? own_program(on_gpus ? "fourfold-trainer-cuda" : "fourfold-trainer")
+                                          : request.trainer;
     for (const auto& [program, what] : {std::pair(out.agent, "agent"), std::pair(out.trainer, "trainer")}) {
         std::error_code error;
         if (!std::filesystem::is_regular_file(program, error))
             return Problem{ProblemCode::not_found, std::string("the ") + what + " program does not exist",
-                "build it (packaging/run.sh does), or set FOURFOLD_TRAINER=ON in CMake", program.string()};
+                program.filename() == "fourfold-trainer-cuda"
+                    ? "build it with a CUDA toolkit (guide, chapter 17), or ask for CPU ranks by name (backend gloo)"
+                    : "build it (packaging/run.sh does), or set FOURFOLD_TRAINER=ON in CMake",
+                program.string()};
     }
     if (out.target.kind == TargetKind::local) {
         FOURFOLD_TRY(out.bundle, local_bundle(out.plan, out.trainer));

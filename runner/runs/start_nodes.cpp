@@ -56,7 +56,7 @@ Expected<void> look_before(
     std::vector<Node>& nodes, const LaunchPlan& plan, Mailbox& mailbox, RunObserver& observer, std::stop_token stop)
 {
     NodeNeeds needs;
-    needs.on_gpus = plan.bundle.program.ends_with("-cuda") && plan.target.backend != "gloo";
+    needs.on_gpus = plan.target.backend == "nccl";
     needs.mixed_gpus = plan.target.mixed_gpus;
     needs.glibc_minor = plan.bundle.glibc_minor;
     needs.container = plan.target.container.has_value();
@@ -123,7 +123,7 @@ Expected<void> check_node(const Node& node, const LaunchPlan& plan)
         return {ProblemCode::failed, std::move(message), std::move(hint), node.name};
     };
     const std::size_t ranks = plan.ranks[static_cast<std::size_t>(node.index)].size();
-    const bool on_gpus = plan.bundle.program.ends_with("-cuda") && plan.target.backend != "gloo";
+    const bool on_gpus = plan.target.backend == "nccl";
     if (on_gpus && node.facts.gpus.size() < ranks)
         return refuse(
             "the node has " + std::to_string(node.facts.gpus.size()) + " GPUs for " + std::to_string(ranks) + " ranks",

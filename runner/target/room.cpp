@@ -42,12 +42,31 @@ Room room_here()
     return room;
 }
 
+Expected<std::string> backend_of(const Target& target, const ResolvedPlan& plan, const Room& here)
+{
+    const std::string where = "target " + target.id;
+    if (plan.cluster.gpu.is_cpu()) {
+        if (target.backend == "nccl")
+            return Problem{ProblemCode::bad_input, "the backend nccl needs GPUs, and the plan's cluster has none",
+                "leave backend out, or choose a plan on GPUs", where};
+        return std::string("gloo");
+    }
+    if (target.backend == "gloo")
+        return target.backend;
+    if (target.kind == TargetKind::local && !here.gpus)
+        return Problem{ProblemCode::unsupported,
+            "the plan is for GPUs (" + plan.cluster.name + "), and this computer has none",
+            "choose the cluster this-computer, another target, or CPU ranks by name (backend gloo)", where};
+    return std::string("nccl");
+}
+
 Expected<void> check_room(
     const Target& target, const ResolvedPlan& plan, const Prediction& prediction, const Room& here)
 {
+    FOURFOLD_TRY(const std::string backend, backend_of(target, plan, here));
     if (target.kind != TargetKind::local || here.memory_gib <= 0)
         return {};
-    const double each = kProgramGib + (here.gpus && !plan.cluster.gpu.is_cpu() ? 0 : tensors_gib(prediction));
+    const double each = kProgramGib + (backend == "nccl" ? 0 : tensors_gib(prediction));
     if (each * plan.gpus <= here.memory_gib)
         return {};
     const int held = int(std::floor(here.memory_gib / each));

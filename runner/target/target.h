@@ -45,7 +45,7 @@ struct Target : RunLimits {
     std::vector<TargetHost> hosts; // one for local; none for Slurm
     std::string base_folder; // run directories on the nodes; empty = ~/.local/share/fourfold
     std::vector<std::string> group_writable_folders; // on the way there, that their group may write; absolute
-    std::string backend; // "gloo", "nccl"; empty = nccl where GPUs are, else gloo
+    std::string backend; // "gloo" (CPUs), "nccl" (GPUs); empty = as the plan's hardware
     std::map<std::string, std::string> environment; // reaches every rank, recorded in the history
     double connect_timeout_s = 10;
     double link_s = 5; // a link that nothing comes through for so long is made anew; nodes send heartbeats each second

@@ -16,7 +16,7 @@ struct Job {
     std::string master_address = "127.0.0.1"; // numeric address of rank 0's node
     int master_port = 0; // 0 only where world_size is 1
     std::string address = "127.0.0.1"; // numeric address of this node on the data plane
-    std::string backend; // "gloo", "nccl", empty = nccl where every rank has a GPU of its own, else gloo
+    std::string backend; // "gloo" (CPUs), "nccl" (GPUs), empty = as the plan's hardware
     std::string run_id;
     std::string token; // by which its ranks know each other (runner/net/proof.h); empty only where world_size is 1
     int listener = -1; // of rank 0: the descriptor of the socket that listens on master_port, where the agent opened it

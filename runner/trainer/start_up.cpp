@@ -107,24 +107,10 @@ Expected<void> check_libtorch()
         "point FOURFOLD_LIBTORCH or the library path to LibTorch " + wanted, "libtorch_cpu.so"};
 }
 
-Expected<Device> choose_device(const Job& job, const std::vector<Json>& hosts)
-{
-    const bool all_have_gpus = std::ranges::all_of(hosts, [](const Json& host) { return host["has_gpu"].get<bool>(); });
-    Device device;
-    device.cuda = all_have_gpus && job.backend != "gloo";
-    device.backend = device.cuda ? "nccl" : "gloo";
-    if (job.backend == "nccl" && !all_have_gpus)
-        return Problem{ProblemCode::unsupported, "NCCL needs a GPU for each rank, and some rank has none",
-            "use the backend gloo, or fourfold-trainer-cuda on nodes with enough GPUs", "FOURFOLD_BACKEND"};
-    if (device.cuda)
-        select_gpu(job.local_rank);
-    return device;
-}
-
 Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous)
 {
-    Json own{{"rank", job.rank}, {"host", host_name()}, {"address", job.address}, {"kernel", kernel_release()},
-        {"has_gpu", gpu_count() > job.local_rank}};
+    Json own{{"rank", job.rank}, {"host", host_name()}, {"address", job.address}, {"kernel", kernel_release()}};
+    own.update(gpu_claim(job.local_rank, gpu_ids()));
     own.update(cpu_facts());
     FOURFOLD_CHECK(rendezvous.publish("host/" + std::to_string(job.rank), own.dump()));
     std::vector<std::string> keys;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "runner/trainer/choose_device.h"
 #include "runner/trainer/comm/rendezvous.h"
 #include "runner/trainer/job.h"
 
@@ -23,15 +24,8 @@ int use_threads(const ResolvedPlan& plan);
 // Gives back memory that only starting needed. Before the first step.
 void release_start_up_memory();
 
-struct Device {
-    bool cuda = false;
-    std::string backend = "gloo";
-};
-
-// Every rank tells what it runs on; everyone knows all of it. One object a rank.
+// Every rank tells what it runs on; everyone knows all of it. One object per rank, with those of gpu_claim().
 Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous);
-// All ranks come to the same backend: NCCL only where every rank said that it has a GPU of its own.
-Expected<Device> choose_device(const Job& job, const std::vector<Json>& hosts);
 
 // The fields of the `start` event.
 Json start_event(

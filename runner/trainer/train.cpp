@@ -250,7 +250,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
         identity().watch->start(leave_after);
     FOURFOLD_CHECK(rendezvous->meet());
     FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
-    FOURFOLD_TRY(const Device device, choose_device(job, hosts));
+    FOURFOLD_TRY(const Device device, choose_device(job, plan, hosts));
+    if (device.cuda)
+        select_gpu(device.gpu);
 
     FOURFOLD_TRY(const auto schedule,
         make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, plan.training.micro_batches));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A stored run vouches for predictions of its layout and of neighbours.
 #include "core/calibration/user/evidence.h"
+#include "core/calibration/user/measured_rows.h"
 #include "core/plan/presets.h"
 #include "tests/history/history_test_support.h"
 
@@ -18,7 +19,7 @@ ResolvedPlan plan_on_this_computer(int tp, int dp, const char* recompute = "none
 
 // A run of the plan that ended with `status` after twenty steps.
 void store_run(const std::filesystem::path& file, const std::string& id, const ResolvedPlan& plan, const char* status,
-    double tps = 100)
+    double tps = 100, const std::string& backend = {})
 {
     HistoryStore store = open_store(file);
     NewRun run = sample_run(id, "hash of " + id);
@@ -26,7 +27,7 @@ void store_run(const std::filesystem::path& file, const std::string& id, const R
     run.stack = plan.stack.id;
     run.plan = to_json(plan, PresetStyle::inlined);
     must(store.create_run(run));
-    std::vector<std::string> lines{start_line(0)};
+    std::vector<std::string> lines{start_line(0, backend)};
     for (int step = 1; step <= 20; ++step)
         lines.push_back(step_line(step, step, tps));
     lines.push_back(end_line(21, status));
@@ -75,6 +76,28 @@ TEST(HistoryEvidence, OwnRunsWithinTheRangeMakeItMeasured)
     weigh_own_runs(prediction, history.near(plan));
     EXPECT_EQ(prediction.evidence, Evidence::measured);
     EXPECT_EQ(prediction.interval->tps_per_gpu.low, before.tps_per_gpu.low);
+}
+
+// Ranks on CPUs, as the target's backend asked, measure nothing of the GPUs that the plan is for.
+TEST(HistoryEvidence, ARunOnCpusVouchesForNoPlanOfGpus)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = plan_on_tsubame();
+    HistoryEvidence history(folder / "history.db");
+    store_run(folder / "history.db", "RUN1", plan, "ok", 3, "gloo");
+    EXPECT_TRUE(history.near(plan).empty());
+    store_run(folder / "history.db", "RUN2", plan, "ok", 4000, "nccl");
+    const OwnRuns near = history.near(plan);
+    ASSERT_EQ(near.size(), 1U);
+    EXPECT_EQ(near[0]->tps_per_gpu, 4000);
+    store_run(folder / "history.db", "RUN3", plan_on_this_computer(2, 2), "ok", 100, "gloo");
+    EXPECT_EQ(history.near(plan_on_this_computer(2, 2)).size(), 1U) << "there they are what was planned";
+
+    const HistoryStore store = open_store(folder / "history.db");
+    const MeasuredRows rows = must(history_rows(store, plan.stack.id, {}));
+    ASSERT_EQ(rows.rows.size(), 1U);
+    EXPECT_EQ(rows.rows[0].label, "run RUN2");
+    EXPECT_EQ(rows.skipped, std::vector<std::string>{"run RUN1: its plan is for GPUs, and it ran on CPU ranks"});
 }
 
 TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeWidenItInstead)

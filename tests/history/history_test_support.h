@@ -64,11 +64,14 @@ inline std::string step_line(int seq, int step, double tps = 100, double loss = 
     return text;
 }
 
-inline std::string start_line(int seq)
+// `backend`: what the ranks ran on, where they said so ("gloo", "nccl").
+inline std::string start_line(int seq, const std::string& backend = {})
 {
     return R"({"seq":)" + std::to_string(seq)
         + R"(,"time":"2026-01-01T00:00:00.000Z","rank":0,"event":"start","plan_hash":"aa11",)"
-          R"("versions":{"fourfold":"0.1.0","libtorch":"2.11.0"},"hardware":{"cpu":"x86"},"environment":{"A":"b"}})";
+          R"("versions":{"fourfold":"0.1.0","libtorch":"2.11.0")"
+        + (backend.empty() ? "" : R"(,"backend":")" + backend + '"')
+        + R"(},"hardware":{"cpu":"x86"},"environment":{"A":"b"}})";
 }
 
 inline std::string end_line(int seq, const std::string& status)

@@ -19,7 +19,7 @@ class OneRank : public ::testing::TestWithParam<at::ScalarType> {
 protected:
     void SetUp() override
     {
-        if (gpu_count() == 0)
+        if (gpu_ids().empty())
             GTEST_SKIP() << "no GPU that CUDA can use: NCCL is compiled and linked only";
         select_gpu(0);
         transport_ = make_c10d_transport(store_.get(), {"nccl", "all", 0, 1, "127.0.0.1", 30});

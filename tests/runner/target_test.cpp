@@ -268,6 +268,7 @@ TEST(Targets, WhatThisComputerCannotHoldIsSaidWithWhatItCould)
     local.kind = TargetKind::local;
     ResolvedPlan plan;
     plan.gpus = 16384;
+    plan.cluster.gpu.id = "cpu";
     Prediction prediction;
     prediction.memory_by_stage = {{0, 1, 0, 0, 0, 0}, {1, 2.88, 0, 0, 0, 0}}; // 1.94 GiB of an average rank
     const auto refused = check_room(local, plan, prediction, {16, false});
@@ -287,6 +288,35 @@ TEST(Targets, WhatThisComputerCannotHoldIsSaidWithWhatItCould)
     plan.gpus = 16384;
     EXPECT_TRUE(check_room(local, plan, prediction, {16, false})) << "another computer";
     EXPECT_GT(room_here().memory_gib, 0.1);
+}
+
+TEST(Targets, APlanOfGpusRunsOnCpusOnlyByName)
+{
+    ResolvedPlan on_cpus, on_gpus;
+    on_cpus.cluster.gpu.id = "cpu";
+    on_gpus.cluster.gpu.id = "h100-80gb-sxm";
+    on_gpus.cluster.name = "DGX H100";
+    const Room bare{16, false}, with_gpus{16, true};
+    Target local;
+    local.id = "local";
+    local.kind = TargetKind::local;
+    EXPECT_EQ(*backend_of(local, on_cpus, bare), "gloo");
+    EXPECT_EQ(*backend_of(local, on_cpus, with_gpus), "gloo") << "its GPUs were not planned for";
+    EXPECT_EQ(*backend_of(local, on_gpus, with_gpus), "nccl");
+    const auto refused = backend_of(local, on_gpus, bare);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "the plan is for GPUs (DGX H100), and this computer has none");
+    EXPECT_FALSE(check_room(local, on_gpus, {}, bare)) << "said before the start";
+    Target nodes = local;
+    nodes.kind = TargetKind::ssh;
+    EXPECT_EQ(*backend_of(nodes, on_gpus, bare), "nccl") << "the nodes are asked when they are reached";
+    for (Target* target : {&local, &nodes}) {
+        target->backend = "gloo";
+        EXPECT_EQ(*backend_of(*target, on_gpus, bare), "gloo");
+        target->backend = "nccl";
+        EXPECT_EQ(backend_of(*target, on_cpus, with_gpus).error().message,
+            "the backend nccl needs GPUs, and the plan's cluster has none");
+    }
 }
 
 TEST(Targets, RanksAreSpread)

@@ -14,7 +14,7 @@ namespace {
 
 struct RunOptions {
     PlanOptions plan;
-    std::string target = "local";
+    std::string target = "local", backend;
     std::optional<int> steps;
     bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false;
     SweepOptions sweep;
@@ -44,9 +44,11 @@ int sweep(const RunOptions& options, const Target& target)
 
 int run(const RunOptions& options)
 {
-    const auto target = load_target(options.target);
+    auto target = load_target(options.target);
     if (!target)
         return fail(target.error());
+    if (!options.backend.empty())
+        target->backend = options.backend;
     if (!options.sweep.layouts.empty())
         return sweep(options, *target);
     const auto plan = options.plan.load_sound(Presets());
@@ -87,6 +89,11 @@ void add_run(Cli& cli)
     options->plan.add_to(*command, true);
     command->add_option("--target", options->target, "local (default), a target's id or file, or user@host1,host2:2222")
         ->type_name("TARGET");
+    command
+        ->add_option("--backend", options->backend,
+            "what the ranks run on: nccl (GPUs) or gloo (CPUs), instead of the target's; default: the plan's hardware")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"gloo", "nccl"}));
     command->add_option("--steps", options->steps, "optimizer steps, instead of the plan's run.steps")
         ->type_name("N")
         ->check(CLI::Range(1, 1000000000));

@@ -94,15 +94,15 @@ OwnRuns HistoryEvidence::latest(const ResolvedPlan& plan)
     const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
     const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
     OwnRuns runs;
-    for (const auto& [id, tps] : plans ? *plans : std::vector<HistoryStore::MeasuredPlan>()) {
-        auto& known = known_.try_emplace(id).first->second;
+    for (const auto& [id, tps, on_cpus] : plans ? *plans : std::vector<HistoryStore::MeasuredPlan>()) {
+        auto& known = known_.try_emplace({id, on_cpus}).first->second;
         if (!known || known->tps_per_gpu != tps) { // new, or run once more since
             const auto document = store_->plan(id);
             auto ran = document ? read_resolved(*document, "history") : Expected<ResolvedPlan>(Problem());
             if (ran)
                 known = std::make_shared<const OwnRun>(OwnRun{measured_layout(*ran), *ran, tps});
         }
-        if (known)
+        if (known && (!on_cpus || known->plan.cluster.gpu.is_cpu())) // else it says nothing of the plan's GPUs
             runs.push_back(known);
     }
     return runs;

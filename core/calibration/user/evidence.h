@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace fourfold {
@@ -39,7 +40,7 @@ private:
 
     std::filesystem::path file_;
     std::optional<HistoryStore> store_;
-    std::map<int64_t, std::shared_ptr<const OwnRun>> known_; // by the plan's id in the history; null: unreadable
+    std::map<std::pair<int64_t, bool>, std::shared_ptr<const OwnRun>> known_; // by plan, on CPUs; null: unreadable
 };
 
 // Runs of a neighbour make a calibrated prediction "measured" where it is right about them. Where it is not, it is not

@@ -55,6 +55,10 @@ Expected<MeasuredRows> history_rows(
             continue;
         }
         row.plan = *std::move(plan);
+        if (run.ran_on_cpus() && !row.plan.cluster.gpu.is_cpu()) {
+            result.skipped.push_back(row.label + ": its plan is for GPUs, and it ran on CPU ranks");
+            continue;
+        }
         result.rows.push_back(std::move(row));
     }
     if (runs.empty() && result.rows.empty() && !others.empty()) {

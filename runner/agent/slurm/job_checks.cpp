@@ -24,7 +24,7 @@ std::filesystem::path findings_file(const std::filesystem::path& shared, int nod
 Expected<void> write_findings(
     const std::filesystem::path& shared, const RunSpec& spec, const std::filesystem::path& base)
 {
-    const bool on_gpus = spec.program.ends_with("-cuda") && spec.backend != "gloo";
+    const bool on_gpus = spec.backend == "nccl";
     Json models = Json::array(), findings = node_checks(base, static_cast<int>(spec.ranks.size()), on_gpus);
     if (on_gpus) {
         const Json facts = node_facts(base);

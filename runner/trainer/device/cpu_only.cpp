@@ -12,9 +12,9 @@ namespace {
 }
 } // namespace
 
-int gpu_count()
+std::vector<std::string> gpu_ids()
 {
-    return 0;
+    return {};
 }
 void select_gpu(int)
 {

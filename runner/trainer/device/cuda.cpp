@@ -36,9 +36,22 @@ Json power_limit_w(const std::string& pci_id)
 }
 } // namespace
 
-int gpu_count()
+std::vector<std::string> gpu_ids()
 {
-    return c10::cuda::device_count();
+    std::vector<std::string> out;
+    for (int device = 0; device < c10::cuda::device_count(); ++device) {
+        cudaDeviceProp properties{};
+        std::string id;
+        if (cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
+            for (const char byte : properties.uuid.bytes) {
+                constexpr const char* kDigits = "0123456789abcdef";
+                id += kDigits[static_cast<unsigned char>(byte) >> 4];
+                id += kDigits[byte & 15];
+            }
+        }
+        out.push_back(std::move(id));
+    }
+    return out;
 }
 void select_gpu(int index)
 {
@@ -46,13 +59,13 @@ void select_gpu(int index)
 }
 void synchronize_gpu()
 {
-    if (gpu_count() > 0)
+    if (c10::cuda::device_count() > 0)
         c10::cuda::device_synchronize();
 }
 
 double gpu_peak_gib()
 {
-    if (gpu_count() == 0)
+    if (c10::cuda::device_count() == 0)
         return 0;
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
     return double(stats.reserved_bytes[0].peak) / kGiB; // entry 0 counts all pools
@@ -60,7 +73,7 @@ double gpu_peak_gib()
 
 Json gpu_facts()
 {
-    if (gpu_count() == 0)
+    if (c10::cuda::device_count() == 0)
         return Json::object();
     const int device = c10::cuda::current_device();
     cudaDeviceProp properties{};

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 
 #include <string>
+#include <vector>
 
 namespace c10d {
 class Backend;
@@ -16,7 +17,8 @@ namespace fourfold::trainer {
 
 struct TransportOptions;
 
-int gpu_count(); // GPUs that this process can use; 0 in the CPU trainer
+// The driver's ids (UUID, 32 hexadecimal digits) of the GPUs that this process can use; none in the CPU trainer.
+std::vector<std::string> gpu_ids();
 // Makes GPU `index` the current one. Throws where there is none.
 void select_gpu(int index);
 // Waits until the current GPU finished its work; nothing on CPU.
