@@ -150,14 +150,14 @@ void check_experts(const ResolvedPlan& plan, Reasons& reasons)
     const int ranks = layout.tp * layout.cp * layout.dp;
     const auto& experts = plan.model.experts;
     if (!experts) {
-        const auto refuse = [&](const std::string& degree, int value) {
-            reasons.add("expert_parallel_without_experts", "layout." + degree,
-                degree + " " + number(value) + " needs a mixture of experts, " + plan.model.name + " has none", 1);
+        const auto refuse = [&](const char* field, const std::string& degree) {
+            reasons.add("expert_parallel_without_experts", field,
+                degree + " needs a mixture of experts, " + plan.model.name + " has none", 1);
         };
         if (layout.ep > 1)
-            refuse("ep", layout.ep);
+            refuse("layout.ep", "ep " + number(layout.ep));
         if (layout.etp != 1 && layout.etp != layout.tp) // which nobody has to write, and everybody may
-            refuse("etp", layout.etp);
+            refuse("layout.etp", "etp " + number(layout.etp));
         return;
     }
     const auto etp_fits = [&](int etp) { return experts->ffn % etp == 0 && ranks % etp == 0; };
