@@ -67,7 +67,7 @@ Expected<Job> job_from_environment(std::filesystem::path plan_file, std::filesys
         return Problem{ProblemCode::bad_input, "expected gloo, nccl or nothing, got \"" + job.backend + "\"", "",
             "environment variable FOURFOLD_BACKEND"};
     job.run_id = variable("FOURFOLD_RUN");
-    job.token = take_secret("FOURFOLD_TOKEN");
+    job.token = take_secret(kTokenVariable);
     FOURFOLD_TRY(job.listener, number("FOURFOLD_LISTENER", -1, 0, INT_MAX));
     if (job.world_size > 1 && job.master_port == 0)
         return Problem{ProblemCode::bad_input, "not set, and the job has " + std::to_string(job.world_size) + " ranks",

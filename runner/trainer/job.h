@@ -25,6 +25,9 @@ struct Job {
     std::filesystem::path run_folder;
 };
 
+// The variable that holds `Job::token`.
+inline constexpr char kTokenVariable[] = "FOURFOLD_TOKEN";
+
 // Reads RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, FOURFOLD_ADDRESS, FOURFOLD_BACKEND, FOURFOLD_RUN,
 // FOURFOLD_TIMEOUT_S, FOURFOLD_LISTENER and FOURFOLD_TOKEN, which it wipes from the environment. Without RANK and
 // WORLD_SIZE it is a job of one rank. Errors name the variable.

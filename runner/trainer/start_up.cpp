@@ -24,8 +24,8 @@ namespace fourfold::trainer {
 namespace {
 // LibTorch's OpenMP threads wait for each other by spinning: where other processes want the same cores, a step takes
 // ten times as long. Its runtime reads the limit when it is loaded, so the program starts once more, in the same
-// process.
-void spin_briefly(int threads)
+// process, and gets back the token that it has wiped from its environment.
+void spin_briefly(int threads, const std::string& token)
 {
     if (threads == 1 || std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"))
         return;
@@ -38,16 +38,19 @@ void spin_briefly(int threads)
     for (std::string& argument : arguments)
         argv.push_back(argument.data());
     argv.push_back(nullptr);
+    if (!token.empty())
+        ::setenv(kTokenVariable, token.c_str(), 1);
     ::execv("/proc/self/exe", argv.data()); // returns only where it failed: then it is slower, no more
+    ::unsetenv(kTokenVariable);
 }
 } // namespace
 
-int use_threads(const ResolvedPlan& plan)
+int use_threads(const ResolvedPlan& plan, const Job& job)
 {
     const int ranks_here = std::min(plan.gpus, std::max(1, plan.cluster.gpus_per_node));
     const int threads
         = std::getenv("OMP_NUM_THREADS") ? at::get_num_threads() : std::max(1, usable_cores() / ranks_here);
-    spin_briefly(threads);
+    spin_briefly(threads, job.token);
     at::set_num_threads(threads);
     return threads;
 }

@@ -20,7 +20,7 @@ Expected<ResolvedPlan> read_checked_plan(const Job& job);
 Expected<int64_t> padding_token();
 // Sets LibTorch's threads to the node's cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise. May start
 // the program once more, in the same process: call it before anything is opened that others see.
-int use_threads(const ResolvedPlan& plan);
+int use_threads(const ResolvedPlan& plan, const Job& job);
 // Gives back memory that only starting needed. Before the first step.
 void release_start_up_memory();
 

@@ -240,7 +240,7 @@ struct Connections {
 
 Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections& connections)
 {
-    const int threads = use_threads(plan);
+    const int threads = use_threads(plan, job);
     at::globalContext().setDeterministicAlgorithms(plan.run.deterministic, /*warn_only=*/false);
 
     FOURFOLD_TRY(connections.rendezvous, Rendezvous::join(job));

@@ -178,17 +178,23 @@ TEST_F(Strangers, AJobOfSeveralRanksNeedsAToken)
     EXPECT_EQ(ranks.log(0).find("secret"), std::string::npos);
 }
 
+// With several threads the trainer starts itself once more, in the same process.
 TEST_F(Strangers, TheTokenLeavesTheEnvironment)
 {
     environment_["FOURFOLD_TOKEN"] = random_token(kTokenBytes);
-    Ranks ranks(2, command(write_plan(plan({"run.steps=1000000"}), folder_.path()), folder_.path()), folder_.path(),
-        environment_);
-    ASSERT_TRUE(ranks.wait_for_events(0, "step", 1, 90s)) << ranks.log(0);
-    for (int rank = 0; rank < 2; ++rank) {
-        for (const char* name : {"environ", "cmdline"}) {
-            const auto text = read_text_file("/proc/" + std::to_string(ranks.pid(rank)) + "/" + name);
-            ASSERT_TRUE(text) << text.error().line();
-            EXPECT_EQ(text->find(environment_["FOURFOLD_TOKEN"]), std::string::npos) << name << " of rank " << rank;
+    const auto file = write_plan(plan({"run.steps=1000000"}), folder_.path());
+    for (const char* threads : {"1", "2"}) {
+        SCOPED_TRACE(std::string("threads of a rank: ") + threads);
+        environment_["OMP_NUM_THREADS"] = threads;
+        TemporaryFolder folder;
+        Ranks ranks(2, command(file, folder.path()), folder.path(), environment_);
+        ASSERT_TRUE(ranks.wait_for_events(0, "step", 1, 90s)) << ranks.log(0);
+        for (int rank = 0; rank < 2; ++rank) {
+            for (const char* name : {"environ", "cmdline"}) {
+                const auto text = read_text_file("/proc/" + std::to_string(ranks.pid(rank)) + "/" + name);
+                ASSERT_TRUE(text) << text.error().line();
+                EXPECT_EQ(text->find(environment_["FOURFOLD_TOKEN"]), std::string::npos) << name << " of rank " << rank;
+            }
         }
     }
 }
