@@ -51,6 +51,11 @@ protected:
         }
         return out;
     }
+    static void end_sessions()
+    {
+        for (const pid_t session : sessions())
+            kill(session, SIGKILL);
+    }
     // Does `act` once when the run has come to step `step`.
     void at_step(int step, std::function<void()> act)
     {
@@ -65,6 +70,16 @@ protected:
         observer.each_state = [this, words, act = std::move(act)](RunState, const std::string& what) {
             if (what.find(words) != std::string::npos && !std::exchange(told_, true))
                 act();
+        };
+    }
+    // Does `mend` once when this trouble is told, and stops the run when it is told that all is well.
+    void mend_when_told(const std::string& words, std::function<void()> mend)
+    {
+        observer.each_state = [this, words, mend = std::move(mend)](RunState, const std::string& what) {
+            if (what.find("all is well again") != std::string::npos)
+                stop.request_stop();
+            else if (what.find(words) != std::string::npos && !std::exchange(told_, true))
+                mend();
         };
     }
     [[nodiscard]] bool said(const std::string& words) const
@@ -113,16 +128,9 @@ TEST_F(Reach, AFolderThatCannotBeReadForAMomentChangesNothing)
 {
     at_step(20, [&] {
         hide();
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
     });
-    observer.each_state = [&, hidden = true](RunState, const std::string& what) mutable {
-        if (what.find("all is well again") != std::string::npos)
-            stop.request_stop();
-        else if (what.find("the run folder cannot be read: Too many levels of symbolic links") != std::string::npos
-            && std::exchange(hidden, false))
-            bring_back();
-    };
+    mend_when_told("the run folder cannot be read: Too many levels of symbolic links", [&] { bring_back(); });
     const RunResult result = follow(endless());
     EXPECT_EQ(result.state, RunState::cancelled);
     expect_whole(observer.events, "cancelled");
@@ -133,18 +141,11 @@ TEST_F(Reach, AFolderThatCannotBeReadForAMomentChangesNothing)
 TEST_F(Reach, WhatIsWellAgainIsToldAlsoAfterTheLinkBroke)
 {
     at_step(20, [&] { hide(); });
-    observer.each_state = [&, hidden = true](RunState, const std::string& what) mutable {
-        if (what.find("all is well again") != std::string::npos) {
-            stop.request_stop();
-        } else if (what.find("the run folder") != std::string::npos && std::exchange(hidden, false)) {
-            for (const pid_t session : sessions())
-                kill(session, SIGKILL);
-            bring_back();
-        }
-    };
-    const RunResult result = follow(endless());
-    EXPECT_EQ(result.state, RunState::cancelled);
-    EXPECT_TRUE(said("all is well again"));
+    mend_when_told("the run folder", [&] {
+        end_sessions();
+        bring_back();
+    });
+    EXPECT_EQ(follow(endless()).state, RunState::cancelled);
     expect_whole(observer.events, "cancelled");
 }
 
@@ -152,8 +153,7 @@ TEST_F(Reach, AStopReachesTheRanksOfAFolderThatCannotBeRead)
 {
     at_step(20, [&] {
         hide();
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
     });
     when_told("the run folder cannot be read", [&] { stop.request_stop(); });
     const RunResult result = follow(endless({{"FAKE_IGNORE_TERM", "1"}, {"FAKE_CHILDREN", "1"}}));
@@ -172,8 +172,7 @@ TEST_F(Reach, AFolderWithoutPermissionIsUnknownAndNotGone)
         GTEST_SKIP() << "root may read everything";
     at_step(20, [&] {
         chmod(folder().c_str(), 0);
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
     });
     when_told("the run folder cannot be read: Permission denied", [&] {
         chmod(folder().c_str(), 0700);
@@ -248,8 +247,7 @@ TEST_F(Reach, ARunWhoseStateCannotBeWrittenIsStopped)
         do
             std::filesystem::remove(folder() / "status.json");
         while (!std::filesystem::create_directory(folder() / "status.json"));
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
         stop.request_stop();
     });
     EXPECT_EQ(follow(endless()).state, RunState::cancelled);
@@ -263,8 +261,7 @@ TEST_F(Reach, AStateThatSomebodyReplacedIsNotBelieved)
         agent = supervisor();
         kill(agent, SIGSTOP); // it would write its own again
         std::ofstream(folder() / "status.json") << R"({"state":"ended","status":"ok"})";
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
     });
     when_told("does not answer", [&] {
         kill(agent, SIGCONT);
@@ -279,8 +276,7 @@ TEST_F(Reach, APipeInThePlaceOfTheEventsStopsNobody)
     at_step(20, [&] {
         std::filesystem::remove(folder() / "events.jsonl");
         ASSERT_EQ(mkfifo((folder() / "events.jsonl").c_str(), 0600), 0);
-        for (const pid_t session : sessions())
-            kill(session, SIGKILL);
+        end_sessions();
     });
     const RunResult result = follow(request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}}));
     EXPECT_EQ(result.state, RunState::ok);
