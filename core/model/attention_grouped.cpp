@@ -13,9 +13,16 @@ void add_grouped_attention(Rows& rows, const ModelShape& m, const GroupedNames& 
     add(Role::query, names.query, queries, false);
     add(Role::key, names.key, keys, true);
     add(Role::value, names.value, keys, true);
+    if (m.query_key_norm) {
+        const int64_t width = names.weightless_norms ? 0 : m.head_dim;
+        rows.emplace_back(NormRow{Role::query_norm, names.query_norm, width});
+        rows.emplace_back(NormRow{Role::key_norm, names.key_norm, width});
+    }
+    if (!names.sinks.empty())
+        rows.emplace_back(VectorRow{Role::sinks, names.sinks, m.heads, true});
     rows.emplace_back(AttentionRow{m.heads, m.kv_heads, queries, keys, keys, queries});
-    rows.emplace_back(
-        MatrixRow{Role::output, names.output, m.hidden, queries, Split::rows, "attention output projection"});
+    rows.emplace_back(MatrixRow{Role::output, names.output, m.hidden, queries, Split::rows,
+        "attention output projection", ParameterKind::attention, m.linear_bias});
 }
 
 void add_fused_attention(Rows& rows, const ModelShape& m, const FusedNames& names)

@@ -9,9 +9,12 @@ namespace fourfold {
 // Grouped queries (arXiv:2305.13245) in four projections; attention_grouped.cpp.
 struct GroupedNames {
     std::string_view query, key, value, output;
+    std::string_view query_norm{}, key_norm{}; // where ModelShape::query_key_norm
+    std::string_view sinks{};
+    bool weightless_norms = false;
 };
-inline constexpr GroupedNames kLlamaAttention{
-    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"};
+inline constexpr GroupedNames kLlamaAttention{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+    "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm"};
 void add_grouped_attention(Rows& rows, const ModelShape& model, const GroupedNames& names);
 
 // Queries, keys and values in one projection, split over tp by heads; attention_grouped.cpp.
@@ -30,10 +33,13 @@ struct MlpNames {
 inline constexpr MlpNames kLlamaMlp{"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"};
 void add_mlp(Rows& rows, const ModelShape& model, const MlpNames& names);
 
+inline constexpr MlpNames kLlamaExpert{"mlp.experts.*.gate_proj", "mlp.experts.*.up_proj", "mlp.experts.*.down_proj"};
+
 // Router and experts; `shared`: what every token takes, one MLP of the summed width.
 struct ExpertNames {
     std::string_view router{}, routing_bias{};
     MlpNames each{}, shared{};
+    bool biases = false; // of router and experts
 };
 void add_experts(Rows& rows, const ModelShape& model, const ExpertNames& names);
 

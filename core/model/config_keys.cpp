@@ -40,7 +40,23 @@ Expected<void> read_scaling(const Fields& scaling, int64_t default_original, Rop
 }
 } // namespace
 
+Expected<void> read_routing(const Fields& config, const std::string& count_key, Experts& experts)
+{
+    FOURFOLD_TRY(experts.count, config.small_integer(count_key, 1, kMostExperts));
+    FOURFOLD_TRY(experts.active, config.small_integer("num_experts_per_tok", 1, kMostExperts));
+    if (experts.active <= experts.count)
+        return {};
+    return config.problem("num_experts_per_tok",
+        std::to_string(experts.active) + " is more than " + count_key + " " + std::to_string(experts.count));
+}
+
 Expected<void> read_common(const Fields& config, ModelShape& model)
+{
+    FOURFOLD_CHECK(read_widths(config, model));
+    return check_activation(config, "hidden_act", {"silu", "swish"});
+}
+
+Expected<void> read_widths(const Fields& config, ModelShape& model)
 {
     FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));
     FOURFOLD_TRY(model.layers, config.small_integer("num_hidden_layers", 1, kMostLayers));
@@ -58,7 +74,7 @@ Expected<void> read_common(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(model.vocab, config.integer("vocab_size", 1, kMostVocab));
     FOURFOLD_TRY(model.max_positions, config.integer_or("max_position_embeddings", 2048));
     FOURFOLD_TRY(model.norm_eps, config.positive_or("rms_norm_eps", 1e-6));
-    return check_activation(config, "hidden_act", {"silu", "swish"});
+    return {};
 }
 
 void write_common(const ModelShape& model, Json& config)

@@ -7,7 +7,8 @@ namespace fourfold {
 
 std::span<const Family> families()
 {
-    static const std::array kFamilies{kLlama, kMistral, kQwen2, kMixtral, kDeepseekV3, kGpt2, kGptNeox, kBloom};
+    static const std::array kFamilies{kLlama, kMistral, kQwen2, kMixtral, kDeepseekV3, kQwen3, kQwen3Moe, kGemma3,
+        kNemotron, kGptOss, kLlama4, kGrok, kGpt2, kGptNeox, kBloom};
     return kFamilies;
 }
 

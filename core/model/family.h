@@ -47,9 +47,12 @@ std::span<const Family> families();
 // Shared by the families that use Llama's keys.
 namespace config_keys {
 // hidden_size, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim, vocab_size,
-// max_position_embeddings, rms_norm_eps, hidden_act.
+// max_position_embeddings, rms_norm_eps; the second reads hidden_act as well, which must be SiLU.
+Expected<void> read_widths(const Fields& config, ModelShape& model);
 Expected<void> read_common(const Fields& config, ModelShape& model);
 void write_common(const ModelShape& model, Json& config);
+// `count_key` and num_experts_per_tok.
+Expected<void> read_routing(const Fields& config, const std::string& count_key, Experts& experts);
 // rope_theta and rope_scaling, or rope_parameters as newer files have it.
 Expected<void> read_rope(const Fields& config, ModelShape& model);
 void write_rope(const ModelShape& model, Json& config);
@@ -66,5 +69,11 @@ inline constexpr int64_t kMostHeadDim = 65536, kMostWidth = int64_t(1) << 24, kM
 extern const Family kLlama, kMistral, kQwen2; // llama.cpp
 extern const Family kGpt2, kGptNeox, kBloom; // gpt.cpp
 extern const Family kMixtral, kDeepseekV3; // moe.cpp
+extern const Family kQwen3, kQwen3Moe; // qwen3.cpp
+extern const Family kGemma3; // gemma.cpp
+extern const Family kGptOss; // gpt_oss.cpp
+extern const Family kGrok; // grok.cpp
+extern const Family kLlama4; // llama4.cpp
+extern const Family kNemotron; // nemotron.cpp
 
 } // namespace fourfold

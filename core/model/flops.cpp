@@ -23,7 +23,7 @@ double megatron_flops_per_token(const ModelShape& m, int64_t padded_vocab, int64
     const double head = double(m.vocab) * double(m.hidden);
     double weights = m.active_matmul_parameters() - head;
     if (m.experts)
-        weights -= double(m.layers - m.experts->dense_layers) * m.experts->count * double(m.hidden);
+        weights -= double(m.moe_layers()) * m.experts->count * double(m.hidden);
     weights += double(padded_vocab) * double(m.hidden);
     return 6 * weights + 6 * m.layers * score_and_value_width(m) * double(seq_len);
 }
@@ -31,8 +31,10 @@ double megatron_flops_per_token(const ModelShape& m, int64_t padded_vocab, int64
 
 double model_flops_per_token(const ModelShape& model, int64_t seq_len, bool causal)
 {
-    const double square = 6 * model.layers * score_and_value_width(model) * double(seq_len);
-    return 6 * model.active_matmul_parameters() + (causal ? square / 2 : square);
+    const double row = 6 * model.layers * score_and_value_width(model), keys = double(seq_len);
+    const double windowed = model.windowed_share();
+    const double attended = windowed > 0 ? (1 - windowed) * keys + windowed * model.window_keys(keys) : keys;
+    return 6 * model.active_matmul_parameters() + (causal ? row * attended / 2 : row * keys);
 }
 
 double reported_flops_per_token(

@@ -12,13 +12,21 @@ struct LayerCounting {
     LayerParameters sum{};
 
     void operator()(const NormRow& norm) { replicated(norm_vectors * double(norm.width)); }
-    void operator()(const VectorRow& vector) { sum.ruled += double(vector.width); }
+    void operator()(const VectorRow& vector)
+    {
+        if (vector.trained)
+            sum.vectors += double(vector.width) / cut.tp;
+        else
+            sum.ruled += double(vector.width);
+    }
     void operator()(const MatrixRow& matrix)
     {
         const double elements = cut.out(matrix) * cut.in(matrix);
         const double bias = matrix.bias ? cut.out(matrix) : 0;
         of_kind(matrix.kind) += elements;
-        if (matrix.split == Split::columns)
+        if (matrix.kind == ParameterKind::expert)
+            sum.expert_vectors += bias;
+        else if (matrix.split == Split::columns)
             sum.vectors += bias;
         else
             replicated(bias);

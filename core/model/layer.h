@@ -29,9 +29,13 @@ enum class Role : std::uint8_t {
     query,
     key,
     value,
+    query_norm, // QK-norm, of every head alike (arXiv:2302.05442)
+    key_norm,
+    sinks, // of attention
     fused, // queries, keys and values in one projection, head after head
     output,
     mlp_norm,
+    post_norm, // of what attention or MLP adds to the residual stream
     gate,
     up,
     down,
@@ -46,7 +50,7 @@ enum class ParameterKind { embedding, position_embedding, attention, mlp, expert
 
 // Names: Hugging Face's within the layer, ".weight" and ".bias" follow. All texts are literals.
 
-// A vector; LayerNorm has a second one. Replicated.
+// A vector; LayerNorm has a second one. Replicated. Of no width: a norm without weights.
 struct NormRow {
     Role role = Role::inner;
     std::string_view name{};
@@ -68,11 +72,12 @@ struct MatrixRow {
     [[nodiscard]] bool residual() const { return split == Split::rows; } // writes to the residual stream
 };
 
-// Moved by a rule instead of a gradient: no product, no gradient, no state of the optimizer.
+// Takes part in no product. Not trained: moved by a rule, without gradient and states of the optimizer.
 struct VectorRow {
     Role role = Role::inner;
     std::string_view name{};
     std::int64_t width = 0;
+    bool trained = false; // an element for each head, split with them
 };
 
 // Scaled dot products of every head. Widths of all heads; queries, keys, values and output are kept for the backward.
@@ -111,7 +116,7 @@ struct Cut {
 // Elements on one rank.
 struct LayerParameters {
     double attention = 0, mlp = 0, router = 0; // matrices; the shared experts are `mlp`
-    double expert = 0; // matrices of one routed expert
+    double expert = 0, expert_vectors = 0; // matrices and biases of one routed expert
     double vectors = 0; // norms and biases
     double replicated = 0; // of them, what every tp rank holds whole
     double keys = 0; // of all the above, the projections to key/value heads with their biases

@@ -47,12 +47,12 @@ void add_mlp(Rows& rows, const ModelShape& m, const MlpNames& names)
 void add_experts(Rows& rows, const ModelShape& m, const ExpertNames& names)
 {
     const Experts& experts = *m.experts;
-    rows.emplace_back(
-        MatrixRow{Role::router, names.router, experts.count, m.hidden, Split::none, "router", ParameterKind::router});
+    rows.emplace_back(MatrixRow{Role::router, names.router, experts.count, m.hidden, Split::none, "router",
+        ParameterKind::router, names.biases});
     if (!names.routing_bias.empty())
         rows.emplace_back(VectorRow{Role::routing_bias, names.routing_bias, experts.count});
-    MlpRows each
-        = mlp_of(m, names.each, experts.ffn, ParameterKind::expert, false, {"expert", "experts up", "experts down"});
+    MlpRows each = mlp_of(
+        m, names.each, experts.ffn, ParameterKind::expert, names.biases, {"expert", "experts up", "experts down"});
     each.in.push_back(each.out);
     rows.emplace_back(ExpertsRow{experts.count, std::move(each.in), each.activation});
     if (experts.shared > 0)

@@ -2,6 +2,8 @@
 // Sums over the rows of the layers, without the table of their tensors; tests hold the two equal.
 #include "core/model/layer.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 namespace {
@@ -9,13 +11,40 @@ namespace {
 template <typename Each>
 void for_each_kind(const ModelShape& model, Each&& each)
 {
-    const int moe = model.experts ? model.layers - model.experts->dense_layers : 0;
+    const int moe = model.moe_layers();
     if (moe < model.layers)
         each(double(model.layers - moe), layer_parameters(model, layer_rows(model, false), {}));
     if (moe > 0)
         each(double(moe), layer_parameters(model, layer_rows(model, true), {}));
 }
 } // namespace
+
+bool ModelShape::is_moe_layer(int layer) const
+{
+    return experts && layer >= experts->dense_layers && (layer + 1) % experts->every == 0;
+}
+
+int ModelShape::moe_layers(int first, int count) const
+{
+    if (!experts || count <= 0)
+        return 0;
+    const auto before = [&](int layer) { return layer / experts->every; }; // multiples of `every` up to `layer`
+    const int from = std::max(first, experts->dense_layers);
+    return std::max(0, before(first + count) - before(std::min(from, first + count)));
+}
+
+double ModelShape::windowed_share() const
+{
+    if (window.tokens <= 0 || layers <= 0)
+        return 0;
+    return 1 - double(layers / window.full_every) / layers;
+}
+
+double ModelShape::window_keys(double seq_len) const
+{
+    const double length = std::min(seq_len, double(window.tokens));
+    return window.chunked ? length : length * (2 - length / seq_len);
+}
 
 double ModelShape::parameters() const
 {
@@ -24,7 +53,8 @@ double ModelShape::parameters() const
     if (positions == Positions::learned)
         total += double(max_positions) * h;
     for_each_kind(*this, [&](double layers_of_kind, const LayerParameters& one) {
-        total += layers_of_kind * (one.matrices(experts ? experts->count : 0) + one.vectors + one.ruled);
+        const double routed = experts ? experts->count : 0;
+        total += layers_of_kind * (one.matrices(routed) + routed * one.expert_vectors + one.vectors + one.ruled);
     });
     return total;
 }

@@ -12,15 +12,16 @@ namespace fourfold {
 
 enum class Positions { rope, learned, alibi };
 enum class Norm { rms, layer };
-enum class Activation { swiglu, gelu };
+enum class Activation { swiglu, geglu, gelu, squared_relu };
 
-// Mixture of experts (Mixtral, DeepSeek-V3). Dense models have no Experts.
+// Mixture of experts (Mixtral, DeepSeek-V3, Llama 4). Dense models have no Experts.
 struct Experts {
     int count = 0; // routed experts per MoE layer
     int active = 0; // routed experts per token (top-k)
     int64_t ffn = 0; // hidden size of one routed expert
     int shared = 0; // experts that every token uses
     int dense_layers = 0; // first layers that keep a dense MLP
+    int every = 1; // behind those each so many-th layer has experts, counted from the model's first
     // Routing that keeps a token's experts in few of equally large groups, one or several a node; 0 = any expert.
     int groups = 0, active_groups = 0;
 };
@@ -30,6 +31,13 @@ struct LatentAttention {
     int64_t q_rank = 0; // 0 = full-rank queries
     int64_t kv_rank = 0;
     int64_t nope_head_dim = 0, rope_head_dim = 0, value_head_dim = 0;
+};
+
+// Attention to the nearest tokens in most layers; each `full_every`-th one sees the whole sequence.
+struct AttentionWindow {
+    int64_t tokens = 0; // 0 = every layer sees the whole sequence
+    int full_every = 1;
+    bool chunked = false; // back to the begin of the token's own chunk instead of over so many tokens (Llama 4)
 };
 
 // Rotary position scaling as in Hugging Face configs ("llama3", "linear"); `factor` 1 = none.
@@ -60,11 +68,22 @@ struct ModelShape {
     bool qkv_bias = false; // Qwen2
     bool linear_bias = false; // every linear layer (GPT-2, BLOOM)
     bool embedding_norm = false; // BLOOM's LayerNorm after the embedding
+    bool query_key_norm = false; // of every head, before the rotation
+    AttentionWindow window;
     std::optional<Experts> experts;
     std::optional<LatentAttention> latent;
 
-    [[nodiscard]] bool gated() const { return activation == Activation::swiglu; }
-    [[nodiscard]] bool is_moe_layer(int layer) const { return experts && layer >= experts->dense_layers; }
+    [[nodiscard]] bool gated() const { return activation == Activation::swiglu || activation == Activation::geglu; }
+    [[nodiscard]] bool is_moe_layer(int layer) const;
+    // How many of `count` layers from `first` on have experts.
+    [[nodiscard]] int moe_layers(int first, int count) const;
+    [[nodiscard]] int moe_layers() const { return moe_layers(0, layers); }
+
+    // Of the layers; the rest see the whole sequence.
+    [[nodiscard]] double windowed_share() const;
+    // To how many keys a token of a windowed layer attends on average, times two: the side of a square whose lower half
+    // has as many scores as the window leaves.
+    [[nodiscard]] double window_keys(double seq_len) const;
 
     // All parameters, tied embeddings once, without vocabulary padding.
     [[nodiscard]] double parameters() const;

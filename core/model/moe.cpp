@@ -10,22 +10,12 @@ namespace {
 using config_keys::kMostExperts;
 using config_keys::kMostWidth;
 
-Expected<void> check_active(const Fields& config, const Experts& experts, const std::string& count_key)
-{
-    if (experts.active <= experts.count)
-        return {};
-    return config.problem("num_experts_per_tok",
-        std::to_string(experts.active) + " is more than " + count_key + " " + std::to_string(experts.count));
-}
-
 Expected<void> read_mixtral(const Fields& config, ModelShape& model)
 {
     FOURFOLD_CHECK(config_keys::read_common(config, model));
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     Experts experts;
-    FOURFOLD_TRY(experts.count, config.small_integer("num_local_experts", 1, kMostExperts));
-    FOURFOLD_TRY(experts.active, config.small_integer("num_experts_per_tok", 1, kMostExperts));
-    FOURFOLD_CHECK(check_active(config, experts, "num_local_experts"));
+    FOURFOLD_CHECK(config_keys::read_routing(config, "num_local_experts", experts));
     experts.ffn = model.ffn;
     model.experts = experts;
     return {};
@@ -70,9 +60,7 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
 
     Experts experts;
-    FOURFOLD_TRY(experts.count, config.small_integer("n_routed_experts", 1, kMostExperts));
-    FOURFOLD_TRY(experts.active, config.small_integer("num_experts_per_tok", 1, kMostExperts));
-    FOURFOLD_CHECK(check_active(config, experts, "n_routed_experts"));
+    FOURFOLD_CHECK(config_keys::read_routing(config, "n_routed_experts", experts));
     FOURFOLD_TRY(experts.ffn, config.integer("moe_intermediate_size", 1, kMostWidth));
     FOURFOLD_TRY(experts.shared, config.small_integer_or("n_shared_experts", 0, 0, kMostExperts));
     FOURFOLD_TRY(
@@ -126,7 +114,7 @@ void deepseek_layer(Rows& rows, const ModelShape& m, bool experts)
     add_experts(rows, m,
         {.router = "mlp.gate",
             .routing_bias = "mlp.gate.e_score_correction_bias",
-            .each = {"mlp.experts.*.gate_proj", "mlp.experts.*.up_proj", "mlp.experts.*.down_proj"},
+            .each = kLlamaExpert,
             .shared = {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj", "mlp.shared_experts.down_proj"}});
 }
 } // namespace

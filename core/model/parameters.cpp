@@ -56,13 +56,16 @@ public:
 
     void operator()(const NormRow& norm)
     {
+        if (norm.width == 0)
+            return;
         constant(norm.role, norm.name, ".weight", norm.width, ParameterKind::norm).init_value = 1;
         if (model_.norm == Norm::layer)
             constant(norm.role, norm.name, ".bias", norm.width, ParameterKind::norm);
     }
     void operator()(const VectorRow& vector)
     {
-        constant(vector.role, vector.name, "", vector.width, ParameterKind::bias);
+        Parameter& added = constant(vector.role, vector.name, "", vector.width, ParameterKind::bias);
+        added.tp_dim = vector.trained ? 0 : -1;
     }
     void operator()(const MatrixRow& matrix)
     {

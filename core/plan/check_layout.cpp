@@ -20,7 +20,7 @@ bool kv_heads_split(const ModelShape& model, int tp)
 
 bool has_dense_mlp(const ModelShape& model)
 {
-    return !model.experts || model.experts->dense_layers > 0;
+    return model.moe_layers() < model.layers;
 }
 
 bool tp_fits(const ResolvedPlan& plan, int tp)

@@ -36,8 +36,7 @@ double parameters_held(const ModelShape& model, double ep)
     const double tables = (model.tied_embeddings ? 1.0 : 2.0) * double(model.hidden) * double(model.vocab);
     double held = model.parameters() - tables;
     if (model.experts) {
-        const double all
-            = double(model.layers - model.experts->dense_layers) * model.experts->count * expert_matrices(model);
+        const double all = double(model.moe_layers()) * model.experts->count * expert_matrices(model);
         held += all / ep - all;
     }
     return held / model.layers;

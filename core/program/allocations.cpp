@@ -61,6 +61,10 @@ LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank
                                     + input<Number>("attention output", double(attention->output)))
                     / tp
                 + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
+        if (const auto* norm = std::get_if<NormRow>(&row)) {
+            if (const double elements = normed_elements(*norm, rank); elements > 0)
+                widths.norms += input<Number>("inputs of more norms", elements);
+        }
         const auto* experts = std::get_if<ExpertsRow>(&row);
         const auto* mlp = experts != nullptr ? &experts->activation : std::get_if<ActivationRow>(&row);
         if (mlp != nullptr)
@@ -90,7 +94,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
         hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
-    Number bytes = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + mlp) + routed;
+    Number bytes
+        = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
     if (!plan.training.compile)
         bytes *= constant<Number>(rank, Constant::eager_activation_factor);
     if (plan.training.async_tp && rank.tp > 1)

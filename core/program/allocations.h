@@ -14,6 +14,7 @@ namespace fourfold {
 template <typename Number = double>
 struct LayerWidths {
     Number attention = 0.0; // queries, keys, values and output
+    Number norms = 0.0; // inputs of norms beyond the two of every layer
     struct Mlp {
         bool routed = false; // per token that an expert gets
         Number width = 0.0; // of each input, and of the output

@@ -40,6 +40,8 @@ void add_attention(
 {
     const bool fused = fused_attention(plan.training);
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
+    // Windows are taken as spread evenly over the layers; kernels that keep the scores in memory compute them all.
+    const double windowed = fused ? plan.model.windowed_share() : 0;
     Attention core{.queries = rank.seq_len / rank.cp,
         .keys = rank.seq_len,
         .head_dim = rank.head_dim,
@@ -48,9 +50,20 @@ void add_attention(
         .fused = fused,
         .blocks = ring ? rank.cp : 1};
     core.score_bytes = core.batch * core.queries * core.keys * rank.element_bytes;
+    if (windowed > 0) {
+        Attention window = core;
+        window.keys = plan.model.window_keys(rank.seq_len);
+        window.score_bytes = 0;
+        add_passes(list,
+            {.name = "attention in a window",
+                .repeat = layers * windowed,
+                .note = "only scores inside the window are computed",
+                .work = window},
+            recompute);
+    }
     add_passes(list,
         {.name = "attention",
-            .repeat = layers,
+            .repeat = layers * (1 - windowed),
             .note = fused ? "FlashAttention-2, arXiv:2307.08691: 4 s^2 d FLOPs forward (half when causal), 2.5 times "
                             "backward"
                           : "batched products with the score matrix in memory",
@@ -119,10 +132,10 @@ void add_context_collectives(
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
 void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double ffn_rows, double ffn_width, double recompute)
+    double ffn_rows, double ffn_width, double more_norms, double recompute)
 {
     const double scale = rank.element_bytes / 2;
-    const bool gated = plan.model.gated();
+    const bool gated = plan.model.gated(), biased = plan.model.activation == Activation::gelu;
     struct Item {
         const char* name;
         double bytes;
@@ -131,11 +144,18 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
     const Item items[] = {
         {"norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale,
             "two norms and two residual additions: 24 h bytes per token"},
+        {"more norms", 4 * more_norms * rank.tokens * scale,
+            "of queries, keys or a block's output: 4 bytes an element and token"},
         {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
             "4 (h + kv) bytes per token"},
-        {gated ? "gated activation" : "activation", (gated ? 6 : 8) * ffn_width * ffn_rows * scale,
-            gated ? "reads gate and up, writes the product: 6 f bytes per token"
-                  : "bias and GELU: 8 f bytes per token"},
+        {gated ? "gated activation" : "activation",
+            (gated           ? 6
+                    : biased ? 8
+                             : 4)
+                * ffn_width * ffn_rows * scale,
+            gated        ? "reads gate and up, writes the product: 6 f bytes per token"
+                : biased ? "bias and GELU: 8 f bytes per token"
+                         : "reads and writes each element: 4 f bytes per token"},
     };
     for (const Item& item : items) {
         if (item.bytes <= 0)
@@ -263,11 +283,12 @@ struct RowOperations {
     const RecomputeShare& again;
     // Of all activations together: tokens that pass, at the width of the first.
     double activation_rows = 0, activation_width = 0;
+    double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
     bool routes = false, of_expert = false;
     double n = 0, k = 0;
 
-    void operator()(const NormRow&) { }
+    void operator()(const NormRow& norm) { more_norms += normed_elements(norm, rank); }
     void operator()(const VectorRow&) { }
     void operator()(const MatrixRow& matrix)
     {
@@ -380,7 +401,7 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
         std::visit(rows, row);
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
-    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, again.elementwise);
+    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again.elementwise);
     if (plan.training.precision == Precision::fp8)
         add_fp8_casts(
             list, rank, layers, ffn_rows, ffn_width, again.gemm, cast_bytes(plan.training.fp8_recipe, constants));

@@ -19,9 +19,8 @@ struct LayerCounts {
 LayerCounts count_layers(const ModelShape& model, int first, int layers)
 {
     LayerCounts counts;
-    const int dense_limit = model.experts ? model.experts->dense_layers : first + layers;
-    counts.dense = std::clamp(dense_limit - first, 0, layers);
-    counts.moe = layers - counts.dense;
+    counts.moe = model.moe_layers(first, layers);
+    counts.dense = layers - counts.moe;
     return counts;
 }
 

@@ -51,7 +51,7 @@ RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)
     }
     if (model.experts)
         rank.moe_layer = layer_parameters(model, layer_rows(model, true), rank.cut);
-    if (!model.experts || model.experts->dense_layers > 0)
+    if (model.moe_layers() < model.layers)
         rank.dense_layer = layer_parameters(model, rows, rank.cut);
     if (model.experts) {
         rank.local_experts = double(model.experts->count) / layout.ep;
@@ -72,6 +72,20 @@ void set_micro_batch(RankShape& rank, const ResolvedPlan& plan)
         if (layout.ep > 1) // the busiest rank sets the pace
             rank.expert_rows *= 1 + rank.constants[Constant::expert_imbalance];
         rank.routed_tokens = rank.tokens / rank.sequence_split * experts->active;
+    }
+}
+
+double normed_elements(const NormRow& norm, const RankShape& rank)
+{
+    switch (norm.role) {
+    case Role::query_norm:
+        return rank.query / rank.tp;
+    case Role::key_norm:
+        return rank.key_local;
+    case Role::post_norm:
+        return rank.hidden / rank.sequence_split;
+    default:
+        return 0;
     }
 }
 

@@ -38,10 +38,12 @@ struct RankShape {
     [[nodiscard]] const LayerParameters& layer(bool moe) const { return moe ? moe_layer : dense_layer; }
     // Matrices of a layer: all local experts, the router and the shared ones among them.
     [[nodiscard]] double matrices(bool moe) const { return layer(moe).matrices(local_experts); }
-    [[nodiscard]] double experts() const { return local_experts * moe_layer.expert; }
+    [[nodiscard]] double experts() const { return local_experts * (moe_layer.expert + moe_layer.expert_vectors); }
 };
 
 RankShape rank_shape(const ResolvedPlan& plan);
+// Elements of a token that a norm beyond the two of every layer sees on this rank; 0 for those two.
+double normed_elements(const NormRow& norm, const RankShape& rank);
 // How many tp ranks hold the same key and value heads.
 int key_copies(const ResolvedPlan& plan);
 // `constants`: of the plan's stack on its GPU, looked up already.

@@ -106,7 +106,13 @@ ChunkShape StageTermTable::shape_of(const ChunkKind& kind) const
 {
     ChunkShape shape;
     shape.layers = kind.dense + kind.moe;
-    shape.first_layer = base_.model.experts ? base_.model.experts->dense_layers - kind.dense : 0;
+    if (const auto& experts = base_.model.experts) {
+        // Anywhere in the model where so many layers of each kind follow each other.
+        const int last = experts->dense_layers + experts->every;
+        shape.first_layer = std::max(0, experts->dense_layers - kind.dense);
+        while (shape.first_layer < last && base_.model.moe_layers(shape.first_layer, shape.layers) != kind.moe)
+            ++shape.first_layer;
+    }
     shape.embedding = kind.embedding;
     shape.head = kind.head;
     shape.recompute_layers = shape.layers;

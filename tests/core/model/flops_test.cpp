@@ -27,6 +27,22 @@ TEST(ModelFlops, CausalCountsHalfOfTheAttentionSquare)
     EXPECT_DOUBLE_EQ(model_flops_per_token(model, 8192, true), 6 * model.active_matmul_parameters() + square / 2);
 }
 
+// Scores of one head of one layer, forward and backward: 12 FLOPs each and element of the head.
+TEST(ModelFlops, CausalCountsTheScoresThatWindowsLeave)
+{
+    const ModelShape gemma = test::preset_model("gemma-3-27b"); // each sixth of 62 layers sees everything
+    const double s = 8192, w = 1024, pairs = s * s / 2, inside = w * w / 2 + (s - w) * w;
+    const double expected = 12.0 * 32 * 128 * (10 * pairs + 52 * inside) / s;
+    const double counted = model_flops_per_token(gemma, 8192, true) - 6 * gemma.active_matmul_parameters();
+    EXPECT_NEAR(counted / expected, 1, 1e-12);
+    const ModelShape scout = test::preset_model("llama-4-scout"); // chunks of 8192 tokens, each fourth layer without
+    const double chunked = model_flops_per_token(scout, 32768, true) - 6 * scout.active_matmul_parameters();
+    EXPECT_NEAR(chunked / (12.0 * 40 * 128 * (12 * 32768 + 36 * 8192) / 2), 1, 1e-12);
+    // A sequence inside the window is like any other.
+    EXPECT_DOUBLE_EQ(model_flops_per_token(gemma, 1024, true),
+        6 * gemma.active_matmul_parameters() + 12.0 * 62 * 32 * 128 * 1024 / 2);
+}
+
 TEST(ModelFlops, LatentAttentionHasTwoWidths)
 {
     const ModelShape model = test::preset_model("deepseek-v3");

@@ -39,7 +39,27 @@ double by_hand(const ModelShape& m)
         const double moe = h * e.count + e.count + 3 * h * double(e.ffn) * (e.count + e.shared);
         return tables + L * (attention + 2 * h) + e.dense_layers * 3 * h * f + (L - e.dense_layers) * moe + h;
     }
-    const double attention = 2 * h * a * d + 2 * h * kv * d + (m.model_type == "qwen2" ? a * d + 2 * kv * d : 0);
+    const double grouped = 2 * h * a * d + 2 * h * kv * d;
+    if (m.model_type == "gpt_oss") {
+        const double each = 3 * h * f + 2 * f + h, biases = a * d + 2 * kv * d + h;
+        return tables + L * (grouped + biases + a + m.experts->count * (each + h + 1) + 2 * h) + h;
+    }
+    if (m.model_type == "llama4_text") {
+        const double e = double(m.experts->ffn), moe = std::floor(L / m.experts->every);
+        return tables + L * (grouped + 2 * h) + moe * (m.experts->count * (3 * h * e + h) + 3 * h * e)
+            + (L - moe) * 3 * h * f + h;
+    }
+    if (m.model_type == "qwen3_moe")
+        return tables + L * (grouped + 2 * d + m.experts->count * (3 * h * double(m.experts->ffn) + h) + 2 * h) + h;
+    if (m.model_type == "qwen3")
+        return tables + L * (grouped + 2 * d + 3 * h * f + 2 * h) + h;
+    if (m.model_type == "gemma3_text")
+        return tables + L * (grouped + 2 * d + 3 * h * f + 4 * h) + h;
+    if (m.model_type == "nemotron")
+        return tables + L * (grouped + 2 * h * f + 4 * h) + 2 * h;
+    if (m.model_type == "grok-1")
+        return tables + L * (grouped + m.experts->count * (3 * h * f + h) + 4 * h) + h;
+    const double attention = grouped + (m.model_type == "qwen2" ? a * d + 2 * kv * d : 0);
     const double mlp = m.experts ? m.experts->count * (3 * h * f + h) : 3 * h * f;
     return tables + L * (attention + mlp + 2 * h) + h;
 }
@@ -70,7 +90,18 @@ INSTANTIATE_TEST_SUITE_P(Models, ParameterCount,
         Published{"mixtral-8x7b", 46'702'792'704, 0}, Published{"mixtral-8x22b", 140'620'634'112, 0},
         Published{"deepseek-v3", 671e9, 1e-3}, Published{"gpt2", 124'439'808, 0},
         Published{"gpt2-xl", 1'557'611'200, 0}, Published{"gpt3-175b", 174'600e6, 1e-3},
-        Published{"gpt-neox-20b", 20'554'567'680, 0}, Published{"bloom-176b", 176'247'271'424, 0}),
+        Published{"gpt-neox-20b", 20'554'567'680, 0}, Published{"bloom-176b", 176'247'271'424, 0},
+        Published{"qwen3-0.6b", 596'049'920, 0}, Published{"qwen3-1.7b", 1'720'574'976, 0},
+        Published{"qwen3-4b", 4'022'468'096, 0}, Published{"qwen3-8b", 8'190'735'360, 0},
+        Published{"qwen3-14b", 14'768'307'200, 0}, Published{"qwen3-32b", 32'762'123'264, 0},
+        Published{"qwen3-30b-a3b", 30'532'122'624, 0}, Published{"qwen3-235b-a22b", 235'093'634'560, 0},
+        Published{"gpt-oss-20b", 20.91e9, 5e-4}, Published{"gpt-oss-120b", 116.83e9, 5e-4},
+        // With the vision encoder "109B" and "400B".
+        Published{"llama-4-scout", 109e9, 0.012}, Published{"llama-4-maverick", 400e9, 2e-3},
+        Published{"nemotron-4-15b", 15.6e9, 3e-3}, Published{"nemotron-4-340b", 341e9, 1e-3},
+        // Table 1 of the report: embedding and all others.
+        Published{"gemma-3-4b", 675e6 + 3'209e6, 2e-3}, Published{"gemma-3-12b", 1'012e6 + 10'759e6, 1e-3},
+        Published{"gemma-3-27b", 1'416e6 + 25'600e6, 1e-3}, Published{"grok-1", 314e9, 6e-3}),
     [](const auto& info) {
         std::string name = info.param.id;
         for (char& c : name)
@@ -108,7 +139,8 @@ double active_from_table(const ModelShape& model)
 TEST(ActiveParameters, AreTheMultipliedOnesOfTheTable)
 {
     for (const char* id : {"llama-3.1-8b", "llama-3.2-1b", "qwen2.5-7b", "mixtral-8x7b", "deepseek-v3", "gpt2",
-             "gpt-neox-20b", "bloom-176b"}) {
+             "gpt-neox-20b", "bloom-176b", "qwen3-4b", "qwen3-30b-a3b", "gpt-oss-20b", "llama-4-scout",
+             "llama-4-maverick", "nemotron-4-15b", "gemma-3-4b", "grok-1"}) {
         const ModelShape model = test::preset_model(id);
         EXPECT_DOUBLE_EQ(model.active_matmul_parameters(), active_from_table(model)) << id;
     }
@@ -121,6 +153,17 @@ TEST(ActiveParameters, MatchThePublishedOnes)
     EXPECT_NEAR(deepseek.active_matmul_parameters() + double(deepseek.vocab * deepseek.hidden), 37e9, 0.02 * 37e9);
     const ModelShape mixtral = test::preset_model("mixtral-8x7b");
     EXPECT_NEAR(mixtral.active_matmul_parameters() + double(mixtral.vocab * mixtral.hidden), 12.9e9, 0.005 * 12.9e9);
+    const auto with_table = [](const char* id) {
+        const ModelShape model = test::preset_model(id);
+        const bool counted = model.tied_embeddings;
+        return model.active_matmul_parameters() + (counted ? 0 : double(model.vocab * model.hidden));
+    };
+    EXPECT_NEAR(with_table("qwen3-30b-a3b"), 3.3e9, 0.02 * 3.3e9);
+    EXPECT_NEAR(with_table("qwen3-235b-a22b"), 22e9, 0.02 * 22e9);
+    EXPECT_NEAR(with_table("gpt-oss-20b") - 201088.0 * 2880, 3.61e9, 0.01 * 3.61e9);
+    EXPECT_NEAR(with_table("gpt-oss-120b") - 201088.0 * 2880, 5.13e9, 0.01 * 5.13e9);
+    EXPECT_NEAR(with_table("llama-4-scout"), 17e9, 0.02 * 17e9);
+    EXPECT_NEAR(with_table("llama-4-maverick"), 17e9, 0.02 * 17e9);
     const ModelShape llama = test::preset_model("llama-3.1-8b");
     EXPECT_EQ(llama.active_matmul_parameters(), 8'030'261'248.0 - 128256.0 * 4096 - 65.0 * 4096);
 }

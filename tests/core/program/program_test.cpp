@@ -3,6 +3,7 @@
 #include "core/model/flops.h"
 #include "core/model/parameters.h"
 #include "core/program/allocations.h"
+#include "core/program/build.h"
 #include "core/program/operation.h"
 #include "core/program/weight_gradient_memory.h"
 #include "tests/core/predict/random_plans.h"
@@ -49,13 +50,47 @@ double flops(const std::vector<StageProgram>& program, std::set<Phase> phases)
 TEST(Program, OneGpuHoldsEveryParameter)
 {
     for (const char* id : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-2-7b", "gpt3-175b", "bloom-176b",
-             "mixtral-8x7b", "deepseek-v3", "gpt2", "qwen2.5-7b"}) {
+             "mixtral-8x7b", "deepseek-v3", "gpt2", "qwen2.5-7b", "gpt-oss-20b", "llama-4-maverick", "gemma-3-12b"}) {
         const ResolvedPlan plan = resolved(plan_json(id));
         const double padding = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden)
             * (plan.model.tied_embeddings ? 1 : 2);
         const double expected = plan.model.parameters() + padding;
         EXPECT_NEAR(all_parameters(build_program(plan)), expected, expected * 2e-4) << id;
     }
+}
+
+// The products' forward FLOPs are two for each active weight and token, those of attention two for each score and
+// element of queries and values, whatever kinds of layers the stages have.
+TEST(Program, ForwardFlopsAreThoseOfTheModel)
+{
+    for (const char* id : {"llama-3.1-8b", "qwen3-30b-a3b", "gpt-oss-20b", "llama-4-maverick", "nemotron-4-15b",
+             "gemma-3-12b", "grok-1"}) {
+        Json json = plan_json(id, {{"pp", 2}}, {{"seq_len", 16384}, {"micro_batches", 1}});
+        json["stack"] = "generic";
+        const ResolvedPlan plan = resolved(json);
+        const double head = double(plan.padded_vocab - plan.model.vocab) * double(plan.model.hidden);
+        const auto program = build_program(plan);
+        const double products = 2 * 16384.0 * (plan.model.active_matmul_parameters() + head);
+        EXPECT_NEAR(flops<Gemm>(program, {Phase::forward}) / products, 1, 1e-6) << id;
+        const double attention
+            = (model_flops_per_token(plan.model, 16384, true) - 6 * plan.model.active_matmul_parameters()) / 3 * 16384;
+        EXPECT_NEAR(flops<Attention>(program, {Phase::forward}) / attention, 1, 1e-9) << id;
+    }
+}
+
+// Seven stages of a model whose odd layers have experts hold seven layers or six, beginning with either kind.
+TEST(Program, ExpertsInEachSecondLayerAreCountedByStage)
+{
+    const ModelShape model = resolved(plan_json("llama-4-maverick")).model;
+    EXPECT_EQ(model.moe_layers(), 24);
+    EXPECT_EQ(dense_layers(model, 0, 7), 4);
+    EXPECT_EQ(dense_layers(model, 7, 7), 3);
+    EXPECT_EQ(dense_layers(model, 7, 1), 0);
+    EXPECT_EQ(dense_layers(model, 8, 1), 1);
+    int dense = 0;
+    for (int layer = 0; layer < model.layers; ++layer)
+        dense += model.is_moe_layer(layer) ? 0 : 1;
+    EXPECT_EQ(dense, 24);
 }
 
 TEST(Program, ShardsAddUpToTheModel)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The language model of Gemma 3 (arXiv:2503.19786, section 2): five layers with a window to each that sees everything,
+// QK-norm, a norm before and behind attention and MLP, GELU gates.
+#include "core/model/blocks.h"
+#include "core/model/family.h"
+
+namespace fourfold {
+
+namespace {
+Expected<void> read_gemma3(const Fields& config, ModelShape& model)
+{
+    model.activation = Activation::geglu;
+    model.query_key_norm = true;
+    FOURFOLD_CHECK(config_keys::read_widths(config, model));
+    FOURFOLD_CHECK(config_keys::check_activation(config, "hidden_activation", {"gelu_pytorch_tanh"}));
+    FOURFOLD_CHECK(config_keys::must_be_off(config, "attention_bias", "biases on all four attention projections"));
+    FOURFOLD_CHECK(config_keys::read_rope(config, model));
+    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
+    FOURFOLD_TRY(
+        model.window.full_every, config.small_integer_or("sliding_window_pattern", 6, 1, config_keys::kMostLayers));
+    return {};
+}
+
+void write_gemma3(const ModelShape& model, Json& config)
+{
+    config_keys::write_common(model, config);
+    config.erase("hidden_act");
+    config["hidden_activation"] = "gelu_pytorch_tanh";
+    config_keys::write_rope(model, config);
+    config["sliding_window"] = model.window.tokens > 0 ? Json(model.window.tokens) : Json(nullptr);
+    config["sliding_window_pattern"] = model.window.full_every;
+}
+
+void gemma3_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
+{
+    rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
+    add_grouped_attention(rows, m, kLlamaAttention);
+    rows.emplace_back(NormRow{Role::post_norm, "post_attention_layernorm", m.hidden});
+    rows.emplace_back(NormRow{Role::mlp_norm, "pre_feedforward_layernorm", m.hidden});
+    add_mlp(rows, m, kLlamaMlp);
+    rows.emplace_back(NormRow{Role::post_norm, "post_feedforward_layernorm", m.hidden});
+}
+} // namespace
+
+const Family kGemma3{"gemma3_text", read_gemma3, write_gemma3, gemma3_layer, kLlamaNames, true};
+
+} // namespace fourfold

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// GPT-OSS (arXiv:2508.10925, section 2): every layer with experts, biases everywhere, a learned sink in the softmax of
+// each head, and a window in every second layer.
+#include "core/model/blocks.h"
+#include "core/model/family.h"
+
+namespace fourfold {
+
+namespace {
+Expected<void> read_gpt_oss(const Fields& config, ModelShape& model)
+{
+    FOURFOLD_CHECK(config_keys::read_common(config, model));
+    FOURFOLD_CHECK(config_keys::read_rope(config, model));
+    model.qkv_bias = model.linear_bias = true;
+    model.window.full_every = 2;
+    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
+    Experts experts;
+    FOURFOLD_CHECK(config_keys::read_routing(config, "num_local_experts", experts));
+    experts.ffn = model.ffn;
+    model.experts = experts;
+    return {};
+}
+
+void write_gpt_oss(const ModelShape& model, Json& config)
+{
+    config_keys::write_common(model, config);
+    config_keys::write_rope(model, config);
+    config["sliding_window"] = model.window.tokens > 0 ? Json(model.window.tokens) : Json(nullptr);
+    config["num_local_experts"] = model.experts->count;
+    config["num_experts_per_tok"] = model.experts->active;
+}
+
+constexpr GroupedNames kAttentionWithSinks{
+    "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", {}, {}, "self_attn.sinks"};
+
+// The published files keep the experts of a layer in one tensor, and in 4 bits.
+void gpt_oss_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
+{
+    rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
+    add_grouped_attention(rows, m, kAttentionWithSinks);
+    rows.emplace_back(NormRow{Role::mlp_norm, "post_attention_layernorm", m.hidden});
+    add_experts(rows, m, {.router = "mlp.router", .each = kLlamaExpert, .biases = true});
+}
+} // namespace
+
+const Family kGptOss{"gpt_oss", read_gpt_oss, write_gpt_oss, gpt_oss_layer, kLlamaNames};
+
+} // namespace fourfold
