@@ -157,8 +157,9 @@ Expected<void> log_in(ssh_session session, int fd, const SshPlace& place, const 
     return authenticate(session, name, place.key_file, by.options.prompts);
 }
 
-Expected<SshLine> connect_through(
-    const std::vector<SshPlace>& jumps, const SshPlace& place, const std::string& name, const Route& by)
+// `behind`: how many hosts are reached through this one. The configuration can name a way that never ends.
+Expected<SshLine> connect_through(const std::vector<SshPlace>& jumps, const SshPlace& place, const std::string& name,
+    const Route& by, std::size_t behind)
 {
     SshLine line;
     line.session.reset(ssh_new());
@@ -174,14 +175,14 @@ Expected<SshLine> connect_through(
         if (auto found = jumps_of_proxy_command(endpoint.proxy_command))
             way = std::move(*found);
     }
-    if (way.size() > kMostJumps)
+    if (behind + way.size() > kMostJumps)
         return Problem{ProblemCode::bad_input, "more than 8 jump hosts", "do they name each other?", name};
     int fd = -1;
     if (!way.empty()) {
         const SshPlace last = way.back();
         way.pop_back();
         const std::string jump_name = "jump host " + place_name(last);
-        FOURFOLD_TRY(SshLine jump, connect_through(way, last, jump_name, by));
+        FOURFOLD_TRY(SshLine jump, connect_through(way, last, jump_name, by, behind + 1));
         FOURFOLD_TRY(const auto forward,
             SshForward::open(std::move(jump.session), endpoint.host, endpoint.port, jump_name, std::move(jump.route)));
         fd = forward->take_socket();
@@ -247,7 +248,7 @@ Expected<SshLine> ssh_connect_to(const ConnectOptions& options, std::stop_token 
     static std::once_flag initialized;
     std::call_once(initialized, [] { ssh_init(); });
     const SshPlace& place = options.host;
-    auto line = connect_through(options.host.jumps, place, options.name, {options, stop});
+    auto line = connect_through(options.host.jumps, place, options.name, {options, stop}, 0);
     if (!line && stop.stop_requested())
         return Problem{ProblemCode::cancelled, "stopped while connecting", {}, options.name};
     return line;

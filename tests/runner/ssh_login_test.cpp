@@ -108,6 +108,18 @@ TEST_F(SshLogin, ProxyJumpOfTheUsersConfigurationIsNative)
     EXPECT_NE(observer.questions[0].host.find("jump host"), std::string::npos);
 }
 
+TEST_F(SshLogin, JumpHostsThatNameEachOtherEnd)
+{
+    std::filesystem::create_directories(home.path() / ".ssh");
+    std::ofstream(home.path() / ".ssh/config")
+        << "Host goal\n  HostName 127.0.0.1\n  ProxyJump way\nHost way\n  HostName 127.0.0.1\n  ProxyJump goal\n";
+    RunRequest out = behind();
+    out.target.hosts = {TargetHost{}};
+    out.target.hosts[0].address = "goal";
+    const std::string line = outcome(out);
+    EXPECT_NE(line.find("more than 8 jump hosts (do they name each other?)"), std::string::npos) << line;
+}
+
 TEST(ProxyCommands, WhatLibsshMakesOfProxyJump)
 {
     const auto jumps = jumps_of_proxy_command("ssh -l me -p 2222 -J a@h2:23,h3 -W '[%h]:%p' h1");
