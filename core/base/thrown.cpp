@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -53,6 +54,8 @@ Problem problem_of_thrown(const std::string& where)
                 threads + (threads.empty() || memory.empty() ? "" : ", ") + memory, where);
         }
         default:
+            if (std::error_code gone; static_cast<void>(std::filesystem::current_path(gone)), gone)
+                return Problem{ProblemCode::io, "the current folder was removed", "change to one that is there", where};
             return Problem{ProblemCode::io, "the system refused: " + error.code().message(), "", where};
         }
     } catch (const std::exception& error) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/train.h"
 
+#include "core/base/thrown.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/trainer/checkpoint/publish.h"
 #include "runner/trainer/comm/c10d_transport.h"
@@ -22,6 +23,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 namespace fourfold::trainer {
 
@@ -325,6 +327,9 @@ int train(const Job& job)
             return report(problem, "bad_input");
         problem.where = problem.where.empty() ? rank : rank + " " + problem.where;
         return report(problem, kind_of(problem.message));
+    } catch (const std::system_error& error) {
+        loop_runs = false;
+        return report_exception(std::string(error.what()) + ": " + problem_of_thrown("").line());
     } catch (const std::exception& error) {
         loop_runs = false;
         return report_exception(error.what());

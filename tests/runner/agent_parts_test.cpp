@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's event log, its merge of what ranks write, and its view of processes. Linked with the agent's own parts.
 #include "runner/agent/files/store.h"
+#include "runner/agent/ranks/rank_process.h"
 #include "runner/agent/run/event_log.h"
 #include "runner/agent/run/event_merge.h"
 #include "runner/agent/run/run_folder.h"
@@ -454,6 +455,14 @@ TEST_F(JobReachTest, AStrangerWithoutTheTokenIsNotAnswered)
     const auto judged = nodes[0].judge();
     ASSERT_FALSE(judged);
     EXPECT_NE(judged.error().message.find("to n2 (127.0.0.2): fails"), std::string::npos) << judged.error().line();
+}
+
+TEST(DescribeExit, ASignalFromOutsideIsNamed)
+{
+    EXPECT_EQ(describe_exit(2 << 8), "ended with exit status 2");
+    EXPECT_EQ(describe_exit(SIGKILL), "killed by SIGKILL (Killed)");
+    EXPECT_EQ(describe_exit((128 + SIGTERM) << 8),
+        "ended with exit status 143: a SIGTERM that did not come from this run asked a rank to end");
 }
 
 } // namespace

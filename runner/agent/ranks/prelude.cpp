@@ -269,6 +269,9 @@ Expected<Json> start_keeper(
     answer_out.close();
     waitpid(middle, nullptr, 0);
     FOURFOLD_TRY(const std::string answer_text, read_to_end(answer_in.get(), "the prelude's answer", 1u << 20));
+    if (answer_text.empty())
+        return Problem{
+            ProblemCode::failed, "the process that runs the prelude was killed", "does the prelude end it?", "prelude"};
     FOURFOLD_TRY(const Json said, parse_json(answer_text, "prelude"));
     if (text_field(said, "is") == "error")
         return problem_from_reply(said, {});

@@ -102,7 +102,10 @@ std::string describe_exit(int wait_status)
         return std::string("killed by SIG") + (abbreviation ? abbreviation : std::to_string(signal).c_str())
             + (description ? std::string(" (") + description + ")" : std::string());
     }
-    return "ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
+    constexpr int kPolitely = 128 + SIGTERM; // the trainer's own status where it was asked to end
+    const int status = WEXITSTATUS(wait_status);
+    return "ended with exit status " + std::to_string(status)
+        + (status == kPolitely ? ": a SIGTERM that did not come from this run asked a rank to end" : "");
 }
 
 } // namespace fourfold

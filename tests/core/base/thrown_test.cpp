@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -36,6 +38,23 @@ TEST(UnlessThrown, WhatIsThrownIsAProblemAtItsPlace)
     EXPECT_EQ(memory.error().exit_status(), 1);
     const auto other = unless_thrown("plans:7", []() -> Expected<int> { throw std::runtime_error("odd"); });
     EXPECT_EQ(other.error().line(), "plans:7: unexpected: odd (please report this with the command line)");
+}
+
+TEST(UnlessThrown, ACurrentFolderThatWasRemovedIsNamed)
+{
+    const pid_t child = ::fork();
+    if (child == 0) {
+        char name[] = "/tmp/fourfold-gone-XXXXXX";
+        const bool gone = ::mkdtemp(name) && ::chdir(name) == 0 && ::rmdir(name) == 0;
+        const auto refused = unless_thrown("x", []() -> Expected<int> {
+            (void)std::filesystem::absolute("a");
+            return 0;
+        });
+        ::_exit(gone && !refused && refused.error().line().starts_with("x: the current folder was removed") ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 // Not a fault of the program's, so nobody is asked to report it.
