@@ -340,19 +340,23 @@ TEST(Steps, WhatIsNoCheckpointStays)
     put("step-00000006"); // a file
     put("step-00000003.partial/thesis.tex");
     put("step-00000005.removed/thesis.tex");
-    put("step-00000008.partial/trainer.json");
     for (const char* name : {"step-00000002", "step-00000004", "step-00000006"}) {
-        const auto refused = trainer::publish_step(in("step-00000008.partial"), in(name));
-        ASSERT_FALSE(refused) << name;
-        EXPECT_EQ(refused.error().where, in(name).string());
-        EXPECT_THAT(refused.error().line(), HasSubstr("whole in " + in("step-00000008.partial").string()));
-        EXPECT_TRUE(fs::exists(in("step-00000008.partial/trainer.json")));
+        for (const char* ending : {".kept", ".kept-2"}) { // where no save of the step empties it
+            put("step-00000008.partial/trainer.json");
+            const auto refused = trainer::publish_step(in("step-00000008.partial"), in(name));
+            ASSERT_FALSE(refused) << name;
+            EXPECT_EQ(refused.error().where, in(name).string());
+            EXPECT_THAT(refused.error().line(), HasSubstr("whole in " + in(name).string() + ending + ": "));
+            EXPECT_TRUE(fs::exists(in(name).string() + ending + "/trainer.json"));
+        }
     }
+    put("step-00000008.partial/trainer.json");
     EXPECT_THAT(trainer::check_replaceable(in("step-00000002")).error().line(), HasSubstr("thesis.tex"));
     ASSERT_TRUE(trainer::publish_step(in("step-00000008.partial"), in("step-00000008")));
     trainer::remove_oldest(folder.path(), 8, 1);
-    for (const char* name : {"step-00000002/thesis.tex", "step-00000004/config.json", "step-00000006",
-             "step-00000003.partial/thesis.tex", "step-00000005.removed/thesis.tex", "step-00000008/trainer.json"})
+    for (const char* name :
+        {"step-00000002/thesis.tex", "step-00000004/config.json", "step-00000006", "step-00000003.partial/thesis.tex",
+            "step-00000005.removed/thesis.tex", "step-00000008/trainer.json", "step-00000002.kept/trainer.json"})
         EXPECT_TRUE(fs::exists(in(name))) << name;
 
     // Before a run begins, for the steps that it would save.

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <fstream>
 
@@ -209,6 +211,15 @@ TEST_F(TrainerFailure, FullDiskIsSaidOnce)
     Ranks ranks(1, command(write_plan(tiny_plan(tokens()), folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{1});
     EXPECT_THAT(only_line(ranks, 0), HasSubstr("rank0.jsonl: cannot append an event: No space left on device"));
+}
+
+// Nobody may ever read from it.
+TEST_F(TrainerFailure, APipeInThePlaceOfTheEventsIsNotWaitedFor)
+{
+    ASSERT_EQ(::mkfifo((folder_.path() / "rank0.jsonl").c_str(), 0600), 0);
+    Ranks ranks(1, command(write_plan(tiny_plan(tokens()), folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{1});
+    EXPECT_THAT(only_line(ranks, 0), HasSubstr("rank0.jsonl: is a pipe, expected a file"));
 }
 
 // Bad input: exit status 2, one line, nothing trained.

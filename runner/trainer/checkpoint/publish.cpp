@@ -66,6 +66,17 @@ void remove_step(const fs::path& folder)
     fs::rename(folder, doomed, ignored);
     fs::remove_all(doomed, ignored);
 }
+
+// A whole checkpoint that may not have its name gets one that no save empties: it may be all that a run has left.
+fs::path set_aside(const fs::path& partial, const fs::path& target)
+{
+    std::error_code error;
+    fs::path aside;
+    for (int i = 1; aside.empty() || fs::exists(fs::symlink_status(aside, error)); ++i)
+        aside = target.string() + kAside + (i > 1 ? "-" + std::to_string(i) : "");
+    fs::rename(partial, aside, error);
+    return error ? partial : aside;
+}
 } // namespace
 
 Expected<void> check_only_ours(const fs::path& folder)
@@ -105,7 +116,8 @@ Expected<void> publish_step(const fs::path& partial, const fs::path& target)
 {
     if (auto kept = check_replaceable(target); !kept) {
         Problem problem = std::move(kept).error();
-        problem.hint = "what was saved is whole in " + partial.string() + ": move the other away and rename it";
+        problem.hint = "what was saved is whole in " + set_aside(partial, target).string()
+            + ": move the other away and rename it";
         return problem;
     }
     FOURFOLD_CHECK(sync_folder(partial));

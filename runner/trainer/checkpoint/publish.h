@@ -16,8 +16,8 @@ Expected<void> check_replaceable(const std::filesystem::path& step);
 // For each step that a run from `first` to `last` saves every `every` steps.
 Expected<void> check_steps(const std::filesystem::path& folder, int first, int last, int every);
 
-// Endings of folders that are not a checkpoint yet, or not any more.
-inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed";
+// Endings of folders that are not a checkpoint yet, not any more, or whole beside somebody's folder of that name.
+inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed", kAside[] = ".kept";
 
 // The folder `partial` takes the name `target`, durably and at once, also where there is a checkpoint of that name.
 Expected<void> publish_step(const std::filesystem::path& partial, const std::filesystem::path& target);

@@ -224,7 +224,7 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
             finished = publish_step(partial, target);
         if (finished)
             remove_oldest(folder, steps, plan.run.checkpoint.keep);
-        else if (finished.error().code != ProblemCode::refused) // then it is whole, and stays where it is
+        else if (finished.error().code != ProblemCode::refused) // then it is whole, and set aside
             fs::remove_all(partial, error);
     }
     nothing = 0;

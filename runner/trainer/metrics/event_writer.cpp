@@ -29,7 +29,15 @@ std::string utc_now()
 Expected<std::shared_ptr<EventWriter>> EventWriter::open(const std::filesystem::path& run_folder, int rank)
 {
     const auto file = (run_folder / ("rank" + std::to_string(rank) + ".jsonl")).string();
-    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    // A pipe in its place would wait for somebody who reads it, and take what is written.
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+    struct stat info { };
+    const bool pipe = descriptor < 0 ? errno == ENXIO : ::fstat(descriptor, &info) == 0 && S_ISFIFO(info.st_mode);
+    if (pipe) {
+        if (descriptor >= 0)
+            ::close(descriptor);
+        return Problem{ProblemCode::io, "is a pipe, expected a file", "move away what is in its place", file};
+    }
     if (descriptor < 0)
         return Problem{errno == ENOENT ? ProblemCode::not_found : ProblemCode::io,
             std::string("cannot open the event file: ") + std::strerror(errno), "give an existing, writable --run-dir",
