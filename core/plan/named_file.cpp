@@ -7,6 +7,9 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <system_error>
+
 namespace fourfold {
 
 Expected<std::filesystem::path> named_file(const ResolvedPlan& plan, const std::string& name, const std::string& field)
@@ -22,6 +25,10 @@ Expected<std::filesystem::path> named_file(const ResolvedPlan& plan, const std::
     for (const auto& place : places) {
         struct stat info { };
         const bool there = ::stat(place.c_str(), &info) == 0;
+        if (!there && errno != ENOENT && errno != ENOTDIR)
+            return Problem{ProblemCode::bad_input,
+                in_quotes(place.string()) + " cannot be looked at: " + std::generic_category().message(errno),
+                "name another file, or mend what leads to it", field};
         if (there && S_ISREG(info.st_mode))
             return std::filesystem::absolute(place).lexically_normal();
         if (there) // it is read in parts, by every rank

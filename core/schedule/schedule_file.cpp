@@ -2,6 +2,7 @@
 #include "core/schedule/schedule_file.h"
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/schedule/schedule_cells.h"
 
 #include <algorithm>
@@ -323,6 +324,9 @@ Expected<ScheduleFile> parse_schedule_file(std::string_view text, const std::str
 Expected<ScheduleFile> read_schedule_file(const std::filesystem::path& file)
 {
     FOURFOLD_TRY(const std::string text, read_text_file(file));
+    if (!is_utf8(text))
+        return Problem{
+            ProblemCode::bad_input, "this is not UTF-8 text, expected comma-separated values", "", file.string()};
     return parse_schedule_file(text, file.string());
 }
 

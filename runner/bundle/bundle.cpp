@@ -2,10 +2,12 @@
 #include "runner/bundle/bundle.h"
 
 #include "core/base/paths.h"
+#include "core/base/text.h"
 #include "core/plan/named_file.h"
 #include "runner/bundle/data_files.h"
 #include "runner/bundle/trainer_libraries.h"
 #include "runner/protocol/hash_cache.h"
+#include "runner/protocol/message.h"
 
 #include <set>
 
@@ -25,6 +27,11 @@ Expected<void> add_data(Bundle& bundle)
         path = file.string();
         if (!names.contains(path)) {
             const std::string name = "data/" + std::to_string(names.size()) + "/" + file.filename().string();
+            if (!is_plain_relative_path(name))
+                return Problem{ProblemCode::bad_input,
+                    field + ": the name of " + in_quotes(file.filename().string())
+                        + " has control characters or is too long to be sent to a node",
+                    "rename the file", bundle.plan.where};
             names[path] = name;
             bundle.files.push_back({name, file, {}, 0});
         }

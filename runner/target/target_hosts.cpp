@@ -101,7 +101,7 @@ std::vector<std::string> split_hosts(const std::string& text)
 Expected<void> check_place(const SshPlace& place, const std::string& where)
 {
     if (place.address.empty() || place.address.size() > 255 || place.address[0] == '-'
-        || !consists_of(place.address, "._-:"))
+        || !consists_of(place.address, "._-:") || place.address.find_first_not_of("._-:") == std::string::npos)
         return bad_host(where, in_quotes(place.address) + " is not a host name or address",
             "letters, digits, '.', '-', '_' and ':' only");
     if (place.user.size() > 64 || (!place.user.empty() && place.user[0] == '-') || !consists_of(place.user, "._-"))

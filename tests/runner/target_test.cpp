@@ -181,7 +181,8 @@ TEST(Targets, NothingThatAShellCouldReadGetsThrough)
 {
     for (const char* text : {"a;b@host", "user@host;reboot", "user@$(id)", "user@ho`st", "user@host name",
              "user@-oProxyCommand=x", "-l@host", "@host", "user@", "user@host:", "user@host:0", "user@host:70000",
-             "user@host:22x", "user@host,,other", "user@host\nother", "us'er@host", "user@h|t", "user@h&t,b"}) {
+             "user@host:22x", "user@host,,other", "user@host\nother", "us'er@host", "user@h|t", "user@h&t,b", ".", "..",
+             "user@-", "user@_:22"}) {
         const auto target = load_target(text);
         EXPECT_FALSE(target) << text;
         if (!target) {

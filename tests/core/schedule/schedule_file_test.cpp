@@ -179,6 +179,18 @@ protected:
     ResolvedPlan plan_;
 };
 
+TEST_F(PlanOfFile, SaysWhyItCannotBeRead)
+{
+    write(std::string("\xff\xfe"
+                      "0\0F\0"
+                      "0\0",
+        8));
+    EXPECT_THAT(problem(), HasSubstr("v.csv: this is not UTF-8 text"));
+    std::filesystem::remove(folder_ / "v.csv");
+    std::filesystem::create_symlink("v.csv", folder_ / "v.csv");
+    EXPECT_THAT(problem(), HasSubstr("v.csv\" cannot be looked at: Too many levels of symbolic links"));
+}
+
 TEST_F(PlanOfFile, IsReadBesideThePlanAndMustMatchIt)
 {
     EXPECT_THAT(problem(), HasSubstr("\"v.csv\" does not exist (looked at " + (folder_ / "v.csv").string()));
