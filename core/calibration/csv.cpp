@@ -68,10 +68,12 @@ private:
             quote_line_ = line_;
         } else if (c == ',') {
             record_.fields.emplace_back();
-        } else if (c == '\n') {
+        } else if (c == '\r' && at_ < text_.size() && text_[at_] == '\n') {
+            return;
+        } else if (c == '\n' || c == '\r') { // a CR alone: some spreadsheets on a Mac
             ++line_;
             end();
-        } else if (c != '\r') {
+        } else {
             touched_ = true;
             record_.fields.back() += c;
         }

@@ -63,6 +63,24 @@ std::optional<double> throughput_of(RowCells& cells, const MeasuredRow& row)
     return std::nullopt;
 }
 
+// Units are mistaken easily: percents for shares, the tokens of all GPUs for those of one, milliseconds for seconds.
+void check_possible(RowCells& cells, const MeasuredRow& row)
+{
+    constexpr double kMost = 2, kLeast = 1e-6; // of the peak, which may be that of another precision than the source's
+    const ResolvedPlan& plan = row.plan;
+    const double share = *row.tps_per_gpu * model_flops_per_token(plan.model, plan.training.seq_len)
+        / plan.cluster.gpu.peak_flops(plan.training.precision);
+    const std::string column = cells.has("step_time_s") ? "step_time_s" : "value";
+    if (row.metric == "mfu" && column == "value" && share > 1)
+        cells.problem(
+            column, "found " + cells.text(column) + ", expected a share of the peak, at most 1 (50 % is 0.5)");
+    else if (share > kMost || share < kLeast)
+        cells.problem(column,
+            "found " + cells.text(column) + ", which is " + (share > kMost ? "more than twice" : "under a millionth of")
+                + " what the GPUs can compute; expected " + (column == "value" ? row.metric : "seconds")
+                + " (is it in another unit, or of all GPUs?)");
+}
+
 class TableReader {
 public:
     TableReader(const std::string& file, const TableSources& sources, const Presets& presets)
@@ -193,8 +211,10 @@ private:
         }
         row.tps_per_gpu = throughput_of(cells, row);
         row.memory_gib = cells.positive("memory_gib");
-        if (row.tps_per_gpu)
+        if (row.tps_per_gpu) {
             row.step_time_s = row.plan.tokens_per_step() / (*row.tps_per_gpu * row.plan.gpus);
+            check_possible(cells, row);
+        }
     }
 
     const TableSources& sources_;

@@ -39,6 +39,16 @@ bool ships(const std::string& kind, const std::string& id)
     return false;
 }
 
+// A calibration is made again when there are more runs; what somebody wrote by hand is not replaced.
+bool is_replaceable(const std::filesystem::path& file)
+{
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+        return true;
+    const auto preset = read_json_file(file);
+    return preset && preset->is_object() && preset->contains("calibrated_rows");
+}
+
 // Fitted constants of the measured GPUs, rounded as they are stored.
 Json fitted_of(const Calibration& calibration, const std::string& gpu)
 {
@@ -111,8 +121,11 @@ Expected<std::filesystem::path> save_preset(
             "choose another id, for example " + default_preset_id(calibration), "--output"};
     FOURFOLD_TRY(const Json json, preset_of(calibration, chosen, presets));
     const auto folder = config_folder() / "presets" / kind_of(calibration);
-    FOURFOLD_CHECK(make_folders(folder));
     const auto file = folder / (chosen + ".json");
+    if (!is_replaceable(file))
+        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset of your own that no calibration made",
+            "choose another id, or move " + file.string() + " away", "--output"};
+    FOURFOLD_CHECK(make_folders(folder));
     FOURFOLD_CHECK(write_file_atomically(file, json.dump(2) + "\n"));
     return file;
 }

@@ -164,6 +164,19 @@ TEST(MeasuredTable, EachBadCellIsNamed)
     EXPECT_THAT(problem_of({{"model", "Ours"}, {"heads", "33"}}), HasSubstr("33"));
 }
 
+// A percent, all GPUs' tokens, GFLOP/s: such a row would drag every constant along.
+TEST(MeasuredTable, WhatNoGpuCanDoIsInAnotherUnit)
+{
+    EXPECT_EQ(problem_of({{"metric", "mfu"}, {"value", "44.6"}}),
+        "ours.csv:3: value: found 44.6, expected a share of the peak, at most 1 (50 % is 0.5)");
+    EXPECT_THAT(problem_of({{"metric", "tflops_per_gpu"}, {"value", "441000"}}),
+        HasSubstr("ours.csv:3: value: found 441000, which is more than twice what the GPUs can compute; expected "
+                  "tflops_per_gpu (is it in another unit"));
+    EXPECT_THAT(problem_of({{"value", "121817"}}), HasSubstr("or of all GPUs?"));
+    EXPECT_THAT(problem_of({{"value", "1e-300"}}), HasSubstr("under a millionth"));
+    EXPECT_THAT(problem_of({{"step_time_s", "0.001"}}), HasSubstr("step_time_s: found 0.001, which is more than"));
+}
+
 TEST(MeasuredTable, MoreRowsThanCanBePredictedAreRefusedAtOnce)
 {
     std::string text = *read_text_file(kPresets / "published/torchtitan_llama31_h100.csv");
@@ -233,6 +246,17 @@ TEST(Csv, QuotesLineBreaksAndBom)
     EXPECT_EQ((*records)[1].line, 2);
     EXPECT_EQ((*records)[2].line, 5);
     EXPECT_THAT((*records)[2].fields, ElementsAre("", ""));
+}
+
+TEST(Csv, EveryKindOfLineEndEndsALine)
+{
+    for (const char* text : {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "a,b\r1,2\r", "a,b\r1,2"}) {
+        const auto records = read_csv(text, "x.csv");
+        ASSERT_TRUE(records);
+        ASSERT_EQ(records->size(), 2U) << text;
+        EXPECT_THAT((*records)[1].fields, ElementsAre("1", "2"));
+        EXPECT_EQ((*records)[1].line, 2);
+    }
 }
 
 TEST(Csv, WhatWasKeptFromASpreadsheetReadsAsItWas)

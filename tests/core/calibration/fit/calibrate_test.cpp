@@ -138,6 +138,19 @@ TEST_F(Calibrate, NeverShadowsAPresetThatShips)
     EXPECT_FALSE(std::filesystem::exists(folder_ / "fourfold" / "presets" / "stacks"));
 }
 
+TEST_F(Calibrate, ReplacesCalibrationsAlone)
+{
+    const Presets presets;
+    const Calibration calibration = must(calibrate(presets, request()));
+    const auto file = must(save_preset(calibration, "mine", presets));
+    EXPECT_TRUE(save_preset(calibration, "mine", presets));
+    ASSERT_TRUE(write_file_atomically(file, R"({"id": "mine"})"));
+    const auto saved = save_preset(calibration, "mine", presets);
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().line(), HasSubstr("is a preset of your own that no calibration made"));
+    EXPECT_EQ(must(read_text_file(file)), R"({"id": "mine"})");
+}
+
 TEST_F(Calibrate, AClusterKeepsItsLinksForOneStack)
 {
     const Presets presets;
