@@ -14,7 +14,8 @@ namespace {
 
 Problem wrong(const std::string& field, const std::string& expected)
 {
-    return {ProblemCode::bad_input, "expected " + expected, "export the run again", "run document: " + field};
+    return {ProblemCode::bad_input, "expected " + expected, "export the run again",
+        field.empty() ? "run document" : "run document: " + field};
 }
 
 Expected<std::string> text_field(const Json& run, const char* key, bool needed)

@@ -227,6 +227,31 @@ TEST_F(History, ExportsAndImports)
     EXPECT_FALSE(std::filesystem::exists(folder() / "none"));
 }
 
+TEST_F(History, IsNoOutput)
+{
+    fill();
+    std::filesystem::create_symlink(history_file(), folder() / "link.csv");
+    for (const std::string& output : {history_file().string(), (folder() / "link.csv").string()})
+        expect_problem(fourfold({"history", "export", "--output", output}), 2, "is the history, which would be lost");
+    EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 2U);
+}
+
+TEST_F(History, ACorrectedTableDoesNotPassForTheOldOne)
+{
+    const auto table = [&](const std::string& value) {
+        return file("t.csv",
+            "source,table,row,model,gpu,gpus,tp,cp,pp,micro_batch,global_batch,seq_len,metric,value,status,cluster,"
+            "stack\n"
+            "ours,t,1,llama-3.1-8b,h100-94gb-sxm,16,2,1,1,1,1024,8192,tps_per_gpu,"
+                + value + ",ok,tsubame4,megatron-lm\n");
+    };
+    ASSERT_EQ(fourfold({"history", "import", table("7600")}).status, 0);
+    EXPECT_THAT(fourfold({"history", "import", table("7600")}).err, HasSubstr("1 run is in the history already"));
+    const Output corrected = fourfold({"history", "import", table("7700")});
+    EXPECT_THAT(corrected.err, HasSubstr("the history has other figures, which stay"));
+    EXPECT_THAT(corrected.err, Not(HasSubstr("already")));
+}
+
 TEST_F(History, SurvivesADamagedStore)
 {
     fill();

@@ -289,6 +289,15 @@ TEST_F(Predict, TimelineWritesAllThreeForms)
     EXPECT_GT(end, step * 1e6 * 0.5);
 }
 
+TEST_F(Predict, TimelineReplacesNothingThatItReads)
+{
+    const std::string plan = file("p.json", plan_text());
+    const std::string events = file("events.svg", "{}\n");
+    expect_problem(fourfold({"timeline", plan, "--output", "./p.json"}), 2, "./p.json: is what the command reads");
+    expect_problem(fourfold({"timeline", plan, "--measured", events, "--output", events}), 2, "would be lost");
+    EXPECT_EQ(*read_text_file(folder() / "p.json"), plan_text());
+}
+
 TEST_F(Predict, TimelineDrawsWhatARunMeasured)
 {
     const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));

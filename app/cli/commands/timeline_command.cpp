@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
+#include "app/cli/output_file.h"
 #include "app/cli/planning/plan_source.h"
 #include "core/base/input_file.h"
 #include "core/predict/step_time.h"
@@ -49,6 +50,8 @@ Expected<Timeline> measured_timeline(const std::string& file)
 
 int run_timeline(const TimelineOptions& options)
 {
+    if (const auto free = check_output(options.output, {options.plan.plan, options.measured}); !free)
+        return fail(free.error());
     const auto plan = options.plan.load_sound(Presets());
     if (!plan)
         return fail(plan.error());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold validate`: the score card of predictions over measured tables.
 #include "app/cli/command.h"
+#include "app/cli/output_file.h"
 #include "app/cli/text/validate_view.h"
 #include "core/calibration/confidence.h"
 
@@ -72,6 +73,11 @@ int validate(const ValidateOptions& options)
     const auto files = tables_of(options.files);
     if (!files)
         return fail(files.error());
+    if (!options.report.empty()) {
+        const std::vector<std::string> inputs(files->begin(), files->end());
+        if (const auto free = check_output(options.report, inputs); !free)
+            return fail(free.error());
+    }
     const Presets presets;
     std::vector<ScoreCard> cards;
     int status = kDone;

@@ -2,6 +2,7 @@
 // Runs out of the history and into it.
 #include "app/cli/history/history_import.h"
 #include "app/cli/history/history_view.h"
+#include "app/cli/output_file.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
@@ -42,6 +43,8 @@ Expected<std::string> exported(TableFormat format, const std::vector<std::string
 
 int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output)
 {
+    if (const auto free = check_output(output, {}); !free)
+        return fail(free.error());
     const auto text = exported(format, ids);
     if (!text)
         return fail(text.error());
@@ -112,12 +115,17 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
         if (id) {
             taken.push_back(*id);
             names.push_back(text_field(run, "name"));
-        } else if (id.error().code == ProblemCode::conflict
-            && (text_field(run, "target") == "imported" || holds(*store, run))) {
-            ++known; // of a table or log that was taken before, its id says what it holds
+        } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
+            if (same_figures(*store, run))
+                ++known;
+            else
+                warn(file + ": " + other_figures(run));
+        } else if (id.error().code == ProblemCode::conflict && holds(*store, run)) {
+            ++known;
         } else {
             Problem problem = std::move(id).error();
-            problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
+            if (problem.code != ProblemCode::io && problem.code != ProblemCode::refused) // those are the history's
+                problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
             result = std::move(problem);
         }
     }

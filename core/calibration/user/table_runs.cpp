@@ -2,6 +2,7 @@
 #include "core/calibration/user/table_runs.h"
 
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "core/calibration/measured_table.h"
 #include "core/calibration/user/evidence.h"
 #include "core/history/clock.h"
@@ -19,6 +20,27 @@ Json measured_run(const ResolvedPlan& plan, const std::string& identity, const s
         {"hosts", Json::array()}, {"environment", Json::object()}, {"events", {{"events", events}}}};
 }
 
+bool same_figures(const HistoryStore& store, const Json& run)
+{
+    const auto stored = store.export_run(run.at("id").get<std::string>());
+    const auto figures = [](const Json& document) {
+        Json out = document.value(Json::json_pointer("/events/events"), Json::array());
+        for (Json& event : out)
+            if (event.is_object())
+                event.erase("time");
+        return out;
+    };
+    return stored && figures(*stored) == figures(run);
+}
+
+std::string other_figures(const Json& run)
+{
+    const auto id = run.at("id").get<std::string>();
+    return "of " + in_quotes(run.at("name").get<std::string>())
+        + " the history has other figures, which stay (two rows of one "
+        + "name? to take these: `fourfold history delete " + id + "`, `fourfold history purge`, import again)";
+}
+
 Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std::vector<std::string>& remarks)
 {
     FOURFOLD_TRY(const TableSources sources, TableSources::find());
@@ -29,7 +51,10 @@ Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std
     for (const MeasuredRow& row : table.rows) {
         if (!row.ran() && !row.crashed())
             continue;
-        const std::string time = history::now_text(), identity = row.source + "|" + row.table + "|" + row.row;
+        const std::string time = history::now_text();
+        std::string identity = row.source + "|" + row.table + "|" + row.row;
+        if (row.row.empty()) // a table of somebody who numbers nothing
+            identity += layout_hash(row.plan) + "|" + std::to_string(row.tps_per_gpu.value_or(0));
         const std::string state = std::string(name(row.status));
         std::vector<Json> events;
         if (row.ran())
@@ -51,16 +76,17 @@ Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem:
 {
     ImportedTable result;
     FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(file, result.remarks));
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        auto id = store.import_run(runs[i]);
+    for (const Json& run : runs) {
+        auto id = store.import_run(run);
         if (id) {
             ++result.added;
         } else if (id.error().code == ProblemCode::conflict) {
-            ++result.known;
+            if (same_figures(store, run))
+                ++result.known;
+            else
+                result.remarks.push_back(file.string() + ": " + other_figures(run));
         } else {
-            Problem problem = std::move(id).error();
-            problem.where = file.string() + ": [" + std::to_string(i) + "]: " + problem.where;
-            return problem;
+            return std::move(id).error(); // of the history: the rows are sound
         }
     }
     return result;

@@ -21,6 +21,12 @@ Json measured_run(const ResolvedPlan& plan, const std::string& identity, const s
 // is wrong with others. Fails where no row can be taken.
 Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std::vector<std::string>& remarks);
 
+// Of a document that import_run() found to be known: whether the history's run was measured as it says. A corrected
+// table has the same rows.
+bool same_figures(const HistoryStore& store, const Json& run);
+// What to say and do where it was not.
+std::string other_figures(const Json& run);
+
 struct ImportedTable {
     int added = 0, known = 0; // runs; `known`: taken before
     std::vector<std::string> remarks;
