@@ -10,6 +10,8 @@
 
 #include <sqlite3.h>
 
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -36,6 +38,40 @@ Problem not_writable(const fs::path& file, const std::string& why)
 {
     return {ProblemCode::io, "cannot open the history for writing: " + why,
         "set XDG_DATA_HOME to a folder that you can write", file.string()};
+}
+
+// What stands in the way where SQLite says no more than that it could not open, read or write; empty where nothing is
+// seen. Looked at afterwards: SQLite keeps the system's error to itself.
+Problem obstacle(const fs::path& file)
+{
+    const std::string where = file.string();
+    std::error_code error;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+        const fs::path part = where + suffix;
+        if (fs::is_directory(part, error))
+            return {ProblemCode::io, "a folder lies where the history's file should", "move it away", part.string()};
+    }
+    if (fs::is_symlink(file, error) && !fs::exists(file, error))
+        return {ProblemCode::io, "the history is a link that leads nowhere", "mend or remove it", where};
+    struct rlimit limit { };
+    constexpr std::uintmax_t kRoom = 256u << 10; // bytes that one transaction may take
+    std::uintmax_t bytes = fs::file_size(file, error);
+    if (error)
+        bytes = 0;
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes + kRoom > limit.rlim_cur)
+        return {ProblemCode::io,
+            "files of this session may have no more than " + std::to_string(limit.rlim_cur) + " bytes",
+            "raise the limit, as with `ulimit -f unlimited`", where};
+    struct statvfs disk { };
+    if (::statvfs(file.parent_path().empty() ? "." : file.parent_path().c_str(), &disk) == 0) {
+        if (disk.f_bavail * disk.f_frsize < kRoom)
+            return {
+                ProblemCode::io, "no space left on the disk of the history", "free some space and try again", where};
+        if (disk.f_files > 0 && disk.f_favail == 0)
+            return {
+                ProblemCode::io, "the disk of the history has room for no further file", "remove files there", where};
+    }
+    return {};
 }
 
 // WAL keeps an index in shared memory, which machines that share a network file system do not share.
@@ -138,7 +174,8 @@ Expected<SQLite::Database> open_for_writing(const fs::path& file)
     if (!file.parent_path().empty())
         error = make_private_folders(file.parent_path());
     if (error)
-        return not_writable(file, error.message());
+        return not_writable(
+            file, error == std::errc::file_exists ? "a file lies where its folder should" : error.message());
     if (!fs::exists(file, error))
         FOURFOLD_CHECK(create_complete(file));
     try {
@@ -147,7 +184,7 @@ Expected<SQLite::Database> open_for_writing(const fs::path& file)
             return not_writable(file, "the file is read-only");
         return database;
     } catch (const SQLite::Exception& exception) {
-        if ((exception.getErrorCode() & 0xff) != SQLITE_CANTOPEN)
+        if ((exception.getErrorCode() & 0xff) != SQLITE_CANTOPEN || !obstacle(file).message.empty())
             throw;
         return not_writable(file, exception.what());
     }
@@ -194,12 +231,17 @@ Expected<void> check_identity(SQLite::Database& database, const fs::path& file, 
             "the history was written by a newer Fourfold (schema " + std::to_string(schema) + ", this program knows "
                 + std::to_string(current_schema()) + ")",
             "install the newer version, or set XDG_DATA_HOME to use another history", file.string()};
+    if (schema == current_schema() && !readable(database))
+        return damaged(file, "tables or columns are missing");
     return check_health(database, file);
 }
 
 Expected<SQLite::Database> open_read_only(const fs::path& file)
 {
     std::error_code error;
+    if (!fs::exists(file, error) && error)
+        return Problem{ProblemCode::io, "cannot open the history: " + error.message(),
+            "check the permissions of the file and its folder", file.string()};
     if (!fs::exists(file, error))
         return Problem{ProblemCode::not_found, "there is no history yet", "run a plan first", file.string()};
     SQLite::Database database(file, SQLite::OPEN_READONLY, kBusyTimeoutMs);
@@ -207,6 +249,12 @@ Expected<SQLite::Database> open_read_only(const fs::path& file)
         number(database, "PRAGMA application_id");
         number(database, "SELECT count(*) FROM sqlite_master");
     } catch (const SQLite::Exception& exception) {
+        // A program that was killed while it wrote left a journal: who reads takes it back first.
+        if ((exception.getErrorCode() & 0xff) == SQLITE_READONLY) {
+            database = SQLite::Database(file, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+            FOURFOLD_CHECK(check_identity(database, file, StoreMode::read_only));
+            return database;
+        }
         // In a folder without write permission the WAL's index cannot be made. Without a log the file itself is
         // complete, and nobody can be writing it.
         const fs::path log = file.string() + "-wal";
@@ -224,6 +272,17 @@ Expected<SQLite::Database> open_read_only(const fs::path& file)
 Problem problem_from(const SQLite::Exception& exception, const std::filesystem::path& file)
 {
     const std::string where = file.string();
+    switch (exception.getErrorCode() & 0xff) {
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+        if (Problem seen = obstacle(file); !seen.message.empty())
+            return seen;
+        break;
+    default:
+        break;
+    }
     switch (exception.getErrorCode() & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

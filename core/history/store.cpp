@@ -78,7 +78,7 @@ Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, Sto
 Expected<std::optional<HistoryStore>> HistoryStore::open_existing(const std::filesystem::path& file)
 {
     std::error_code error;
-    if (!std::filesystem::exists(file, error))
+    if (!std::filesystem::exists(file, error) && !error)
         return std::optional<HistoryStore>();
     auto store = open(file, StoreMode::read_only);
     // An older schema is migrated by opening the file for writing; a newer one is refused again.

@@ -335,6 +335,52 @@ TEST(Schema, ANumberThatNoneHasIsDamage)
     }
 }
 
+TEST(Schema, WhatStandsInTheWayIsSaid)
+{
+    const TemporaryFolder folder;
+    const auto said = [&](const std::string& name, StoreMode mode) {
+        const auto store = HistoryStore::open(folder / name, mode);
+        return store ? std::string("opens") : store.error().line();
+    };
+    const std::string in_place = "a folder lies where the history's file should (move it away)";
+    fs::create_directory(folder / "folder.db");
+    fs::create_symlink("/nowhere/x", folder / "link.db");
+    must(HistoryStore::open(folder / "index.db"));
+    fs::create_directory(folder / "index.db-shm");
+    for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write})
+        EXPECT_EQ(said("folder.db", mode), (folder / "folder.db").string() + ": " + in_place);
+    EXPECT_NE(said("index.db/history.db", StoreMode::read_write).find("a file lies where its folder should"),
+        std::string::npos);
+    HistoryStore store = must(HistoryStore::open(folder / "index.db"));
+    const auto created = store.create_run(sample_run("01RUNA"));
+    ASSERT_FALSE(created);
+    EXPECT_EQ(created.error().line(), (folder / "index.db-shm").string() + ": " + in_place);
+    EXPECT_NE(said("link.db", StoreMode::read_write).find("leads nowhere"), std::string::npos);
+}
+
+TEST(Schema, MissingTablesAreDamage)
+{
+    const TemporaryFolder folder;
+    must(HistoryStore::open(folder / "history.db"));
+    SQLite::Database(folder / "history.db", SQLite::OPEN_READWRITE).exec("DROP TABLE steps");
+    for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write}) {
+        const auto store = HistoryStore::open(folder / "history.db", mode);
+        ASSERT_FALSE(store);
+        EXPECT_NE(store.error().line().find("damaged: tables or columns are missing"), std::string::npos)
+            << store.error().line();
+    }
+}
+
+// As a killed program leaves it where there is no write-ahead log: on network file systems.
+TEST(ReadOnly, TakesBackWhatAKilledProgramBegan)
+{
+    const TemporaryFolder folder;
+    must(HistoryStore::open(folder / "history.db"));
+    std::ofstream(folder / "history.db-journal", std::ios::binary) << std::string(5000, 'x');
+    const auto store = HistoryStore::open(folder / "history.db", StoreMode::read_only);
+    EXPECT_TRUE(store) << store.error().line();
+}
+
 // To open a pipe is to wait for who writes into it.
 TEST(Schema, WhatIsNoFileIsNotOpened)
 {
