@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/theme.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 
 #include <QAbstractSpinBox>
 #include <QAction>
@@ -18,7 +19,6 @@
 #include <QPainter>
 #include <QPointer>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -87,7 +87,7 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
     , m_model(new CommandModel(std::move(commands), this))
     , m_filter(new QLineEdit)
     , m_list(new QListView)
-    , m_nothing(new QLabel(tr("Nothing has these words in its name.")))
+    , m_nothing(named(makeWords("muted", tr("Nothing has these words in its name.")), "nothingFound"))
 {
     setObjectName(QStringLiteral("commandPalette"));
     setWindowTitle(tr("Find a setting or command"));
@@ -100,15 +100,10 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
     m_list->setFocusPolicy(Qt::NoFocus);
     m_list->setUniformItemSizes(true);
     m_list->setAccessibleName(tr("Commands"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(px(10), px(10), px(10), px(10));
-    column->addWidget(m_filter);
-    column->addWidget(m_list);
-    m_nothing->setObjectName(QStringLiteral("nothingFound"));
-    m_nothing->setProperty("role", "muted");
+    const int margin = px(10);
+    setLayout(columnOf({m_filter, m_list, {m_nothing, 1}}, 6, {margin, margin, margin, margin}));
     m_nothing->setAlignment(Qt::AlignCenter);
     m_nothing->hide();
-    column->addWidget(m_nothing, 1);
     resizeDialog(this, 620, 420);
     connect(m_filter, &QLineEdit::textChanged, this, &CommandPalette::filter);
     connect(m_list, &QListView::clicked, this, &CommandPalette::runCurrent);

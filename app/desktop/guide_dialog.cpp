@@ -2,6 +2,7 @@
 #include "app/desktop/guide_dialog.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/shared/text.h"
 #include "core/base/json.h"
@@ -10,7 +11,6 @@
 #include <QDir>
 #include <QListWidget>
 #include <QTextBrowser>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -52,9 +52,7 @@ GuideDialog::GuideDialog(QWidget* parent)
     }
     for (const QString& file : m_files)
         m_chapters->addItem(titleOf(read(file)));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(makeSplitter(QString(), Qt::Horizontal, {m_chapters, m_text}, {28, 72}));
+    setLayout(columnOf({makeSplitter(QString(), Qt::Horizontal, {m_chapters, m_text}, {28, 72})}));
     connect(m_chapters, &QListWidget::currentRowChanged, this, &GuideDialog::showChapter);
     m_chapters->setCurrentRow(0);
 }

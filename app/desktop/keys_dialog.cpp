@@ -2,15 +2,14 @@
 #include "app/desktop/keys_dialog.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
 
-#include <QDialogButtonBox>
 #include <QGridLayout>
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QPushButton>
 #include <QTabWidget>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -35,8 +34,7 @@ constexpr Row kFixed[]{
 
 QWidget* fixedKeys()
 {
-    auto* page = new QWidget;
-    auto* grid = new QGridLayout(page);
+    auto* grid = new QGridLayout;
     grid->setContentsMargins(px(14), px(14), px(14), px(14));
     grid->setHorizontalSpacing(px(20));
     grid->setVerticalSpacing(px(8));
@@ -49,7 +47,7 @@ QWidget* fixedKeys()
     }
     grid->setRowStretch(line, 1);
     grid->setColumnStretch(1, 1);
-    return page;
+    return holderOf(grid);
 }
 } // namespace
 
@@ -61,49 +59,27 @@ KeysDialog::KeysDialog(KeyBindings& keys, QWidget* parent)
     , m_none(new QPushButton(tr("No keys")))
     , m_usual(new QPushButton(tr("Default")))
     , m_allUsual(new QPushButton(tr("All defaults")))
-    , m_said(new QLabel)
+    , m_said(named(makeWords("muted"), "keysSaid"))
 {
     setObjectName(QStringLiteral("keysDialog"));
     setWindowTitle(tr("Keyboard shortcuts"));
     auto* tabs = new QTabWidget;
     tabs->addTab(makeCommands(), tr("Commands"));
     tabs->addTab(fixedKeys(), tr("Pictures and tables"));
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(tabs, 1);
-    column->addWidget(buttons);
+    setLayout(columnOf({{tabs, 1}, closeButton(this)}, 6, {9, 9, 9, 9}));
     resizeDialog(this, 620, 560);
     showChosen();
 }
 
 QWidget* KeysDialog::makeCommands()
 {
-    m_table->setModel(&m_keys);
-    m_table->setObjectName(QStringLiteral("keys"));
-    m_table->setAccessibleName(tr("Commands and their keys"));
-    m_table->setAlternatingRowColors(true);
+    m_table->present(m_keys, "keys", tr("Commands and their keys"));
     m_table->setWidths({350});
     m_table->selectRow(0);
-    m_edit->setObjectName(QStringLiteral("newKeys"));
-    m_edit->setAccessibleName(tr("New keys of the chosen command"));
-    m_said->setWordWrap(true);
-    m_said->setObjectName(QStringLiteral("keysSaid"));
-    auto* label = new QLabel(tr("&New keys"));
-    label->setBuddy(m_edit);
-    auto* line = new QHBoxLayout;
-    line->addWidget(label);
-    line->addWidget(m_edit, 1);
-    for (QPushButton* button : {m_none, m_usual, m_allUsual}) {
+    named(m_edit, "newKeys", tr("New keys of the chosen command"));
+    for (QPushButton* button : {m_none, m_usual, m_allUsual})
         button->setAutoDefault(false); // Enter closes
-        line->addWidget(button);
-    }
-    auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    column->addWidget(m_table, 1);
-    column->addLayout(line);
-    column->addWidget(m_said);
-
+    auto* line = rowOf({labelOf(tr("&New keys"), m_edit), {m_edit, 1}, m_none, m_usual, m_allUsual}, 6);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] { showChosen(); });
     const auto told = [this](const std::optional<QString>& holder) {
         showChosen(holder ? tr("\u201c%1\u201d has these keys: take them from it first.").arg(*holder) : QString());
@@ -121,7 +97,7 @@ QWidget* KeysDialog::makeCommands()
         m_keys.assignAllUsual();
         showChosen();
     });
-    return page;
+    return holderOf(columnOf({{m_table, 1}, line, m_said}, 6, {9, 9, 9, 9}));
 }
 
 int KeysDialog::row() const
@@ -136,9 +112,7 @@ void KeysDialog::showChosen(const QString& said)
     m_none->setEnabled(chosen);
     m_usual->setEnabled(chosen && !m_keys.isUsual(row()));
     m_allUsual->setEnabled(!m_keys.chosen().isEmpty());
-    m_said->setProperty("role", said.isEmpty() ? "muted" : "bad");
-    m_said->style()->unpolish(m_said);
-    m_said->style()->polish(m_said);
+    changeRole(m_said, said.isEmpty() ? QStringLiteral("muted") : QStringLiteral("bad"));
     m_said->setText(said.isEmpty() ? tr("Press the keys that the chosen command shall have.") : said);
 }
 

@@ -7,13 +7,14 @@
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/page_stack.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/plan_workspace.h"
-#include "app/desktop/pages/runs_page.h"
-#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/plan/plan_workspace.h"
+#include "app/desktop/pages/runs/runs_page.h"
+#include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/plan_files.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/window_commands.h"
 #include "app/desktop/window_drop.h"
@@ -32,7 +33,6 @@
 #include <QScreen>
 #include <QStatusBar>
 #include <QTimer>
-#include <QVBoxLayout>
 
 #include <utility>
 
@@ -63,13 +63,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
         m_journal = std::make_unique<PlanJournal>(
             m_plans, m_options.journal.empty() ? PlanJournal::defaultFolder() : m_options.journal);
     }
-    auto* centre = new QWidget;
-    auto* column = new QVBoxLayout(centre);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_banner);
-    column->addWidget(m_pages, 1);
-    setCentralWidget(centre);
+    setCentralWidget(holderOf(columnOf({m_banner, {m_pages, 1}})));
     m_commands = std::make_unique<WindowCommands>(*this, presets);
     const auto actions = [this](std::initializer_list<const char*> ids) {
         QList<QAction*> actions;

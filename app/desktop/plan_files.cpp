@@ -142,14 +142,10 @@ bool PlanFiles::open(const std::filesystem::path& file)
         return true;
     }
     // Read before a tab is made: an unusable file leaves no trace.
-    if (const Expected<Plan> readable = read_plan(file); !readable) {
-        showProblem(m_window, tr("The plan cannot be opened"), readable.error());
+    if (!succeeded(m_window, tr("The plan cannot be opened"), read_plan(file)))
         return false;
-    }
-    if (const Expected<void> opened = m_plans.unused().open(file); !opened) {
-        showProblem(m_window, tr("The plan cannot be opened"), opened.error());
+    if (!succeeded(m_window, tr("The plan cannot be opened"), m_plans.unused().open(file)))
         return false;
-    }
     remember();
     return true;
 }
@@ -172,10 +168,8 @@ bool PlanFiles::save()
 bool PlanFiles::reload(int index)
 {
     PlanDocument& document = m_plans.document(index);
-    if (const Expected<void> again = document.reload(); !again) {
-        showProblem(m_window, tr("The plan cannot be read again"), again.error());
+    if (!succeeded(m_window, tr("The plan cannot be read again"), document.reload()))
         return false;
-    }
     emit message(tr("Read again from %1").arg(fromUtf8(document.file().string())));
     return true;
 }
@@ -188,10 +182,8 @@ void PlanFiles::openFromDisk(int index)
         plan->document["name"] = tr("%1, on disk").arg(document.title()).toStdString();
         plan->where.clear();
     }
-    if (!plan) {
-        showProblem(m_window, tr("The plan cannot be read again"), plan.error());
+    if (!succeeded(m_window, tr("The plan cannot be read again"), plan))
         return;
-    }
     m_plans.setCurrent(index);
     PlanDocument& other = m_plans.add();
     other.reset(*std::move(plan));
@@ -199,10 +191,8 @@ void PlanFiles::openFromDisk(int index)
 
 bool PlanFiles::saveAs(const std::filesystem::path& file)
 {
-    if (const Expected<void> saved = m_plans.current().save(file); !saved) {
-        showProblem(m_window, tr("The plan was not saved"), saved.error());
+    if (!succeeded(m_window, tr("The plan was not saved"), m_plans.current().save(file)))
         return false;
-    }
     remember();
     emit message(tr("Saved to %1").arg(fromUtf8(file.string())));
     return true;
@@ -212,10 +202,8 @@ bool PlanFiles::importModel(const std::filesystem::path& config)
 {
     PlanDocument& document = m_plans.current();
     Expected<Plan> plan = withHuggingFaceConfig(document.plan(), document.presets(), config);
-    if (!plan) {
-        showProblem(m_window, tr("The model cannot be imported"), plan.error());
+    if (!succeeded(m_window, tr("The model cannot be imported"), plan))
         return false;
-    }
     emit message(tr("Model taken from %1").arg(fromUtf8(config.string())));
     document.changeModel(tr("Import model"), std::move(plan));
     return true;

@@ -2,8 +2,8 @@
 #include "app/desktop/screenshot.h"
 
 #include "app/desktop/main_window.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/search/search_page.h"
 
 #include <QApplication>
 #include <QDeadlineTimer>

@@ -5,7 +5,7 @@
 #include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/page_stack.h"
-#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/card.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/cards/figure_card.h"

@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/page_stack.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/window_commands.h"
 #include "app/models/shared/key_bindings.h"
 
@@ -19,7 +20,7 @@ QString withKeys(const QString& text, const QString& keys)
 
 WindowToolBar::WindowToolBar(const QList<QAction*>& files, const QList<QAction*>& edits, const KeyBindings& keys)
     : m_keys(keys)
-    , m_pages(new QTabBar)
+    , m_pages(makeTabs("modes", tr("Mode")))
 {
     setWindowTitle(tr("Main"));
     setObjectName(QStringLiteral("mainToolBar"));
@@ -31,10 +32,6 @@ WindowToolBar::WindowToolBar(const QList<QAction*>& files, const QList<QAction*>
     addActions(edits);
     addSeparator();
 
-    m_pages->setObjectName(QStringLiteral("modes"));
-    m_pages->setDrawBase(false);
-    m_pages->setExpanding(false);
-    m_pages->setAccessibleName(tr("Mode"));
     for (int i = 0; i < static_cast<int>(pageList().size()); ++i)
         m_pages->addTab(PageStack::title(i));
     connect(m_pages, &QTabBar::currentChanged, this, [this](int index) {
@@ -46,24 +43,18 @@ WindowToolBar::WindowToolBar(const QList<QAction*>& files, const QList<QAction*>
     auto* space = new QWidget;
     space->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     addWidget(space);
-    m_find = addButton("find", "finder", &WindowToolBar::findRequested);
+    const auto add = [this](const QString& text, const char* look, const char* name, void (WindowToolBar::*clicked)()) {
+        QPushButton* button = makeButton(text, look, name);
+        connect(button, &QPushButton::clicked, this, clicked);
+        return button;
+    };
+    m_find = add({}, "finder", "find", &WindowToolBar::findRequested);
     m_find->setAccessibleName(tr("Find a setting or command"));
     addWidget(m_find);
-    m_search = addButton("searchLayouts", "plain", &WindowToolBar::searchRequested);
-    m_search->setText(tr("Search layouts"));
+    m_search = add(tr("Search layouts"), "plain", "searchLayouts", &WindowToolBar::searchRequested);
     m_searchAction = addWidget(m_search);
-    m_run = addButton("run", "primary", &WindowToolBar::runRequested);
-    m_run->setText(tr("Run\u2026"));
+    m_run = add(tr("Run\u2026"), "primary", "run", &WindowToolBar::runRequested);
     m_runAction = addWidget(m_run);
-}
-
-QPushButton* WindowToolBar::addButton(const char* name, const char* role, void (WindowToolBar::*clicked)())
-{
-    auto* button = new QPushButton;
-    button->setObjectName(QString::fromLatin1(name));
-    button->setProperty(role, true);
-    connect(button, &QPushButton::clicked, this, clicked);
-    return button;
 }
 
 void WindowToolBar::showPage(int index)

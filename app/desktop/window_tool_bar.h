@@ -28,7 +28,6 @@ signals:
     void runRequested();
 
 private:
-    QPushButton* addButton(const char* name, const char* role, void (WindowToolBar::*clicked)());
     void showWords(bool words);
 
     const KeyBindings& m_keys;

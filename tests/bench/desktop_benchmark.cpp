@@ -11,8 +11,8 @@
 //   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"

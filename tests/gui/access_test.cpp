@@ -2,9 +2,9 @@
 // The window without a mouse and without eyes: names and descriptions of everything, a way to everything by Tab with a
 // focus that can be seen, nothing cut at 200 %.
 #include "app/desktop/look/zoom.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/sweep_view.h"
+#include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/widgets/cards/card.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "tests/gui/support.h"

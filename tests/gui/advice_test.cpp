@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What would help: found by itself, applied by one click or Enter, taken back by undo; and derivations on hover.
 #include "app/desktop/dialogs/derivation_dialog.h"
-#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/advice_view.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/memory_bars.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written of pictures and tables: the whole of them, told when it fails, and told apart when it is read again.
 #include "app/desktop/dialogs/report_export.h"
-#include "app/desktop/pages/compare_page.h"
+#include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"

@@ -3,8 +3,8 @@
 // a spreadsheet runs none of what is copied.
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/dialogs/report_export.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/panels/banner.h"

@@ -62,15 +62,17 @@ Prediction example()
 
 std::unique_ptr<QWidget> make(const QString& name)
 {
-    static StageMemoryModel memory;
-    static TimePartsModel parts;
     const Prediction p = example();
-    memory.show(p);
-    parts.show(p);
-    if (name == QLatin1String("memory-bars"))
-        return std::make_unique<MemoryBars>(memory);
-    if (name == QLatin1String("step-split"))
-        return std::make_unique<StepSplit>(parts);
+    if (name == QLatin1String("memory-bars")) {
+        auto bars = std::make_unique<MemoryBars>();
+        bars->showMemory(p);
+        return bars;
+    }
+    if (name == QLatin1String("step-split")) {
+        auto split = std::make_unique<StepSplit>();
+        split->showParts(p);
+        return split;
+    }
     if (name == QLatin1String("timeline")) {
         auto view = std::make_unique<TimelineView>();
         view->showTimeline(TimelineScene(p.timeline), QStringLiteral("1F1B, 4 stages"));

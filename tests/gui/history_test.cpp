@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The history as a user has it: tags, notes, deleting and undoing, the scatter, importing a table, recalibrating.
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/compare_timelines.h"
-#include "app/desktop/pages/history_detail.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/recalibrate_dialog.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/compare_timelines.h"
+#include "app/desktop/pages/history/history_detail.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/history/recalibrate_dialog.h"
 #include "app/desktop/widgets/charts/error_scatter.h"
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/desktop/widgets/panels/banner.h"

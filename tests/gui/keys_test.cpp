@@ -3,7 +3,7 @@
 #include "app/desktop/command_palette.h"
 #include "app/desktop/keys_dialog.h"
 #include "app/desktop/main_window.h"
-#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 

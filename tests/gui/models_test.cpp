@@ -5,8 +5,6 @@
 #include "app/models/plan/plan_document.h"
 #include "app/models/plan/plan_edits.h"
 #include "app/models/plan/preset_model.h"
-#include "app/models/prediction/stage_memory_model.h"
-#include "app/models/prediction/time_parts_model.h"
 #include "app/models/runs/run_log_model.h"
 #include "app/models/runs/series_buffer.h"
 #include "app/models/shared/answer.h"
@@ -66,37 +64,6 @@ private slots:
         QCOMPARE(signedPercent(0.0003), QStringLiteral("0.0 %"));
         QCOMPARE(counted(1, QStringLiteral("GPU")), QStringLiteral("1 GPU"));
         QCOMPARE(counted(1024, QStringLiteral("GPU")), QStringLiteral("1,024 GPUs"));
-    }
-
-    void stageMemoryFollowsThePrediction()
-    {
-        StageMemoryModel model;
-        QAbstractItemModelTester tester(&model, kFatal);
-        const Prediction prediction = predicted(test::clusterPlan());
-        model.show(prediction);
-        QCOMPARE(model.rowCount(), 1);
-        double sum = 0;
-        for (int column = StageMemoryModel::weights; column <= StageMemoryModel::other; ++column)
-            sum += model.index(0, column).data(StageMemoryModel::ValueRole).toDouble();
-        QVERIFY(std::abs(sum - model.value(0, StageMemoryModel::total)) < 1e-9);
-        QCOMPARE(model.value(0, StageMemoryModel::total), *prediction.memory_gib);
-        QCOMPARE(model.fullestStage(), 0);
-    }
-
-    void timePartsAddUp()
-    {
-        TimePartsModel model;
-        QAbstractItemModelTester tester(&model, kFatal);
-        const Prediction prediction = predicted(test::clusterPlan());
-        model.show(prediction);
-        QVERIFY(model.rowCount() >= 3);
-        double sum = 0, shares = 0;
-        for (int row = 0; row < model.rowCount(); ++row) {
-            sum += model.index(row, TimePartsModel::exposed).data(TimePartsModel::ValueRole).toDouble();
-            shares += model.index(row, TimePartsModel::share).data(TimePartsModel::ValueRole).toDouble();
-        }
-        QVERIFY(std::abs(sum / *prediction.step_time_s - 1) < 1e-6);
-        QVERIFY(std::abs(shares - 1) < 1e-6);
     }
 
     void presetsCarryIdsAndACustomRow()

@@ -3,11 +3,11 @@
 #include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/guide_dialog.h"
 #include "app/desktop/main_window.h"
-#include "app/desktop/pages/compare_charts.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/compare_timelines.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/compare/compare_charts.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/compare_timelines.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/cards/bounds_view.h"
 #include "app/desktop/widgets/cards/card_stack.h"
 #include "app/desktop/widgets/cards/figure_card.h"
@@ -106,7 +106,7 @@ private slots:
         QVERIFY(results.rowCount() > 0 && results.rowCount() < all);
         auto* scatter = search.findChild<ParetoScatter*>();
         QSignalSpy clicked(scatter, &ParetoScatter::rowClicked);
-        QTest::mouseClick(scatter, Qt::LeftButton, {}, scatter->placeOf(0).toPoint());
+        QTest::mouseClick(scatter, Qt::LeftButton, {}, scatter->placeOf(0)->toPoint());
         QCOMPARE(clicked.count(), 1);
         QVERIFY(w.table("results")->currentIndex().isValid());
         search.findChild<QCheckBox*>(QStringLiteral("paretoOnly"))->setChecked(false);

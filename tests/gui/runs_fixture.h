@@ -3,9 +3,9 @@
 // says where the built programs are (FOURFOLD_BIN_DIR).
 #pragma once
 
-#include "app/desktop/pages/run_details.h"
-#include "app/desktop/pages/run_form.h"
-#include "app/desktop/pages/runs_page.h"
+#include "app/desktop/pages/runs/run_details.h"
+#include "app/desktop/pages/runs/run_form.h"
+#include "app/desktop/pages/runs/runs_page.h"
 #include "app/models/shared/text.h"
 #include "core/history/store.h"
 #include "tests/gui/support.h"

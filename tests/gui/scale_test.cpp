@@ -3,12 +3,12 @@
 // fits, and no text is cut or lies over another.
 #include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/runs_page.h"
-#include "app/desktop/pages/search_page.h"
-#include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/sweep_view.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/runs/runs_page.h"
+#include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/heat_map.h"
@@ -104,6 +104,7 @@ void zooms()
 {
     QTest::addColumn<int>("percent");
     QTest::newRow("zoom 200 %") << 200;
+    QTest::newRow("zoom 150 %, 1440 x 870") << 150; // a laptop
     QTest::newRow("a screen with a scale of 2") << 100;
 }
 } // namespace

@@ -3,9 +3,10 @@
 #include "app/desktop/look/sized_for.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/main_window.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/plan_workspace.h"
+#include "app/desktop/page_stack.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/plan/plan_workspace.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/desktop/widgets/charts/memory_bars.h"
@@ -213,6 +214,24 @@ private slots:
         QTest::keyClick(&w.window, Qt::Key_0, Qt::ControlModifier);
         QCOMPARE(zoom(), 100);
         QTRY_COMPARE(tp->width(), width);
+    }
+
+    void aZoomedWindowStaysAndComesBack()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("laptop.plan.json")));
+        const QSize laptop(1440, 870); // less a title bar
+        w.window.resize(laptop);
+        w.window.setUiZoom(150);
+        for (const QString& page : PageStack::ids()) {
+            w.window.showPage(page);
+            QTest::qWait(50);
+            QCOMPARE(w.window.size(), laptop);
+        }
+        w.window.setUiZoom(250); // this does outgrow it
+        QTest::qWait(50);
+        QTest::keyClick(&w.window, Qt::Key_0, Qt::ControlModifier);
+        QTRY_COMPARE(w.window.size(), laptop);
     }
 
     void picturesAreExportedOrNothingIs()

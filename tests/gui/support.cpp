@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/support.h"
 
-#include "app/desktop/pages/plan_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 
 #include <QFile>
 #include <QMessageBox>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layouts and GPUs as a heat map: predicted, measured and error; published tables as series; the comparison's report.
-#include "app/desktop/pages/compare_charts.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/pages/compare/compare_charts.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/sweep_view.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/models/compare/published.h"
 #include "tests/gui/hands.h"

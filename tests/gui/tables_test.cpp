@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every picture of the window has a table behind it: each page is filled with what it is for, then every card on it is
 // asked for its table, its name and its words.
-#include "app/desktop/pages/compare_charts.h"
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/run_details.h"
-#include "app/desktop/pages/runs_page.h"
-#include "app/desktop/pages/search_page.h"
-#include "app/desktop/pages/sweep_view.h"
+#include "app/desktop/pages/compare/compare_charts.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/compare/sweep_view.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/runs/run_details.h"
+#include "app/desktop/pages/runs/runs_page.h"
+#include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/heat_map.h"

@@ -2,9 +2,9 @@
 // A new user's first quarter of an hour, by clicks and keys alone: from the window as it opens to two plans side by
 // side and their comparison in files. What was awkward in it, and what became of that, is in
 // resources/reports/first-walk.md.
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/plan_page.h"
-#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"

@@ -2,6 +2,7 @@
 #include "app/desktop/dialogs/derivation_dialog.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
 
 #include <QApplication>
@@ -12,7 +13,6 @@
 #include <QPushButton>
 #include <QStyledItemDelegate>
 #include <QTreeView>
-#include <QVBoxLayout>
 
 #include <functional>
 
@@ -34,7 +34,7 @@ DerivationDialog::DerivationDialog(
     const QString& title, Explanation explanation, const QStringList& path, QWidget* parent)
     : QDialog(parent)
     , m_tree(new QTreeView)
-    , m_detail(new QLabel)
+    , m_detail(makeWords("muted"))
 {
     setObjectName(QStringLiteral("derivation"));
     setWindowTitle(tr("Derivation of %1").arg(title));
@@ -50,21 +50,14 @@ DerivationDialog::DerivationDialog(
     m_tree->setColumnWidth(ExplanationModel::quantity, px(290));
     m_tree->setColumnWidth(ExplanationModel::value, px(110));
     m_tree->setColumnWidth(ExplanationModel::how, px(380));
-    m_detail->setWordWrap(true);
-    m_detail->setProperty("role", "muted");
-    m_detail->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_detail->setMinimumHeight(px(54));
     m_detail->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    QDialogButtonBox* buttons = closeButton(this);
     buttons->button(QDialogButtonBox::Close)->setDefault(true); // Enter came here from a figure and goes back
     QPushButton* copyButton = buttons->addButton(tr("Copy"), QDialogButtonBox::ActionRole);
     copyButton->setAutoDefault(false);
     connect(copyButton, &QPushButton::clicked, this, &DerivationDialog::copy);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    auto* column = new QVBoxLayout(this);
-    column->addWidget(m_tree, 1);
-    column->addWidget(m_detail);
-    column->addWidget(buttons);
+    setLayout(columnOf({{m_tree, 1}, m_detail, buttons}, 6, {9, 9, 9, 9}));
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& at) {
         const QString how = at.siblingAtColumn(ExplanationModel::how).data().toString();
         const QString source = at.siblingAtColumn(ExplanationModel::source).data().toString();

@@ -4,18 +4,17 @@
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/theme.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
 #include "runner/ssh/questions.h"
 
 #include <QCoreApplication>
 #include <QDialog>
-#include <QDialogButtonBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -42,11 +41,7 @@ void showLongText(QWidget* parent, const QString& title, const QString& text)
     view->setReadOnly(true);
     view->setLineWrapMode(QPlainTextEdit::NoWrap);
     useFixedFont(view);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
-    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-    auto* column = new QVBoxLayout(&dialog);
-    column->addWidget(view);
-    column->addWidget(buttons);
+    dialog.setLayout(columnOf({view, closeButton(&dialog)}, 6, {9, 9, 9, 9}));
     dialog.exec();
 }
 
@@ -80,30 +75,35 @@ std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& ques
     QDialog dialog(parent);
     dialog.setObjectName(QStringLiteral("secret"));
     dialog.setWindowTitle(tr("%1 asks").arg(fromUtf8(question.host)));
-    auto* prompt = new QLabel(fromUtf8(question.prompt));
-    prompt->setWordWrap(true);
-    auto* answer = new QLineEdit;
+    auto* prompt = makeWords("normal", fromUtf8(question.prompt));
+    auto* answer = named(new QLineEdit, "secretAnswer", prompt->text());
     answer->setEchoMode(question.echo ? QLineEdit::Normal : QLineEdit::Password);
-    answer->setAccessibleName(fromUtf8(question.prompt));
-    answer->setObjectName(QStringLiteral("secretAnswer"));
+    limitWidth(answer, 320);
     prompt->setBuddy(answer);
-    auto* kept = new QLabel(tr("Used for this login alone and stored nowhere."));
-    kept->setProperty("role", "muted");
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
-    QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-    auto* column = new QVBoxLayout(&dialog);
-    column->setContentsMargins(20, 18, 20, 14);
-    column->addWidget(prompt);
-    column->addWidget(answer);
-    column->addWidget(kept);
-    column->addWidget(buttons);
-    answer->setMinimumWidth(px(320));
+    auto* kept = makeWords("muted", tr("Used for this login alone and stored nowhere."));
+    dialog.setLayout(columnOf({prompt, answer, kept, acceptOrCancel(&dialog, tr("OK")).box}, 6, {20, 18, 20, 14}));
     answer->setFocus();
     if (dialog.exec() != QDialog::Accepted)
         return {};
     return answer->text().toStdString();
 }
+
+namespace {
+// The place of the answer in `answers`; what Escape and Enter give stands last. The first ones end something.
+std::size_t ask(QWidget* parent, const char* name, const QString& title, const QString& text,
+    const QList<std::pair<QString, QMessageBox::ButtonRole>>& answers, QMessageBox::Icon icon = QMessageBox::Question)
+{
+    QMessageBox box(icon, title, text, QMessageBox::NoButton, parent);
+    box.setObjectName(QString::fromLatin1(name));
+    std::vector<QAbstractButton*> buttons;
+    for (const auto& [words, role] : answers)
+        buttons.push_back(box.addButton(words, role));
+    box.setDefaultButton(static_cast<QPushButton*>(buttons.back()));
+    box.setEscapeButton(buttons.back());
+    box.exec();
+    return static_cast<std::size_t>(std::find(buttons.begin(), buttons.end(), box.clickedButton()) - buttons.begin());
+}
+} // namespace
 
 SaveAnswer askToSave(QWidget* parent, const QString& planName)
 {
@@ -112,73 +112,50 @@ SaveAnswer askToSave(QWidget* parent, const QString& planName)
         QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, parent);
     box.setObjectName(QStringLiteral("unsaved"));
     box.setDefaultButton(QMessageBox::Save);
-    switch (box.exec()) {
-    case QMessageBox::Save:
-        return SaveAnswer::save;
-    case QMessageBox::Discard:
-        return SaveAnswer::discard;
-    default:
-        return SaveAnswer::cancel;
-    }
+    const int answer = box.exec();
+    return answer == QMessageBox::Save   ? SaveAnswer::save
+        : answer == QMessageBox::Discard ? SaveAnswer::discard
+                                         : SaveAnswer::cancel;
 }
 
 ChangedFileAnswer askAboutChangedFile(QWidget* parent, const QString& file)
 {
-    QMessageBox box(QMessageBox::Warning, tr("The file was changed"),
-        tr("\u201c%1\u201d was changed on disk since it was opened here.").arg(file), QMessageBox::Cancel, parent);
-    box.setObjectName(QStringLiteral("changedFile"));
-    const QPushButton* overwrite = box.addButton(tr("Save mine over it"), QMessageBox::DestructiveRole);
-    const QPushButton* reload = box.addButton(tr("Reload it, drop mine"), QMessageBox::DestructiveRole);
-    box.setDefaultButton(QMessageBox::Cancel);
-    box.exec();
-    return box.clickedButton() == overwrite ? ChangedFileAnswer::overwrite
-        : box.clickedButton() == reload     ? ChangedFileAnswer::reload
-                                            : ChangedFileAnswer::cancel;
+    constexpr ChangedFileAnswer answers[]{
+        ChangedFileAnswer::overwrite, ChangedFileAnswer::reload, ChangedFileAnswer::cancel};
+    return answers[ask(parent, "changedFile", tr("The file was changed"),
+        tr("\u201c%1\u201d was changed on disk since it was opened here.").arg(file),
+        {{tr("Save mine over it"), QMessageBox::DestructiveRole},
+            {tr("Reload it, drop mine"), QMessageBox::DestructiveRole}, {tr("Cancel"), QMessageBox::RejectRole}},
+        QMessageBox::Warning)];
 }
 
 bool askToStop(QWidget* parent)
 {
-    QMessageBox box(QMessageBox::Question, tr("Stop the run?"),
-        tr("It ends on all of its nodes. Its steps so far stay in the history."), QMessageBox::NoButton, parent);
-    box.setObjectName(QStringLiteral("stopAsked"));
-    const QPushButton* stop = box.addButton(tr("Stop"), QMessageBox::DestructiveRole);
-    QPushButton* stay = box.addButton(tr("Let it run"), QMessageBox::RejectRole);
-    box.setDefaultButton(stay);
-    box.setEscapeButton(stay);
-    box.exec();
-    return box.clickedButton() == stop;
+    return ask(parent, "stopAsked", tr("Stop the run?"),
+               tr("It ends on all of its nodes. Its steps so far stay in the history."),
+               {{tr("Stop"), QMessageBox::DestructiveRole}, {tr("Let it run"), QMessageBox::RejectRole}})
+        == 0;
 }
 
 CloseAnswer askAboutRun(QWidget* parent, bool canLeave)
 {
-    QMessageBox box(QMessageBox::Question, tr("A run is under way"),
-        canLeave ? tr("The run can go on without this window; the next start offers to follow it.")
-                 : tr("Closing the window stops the run. Its steps so far stay in the history."),
-        QMessageBox::NoButton, parent);
-    box.setObjectName(QStringLiteral("stopRun"));
-    QPushButton* stop = box.addButton(tr("Stop the run and close"), QMessageBox::DestructiveRole);
-    QPushButton* leave = canLeave ? box.addButton(tr("Close, leave it running"), QMessageBox::AcceptRole) : nullptr;
-    QPushButton* stay = box.addButton(tr("Do not close"), QMessageBox::RejectRole);
-    box.setDefaultButton(stay);
-    box.setEscapeButton(stay);
-    box.exec();
-    if (box.clickedButton() == stop)
-        return CloseAnswer::stop;
-    return leave && box.clickedButton() == leave ? CloseAnswer::leave : CloseAnswer::stay;
+    const QString text = canLeave ? tr("The run can go on without this window; the next start offers to follow it.")
+                                  : tr("Closing the window stops the run. Its steps so far stay in the history.");
+    QList<std::pair<QString, QMessageBox::ButtonRole>> answers{
+        {tr("Stop the run and close"), QMessageBox::DestructiveRole}};
+    if (canLeave)
+        answers.append({tr("Close, leave it running"), QMessageBox::AcceptRole});
+    answers.append({tr("Do not close"), QMessageBox::RejectRole});
+    const std::size_t answer = ask(parent, "stopRun", tr("A run is under way"), text, answers);
+    return answer == 0 ? CloseAnswer::stop : canLeave && answer == 1 ? CloseAnswer::leave : CloseAnswer::stay;
 }
 
 bool askToRestart(QWidget* parent, const QString& howFar)
 {
-    QMessageBox box(QMessageBox::Question, tr("Restart"),
-        tr("The run is at %1. End it, and start the same from the beginning?").arg(howFar), QMessageBox::NoButton,
-        parent);
-    box.setObjectName(QStringLiteral("restartRun"));
-    QPushButton* again = box.addButton(tr("End it and start again"), QMessageBox::AcceptRole);
-    QPushButton* stay = box.addButton(tr("Let it run"), QMessageBox::RejectRole);
-    box.setDefaultButton(stay);
-    box.setEscapeButton(stay);
-    box.exec();
-    return box.clickedButton() == again;
+    return ask(parent, "restartRun", tr("Restart"),
+               tr("The run is at %1. End it, and start the same from the beginning?").arg(howFar),
+               {{tr("End it and start again"), QMessageBox::AcceptRole}, {tr("Let it run"), QMessageBox::RejectRole}})
+        == 0;
 }
 
 void showAbout(QWidget* parent)

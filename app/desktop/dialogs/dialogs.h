@@ -2,7 +2,7 @@
 // The few dialogs of the desktop.
 #pragma once
 
-#include "core/base/problem.h"
+#include "core/base/expected.h"
 
 #include <QString>
 
@@ -20,6 +20,14 @@ namespace fourfold::ui {
 
 // A problem in full: what, where, what to do.
 void showProblem(QWidget* parent, const QString& title, const Problem& problem);
+// Whether it went well; a Problem is shown.
+template <class T>
+bool succeeded(QWidget* parent, const QString& title, const Expected<T>& outcome)
+{
+    if (!outcome)
+        showProblem(parent, title, outcome.error());
+    return outcome.has_value();
+}
 // Text that is longer than a message box: fixed-width, can be copied.
 void showLongText(QWidget* parent, const QString& title, const QString& text);
 // True when the user trusts the key of a host that was never seen before.

@@ -37,6 +37,12 @@ void drawTickBox(QPainter& painter, const QStyleOption& option, const Theme& the
 }
 } // namespace
 
+QString shownChoice(const QStyleOptionComboBox& option, const QWidget* box)
+{
+    const QRect room = box->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, box);
+    return option.fontMetrics.elidedText(option.currentText, Qt::ElideRight, room.width() - 4);
+}
+
 AppStyle::AppStyle()
     : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion")))
 {
@@ -72,6 +78,19 @@ void AppStyle::drawPrimitive(
         return;
     }
     QProxyStyle::drawPrimitive(element, option, painter, widget);
+}
+
+void AppStyle::drawControl(
+    ControlElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const
+{
+    const auto* combo = qstyleoption_cast<const QStyleOptionComboBox*>(option);
+    if (element != CE_ComboBoxLabel || !combo) {
+        QProxyStyle::drawControl(element, option, painter, widget);
+        return;
+    }
+    QStyleOptionComboBox changed(*combo);
+    changed.currentText = shownChoice(*combo, widget);
+    QProxyStyle::drawControl(element, &changed, painter, widget);
 }
 
 void AppStyle::drawComplexControl(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/page.h"
 
-#include "app/desktop/pages/compare_page.h"
-#include "app/desktop/pages/history_page.h"
-#include "app/desktop/pages/plan_workspace.h"
-#include "app/desktop/pages/runs_page.h"
-#include "app/desktop/pages/search_page.h"
+#include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/plan_workspace.h"
+#include "app/desktop/pages/runs/runs_page.h"
+#include "app/desktop/pages/search/search_page.h"
 
 namespace fourfold::ui {
 

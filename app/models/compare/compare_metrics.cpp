@@ -2,7 +2,6 @@
 // The figures of a comparison.
 #include "app/models/compare/compare_model.h"
 #include "app/models/plan/choices.h"
-#include "app/models/prediction/time_parts_model.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
@@ -145,7 +144,7 @@ void addTime(std::vector<Metric>& metrics)
 {
     for (int index = 0; index < kParts; ++index) {
         const Part part = static_cast<Part>(index);
-        metrics.push_back({tr("Exposed step time"), TimePartsModel::label(part), std::string(name(part)) + "_s",
+        metrics.push_back({tr("Exposed step time"), partLabel(part), std::string(name(part)) + "_s",
             ofPrediction([part](const Prediction& p) {
                 return p.step_time_s ? std::optional<double>(p.time_by_part[part]) : std::nullopt;
             }),

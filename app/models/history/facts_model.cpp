@@ -31,7 +31,13 @@ QString beside(const std::optional<double>& predicted, const std::optional<doubl
         .arg(predicted ? format(*predicted) : unknown, measured ? format(*measured) : unknown);
 }
 
+constexpr ColumnsModel::Column kFactColumns[]{{"fact"}, {"value"}}; // the view has no headings
 } // namespace
+
+FactsModel::FactsModel(QObject* parent)
+    : ColumnsModel(kFactColumns, parent)
+{
+}
 
 void FactsModel::clear()
 {
@@ -139,24 +145,12 @@ void FactsModel::addJson(const QString& title, const Json& object)
     }
 }
 
-int FactsModel::rowCount(const QModelIndex& parent) const
+QVariant FactsModel::cell(int rowIndex, int column, int role) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-
-int FactsModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
-QVariant FactsModel::data(const QModelIndex& index, int role) const
-{
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
-        return {};
-    const Row& row = m_rows[static_cast<std::size_t>(index.row())];
+    const Row& row = m_rows[static_cast<std::size_t>(rowIndex)];
     switch (role) {
     case Qt::DisplayRole:
-        return index.column() == fact ? row.fact : row.value;
+        return column == fact ? row.fact : row.value;
     case Qt::ToolTipRole:
         return row.value;
     case Qt::FontRole: {

@@ -2,27 +2,26 @@
 // Named facts of one stored run in two columns, under headings: what was planned, what came out, on what software.
 #pragma once
 
+#include "app/models/shared/columns_model.h"
 #include "core/history/store.h"
-
-#include <QAbstractTableModel>
 
 #include <vector>
 
 namespace fourfold::ui {
 
-class FactsModel : public QAbstractTableModel {
+class FactsModel : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column { fact, value, columns };
     static constexpr int HeadingRole = Qt::UserRole; // bool: the row is a heading
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit FactsModel(QObject* parent = nullptr);
     void show(const RunDetail& run);
     void clear();
 
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+protected:
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_rows.size()); }
+    [[nodiscard]] QVariant cell(int row, int column, int role) const override;
 
 private:
     struct Row {

@@ -15,9 +15,36 @@
 namespace fourfold::ui {
 
 namespace {
-QString optionalText(const std::optional<double>& value, QString (*format)(double))
+QString localTime(const std::string& iso)
 {
-    return value ? format(*value) : QString();
+    const QDateTime time = QDateTime::fromString(fromUtf8(iso), Qt::ISODateWithMs);
+    return time.isValid() ? time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")) : fromUtf8(iso);
+}
+
+// A column says its text, and sorts by its number where it has one; unknown is neither.
+struct RunFigure {
+    QString (*text)(const RunSummary& run);
+    std::optional<double> (*number)(const RunSummary& run) = nullptr;
+};
+
+template <auto Member, auto Format>
+constexpr RunFigure numberOf()
+{
+    return {[](const RunSummary& run) { return run.*Member ? QString(Format(*(run.*Member))) : QString(); },
+        [](const RunSummary& run) -> std::optional<double> { return run.*Member; }};
+}
+
+template <auto Member>
+constexpr RunFigure wordsOf()
+{
+    return {[](const RunSummary& run) { return fromUtf8(run.*Member); }};
+}
+
+template <auto Member>
+constexpr RunFigure countOf()
+{
+    return {[](const RunSummary& run) { return grouped(run.*Member); },
+        [](const RunSummary& run) { return std::optional<double>(run.*Member); }};
 }
 
 QString errorText(double value)
@@ -30,29 +57,82 @@ QString lossText(double value)
     return grouped(value, 3);
 }
 
-QString localTime(const std::string& iso)
+// In the order of HistoryModel::Column.
+constexpr ColumnsModel::Column kRunColumns[HistoryModel::columns]{
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Run"), 104},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Model"), 100},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "State"), 76},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Target"), 78},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Layout"), 158},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "GPUs"), 56, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Steps"), 58, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Predicted\nTPS/GPU"), 84, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Measured\nTPS/GPU"), 84, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Error"), 74, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Most off"), 124},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Predicted\nGiB"), 84, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Measured\nGiB"), 84, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Loss"), 64, Qt::AlignRight},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Tags"), 54},
+    {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Date"), 136}};
+
+const RunFigure kRunFigures[HistoryModel::columns]{wordsOf<&RunSummary::name>(), wordsOf<&RunSummary::model>(),
+    {[](const RunSummary& run) { return stateLabel(run.state); }}, wordsOf<&RunSummary::target>(),
+    wordsOf<&RunSummary::layout>(), countOf<&RunSummary::gpus>(), countOf<&RunSummary::steps>(),
+    numberOf<&RunSummary::predicted_tps_per_gpu, throughputText>(),
+    numberOf<&RunSummary::measured_tps_per_gpu, throughputText>(), numberOf<&RunSummary::tps_error, errorText>(),
+    // The words as they are read, the seconds without their sign.
+    {[](const RunSummary& run) { return fromUtf8(most_off_text(run)); },
+        [](const RunSummary& run) {
+            return run.most_off ? std::optional(std::abs(run.most_off->difference_s())) : std::nullopt;
+        }},
+    numberOf<&RunSummary::predicted_memory_gib, gib>(), numberOf<&RunSummary::measured_memory_gib, gib>(),
+    numberOf<&RunSummary::last_loss, lossText>(), {[](const RunSummary& run) { return tagText(run.tags); }},
+    {[](const RunSummary& run) { return localTime(run.created); }}};
+
+QString runText(const RunSummary& run, int column)
 {
-    const QDateTime time = QDateTime::fromString(fromUtf8(iso), Qt::ISODateWithMs);
-    return time.isValid() ? time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")) : fromUtf8(iso);
+    return kRunFigures[column].text(run);
 }
 
-bool isNumber(int column)
+QVariant runSortKey(const RunSummary& run, int column)
+{
+    if (kRunFigures[column].number) {
+        const std::optional<double> value = kRunFigures[column].number(run);
+        return value ? QVariant(*value) : QVariant();
+    }
+    return column == HistoryModel::created ? fromUtf8(run.created) : runText(run, column);
+}
+
+QString runTip(const RunSummary& run, int column)
 {
     switch (column) {
     case HistoryModel::name:
-    case HistoryModel::model:
+        return fromUtf8(run.name) + QLatin1Char('\n') + fromUtf8(run.id);
     case HistoryModel::state:
-    case HistoryModel::target:
-    case HistoryModel::layout:
+        return fromUtf8(run.problem);
     case HistoryModel::mostOff:
+        return run.most_off ? HistoryModel::tr("%1 per stage: %2 predicted, %3 measured in the traced step")
+                                  .arg(fromUtf8(run.most_off->term), duration(run.most_off->predicted_s),
+                                      duration(run.most_off->measured_s))
+                            : QString();
     case HistoryModel::tags:
-    case HistoryModel::created:
-        return false;
+        return fromUtf8(run.note);
     default:
-        return true;
+        return {};
     }
 }
 } // namespace
+
+HistoryModel::HistoryModel(QObject* parent)
+    : ColumnsModel(kRunColumns, parent)
+{
+}
+
+QList<int> HistoryModel::widths()
+{
+    return widthsOf(kRunColumns);
+}
 
 void HistoryModel::show(std::vector<RunSummary> runs)
 {
@@ -102,89 +182,10 @@ const RunSummary* HistoryModel::find(const QString& id) const
     return found == m_runs.end() ? nullptr : &*found;
 }
 
-int HistoryModel::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_visible.size());
-}
-
-int HistoryModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
-QString HistoryModel::text(const RunSummary& run, int column) const
-{
-    switch (column) {
-    case name:
-        return fromUtf8(run.name);
-    case model:
-        return fromUtf8(run.model);
-    case state:
-        return stateLabel(run.state);
-    case target:
-        return fromUtf8(run.target);
-    case layout:
-        return fromUtf8(run.layout);
-    case gpus:
-        return grouped(run.gpus);
-    case steps:
-        return grouped(run.steps);
-    case predictedTps:
-        return optionalText(run.predicted_tps_per_gpu, throughputText);
-    case measuredTps:
-        return optionalText(run.measured_tps_per_gpu, throughputText);
-    case tpsError:
-        return optionalText(run.tps_error, errorText);
-    case mostOff:
-        return fromUtf8(most_off_text(run));
-    case predictedMemory:
-        return optionalText(run.predicted_memory_gib, gib);
-    case measuredMemory:
-        return optionalText(run.measured_memory_gib, gib);
-    case loss:
-        return optionalText(run.last_loss, lossText);
-    case tags:
-        return tagText(run.tags);
-    case created:
-        return localTime(run.created);
-    default:
-        return {};
-    }
-}
-
-QVariant HistoryModel::sortKey(const RunSummary& run, int column) const
-{
-    const auto number = [](const std::optional<double>& value) { return value ? QVariant(*value) : QVariant(); };
-    switch (column) {
-    case gpus:
-        return double(run.gpus);
-    case steps:
-        return double(run.steps);
-    case predictedTps:
-        return number(run.predicted_tps_per_gpu);
-    case measuredTps:
-        return number(run.measured_tps_per_gpu);
-    case tpsError:
-        return number(run.tps_error);
-    case mostOff: // the words as they are read, the seconds without their sign
-        return run.most_off ? QVariant(std::abs(run.most_off->difference_s())) : QVariant();
-    case predictedMemory:
-        return number(run.predicted_memory_gib);
-    case measuredMemory:
-        return number(run.measured_memory_gib);
-    case loss:
-        return number(run.last_loss);
-    case created:
-        return fromUtf8(run.created);
-    default:
-        return text(run, column);
-    }
-}
-
 QString HistoryModel::haystack(const RunSummary& run) const
 {
     // As the table shows it, and as the command line knows it.
-    return (text(run, state) + QLatin1Char('\n') + localTime(run.created)).toLower() + QLatin1Char('\n')
+    return (runText(run, state) + QLatin1Char('\n') + localTime(run.created)).toLower() + QLatin1Char('\n')
         + fromUtf8(words_of_run(run)).toLower();
 }
 
@@ -199,7 +200,7 @@ void HistoryModel::arrange()
                                               [&](const QString& word) { return m_haystacks[i].contains(word); });
         if (matches) {
             m_visible.push_back(i);
-            keys[i] = sortKey(m_runs[i], m_sortColumn);
+            keys[i] = runSortKey(m_runs[i], m_sortColumn);
         }
     }
     const bool ascending = m_sortOrder == Qt::AscendingOrder;
@@ -235,50 +236,23 @@ void HistoryModel::sort(int column, Qt::SortOrder order)
     emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
 }
 
-QVariant HistoryModel::data(const QModelIndex& index, int role) const
+QVariant HistoryModel::cell(int row, int column, int role) const
 {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
-        return {};
-    const RunSummary& at = run(index.row());
+    const RunSummary& at = run(row);
     switch (role) {
     case Qt::DisplayRole:
-        return text(at, index.column());
-    case Qt::TextAlignmentRole:
-        return QVariant((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return runText(at, column);
     case Qt::ToolTipRole:
-        return index.column() == state ? fromUtf8(at.problem)
-            : index.column() == name   ? fromUtf8(at.name) + QLatin1Char('\n') + fromUtf8(at.id)
-            : index.column() == tags   ? fromUtf8(at.note)
-            : index.column() == mostOff && at.most_off
-            ? tr("%1 per stage: %2 predicted, %3 measured in the traced step")
-                  .arg(fromUtf8(at.most_off->term), duration(at.most_off->predicted_s),
-                      duration(at.most_off->measured_s))
-            : QString();
+        return runTip(at, column);
     case IdRole:
         return fromUtf8(at.id);
     case ValueRole:
-        return sortKey(at, index.column());
+        return runSortKey(at, column);
     case LevelRole:
-        return index.column() == state ? QVariant(static_cast<int>(stateLevel(at.state))) : QVariant();
+        return column == state ? QVariant(static_cast<int>(stateLevel(at.state))) : QVariant();
     default:
         return {};
     }
-}
-
-QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal)
-        return QAbstractTableModel::headerData(section, orientation, role);
-    if (role == Qt::TextAlignmentRole)
-        return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    if (role != Qt::DisplayRole)
-        return {};
-    static const char* const titles[columns]{QT_TR_NOOP("Run"), QT_TR_NOOP("Model"), QT_TR_NOOP("State"),
-        QT_TR_NOOP("Target"), QT_TR_NOOP("Layout"), QT_TR_NOOP("GPUs"), QT_TR_NOOP("Steps"),
-        QT_TR_NOOP("Predicted\nTPS/GPU"), QT_TR_NOOP("Measured\nTPS/GPU"), QT_TR_NOOP("Error"), QT_TR_NOOP("Most off"),
-        QT_TR_NOOP("Predicted\nGiB"), QT_TR_NOOP("Measured\nGiB"), QT_TR_NOOP("Loss"), QT_TR_NOOP("Tags"),
-        QT_TR_NOOP("Date")};
-    return section >= 0 && section < columns ? QVariant(tr(titles[section])) : QVariant();
 }
 
 } // namespace fourfold::ui

@@ -3,10 +3,9 @@
 // layout change each, because a proxy model moves rows one by one.
 #pragma once
 
+#include "app/models/shared/columns_model.h"
 #include "core/history/store.h"
 #include "core/report/views/run_filter.h"
-
-#include <QAbstractTableModel>
 
 #include <memory>
 #include <vector>
@@ -17,7 +16,7 @@ class Expression;
 
 namespace fourfold::ui {
 
-class HistoryModel : public QAbstractTableModel {
+class HistoryModel : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column {
@@ -43,7 +42,8 @@ public:
     static constexpr int ValueRole = Qt::UserRole + 1; // what the column sorts by
     static constexpr int LevelRole = Qt::UserRole + 2; // RunLogModel::Level of the state column, as int
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit HistoryModel(QObject* parent = nullptr);
+    static QList<int> widths();
     void show(std::vector<RunSummary> runs);
     // Shows only runs of which a column contains every word of the filter, without regard to case.
     void setFilter(const QString& words);
@@ -57,15 +57,13 @@ public:
     // The stored run, on show or not; null where there is none.
     [[nodiscard]] const RunSummary* find(const QString& id) const;
 
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
+protected:
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_visible.size()); }
+    [[nodiscard]] QVariant cell(int row, int column, int role) const override;
+
 private:
-    [[nodiscard]] QString text(const RunSummary& run, int column) const;
-    [[nodiscard]] QVariant sortKey(const RunSummary& run, int column) const;
     [[nodiscard]] QString haystack(const RunSummary& run) const;
     void arrange();
 

@@ -8,60 +8,37 @@
 namespace fourfold::ui {
 
 namespace {
-const char* folderOf(PresetModel::Kind kind)
-{
-    switch (kind) {
-    case PresetModel::Kind::models:
-        return "models";
-    case PresetModel::Kind::gpus:
-        return "gpus";
-    case PresetModel::Kind::clusters:
-        return "clusters";
-    case PresetModel::Kind::stacks:
-        return "stacks";
-    case PresetModel::Kind::plans:
-        return "plans";
-    case PresetModel::Kind::targets:
-        return "targets";
-    }
-    return "";
-}
-
-template <typename Preset>
-std::string nameOr(const Expected<Preset>& preset, const std::string& id)
-{
-    return preset && !preset->name.empty() ? preset->name : id;
-}
-
 // Plans and targets are read by their own rooms; only the name for people is of interest here.
-std::string nameInFile(const Presets& presets, const std::string& folder, const std::string& id)
+template <const char* folder>
+std::string nameInFile(const Presets& presets, const std::string& id)
 {
     const Expected<std::filesystem::path> file = presets.file(folder, id);
-    if (!file)
-        return id;
-    const Expected<Json> json = read_json_file(*file);
+    const Expected<Json> json = file ? read_json_file(*file) : Expected<Json>(file.error());
     if (!json || !json->is_object())
         return id;
     const auto name = json->find("name");
     return name != json->end() && name->is_string() ? name->get<std::string>() : id;
 }
 
-std::string nameOf(const Presets& presets, PresetModel::Kind kind, const std::string& id)
+template <auto read>
+std::string nameOfPreset(const Presets& presets, const std::string& id)
 {
-    switch (kind) {
-    case PresetModel::Kind::models:
-        return nameOr(presets.model(id), id);
-    case PresetModel::Kind::gpus:
-        return nameOr(presets.gpu(id), id);
-    case PresetModel::Kind::clusters:
-        return nameOr(presets.cluster(id), id);
-    case PresetModel::Kind::stacks:
-        return nameOr(presets.stack(id), id);
-    case PresetModel::Kind::plans:
-    case PresetModel::Kind::targets:
-        return nameInFile(presets, folderOf(kind), id);
-    }
-    return id;
+    const auto preset = (presets.*read)(id);
+    return preset && !preset->name.empty() ? preset->name : id;
+}
+
+struct PresetKind {
+    const char* folder;
+    std::string (*name)(const Presets& presets, const std::string& id);
+};
+
+const PresetKind& wordsOf(PresetModel::Kind kind)
+{
+    static constexpr char plans[] = "plans", targets[] = "targets";
+    static constexpr PresetKind kinds[]{{"models", nameOfPreset<&Presets::model>},
+        {"gpus", nameOfPreset<&Presets::gpu>}, {"clusters", nameOfPreset<&Presets::cluster>},
+        {"stacks", nameOfPreset<&Presets::stack>}, {plans, nameInFile<plans>}, {targets, nameInFile<targets>}};
+    return kinds[static_cast<std::size_t>(kind)];
 }
 } // namespace
 
@@ -76,15 +53,15 @@ PresetModel::PresetModel(const Presets& presets, Kind kind, QObject* parent)
 void PresetModel::read()
 {
     m_entries.resize(m_hasCustom ? 1 : 0);
-    for (const std::string& id : m_presets.ids(folderOf(m_kind)))
-        m_entries.push_back({fromUtf8(id), fromUtf8(nameOf(m_presets, m_kind, id))});
+    for (const std::string& id : m_presets.ids(wordsOf(m_kind).folder))
+        m_entries.push_back({fromUtf8(id), fromUtf8(wordsOf(m_kind).name(m_presets, id))});
 }
 
 void PresetModel::lookAgainFor(const QString& id)
 {
     if (rowOf(id) >= 0)
         return;
-    const std::vector<std::string> ids = m_presets.ids(folderOf(m_kind));
+    const std::vector<std::string> ids = m_presets.ids(wordsOf(m_kind).folder);
     if (std::find(ids.begin(), ids.end(), id.toStdString()) == ids.end())
         return;
     beginResetModel();

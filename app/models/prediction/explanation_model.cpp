@@ -10,6 +10,21 @@ namespace fourfold::ui {
 
 namespace {
 constexpr std::size_t kSummaryParts = 8;
+
+QList<QStandardItem*> derivationRow(const Explanation& explanation)
+{
+    QList<QStandardItem*> row;
+    for (const QString& text : {fromUtf8(explanation.label), explainedValue(explanation), fromUtf8(explanation.formula),
+             fromUtf8(explanation.source)}) {
+        row << new QStandardItem(text);
+        row.back()->setToolTip(text);
+        row.back()->setEditable(false);
+    }
+    row[ExplanationModel::value]->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    for (const Explanation& child : explanation.children)
+        row.front()->appendRow(derivationRow(child));
+    return row;
+}
 } // namespace
 
 QString explainedValue(const Explanation& explanation)
@@ -56,99 +71,12 @@ QString explainedSummary(const Explanation& explanation)
     return lines.join(QLatin1Char('\n'));
 }
 
-std::unique_ptr<ExplanationModel::Node> ExplanationModel::mirror(
-    const Explanation& explanation, const Node* parent, int row)
-{
-    auto node = std::make_unique<Node>();
-    node->explanation = &explanation;
-    node->parent = parent;
-    node->row = row;
-    for (const Explanation& child : explanation.children)
-        node->children.push_back(mirror(child, node.get(), static_cast<int>(node->children.size())));
-    return node;
-}
-
 void ExplanationModel::show(Explanation explanation)
 {
-    beginResetModel();
-    m_tree.reset();
     m_root = std::move(explanation);
-    m_tree = mirror(m_root, nullptr, 0);
-    endResetModel();
-}
-
-const ExplanationModel::Node* ExplanationModel::nodeOf(const QModelIndex& index) const
-{
-    return index.isValid() ? static_cast<const Node*>(index.constInternalPointer()) : nullptr;
-}
-
-QModelIndex ExplanationModel::index(int row, int column, const QModelIndex& parent) const
-{
-    if (!hasIndex(row, column, parent))
-        return {};
-    const Node* above = nodeOf(parent);
-    const Node* node = above ? above->children[static_cast<std::size_t>(row)].get() : m_tree.get();
-    return createIndex(row, column, node);
-}
-
-QModelIndex ExplanationModel::parent(const QModelIndex& index) const
-{
-    const Node* node = nodeOf(index);
-    return node && node->parent ? createIndex(node->parent->row, 0, node->parent) : QModelIndex();
-}
-
-int ExplanationModel::rowCount(const QModelIndex& parent) const
-{
-    if (!parent.isValid())
-        return m_tree ? 1 : 0;
-    return parent.column() == 0 ? static_cast<int>(nodeOf(parent)->children.size()) : 0;
-}
-
-int ExplanationModel::columnCount(const QModelIndex&) const
-{
-    return columns;
-}
-
-QVariant ExplanationModel::data(const QModelIndex& index, int role) const
-{
-    const Node* node = nodeOf(index);
-    if (!node)
-        return {};
-    const Explanation& at = *node->explanation;
-    if (role == Qt::TextAlignmentRole && index.column() == value)
-        return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
-    if (role != Qt::DisplayRole && role != Qt::ToolTipRole)
-        return {};
-    switch (index.column()) {
-    case quantity:
-        return fromUtf8(at.label);
-    case value:
-        return explainedValue(at);
-    case how:
-        return fromUtf8(at.formula);
-    case source:
-        return fromUtf8(at.source);
-    default:
-        return {};
-    }
-}
-
-QVariant ExplanationModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
-        return {};
-    switch (section) {
-    case quantity:
-        return tr("Quantity");
-    case value:
-        return tr("Value");
-    case how:
-        return tr("How");
-    case source:
-        return tr("Source");
-    default:
-        return {};
-    }
+    clear();
+    setHorizontalHeaderLabels({tr("Quantity"), tr("Value"), tr("How"), tr("Source")});
+    appendRow(derivationRow(m_root));
 }
 
 } // namespace fourfold::ui

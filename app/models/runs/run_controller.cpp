@@ -22,41 +22,12 @@ constexpr qint64 kSliceMilliseconds = 4;
 constexpr std::size_t kChunk = 100; // events between looks at the clock
 constexpr std::size_t kMostLineBytes = 16u << 20;
 constexpr std::size_t kMostWaiting = 20'000; // stored events that are read ahead of the window
-
-struct Created {
-    QString id, folder;
-};
-struct StateChange {
-    RunState state;
-    QString what;
-};
-struct Staging {
-    double fraction;
-    QString what;
-};
-struct LinkChange {
-    LinkState state;
-    QString host;
-};
-struct SweepMove {
-    SweepTable table;
-    std::string next;
-};
-struct RunEnd {
-    Expected<RunResult> outcome;
-};
-struct CheckEnd {
-    Expected<ProbeReport> report;
-};
-struct SweepEnd {
-    Expected<SweepTable> outcome;
-};
-using AnyMessage = std::variant<Created, StateChange, Staging, LinkChange, Json, HostKeyQuestion, SecretQuestion,
-    SweepMove, RunEnd, CheckEnd, SweepEnd>;
 } // namespace
 
+// What is told on the window's thread: an event, which is collected, or a signal.
 struct RunController::Message {
-    AnyMessage content;
+    std::variant<Json, std::function<void(RunController&)>> content;
+    bool isLast = false;
 };
 
 // Shared by the two threads: the observer fills it on the run's thread, drain() empties it on the window's. What is
@@ -72,19 +43,31 @@ public:
 
     void on_created(const std::string& id, const std::filesystem::path& folder) override
     {
-        put({Created{fromUtf8(id), exactText(folder.string())}});
+        tell([id = fromUtf8(id), folder = exactText(folder.string())](
+                 RunController& to) { emit to.created(id, folder); });
         if (m_catchesUp)
             tellStored(folder / "events.jsonl");
     }
-    void on_state(RunState state, const std::string& what) override { put({StateChange{state, fromUtf8(what)}}); }
-    void on_staging(double fraction, const std::string& what) override { put({Staging{fraction, fromUtf8(what)}}); }
-    void on_link(LinkState state, const std::string& host) override { put({LinkChange{state, fromUtf8(host)}}); }
+    void on_state(RunState state, const std::string& what) override
+    {
+        tell([state, what = fromUtf8(what)](RunController& to) { emit to.stateChanged(state, what); });
+    }
+    void on_staging(double fraction, const std::string& what) override
+    {
+        tell([fraction, what = fromUtf8(what)](RunController& to) { emit to.staging(fraction, what); });
+    }
+    void on_link(LinkState state, const std::string& host) override
+    {
+        tell([state, host = fromUtf8(host)](RunController& to) { emit to.linkChanged(state, host); });
+    }
     void on_event(const Json& event) override { put({event}); }
-
-    bool trust_host_key(const HostKeyQuestion& question) override { return ask({question}, m_trusted).value_or(false); }
+    bool trust_host_key(const HostKeyQuestion& question) override
+    {
+        return ask([question](RunController& to) { emit to.hostKeyAsked(question); }, m_trusted).value_or(false);
+    }
     std::optional<std::string> secret(const SecretQuestion& question) override
     {
-        return ask({question}, m_secret).value_or(std::nullopt);
+        return ask([question](RunController& to) { emit to.secretAsked(question); }, m_secret).value_or(std::nullopt);
     }
 
     void answerHostKey(bool trusted) { answer(m_trusted, trusted); }
@@ -98,6 +81,8 @@ public:
         const std::scoped_lock lock(m_mutex);
         m_messages.push_back(std::move(message));
     }
+
+    void tell(std::function<void(RunController&)> signal) { put({std::move(signal)}); }
 
     std::deque<Message> take()
     {
@@ -132,10 +117,10 @@ private:
 
     // A stop request while the question is open leaves it without an answer.
     template <typename Answer>
-    std::optional<Answer> ask(Message question, std::optional<Answer>& slot)
+    std::optional<Answer> ask(std::function<void(RunController&)> question, std::optional<Answer>& slot)
     {
         std::unique_lock lock(m_mutex);
-        m_messages.push_back(std::move(question));
+        m_messages.push_back({std::move(question)});
         slot.reset();
         m_answered.wait(lock, m_stop, [&] { return slot.has_value(); });
         return std::exchange(slot, {});
@@ -172,10 +157,17 @@ RunController::~RunController()
     m_thread.join();
 }
 
+// The last message of a piece of work: the signal that hands over what came out.
+template <typename Outcome>
+RunController::Message RunController::lastOf(void (RunController::*signal)(const Outcome&), Outcome outcome)
+{
+    return {[signal, outcome = std::move(outcome)](RunController& to) { emit(to.*signal)(outcome); }, true};
+}
+
 void RunController::start(RunRequest request)
 {
     begin(Work::run, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> Message {
-        return {RunEnd{launch(request, mailbox, std::move(stop))}};
+        return lastOf(&RunController::finished, launch(request, mailbox, std::move(stop)));
     });
 }
 
@@ -187,26 +179,26 @@ void RunController::follow(const QString& runId, const std::filesystem::path& hi
             Mailbox& mailbox, std::stop_token stop) -> Message {
             Expected<RunResult> outcome = attach(id, mailbox, std::move(stop), historyFile, allEvents);
             if (!*end || (outcome && is_terminal(outcome->state)))
-                return {RunEnd{std::move(outcome)}};
+                return lastOf(&RunController::finished, std::move(outcome));
             mailbox.askAgain(); // a passphrase, for instance
-            return {RunEnd{stop_run(id, mailbox, {}, historyFile)}};
+            return lastOf(&RunController::finished, stop_run(id, mailbox, {}, historyFile));
         });
 }
 
 void RunController::check(Target target, const std::filesystem::path& agent, bool speeds)
 {
     begin(Work::check, [target = std::move(target), agent, speeds](Mailbox& mailbox, std::stop_token stop) -> Message {
-        return {CheckEnd{probe_target(target, mailbox, std::move(stop), speeds, agent)}};
+        return lastOf(&RunController::checked, probe_target(target, mailbox, std::move(stop), speeds, agent));
     });
 }
 
 void RunController::sweep(SweepRequest request)
 {
     begin(Work::sweep, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> Message {
-        return {SweepEnd{measure_sweep(
-            request, mailbox, std::move(stop), [&mailbox](const SweepTable& table, const std::string& next) {
-                mailbox.put({SweepMove{table, next}});
-            })}};
+        const auto moved = [&mailbox](const SweepTable& table, const std::string& next) {
+            mailbox.tell([table, next](RunController& to) { emit to.sweepMoved(table, next); });
+        };
+        return lastOf(&RunController::sweepEnded, measure_sweep(request, mailbox, std::move(stop), moved));
     });
 }
 
@@ -297,44 +289,24 @@ void RunController::drain()
             continue;
         }
         handOver(false);
-        if (deliver(message))
+        deliver(message);
+        if (message.isLast)
             return;
     }
     handOver(false);
 }
 
-bool RunController::deliver(const Message& message)
+void RunController::deliver(const Message& message)
 {
-    const AnyMessage& content = message.content;
-    if (const auto* created = std::get_if<Created>(&content))
-        emit this->created(created->id, created->folder);
-    else if (const auto* change = std::get_if<StateChange>(&content))
-        emit stateChanged(change->state, change->what);
-    else if (const auto* files = std::get_if<Staging>(&content))
-        emit staging(files->fraction, files->what);
-    else if (const auto* link = std::get_if<LinkChange>(&content))
-        emit linkChanged(link->state, link->host);
-    else if (const auto* key = std::get_if<HostKeyQuestion>(&content))
-        emit hostKeyAsked(*key);
-    else if (const auto* secret = std::get_if<SecretQuestion>(&content))
-        emit secretAsked(*secret);
-    else if (const auto* move = std::get_if<SweepMove>(&content))
-        emit sweepMoved(move->table, move->next);
-    else {
+    if (message.isLast) {
         m_timer.stop();
         m_thread.join();
         m_mailbox.reset();
         m_stopping = false;
-        if (const auto* run = std::get_if<RunEnd>(&content))
-            emit finished(run->outcome);
-        else if (const auto* look = std::get_if<CheckEnd>(&content))
-            emit checked(look->report);
-        else if (const auto* table = std::get_if<SweepEnd>(&content))
-            emit sweepEnded(table->outcome);
-        emit workChanged();
-        return true;
     }
-    return false;
+    std::get<std::function<void(RunController&)>>(message.content)(*this);
+    if (message.isLast)
+        emit workChanged();
 }
 
 } // namespace fourfold::ui

@@ -77,7 +77,9 @@ private:
     struct Message;
     void drain();
     void begin(Work work, std::function<Message(Mailbox&, std::stop_token)> job);
-    bool deliver(const Message& message); // true: the last one
+    template <typename Outcome>
+    static Message lastOf(void (RunController::*signal)(const Outcome&), Outcome outcome);
+    void deliver(const Message& message);
 
     std::shared_ptr<Mailbox> m_mailbox;
     std::jthread m_thread;

@@ -5,6 +5,14 @@ namespace fourfold::ui {
 
 namespace {
 constexpr std::size_t kMaxLines = 2000;
+constexpr ColumnsModel::Column kLogColumns[]{{QT_TRANSLATE_NOOP("fourfold::ui::RunLogModel", "Time")},
+    {QT_TRANSLATE_NOOP("fourfold::ui::RunLogModel", "What")},
+    {QT_TRANSLATE_NOOP("fourfold::ui::RunLogModel", "Details")}};
+} // namespace
+
+RunLogModel::RunLogModel(QObject* parent)
+    : ColumnsModel(kLogColumns, parent)
+{
 }
 
 void RunLogModel::add(Level level, const QString& kind, const QString& message, const QDateTime& time)
@@ -40,49 +48,16 @@ void RunLogModel::clear()
     endResetModel();
 }
 
-int RunLogModel::rowCount(const QModelIndex& parent) const
+QVariant RunLogModel::cell(int row, int column, int role) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_lines.size());
-}
-
-int RunLogModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
-QVariant RunLogModel::data(const QModelIndex& index, int role) const
-{
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
-        return {};
-    const Line& line = m_lines[static_cast<std::size_t>(index.row())];
+    const Line& line = m_lines[static_cast<std::size_t>(row)];
     if (role == LevelRole)
         return static_cast<int>(line.level);
-    if (role == Qt::ToolTipRole && index.column() == message)
+    if (role == Qt::ToolTipRole && column == message)
         return line.message;
     if (role != Qt::DisplayRole)
         return {};
-    switch (index.column()) {
-    case time:
-        return line.time.toString(QStringLiteral("HH:mm:ss"));
-    case kind:
-        return line.kind;
-    default:
-        return line.message;
-    }
-}
-
-QVariant RunLogModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
-        return QAbstractTableModel::headerData(section, orientation, role);
-    switch (section) {
-    case time:
-        return tr("Time");
-    case kind:
-        return tr("What");
-    default:
-        return tr("Details");
-    }
+    return column == time ? line.time.toString(QStringLiteral("HH:mm:ss")) : column == kind ? line.kind : line.message;
 }
 
 } // namespace fourfold::ui

@@ -2,31 +2,31 @@
 // What happened in a run, newest last: states, files sent, warnings, errors. Steps are for the charts, not for the log.
 #pragma once
 
-#include <QAbstractTableModel>
+#include "app/models/shared/columns_model.h"
+
 #include <QDateTime>
 
 #include <deque>
 
 namespace fourfold::ui {
 
-class RunLogModel : public QAbstractTableModel {
+class RunLogModel : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column { time, kind, message, columns };
     enum class Level { info, good, warning, error };
     static constexpr int LevelRole = Qt::UserRole; // Level as int
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit RunLogModel(QObject* parent = nullptr);
     // Lines beyond the newest 2,000 go.
     void add(Level level, const QString& kind, const QString& message, const QDateTime& time = {});
     // Replaces the newest line when it is of this kind (progress of one transfer), else adds one.
     void update(Level level, const QString& kind, const QString& message);
     void clear();
 
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+protected:
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_lines.size()); }
+    [[nodiscard]] QVariant cell(int row, int column, int role) const override;
 
 private:
     struct Line {

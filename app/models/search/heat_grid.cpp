@@ -61,37 +61,23 @@ void fill(HeatCell& cell, const GridCell& predicted, const MeasuredCell* measure
 {
     const std::optional<double> mine = value_of(predicted, kind);
     const std::optional<double> theirs = hasResult(measured) ? value_of(*measured, kind) : std::nullopt;
-    switch (show) {
-    case HeatShow::predicted:
-        if (mine) {
-            cell.state = HeatCell::State::value;
-            cell.value = mine;
-            cell.text = valueText(kind, *mine);
-        } else if (predicted.status == GridStatus::does_not_fit) {
-            cell.state = HeatCell::State::failed;
-            cell.text = tr("no fit");
-        }
-        break;
-    case HeatShow::measured:
-        if (theirs) {
-            cell.state = HeatCell::State::value;
-            cell.value = theirs;
-            cell.text = valueText(kind, *theirs);
-        } else if (hasResult(measured)) {
-            cell.state = HeatCell::State::failed;
-            cell.text = statusWord(measured->status);
-        }
-        break;
-    case HeatShow::error:
-        if (mine && theirs && *theirs > 0) {
-            cell.state = HeatCell::State::value;
-            cell.value = *mine / *theirs - 1;
-            cell.text = signedPercent(*cell.value);
-        } else if (hasResult(measured)) { // only one of the two ran
-            cell.state = HeatCell::State::failed;
-            cell.text = mine ? tr("fits in theory") : theirs ? tr("no fit") : statusWord(measured->status);
-        }
-        break;
+    const auto failed = [&](const QString& text) {
+        cell.state = HeatCell::State::failed;
+        cell.text = text;
+    };
+    cell.value = show == HeatShow::predicted ? mine
+        : show == HeatShow::measured         ? theirs
+        : mine && theirs && *theirs > 0      ? std::optional(*mine / *theirs - 1)
+                                             : std::nullopt;
+    if (cell.value) {
+        cell.state = HeatCell::State::value;
+        cell.text = show == HeatShow::error ? signedPercent(*cell.value) : valueText(kind, *cell.value);
+    } else if (show == HeatShow::predicted) {
+        if (predicted.status == GridStatus::does_not_fit)
+            failed(tr("no fit"));
+    } else if (hasResult(measured)) { // for an error only one of the two ran
+        const bool error = show == HeatShow::error;
+        failed(error && mine ? tr("fits in theory") : error && theirs ? tr("no fit") : statusWord(measured->status));
     }
 }
 } // namespace
@@ -130,74 +116,77 @@ QString gridValueLabel(GridValue value)
     return {};
 }
 
-HeatGrid heatOf(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured, HeatShow show)
+namespace {
+// A row per layout, a column per number of GPUs; `fill` makes the cell of a row and a column, and adds to the lines
+// that are told of it.
+template <typename Fill>
+HeatGrid gridOf(const std::vector<GridLayout>& layouts, const std::vector<int>& gpus, GridValue value, HeatShow show,
+    const QString& unit, Fill fill)
 {
     HeatGrid heat;
     heat.diverging = show == HeatShow::error;
     heat.unit = heat.diverging ? tr("predicted / measured - 1") : gridValueLabel(value);
-    for (const int gpus : grid.gpus)
-        heat.columns << grouped(gpus);
-    for (std::size_t row = 0; row < grid.layouts.size(); ++row) {
-        const GridLayout& layout = grid.layouts[row];
-        heat.rows << layoutName(layout);
-        std::vector<HeatCell>& cells = heat.cells.emplace_back();
-        for (std::size_t column = 0; column < grid.gpus.size(); ++column) {
-            const GridCell& predicted = grid.cells[row][column];
-            const MeasuredCell* theirs = measured ? measured->find(layout, grid.gpus[column]) : nullptr;
-            HeatCell& cell = cells.emplace_back();
-            fill(cell, predicted, theirs, value, show);
-            QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(grid.gpus[column], tr("GPU"))),
-                predictedWords(predicted, value)};
-            if (hasResult(theirs))
-                lines << measuredWords(*theirs, value);
-            cell.tip = lines.join(QLatin1Char('\n'));
+    for (const int count : gpus)
+        heat.columns << grouped(count);
+    for (std::size_t row = 0; row < layouts.size(); ++row) {
+        heat.rows << layoutName(layouts[row]);
+        std::vector<HeatCell>& cells = heat.cells.emplace_back(gpus.size());
+        for (std::size_t column = 0; column < gpus.size(); ++column) {
+            QStringList lines{tr("%1 on %2").arg(layoutName(layouts[row]), counted(gpus[column], unit))};
+            fill(cells[column], row, column, lines);
+            cells[column].tip = lines.join(QLatin1Char('\n'));
         }
     }
     return heat;
 }
 
+void fillMeasured(HeatCell& cell, const CellResult& known, HeatShow show, QStringList& lines)
+{
+    const std::optional<double> mine = known.predicted_tps_per_gpu, theirs = known.tps_per_gpu;
+    const std::optional<double> error
+        = mine && theirs && *theirs > 0 ? std::optional(*mine / *theirs - 1) : std::nullopt;
+    cell.value = show == HeatShow::predicted ? mine : show == HeatShow::measured ? theirs : error;
+    if (cell.value) {
+        cell.state = HeatCell::State::value;
+        cell.text = show == HeatShow::error ? signedPercent(*cell.value) : throughputText(*cell.value);
+    } else if (known.status != "impossible") {
+        cell.state = HeatCell::State::failed;
+        cell.text = fromUtf8(known.status).toUpper();
+    }
+    if (mine)
+        lines << tr("Predicted: %1").arg(throughputText(*mine));
+    lines << (theirs ? tr("Measured: %1").arg(throughputText(*theirs))
+                     : tr("Measured: %1. %2").arg(fromUtf8(known.status), fromUtf8(known.why)));
+}
+} // namespace
+
+HeatGrid heatOf(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured, HeatShow show)
+{
+    const auto fillCell = [&](HeatCell& cell, std::size_t row, std::size_t column, QStringList& lines) {
+        const GridCell& predicted = grid.cells[row][column];
+        const MeasuredCell* theirs = measured ? measured->find(grid.layouts[row], grid.gpus[column]) : nullptr;
+        fill(cell, predicted, theirs, value, show);
+        lines << predictedWords(predicted, value);
+        if (hasResult(theirs))
+            lines << measuredWords(*theirs, value);
+    };
+    return gridOf(grid.layouts, grid.gpus, value, show, tr("GPU"), fillCell);
+}
+
 HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next)
 {
-    HeatGrid heat;
-    heat.diverging = show == HeatShow::error;
-    heat.unit = heat.diverging ? tr("predicted / measured - 1") : gridValueLabel(GridValue::tps_per_gpu);
-    for (const int gpus : table.gpus)
-        heat.columns << grouped(gpus);
-    for (std::size_t row = 0; row < table.layouts.size(); ++row) {
-        const GridLayout& layout = table.layouts[row];
-        heat.rows << layoutName(layout);
-        std::vector<HeatCell>& cells = heat.cells.emplace_back();
-        for (std::size_t column = 0; column < table.gpus.size(); ++column) {
-            HeatCell& cell = cells.emplace_back();
-            const std::optional<CellResult>& known = table.cells[row][column];
-            QStringList lines{tr("%1 on %2").arg(layoutName(layout), counted(table.gpus[column], tr("rank")))};
-            const bool runs = SweepCell{layout, table.gpus[column]}.name() == next; // maybe once more
-            if (!known || runs) {
-                cell.state = HeatCell::State::waiting;
-                cell.text = runs ? tr("running") : QString();
-                lines << (runs ? tr("Running now") : tr("Not measured yet"));
-                cell.tip = lines.join(QLatin1Char('\n'));
-                continue;
-            }
-            const std::optional<double> mine = known->predicted_tps_per_gpu, theirs = known->tps_per_gpu;
-            const std::optional<double> error
-                = mine && theirs && *theirs > 0 ? std::optional(*mine / *theirs - 1) : std::nullopt;
-            cell.value = show == HeatShow::predicted ? mine : show == HeatShow::measured ? theirs : error;
-            if (cell.value) {
-                cell.state = HeatCell::State::value;
-                cell.text = heat.diverging ? signedPercent(*cell.value) : throughputText(*cell.value);
-            } else {
-                cell.state = known->status == "impossible" ? HeatCell::State::impossible : HeatCell::State::failed;
-                cell.text = known->status == "impossible" ? QString() : fromUtf8(known->status).toUpper();
-            }
-            if (mine)
-                lines << tr("Predicted: %1").arg(throughputText(*mine));
-            lines << (theirs ? tr("Measured: %1").arg(throughputText(*theirs))
-                             : tr("Measured: %1. %2").arg(fromUtf8(known->status), fromUtf8(known->why)));
-            cell.tip = lines.join(QLatin1Char('\n'));
+    const auto fillCell = [&](HeatCell& cell, std::size_t row, std::size_t column, QStringList& lines) {
+        const std::optional<CellResult>& known = table.cells[row][column];
+        const bool runs = SweepCell{table.layouts[row], table.gpus[column]}.name() == next; // maybe once more
+        if (known && !runs) {
+            fillMeasured(cell, *known, show, lines);
+            return;
         }
-    }
-    return heat;
+        cell.state = HeatCell::State::waiting;
+        cell.text = runs ? tr("running") : QString();
+        lines << (runs ? tr("Running now") : tr("Not measured yet"));
+    };
+    return gridOf(table.layouts, table.gpus, GridValue::tps_per_gpu, show, tr("rank"), fillCell);
 }
 
 std::vector<GridLayout> layoutsAround(const ResolvedPlan& plan)

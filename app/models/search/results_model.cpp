@@ -14,27 +14,35 @@
 namespace fourfold::ui {
 
 namespace {
-struct ColumnInfo {
-    const char* title;
-    const char* key;
-    std::optional<PlanField> field; // where the value is a field of the plan
+// Where a column comes from besides the table's own figures.
+struct ResultSource {
+    const char* key; // in files
+    std::optional<PlanField> field = {}; // where the value is a field of the plan
     const char* choice = nullptr; // path of an enumeration, for its words
 };
-const ColumnInfo kColumns[ResultsModel::columns]{{"", "pinned", {}},
-    {QT_TRANSLATE_NOOP("ResultsModel", "#"), "place", {}},
-    {QT_TRANSLATE_NOOP("ResultsModel", "GPUs"), "gpus", PlanField::gpus}, {"TP", "tp", PlanField::tp},
-    {"CP", "cp", PlanField::cp}, {"PP", "pp", PlanField::pp}, {"DP", "dp", PlanField::dp}, {"EP", "ep", PlanField::ep},
-    {"VPP", "virtual_stages", PlanField::virtual_stages},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Micro"), "micro_batch", PlanField::micro_batch},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Schedule"), "schedule", PlanField::schedule, "training.schedule"},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Sharding"), "sharding", PlanField::sharding, "training.sharding"},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Recompute"), "recompute", PlanField::recompute, "training.recompute"},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Memory\nGiB"), "memory_gib", PlanField::memory_gib},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Tokens/s\nper GPU"), "tps_per_gpu", PlanField::tps_per_gpu},
-    {QT_TRANSLATE_NOOP("ResultsModel", "MFU\n%"), "mfu", PlanField::mfu},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Step\ns"), "step_time_s", PlanField::step_time_s},
-    {QT_TRANSLATE_NOOP("ResultsModel", "vs.\nplan"), "vs_plan", {}},
-    {QT_TRANSLATE_NOOP("ResultsModel", "Confidence"), "evidence", {}}};
+
+// Both in the order of ResultsModel::Column.
+constexpr auto kNumberSide = Qt::AlignRight;
+constexpr ColumnsModel::Column kResultColumns[ResultsModel::columns]{{"", 24, Qt::AlignHCenter}, {"#", 46, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "GPUs"), 54, kNumberSide}, {"TP", 42, kNumberSide},
+    {"CP", 42, kNumberSide}, {"PP", 42, kNumberSide}, {"DP", 52, kNumberSide}, {"EP", 42, kNumberSide},
+    {"VPP", 46, kNumberSide}, {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Micro"), 54, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Schedule"), 96},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Sharding"), 78},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Recompute"), 92},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Memory\nGiB"), 70, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Tokens/s\nper GPU"), 78, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "MFU\n%"), 54, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Step\ns"), 66, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "vs.\nplan"), 78, kNumberSide},
+    {QT_TRANSLATE_NOOP("fourfold::ui::ResultsModel", "Confidence"), 124}};
+const ResultSource kResultSources[ResultsModel::columns]{{"pinned"}, {"place"}, {"gpus", PlanField::gpus},
+    {"tp", PlanField::tp}, {"cp", PlanField::cp}, {"pp", PlanField::pp}, {"dp", PlanField::dp}, {"ep", PlanField::ep},
+    {"virtual_stages", PlanField::virtual_stages}, {"micro_batch", PlanField::micro_batch},
+    {"schedule", PlanField::schedule, "training.schedule"}, {"sharding", PlanField::sharding, "training.sharding"},
+    {"recompute", PlanField::recompute, "training.recompute"}, {"memory_gib", PlanField::memory_gib},
+    {"tps_per_gpu", PlanField::tps_per_gpu}, {"mfu", PlanField::mfu}, {"step_time_s", PlanField::step_time_s},
+    {"vs_plan"}, {"evidence"}};
 
 QString spelling(const Candidate& candidate, int column)
 {
@@ -50,11 +58,6 @@ QString spelling(const Candidate& candidate, int column)
     }
 }
 
-bool isWords(int column)
-{
-    return kColumns[column].choice || column == ResultsModel::confidence;
-}
-
 // Sorted by confidence, what may not fit comes last.
 double trust(const ResultRow& row)
 {
@@ -62,6 +65,16 @@ double trust(const ResultRow& row)
     return row.found.risk > kMarkedRisk ? -row.found.risk : evidence;
 }
 } // namespace
+
+ResultsModel::ResultsModel(QObject* parent)
+    : ColumnsModel(kResultColumns, parent)
+{
+}
+
+QList<int> ResultsModel::widths()
+{
+    return widthsOf(kResultColumns);
+}
 
 void ResultsModel::clear()
 {
@@ -141,7 +154,7 @@ double ResultsModel::value(std::size_t id, int column) const
             return std::numeric_limits<double>::quiet_NaN();
         return row.values[slot(PlanField::tps_per_gpu)] / *m_planThroughput - 1;
     }
-    return row.values[slot(*kColumns[column].field)];
+    return row.values[slot(*kResultSources[column].field)];
 }
 
 // Keys are gathered once: comparing then touches a few bytes per row. Among equals the better one comes first.
@@ -196,22 +209,13 @@ void ResultsModel::togglePin(int row)
     emit pinsChanged();
 }
 
-int ResultsModel::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_visible.size());
-}
-
-int ResultsModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
 QString ResultsModel::text(std::size_t id, int column) const
 {
     if (column == pin)
         return m_pinned.contains(id) ? QStringLiteral("\u25cf") : isPareto(id) ? QStringLiteral("\u25cb") : QString();
-    if (kColumns[column].choice)
-        return shortChoiceLabel(kColumns[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
+    if (kResultSources[column].choice)
+        return shortChoiceLabel(
+            kResultSources[column].choice, spelling(m_rows[id].found.candidate, column).toStdString());
     const double at = value(id, column);
     if (column == place)
         return std::isnan(at) ? QString() : grouped(at);
@@ -269,31 +273,24 @@ std::optional<RunLogModel::Level> ResultsModel::level(std::size_t id, int column
     return at > 0 ? RunLogModel::Level::good : RunLogModel::Level::error;
 }
 
-QVariant ResultsModel::data(const QModelIndex& index, int role) const
+QVariant ResultsModel::cell(int row, int column, int role) const
 {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
-        return {};
-    const std::size_t id = idOf(index.row());
+    const std::size_t id = idOf(row);
     switch (role) {
     case Qt::DisplayRole:
-        return text(id, index.column());
+        return text(id, column);
     case ValueRole:
-        return value(id, index.column());
-    case Qt::TextAlignmentRole:
-        return QVariant::fromValue(Qt::AlignVCenter
-            | (index.column() == pin          ? Qt::AlignHCenter
-                    : isWords(index.column()) ? Qt::AlignLeft
-                                              : Qt::AlignRight));
+        return value(id, column);
     case Qt::AccessibleTextRole:
-        if (index.column() == pin)
+        if (column == pin)
             return m_pinned.contains(id) ? tr("pinned") : isPareto(id) ? tr("on the Pareto front") : QString();
-        if (index.column() == confidence && m_rows[id].warned)
+        if (column == confidence && m_rows[id].warned)
             return tr("%1, with warnings").arg(text(id, confidence).mid(2));
         return {};
     case Qt::ToolTipRole:
-        return tip(id, index.column());
+        return tip(id, column);
     case LevelRole: {
-        const auto known = level(id, index.column());
+        const auto known = level(id, column);
         return known ? QVariant(static_cast<int>(*known)) : QVariant();
     }
     default:
@@ -301,32 +298,21 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const
     }
 }
 
-QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || section < 0 || section >= columns)
-        return {};
-    if (role == Qt::DisplayRole)
-        return tr(kColumns[section].title);
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(
-            Qt::AlignVCenter | (isWords(section) || section == pin ? Qt::AlignLeft : Qt::AlignRight));
-    return {};
-}
-
 Table ResultsModel::table(int most) const
 {
     Table table;
     for (int column = place; column < columns; ++column) {
         const bool whole = column <= microBatch || column == confidence;
-        table.columns.push_back({kColumns[column].key,
-            tr(kColumns[column].title).replace(QLatin1Char('\n'), QLatin1Char(' ')).toStdString(), whole ? 0 : -5});
+        table.columns.push_back({kResultSources[column].key,
+            tr(kResultColumns[column].title).replace(QLatin1Char('\n'), QLatin1Char(' ')).toStdString(),
+            whole ? 0 : -5});
     }
     table.columns.push_back({"risk", tr("Risk of not fitting").toStdString(), -3});
     for (int row = 0; row < std::min(rowCount(), most); ++row) {
         const std::size_t id = idOf(row);
         std::vector<Cell> cells;
         for (int column = place; column < confidence; ++column) {
-            if (kColumns[column].choice) {
+            if (kResultSources[column].choice) {
                 cells.emplace_back(spelling(m_rows[id].found.candidate, column).toStdString());
                 continue;
             }

@@ -5,9 +5,8 @@
 
 #include "app/models/runs/run_log_model.h"
 #include "app/models/search/search_headers.h"
+#include "app/models/shared/columns_model.h"
 #include "core/report/table/table.h"
-
-#include <QAbstractTableModel>
 
 #include <functional>
 #include <map>
@@ -26,7 +25,7 @@ struct ResultRow {
     bool warned = false; // the prediction of it has warnings (but for those that need its bubble)
 };
 
-class ResultsModel : public QAbstractTableModel {
+class ResultsModel : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column {
@@ -54,7 +53,8 @@ public:
     static constexpr int ValueRole = Qt::UserRole; // double: what the column sorts by
     static constexpr int LevelRole = Qt::UserRole + 1; // RunLogModel::Level of the last two columns, as int
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit ResultsModel(QObject* parent = nullptr);
+    static QList<int> widths();
 
     void clear();
     void append(std::vector<ResultRow> rows);
@@ -82,15 +82,14 @@ public:
     [[nodiscard]] std::vector<std::size_t> pinned() const { return {m_pinned.begin(), m_pinned.end()}; }
     [[nodiscard]] Table table(int most) const; // of the rows on show, in their order
 
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(
-        int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
     void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
 signals:
     void pinsChanged();
+
+protected:
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_visible.size()); }
+    [[nodiscard]] QVariant cell(int row, int column, int role) const override;
 
 private:
     void arrange();

@@ -185,4 +185,26 @@ QString evidenceText(Evidence evidence)
     return {};
 }
 
+std::span<const PartWord> partWords()
+{
+    static constexpr PartWord words[]{{Part::compute, QT_TRANSLATE_NOOP("Fourfold", "Compute")},
+        {Part::recompute, QT_TRANSLATE_NOOP("Fourfold", "Recomputation")},
+        {Part::bubble, QT_TRANSLATE_NOOP("Fourfold", "Pipeline bubble")},
+        {Part::tp, QT_TRANSLATE_NOOP("Fourfold", "TP collectives")},
+        {Part::cp, QT_TRANSLATE_NOOP("Fourfold", "CP exchange")},
+        {Part::pp, QT_TRANSLATE_NOOP("Fourfold", "PP send / receive")},
+        {Part::dp, QT_TRANSLATE_NOOP("Fourfold", "DP collectives")},
+        {Part::ep, QT_TRANSLATE_NOOP("Fourfold", "EP all-to-all")},
+        {Part::optimizer, QT_TRANSLATE_NOOP("Fourfold", "Optimizer")},
+        {Part::other, QT_TRANSLATE_NOOP("Fourfold", "Other")}};
+    static_assert(std::size(words) == kParts);
+    return words;
+}
+
+QString partLabel(Part part)
+{
+    const auto words = partWords();
+    return tr(std::find_if(words.begin(), words.end(), [part](const PartWord& at) { return at.part == part; })->label);
+}
+
 } // namespace fourfold::ui

@@ -8,6 +8,7 @@
 #include <QString>
 
 #include <array>
+#include <span>
 
 namespace fourfold::ui {
 
@@ -44,5 +45,14 @@ QString warningLines(const std::vector<std::string>& warnings);
 
 // "measured nearby", "calibrated on this hardware", "extrapolated".
 QString evidenceText(Evidence evidence);
+
+// The parts of a step in words, in the order in which people read them: work, its repetition, waiting, communication,
+// the rest.
+struct PartWord {
+    Part part;
+    const char* label; // to be translated
+};
+std::span<const PartWord> partWords();
+QString partLabel(Part part);
 
 } // namespace fourfold::ui

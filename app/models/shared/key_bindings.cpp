@@ -12,7 +12,14 @@ QList<QKeySequence> listOf(const QKeySequence& sequence)
 {
     return sequence.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{sequence};
 }
+constexpr ColumnsModel::Column kKeyColumns[]{{QT_TRANSLATE_NOOP("fourfold::ui::KeyBindings", "Command")},
+    {QT_TRANSLATE_NOOP("fourfold::ui::KeyBindings", "Keys")}};
 } // namespace
+
+KeyBindings::KeyBindings(QObject* parent)
+    : ColumnsModel(kKeyColumns, parent)
+{
+}
 
 void KeyBindings::add(const QString& id, const QString& group, QAction* action)
 {
@@ -60,8 +67,7 @@ std::optional<QString> KeyBindings::take(int row, const QList<QKeySequence>& seq
 
 void KeyBindings::tell()
 {
-    if (!m_entries.empty())
-        emit dataChanged(index(0, 0), index(rowCount() - 1, columns - 1));
+    allChanged();
     emit changed();
 }
 
@@ -130,35 +136,16 @@ void KeyBindings::restore(const QVariantMap& chosen)
     tell();
 }
 
-int KeyBindings::rowCount(const QModelIndex& parent) const
+QVariant KeyBindings::cell(int row, int column, int role) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
-}
-
-int KeyBindings::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
-QVariant KeyBindings::data(const QModelIndex& index, int role) const
-{
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != Qt::DisplayRole)
+    if (role != Qt::DisplayRole)
         return {};
-    const Entry& entry = m_entries[static_cast<std::size_t>(index.row())];
-    if (index.column() == command)
+    const Entry& entry = m_entries[static_cast<std::size_t>(row)];
+    if (column == command)
         return QStringLiteral("%1 \u203a %2").arg(entry.group, nameOf(entry));
     QString text = QKeySequence::listToString(entry.action->shortcuts(), QKeySequence::NativeText);
     text.replace(QLatin1String("; "), tr(" or "));
-    return isUsual(index.row()) ? text : text.isEmpty() ? tr("none (changed)") : tr("%1 (changed)").arg(text);
-}
-
-QVariant KeyBindings::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::AlignVCenter | Qt::AlignLeft);
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
-        return {};
-    return section == command ? tr("Command") : tr("Keys");
+    return isUsual(row) ? text : text.isEmpty() ? tr("none (changed)") : tr("%1 (changed)").arg(text);
 }
 
 } // namespace fourfold::ui

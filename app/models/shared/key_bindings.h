@@ -2,7 +2,8 @@
 // The keys of the window's commands, which the user may change: a table of commands and their keys.
 #pragma once
 
-#include <QAbstractTableModel>
+#include "app/models/shared/columns_model.h"
+
 #include <QKeySequence>
 #include <QVariantMap>
 
@@ -13,12 +14,12 @@ class QAction;
 
 namespace fourfold::ui {
 
-class KeyBindings : public QAbstractTableModel {
+class KeyBindings : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column { command, keys, columns };
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit KeyBindings(QObject* parent = nullptr);
 
     // `id`: what the session calls it. The keys that the action has now are its usual ones; the action outlives this.
     void add(const QString& id, const QString& group, QAction* action);
@@ -39,14 +40,12 @@ public:
     // Of chosen(). Commands that are gone and keys that two commands would share are left out.
     void restore(const QVariantMap& chosen);
 
-    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(
-        int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-
 signals:
     void changed();
+
+protected:
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_entries.size()); }
+    [[nodiscard]] QVariant cell(int row, int column, int role) const override;
 
 private:
     struct Entry {

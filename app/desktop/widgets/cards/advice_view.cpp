@@ -2,6 +2,7 @@
 #include "app/desktop/widgets/cards/advice_view.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/text.h"
 
@@ -19,18 +20,13 @@ AdviceView::AdviceView(AdviceFinder& finder, QWidget* parent)
     : Card(tr("What would help"), parent)
     , m_finder(finder)
     , m_table(new DataTable(this))
-    , m_apply(new QPushButton(tr("Apply to plan"), this))
+    , m_apply(makeButton(tr("Apply to plan"), "small", "applyChosenAdvice",
+          tr("Put the chosen change into the plan (Enter); undo takes it back"), this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setFocusProxy(m_table);
-    m_table->setModel(&m_model);
-    m_table->setObjectName(QStringLiteral("advice"));
-    m_table->setAccessibleName(title());
-    m_table->setAlternatingRowColors(true);
+    m_table->present(m_model, "advice", title());
     m_table->setWidths({74, 280, 80, 76, 84, 104, 90, 56});
-    m_apply->setProperty("small", true);
-    m_apply->setObjectName(QStringLiteral("applyChosenAdvice"));
-    m_apply->setToolTip(tr("Put the chosen change into the plan (Enter); undo takes it back"));
     const auto apply = [this] {
         if (m_table->currentIndex().isValid())
             m_finder.apply(static_cast<std::size_t>(m_table->currentIndex().row()));

@@ -10,12 +10,12 @@
 
 #include <QContextMenuEvent>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QToolTip>
 
 #include <algorithm>
-#include <cmath>
 
 namespace fourfold::ui {
 
@@ -71,6 +71,21 @@ QString Card::spoken() const
 int Card::margin()
 {
     return px(14);
+}
+
+int Card::stepAcross(const QKeyEvent& event)
+{
+    return event.key() == Qt::Key_Right ? 1 : event.key() == Qt::Key_Left ? -1 : 0;
+}
+
+int Card::stepDown(const QKeyEvent& event)
+{
+    return event.key() == Qt::Key_Down ? 1 : event.key() == Qt::Key_Up ? -1 : 0;
+}
+
+bool Card::isEnter(const QKeyEvent& event)
+{
+    return event.key() == Qt::Key_Return || event.key() == Qt::Key_Enter;
 }
 
 QSize Card::least(int width, int height)
@@ -207,35 +222,15 @@ int Card::drawLegend(
     QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill, const Theme& theme)
 {
     fillShape(painter, QRectF(x, baseline - px(9), px(11), px(11)), color, fill, theme);
+    return drawLegendText(painter, x + px(16), baseline, text, theme);
+}
+
+int Card::drawLegendText(QPainter& painter, int x, int baseline, const QString& text, const Theme& theme)
+{
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5));
-    drawLine(painter, x + px(16), baseline, text);
-    return x + px(16) + lineWidth(painter.font(), text) + px(16);
-}
-
-double axisStep(double limit, int most)
-{
-    if (!(limit > 0) || most < 1)
-        return 1;
-    const double rough = limit / most;
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (power * factor >= rough * (1 - 1e-9))
-            return power * factor;
-    }
-    return power * 10;
-}
-
-int axisRoom(double top)
-{
-    constexpr int kLeast = 34, kAir = 10;
-    const QString widest = grouped(top, top >= 10 ? 0 : top >= 1 ? 1 : 3);
-    return std::max(px(kLeast), QFontMetrics(scaledFont(-1)).horizontalAdvance(widest) + px(kAir));
-}
-
-int axisDecimals(double step)
-{
-    return std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 9);
+    drawLine(painter, x, baseline, text);
+    return x + lineWidth(painter.font(), text) + px(16);
 }
 
 } // namespace fourfold::ui

@@ -10,6 +10,7 @@
 
 #include <functional>
 
+class QKeyEvent;
 class QMenu;
 
 namespace fourfold::ui {
@@ -35,6 +36,9 @@ public:
     static int drawLegend(QPainter& painter, int x, int baseline, const QColor& color, const QString& text, Fill fill,
         const Theme& theme);
 
+    // The words of an entry with a mark of its own; likewise.
+    static int drawLegendText(QPainter& painter, int x, int baseline, const QString& text, const Theme& theme);
+
     // What the card shows, as a table: for "Show as table", for exports and for who cannot see the picture. A table
     // without columns means that the card has none.
     [[nodiscard]] virtual Table table() const { return {}; }
@@ -55,6 +59,10 @@ public:
     static int margin(); // between the frame and what is inside
 
 protected:
+    // What a key asks for: along the lines (-1 left, 1 right), over them (-1 up, 1 down), to open what is chosen.
+    static int stepAcross(const QKeyEvent& event);
+    static int stepDown(const QKeyEvent& event);
+    static bool isEnter(const QKeyEvent& event);
     static QSize least(int width, int height); // lengths at 100 %, in the pixels of now
     // Paints the body inside `area`. Not called while isEmpty().
     virtual void paintBody(QPainter& painter, const QRect& area, const Theme& theme);
@@ -84,12 +92,5 @@ private:
     int m_headerReserve = 0;
     bool m_stale = false;
 };
-
-// Round numbers for an axis from 0 to `limit`: at most `most` steps of 1, 2 or 5 times a power of ten.
-double axisStep(double limit, int most);
-// Decimals that tell neighbours at this step apart.
-int axisDecimals(double step);
-// Room at the left of a plot for the labels of an axis from 0 to `top`, in the small font.
-int axisRoom(double top);
 
 } // namespace fourfold::ui

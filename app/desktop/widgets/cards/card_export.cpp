@@ -6,6 +6,7 @@
 #include "app/desktop/look/sized_for.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/table_model.h"
 #include "app/models/shared/text.h"
@@ -26,7 +27,6 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QSvgGenerator>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <optional>
@@ -209,21 +209,16 @@ void showAsTable(QWidget* parent, const QString& title, const Table& table)
     resizeDialog(&dialog, 760, 460);
     TableModel model(table);
     auto* view = new DataTable;
-    view->setModel(&model);
-    view->setAlternatingRowColors(true);
+    view->present(model, "", title);
     view->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    view->setAccessibleName(title);
     view->resizeColumnsToContents();
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+    QDialogButtonBox* buttons = closeButton(&dialog);
     QPushButton* copy = buttons->addButton(tr("Copy"), QDialogButtonBox::ActionRole);
     QPushButton* save = buttons->addButton(tr("Export\u2026"), QDialogButtonBox::ActionRole);
-    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
     QObject::connect(copy, &QPushButton::clicked, &dialog, [&] { copyTable(table); });
     QObject::connect(
         save, &QPushButton::clicked, &dialog, [&] { askExportTable(&dialog, title, table, QStringLiteral("csv")); });
-    auto* column = new QVBoxLayout(&dialog);
-    column->addWidget(view);
-    column->addWidget(buttons);
+    dialog.setLayout(columnOf({view, buttons}, 6, {9, 9, 9, 9}));
     view->setFocus();
     dialog.exec();
 }
@@ -256,13 +251,7 @@ bool askExportPicture(QWidget& widget, const QString& title)
         forPaper->setChecked(true);
         form->addRow(QString(), forPaper);
     }
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
-    buttons->addButton(tr("Choose file\u2026"), QDialogButtonBox::AcceptRole);
-    QObject::connect(buttons, &QDialogButtonBox::accepted, &dialog, &QDialog::accept);
-    QObject::connect(buttons, &QDialogButtonBox::rejected, &dialog, &QDialog::reject);
-    auto* column = new QVBoxLayout(&dialog);
-    column->addLayout(form);
-    column->addWidget(buttons);
+    dialog.setLayout(columnOf({form, acceptOrCancel(&dialog, tr("Choose file\u2026")).box}, 6, {9, 9, 9, 9}));
     if (dialog.exec() != QDialog::Accepted)
         return false;
     const QString ending = format->currentData().toString();

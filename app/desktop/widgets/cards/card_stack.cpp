@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/panels/arrange.h"
 
 #include <QEvent>
 #include <QShortcut>
@@ -14,13 +15,10 @@ namespace fourfold::ui {
 CardStack::CardStack(const QList<Entry>& entries, QWidget* parent)
     : QWidget(parent)
     , m_cards(new QStackedLayout(this))
-    , m_switch(new QTabBar(this))
+    , m_switch(makeTabs("cardSwitch", tr("Picture")))
     , m_entries(entries)
 {
-    m_switch->setObjectName(QStringLiteral("cardSwitch"));
-    m_switch->setAccessibleName(tr("Picture"));
-    m_switch->setDrawBase(false);
-    m_switch->setExpanding(false);
+    m_switch->setParent(this);
     m_switch->setUsesScrollButtons(false);
     for (const Entry& entry : entries) {
         m_cards->addWidget(entry.card);

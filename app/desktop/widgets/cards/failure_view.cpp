@@ -2,10 +2,10 @@
 #include "app/desktop/widgets/cards/failure_view.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 
 #include <QLabel>
 #include <QPlainTextEdit>
-#include <QVBoxLayout>
 
 #include <utility>
 
@@ -13,24 +13,17 @@ namespace fourfold::ui {
 
 FailureView::FailureView(QWidget* parent)
     : QWidget(parent)
-    , m_facts(new QLabel)
+    , m_facts(named(makeWords("normal"), "failureFacts"))
     , m_log(new QPlainTextEdit)
 {
-    m_facts->setWordWrap(true);
     m_facts->setTextFormat(Qt::RichText); // what it shows is escaped
-    m_facts->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_facts->setObjectName(QStringLiteral("failureFacts"));
     m_log->setReadOnly(true);
     m_log->setLineWrapMode(QPlainTextEdit::NoWrap);
     useFixedFont(m_log);
     m_log->setFrameShape(QFrame::NoFrame);
-    m_log->setAccessibleName(tr("Last lines of the rank that failed"));
-    m_log->setObjectName(QStringLiteral("failureLog"));
+    named(m_log, "failureLog", tr("Last lines of the rank that failed"));
     m_log->setPlaceholderText(tr("It printed nothing before that."));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(m_facts);
-    column->addWidget(m_log, 1);
+    setLayout(columnOf({m_facts, {m_log, 1}}, 6));
 }
 
 void FailureView::show(const RunFailure& failure, const QStringList& more)

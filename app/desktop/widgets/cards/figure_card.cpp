@@ -77,7 +77,7 @@ void FigureCard::mouseReleaseEvent(QMouseEvent* event)
 
 void FigureCard::keyPressEvent(QKeyEvent* event)
 {
-    if (m_opens && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space))
+    if (m_opens && (isEnter(*event) || event->key() == Qt::Key_Space))
         emit activated();
     else
         Card::keyPressEvent(event);

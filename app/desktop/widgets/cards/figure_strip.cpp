@@ -3,10 +3,10 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/panels/arrange.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -25,13 +25,9 @@ FigureStrip::FigureStrip(QWidget* parent)
     : QWidget(parent)
     , m_rows{new QHBoxLayout, new QHBoxLayout}
 {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(kGap);
-    for (QHBoxLayout* row : m_rows) {
+    setLayout(columnOf({m_rows[0], m_rows[1]}, kGap));
+    for (QHBoxLayout* row : m_rows)
         row->setSpacing(kGap);
-        column->addLayout(row);
-    }
     for (std::size_t i = 0; i < m_cards.size(); ++i) {
         m_cards[i] = new FigureCard;
         m_rows[0]->addWidget(m_cards[i], 1);

@@ -2,6 +2,7 @@
 #include "app/desktop/widgets/charts/comparison_chart.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/charts/plot.h"
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/models/shared/text.h"
 
@@ -27,6 +28,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace fourfold::ui {
 
@@ -74,31 +76,18 @@ void deleteThrownAway(const QGraphicsScene& scene)
 // The shape of a marker of Qt Charts, for the legend.
 QPolygonF markerOf(QScatterSeries::MarkerShape shape, const QPointF& middle, double radius)
 {
-    int corners = 32;
-    double turn = 0;
-    switch (shape) {
-    case QScatterSeries::MarkerShapeCircle:
-        break;
-    case QScatterSeries::MarkerShapeRectangle:
-        corners = 4;
-        turn = M_PI / 4;
-        break;
-    case QScatterSeries::MarkerShapeRotatedRectangle:
-        corners = 4;
-        break;
-    case QScatterSeries::MarkerShapeTriangle:
-        corners = 3;
-        break;
-    case QScatterSeries::MarkerShapeStar:
-        corners = 10;
-        break;
-    case QScatterSeries::MarkerShapePentagon:
-        corners = 5;
-        break;
-    }
+    struct Corners {
+        int count;
+        double turn = 0;
+    };
+    static const std::map<QScatterSeries::MarkerShape, Corners> known{{QScatterSeries::MarkerShapeCircle, {32}},
+        {QScatterSeries::MarkerShapeRectangle, {4, M_PI / 4}}, {QScatterSeries::MarkerShapeRotatedRectangle, {4}},
+        {QScatterSeries::MarkerShapeTriangle, {3}}, {QScatterSeries::MarkerShapeStar, {10}},
+        {QScatterSeries::MarkerShapePentagon, {5}}};
+    const auto [count, turn] = known.at(shape);
     QPolygonF polygon;
-    for (int i = 0; i < corners; ++i) {
-        const double angle = turn - M_PI / 2 + 2 * M_PI * i / corners;
+    for (int i = 0; i < count; ++i) {
+        const double angle = turn - M_PI / 2 + 2 * M_PI * i / count;
         const double reach = shape == QScatterSeries::MarkerShapeStar && i % 2 ? radius / 2 : radius;
         polygon << middle + reach * QPointF(std::cos(angle), std::sin(angle));
     }
@@ -374,37 +363,36 @@ ComparisonChart::Legend ComparisonChart::legendBeside(const QRect& area) const
 void ComparisonChart::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
 {
     for (const LegendEntry& entry : legend(area).entries) {
-        if (entry.series == std::string::npos) {
-            painter.setPen(theme.muted);
-            painter.setFont(scaledFont(-0.5));
-            cut().draw(painter, entry.at.x(), entry.at.y(), entry.width, entry.text);
-            continue;
-        }
-        if (m_curves.empty()) {
-            const BarSet& set = m_sets[entry.series];
-            drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, {}, set.fill, theme);
-            painter.setPen(theme.muted);
-            painter.setFont(scaledFont(-0.5));
-            cut().draw(painter, entry.at.x() + px(16), entry.at.y(), entry.width, entry.text, Qt::ElideMiddle);
-            continue;
-        }
-        const CurveLook& look = kCurveLooks[entry.series % std::size(kCurveLooks)];
-        const QPointF middle(entry.at.x() + px(6), entry.at.y() - px(4));
-        painter.setRenderHint(QPainter::Antialiasing);
-        if (m_curves[entry.series].measured) {
-            painter.setPen(theme.text);
-            painter.setBrush(theme.*look.color);
-            painter.drawPolygon(markerOf(look.marker, middle, px(4.5)));
-        } else {
-            painter.setPen(QPen(theme.*look.color, 2, look.pen));
-            painter.drawLine(middle - QPointF(px(6), 0), middle + QPointF(px(6), 0));
-        }
-        painter.setRenderHint(QPainter::Antialiasing, false);
+        const bool isMark = entry.series != std::string::npos;
+        if (isMark)
+            paintMark(painter, entry, theme);
         painter.setPen(theme.muted);
         painter.setFont(scaledFont(-0.5));
         // Names of measured series differ at their ends.
-        cut().draw(painter, entry.at.x() + px(16), entry.at.y(), entry.width, entry.text, Qt::ElideMiddle);
+        cut().draw(painter, entry.at.x() + (isMark ? px(16) : 0), entry.at.y(), entry.width, entry.text,
+            isMark ? Qt::ElideMiddle : Qt::ElideRight);
     }
+}
+
+void ComparisonChart::paintMark(QPainter& painter, const LegendEntry& entry, const Theme& theme) const
+{
+    if (m_curves.empty()) {
+        const BarSet& set = m_sets[entry.series];
+        drawLegend(painter, entry.at.x(), entry.at.y(), theme.*set.color, {}, set.fill, theme);
+        return;
+    }
+    const CurveLook& look = kCurveLooks[entry.series % std::size(kCurveLooks)];
+    const QPointF middle(entry.at.x() + px(6), entry.at.y() - px(4));
+    painter.setRenderHint(QPainter::Antialiasing);
+    if (m_curves[entry.series].measured) {
+        painter.setPen(theme.text);
+        painter.setBrush(theme.*look.color);
+        painter.drawPolygon(markerOf(look.marker, middle, px(4.5)));
+    } else {
+        painter.setPen(QPen(theme.*look.color, 2, look.pen));
+        painter.drawLine(middle - QPointF(px(6), 0), middle + QPointF(px(6), 0));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
 // Numbered as in the table: equal names would become one category. They are cut to the room under a bar, in the middle;

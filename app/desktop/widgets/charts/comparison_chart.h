@@ -71,6 +71,7 @@ private:
     [[nodiscard]] Legend legendBeside(const QRect& area) const;
     [[nodiscard]] std::size_t legendCount() const { return m_curves.empty() ? m_sets.size() : m_curves.size(); }
     [[nodiscard]] QString legendName(std::size_t series) const;
+    void paintMark(QPainter& painter, const LegendEntry& entry, const Theme& theme) const;
     void nameCategories();
     void spaceTicks();
     [[nodiscard]] QString tipOfBars(const QPointF& value) const; // in the units of the axes

@@ -238,8 +238,7 @@ void HeatMap::mouseDoubleClickEvent(QMouseEvent* event)
 
 void HeatMap::keyPressEvent(QKeyEvent* event)
 {
-    const int down = event->key() == Qt::Key_Down ? 1 : event->key() == Qt::Key_Up ? -1 : 0;
-    const int right = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    const int down = stepDown(*event), right = stepAcross(*event);
     if (isEmpty()) {
         Card::keyPressEvent(event);
     } else if (down != 0 || right != 0) {
@@ -248,7 +247,7 @@ void HeatMap::keyPressEvent(QKeyEvent* event)
             std::clamp<int>(from.first + (m_selected ? down : 0), 0, static_cast<int>(m_grid.rows.size()) - 1),
             std::clamp<int>(from.second + (m_selected ? right : 0), 0, static_cast<int>(m_grid.columns.size()) - 1)};
         select(to);
-    } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_selected) {
+    } else if (isEnter(*event) && m_selected) {
         emit activated(m_selected->first, m_selected->second);
     } else {
         Card::keyPressEvent(event);

@@ -103,14 +103,8 @@ void LineChart::describe()
     setAccessibleDescription(m_note.isEmpty() ? last : QStringLiteral("%1; %2").arg(last, m_note));
 }
 
-QPointF LineChart::Axes::at(const QPointF& value) const
-{
-    return {plot.left() + value.x() / right * plot.width(),
-        plot.bottom() - (value.y() - bottom) / (top - bottom) * plot.height()};
-}
-
 // Ranges with round ticks around everything on show; a flat line stays in the middle instead of filling the height.
-LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics) const
+std::pair<Plot, double> LineChart::plotIn(const QRect& area, const QFontMetrics& metrics) const
 {
     double low = INFINITY, high = -INFINITY, right = m_minimumX;
     for (const QList<QPointF>* points : {&m_points, &m_dots, &m_low, &m_high}) {
@@ -124,55 +118,29 @@ LineChart::Axes LineChart::axesIn(const QRect& area, const QFontMetrics& metrics
         low = std::min(low, *m_level);
         high = std::max(high, *m_level);
     }
-    Axes axes;
-    axes.plot = QRectF(area.adjusted(0, px(kChartLegendHeight), -px(4), -px(kXLabelHeight)));
+    Plot plot{QRectF(area.adjusted(0, px(kChartLegendHeight), -px(4), -px(kXLabelHeight))), {}, {}};
     const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
     const double bottom = low >= 0 && low < (high - low) * 1.5 ? 0 : low - room;
-    axes.yStep = axisStep(high + room - bottom, std::max(3, static_cast<int>(axes.plot.height()) / px(32)));
-    axes.bottom = std::floor(bottom / axes.yStep + 1e-9) * axes.yStep;
-    axes.top = std::ceil((high + room) / axes.yStep - 1e-9) * axes.yStep;
-    if (!(axes.top > axes.bottom))
-        axes.top = axes.bottom + axes.yStep;
+    const double step = axisStep(high + room - bottom, std::max(3, plot.stepsUp(32)));
+    plot.y.low = std::floor(bottom / step + 1e-9) * step;
+    plot.y.high = std::max(plot.y.low + step, std::ceil((high + room) / step - 1e-9) * step);
     int widest = 0;
-    for (double y = axes.bottom; y <= axes.top + axes.yStep / 2; y += axes.yStep)
-        widest = std::max(widest, metrics.horizontalAdvance(grouped(y, axisDecimals(axes.yStep))));
-    axes.plot.setLeft(axes.plot.left() + widest + px(8));
-    axes.right = right * 1.01; // room for a dot at the end
-    axes.xStep = std::max(1.0, axisStep(right, std::max(2, static_cast<int>(axes.plot.width()) / px(70))));
-    return axes;
+    for (const double value : roundValues(plot.y, step))
+        widest = std::max(widest, metrics.horizontalAdvance(grouped(value, axisDecimals(step))));
+    plot.area.setLeft(plot.area.left() + widest + px(8));
+    plot.x.high = right * 1.01; // room for a dot at the end
+    return {plot, step};
 }
 
-void LineChart::paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const
-{
-    const int rowHeight = px(16);
-    for (double index = 0; axes.bottom + index * axes.yStep <= axes.top + axes.yStep / 2; ++index) {
-        const double value = axes.bottom + index * axes.yStep;
-        const double y = std::round(axes.at({0, value}).y());
-        painter.setPen(theme.grid);
-        painter.drawLine(QPointF(axes.plot.left(), y), QPointF(axes.plot.right(), y));
-        painter.setPen(theme.muted);
-        painter.drawText(QRectF(0, y - rowHeight / 2.0, axes.plot.left() - px(6), rowHeight),
-            Qt::AlignRight | Qt::AlignVCenter, grouped(value, axisDecimals(axes.yStep)));
-    }
-    painter.setPen(theme.line);
-    painter.drawLine(axes.plot.bottomLeft(), axes.plot.bottomRight());
-    painter.setPen(theme.muted);
-    for (double x = 0; x <= axes.right; x += axes.xStep) {
-        const double place = axes.at({x, 0}).x();
-        painter.drawText(
-            QRectF(place - px(40), axes.plot.bottom() + px(2), px(80), rowHeight), Qt::AlignCenter, grouped(x));
-    }
-}
-
-void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& theme) const
+void LineChart::paintBand(QPainter& painter, const Plot& plot, const Theme& theme) const
 {
     if (m_low.size() < 2 || m_high.size() < 2)
         return;
     QPolygonF band;
     for (const QPointF& point : m_low)
-        band << axes.at(point);
+        band << plot.at(point);
     for (auto point = m_high.crbegin(); point != m_high.crend(); ++point)
-        band << axes.at(*point);
+        band << plot.at(*point);
     QColor fill = theme.*m_color;
     fill.setAlpha(60);
     painter.setRenderHint(QPainter::Antialiasing, m_low.size() <= kDense);
@@ -181,7 +149,7 @@ void LineChart::paintBand(QPainter& painter, const Axes& axes, const Theme& them
     painter.drawPolygon(band);
     QPolygonF middle;
     for (const QPointF& point : m_median)
-        middle << axes.at(point);
+        middle << plot.at(point);
     // Dots along a line that goes up and down at every pixel are neither seen nor cheap.
     const bool dense = middle.size() > kDense;
     painter.setRenderHint(QPainter::Antialiasing, !dense);
@@ -194,22 +162,28 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
 {
     paintLegend(painter, area, theme);
     painter.setFont(scaledFont(-1.25));
-    const Axes axes = axesIn(area, painter.fontMetrics());
-    m_plot = axes.plot;
-    m_right = axes.right;
-    if (axes.plot.width() < 20 || axes.plot.height() < 20)
+    const auto [plot, step] = plotIn(area, painter.fontMetrics());
+    m_plot = plot;
+    if (plot.isTiny())
         return;
-    paintAxes(painter, axes, theme);
+    const int decimals = axisDecimals(step);
+    plot.paintRows(
+        painter, roundValues(plot.y, step), [&](double value) { return grouped(value, decimals); }, theme);
+    painter.setPen(theme.line);
+    painter.drawLine(plot.area.bottomLeft(), plot.area.bottomRight());
+    const double across = std::max(1.0, axisStep(plot.x.high, plot.stepsAcross(70))); // steps of a run are whole
+    plot.paintColumns(
+        painter, roundValues(plot.x, across), [](double value) { return grouped(value); }, theme);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintBand(painter, axes, theme);
+    paintBand(painter, plot, theme);
     if (m_level) {
         painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
-        painter.drawLine(axes.at({0, *m_level}), axes.at({axes.right, *m_level}));
+        painter.drawLine(plot.at(0, *m_level), plot.at(plot.x.high, *m_level));
     }
     QPolygonF line;
     line.reserve(m_points.size());
     for (const QPointF& point : m_points)
-        line << axes.at(point);
+        line << plot.at(point);
     // A long run's line fills its card from least to most: smooth edges and round joins of all of it would take most of
     // the time of a frame, and nobody sees them.
     const bool dense = line.size() > kDense;
@@ -225,8 +199,8 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
     painter.setPen(QPen(theme.dark ? theme.activations.lighter(125) : theme.activations.darker(150), 1));
     painter.setBrush(theme.activations);
     for (const QPointF& point : m_dots)
-        painter.drawEllipse(axes.at(point), px(3.5), px(3.5));
-    paintCursor(painter, axes, theme);
+        painter.drawEllipse(plot.at(point), px(3.5), px(3.5));
+    paintCursor(painter, plot, theme);
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
@@ -240,16 +214,12 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         QColor band = theme.*m_color;
         band.setAlpha(60);
         painter.fillRect(QRectF(x, baseline - px(9), px(11), px(11)), band);
-        painter.setPen(theme.muted);
-        painter.drawText(x + px(16), baseline, m_bandName);
-        x += px(32) + painter.fontMetrics().horizontalAdvance(m_bandName);
+        x = drawLegendText(painter, x + px(16), baseline, m_bandName, theme);
     }
     if (!m_median.isEmpty() && !m_medianName.isEmpty()) {
         painter.setPen(QPen(theme.*m_color, 1, Qt::DotLine));
         painter.drawLine(x, baseline - px(4), x + px(14), baseline - px(4));
-        painter.setPen(theme.muted);
-        painter.drawText(x + px(19), baseline, m_medianName);
-        x += px(35) + painter.fontMetrics().horizontalAdvance(m_medianName);
+        x = drawLegendText(painter, x + px(19), baseline, m_medianName, theme);
     }
     if (!m_dots.isEmpty() && !m_dotsName.isEmpty())
         x = drawLegend(painter, x, baseline, theme.activations, m_dotsName, Fill::solid, theme);
@@ -263,38 +233,33 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         return;
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
     painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
-    painter.setPen(theme.muted);
-    painter.setFont(scaledFont(-0.5));
-    painter.drawText(x + px(24), baseline, m_levelName);
+    drawLegendText(painter, x + px(24), baseline, m_levelName, theme);
 }
 
 Table LineChart::table() const
 {
-    Table table;
     const auto name = [](const QString& text, const char* otherwise) {
         return text.isEmpty() ? std::string(otherwise) : text.toStdString();
     };
-    table.columns = {{m_xTitle.toStdString(), {}}, {name(m_lineName, "value"), {}, -5}};
-    const bool band = m_low.size() == m_points.size() && m_high.size() == m_points.size() && !m_low.isEmpty();
-    if (band) {
-        table.columns.push_back({"least", {}, -5});
-        table.columns.push_back({"most", {}, -5});
+    // What stands at the places of the line.
+    std::vector<std::pair<std::string, const QList<QPointF>*>> series{{name(m_lineName, "value"), &m_points}};
+    for (const auto& [key, points] :
+        {std::pair("least", &m_low), std::pair("most", &m_high), std::pair("median", &m_median)}) {
+        if (!points->isEmpty() && points->size() == m_points.size())
+            series.emplace_back(key, points);
     }
-    const bool median = m_median.size() == m_points.size() && !m_median.isEmpty();
-    if (median)
-        table.columns.push_back({"median", {}, -5});
+    Table table;
+    table.columns = {{m_xTitle.toStdString(), {}}};
+    for (const auto& [key, points] : series)
+        table.columns.push_back({key, {}, -5});
     if (!m_dots.isEmpty())
         table.columns.push_back({name(m_dotsName, "second"), {}, -5});
     if (m_level)
         table.columns.push_back({name(m_levelName, "level"), {}, -5});
-    const auto add = [&](double x, const Cell& value, qsizetype index, const Cell& dot) {
-        std::vector<Cell> row{static_cast<std::int64_t>(std::llround(x)), value};
-        if (band) {
-            row.emplace_back(index >= 0 ? Cell(m_low[index].y()) : Cell());
-            row.emplace_back(index >= 0 ? Cell(m_high[index].y()) : Cell());
-        }
-        if (median)
-            row.emplace_back(index >= 0 ? Cell(m_median[index].y()) : Cell());
+    const auto add = [&](double x, qsizetype index, const Cell& dot) {
+        std::vector<Cell> row{static_cast<std::int64_t>(std::llround(x))};
+        for (const auto& [key, points] : series)
+            index >= 0 ? row.emplace_back((*points)[index].y()) : row.emplace_back();
         if (!m_dots.isEmpty())
             row.push_back(dot);
         if (m_level)
@@ -302,9 +267,9 @@ Table LineChart::table() const
         table.rows.push_back(std::move(row));
     };
     for (qsizetype i = 0; i < m_points.size(); ++i)
-        add(m_points[i].x(), m_points[i].y(), i, {});
+        add(m_points[i].x(), i, {});
     for (const QPointF& dot : m_dots)
-        add(dot.x(), {}, -1, dot.y());
+        add(dot.x(), -1, dot.y());
     return table;
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/charts/plot.h"
 
 #include <QList>
 #include <QPointF>
 
 #include <optional>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -60,16 +62,10 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    struct Axes {
-        QRectF plot;
-        double bottom = 0, top = 1, right = 1;
-        double yStep = 1, xStep = 1;
-        [[nodiscard]] QPointF at(const QPointF& value) const;
-    };
-    [[nodiscard]] Axes axesIn(const QRect& area, const QFontMetrics& metrics) const;
-    void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintBand(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    // With the step between its values up.
+    [[nodiscard]] std::pair<Plot, double> plotIn(const QRect& area, const QFontMetrics& metrics) const;
+    void paintBand(QPainter& painter, const Plot& plot, const Theme& theme) const;
+    void paintCursor(QPainter& painter, const Plot& plot, const Theme& theme) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void describe();
     [[nodiscard]] std::optional<double> placeAt(const QPointF& position) const; // x, where it is in the plot
@@ -83,8 +79,7 @@ private:
     QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_note;
     double m_minimumX = 1;
     bool m_held = false;
-    QRectF m_plot; // of the last painting, for the pointer
-    double m_right = 1;
+    Plot m_plot; // of the last painting, for the pointer
 };
 
 } // namespace fourfold::ui

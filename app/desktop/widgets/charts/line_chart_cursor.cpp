@@ -15,21 +15,12 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kDigits = 4; // of a value that is read off
-
 // The point at or before `x`; null when there is none.
 const QPointF* pointAt(const QList<QPointF>& points, double x)
 {
     const auto after = std::upper_bound(
         points.begin(), points.end(), x, [](double value, const QPointF& point) { return value < point.x(); });
     return after == points.begin() ? nullptr : &*(after - 1);
-}
-
-QString digits(double value)
-{
-    const double magnitude = std::abs(value);
-    const int whole = magnitude > 0 ? static_cast<int>(std::floor(std::log10(magnitude))) + 1 : 1;
-    return grouped(value, std::clamp(kDigits - whole, 0, 6));
 }
 } // namespace
 
@@ -83,55 +74,42 @@ QStringList LineChart::readingAt(const std::optional<double>& x) const
     const auto add = [&](const QString& name, const QString& value) {
         lines << (name.isEmpty() ? value : QStringLiteral("%1 %2").arg(name, value));
     };
-    add(m_lineName, digits(point->y()));
+    add(m_lineName, significant(point->y()));
     const QPointF *low = pointAt(m_low, *x), *high = pointAt(m_high, *x), *middle = pointAt(m_median, *x);
     if (low && high)
-        add(tr("Ranks"), tr("%1 to %2").arg(digits(low->y()), digits(high->y())));
+        add(tr("Ranks"), tr("%1 to %2").arg(significant(low->y()), significant(high->y())));
     if (middle)
-        add(m_medianName, digits(middle->y()));
+        add(m_medianName, significant(middle->y()));
     if (const QPointF* dot = pointAt(m_dots, *x))
-        add(m_dotsName, digits(dot->y()));
+        add(m_dotsName, significant(dot->y()));
     if (m_level && !m_levelName.isEmpty() && point->y() > 0)
         add(m_levelName, QStringLiteral("(%1)").arg(signedPercent(*m_level / point->y() - 1)));
     return lines;
 }
 
 // Values at the cursor, in a small box beside the line that marks the place.
-void LineChart::paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const
+void LineChart::paintCursor(QPainter& painter, const Plot& plot, const Theme& theme) const
 {
-    if (!m_cursor || *m_cursor < 0 || *m_cursor > axes.right)
+    if (!m_cursor || *m_cursor < 0 || *m_cursor > plot.x.high)
         return;
     QStringList lines = readingAt(m_cursor);
     if (lines.isEmpty())
         return;
-    const QPointF place = axes.at(*pointAt(m_points, *m_cursor));
+    const QPointF place = plot.at(*pointAt(m_points, *m_cursor));
     painter.setPen(QPen(m_held ? theme.text : theme.muted, m_held ? 2 : 1));
-    painter.drawLine(QPointF(place.x(), axes.plot.top()), QPointF(place.x(), axes.plot.bottom()));
+    painter.drawLine(QPointF(place.x(), plot.area.top()), QPointF(place.x(), plot.area.bottom()));
     painter.setPen(QPen(theme.muted, 1));
     painter.setBrush(theme.*m_color);
     painter.drawEllipse(place, px(3), px(3));
     painter.setFont(scaledFont(-1));
     if (m_held)
         lines.front() += tr(", held");
-    int widest = 0;
-    for (const QString& text : lines)
-        widest = std::max(widest, painter.fontMetrics().horizontalAdvance(text));
-    const int height = painter.fontMetrics().height();
-    QRectF box(place.x() + px(8), axes.plot.top(), widest + px(12), height * int(lines.size()) + px(6));
-    if (box.right() > axes.plot.right())
-        box.moveRight(place.x() - px(8));
-    painter.setPen(m_held ? theme.text : theme.line);
-    painter.setBrush(theme.panel);
-    painter.drawRoundedRect(box, 3, 3);
-    painter.setPen(theme.text);
-    painter.drawText(box.adjusted(px(6), px(3), 0, 0), Qt::AlignLeft | Qt::AlignTop, lines.join(QLatin1Char('\n')));
+    plot.paintReading(painter, place.x(), lines, m_held ? theme.text : theme.line, theme);
 }
 
 std::optional<double> LineChart::placeAt(const QPointF& position) const
 {
-    if (!m_plot.contains(position))
-        return {};
-    return (position.x() - m_plot.left()) / m_plot.width() * m_right;
+    return m_plot.area.contains(position) ? std::optional(m_plot.xValueAt(position.x())) : std::nullopt;
 }
 
 void LineChart::mouseMoveEvent(QMouseEvent* event)
@@ -161,8 +139,8 @@ void LineChart::leaveEvent(QEvent* event)
 
 void LineChart::keyPressEvent(QKeyEvent* event)
 {
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    const bool holds = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    const int step = stepAcross(*event);
+    const bool holds = event->key() == Qt::Key_Space || isEnter(*event);
     if (m_points.isEmpty()) {
         Card::keyPressEvent(event);
     } else if (step != 0) {

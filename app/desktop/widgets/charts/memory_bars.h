@@ -3,22 +3,27 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
-#include "app/models/prediction/stage_memory_model.h"
+#include "app/desktop/widgets/charts/plot.h"
+#include "core/predict/prediction.h"
+
+#include <vector>
 
 namespace fourfold::ui {
 
 class MemoryBars : public Card {
     Q_OBJECT
 public:
-    // `model` outlives the widget.
-    explicit MemoryBars(const StageMemoryModel& model, QWidget* parent = nullptr);
+    explicit MemoryBars(QWidget* parent = nullptr);
+    void showMemory(const Prediction& prediction);
+    [[nodiscard]] int stages() const { return static_cast<int>(m_stages.size()); }
+    [[nodiscard]] int fullest() const { return m_fullest; } // -1 without stages
 
     // The stage marked in every picture of the page; -1 = none.
     void setSelectedStage(int stage);
     // Stage under a point of the widget, -1 outside.
     [[nodiscard]] int stageAt(const QPoint& point) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(300, 225); }
-    [[nodiscard]] Table table() const override;
+    [[nodiscard]] Table table() const override { return m_table; }
 
 signals:
     void stageClicked(int stage);
@@ -26,33 +31,33 @@ signals:
 
 protected:
     void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
-    [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
+    [[nodiscard]] bool isEmpty() const override { return m_stages.empty(); }
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
-    struct Axis {
-        double top = 1; // GiB at the upper end
-        bool limitOnScale = true;
-    };
-    [[nodiscard]] Axis axis(int plotHeight) const;
-    [[nodiscard]] QRect plotArea(const QRect& body) const;
     struct LegendPlace {
         QString text;
         int x = 0, line = 0;
     };
-    [[nodiscard]] std::vector<LegendPlace> legend(int width) const; // of the layers, then of the context
+    [[nodiscard]] Plot plotIn(const QRect& body) const;
+    [[nodiscard]] std::vector<LegendPlace> legend(int width) const; // of the kinds, then of the context
+    [[nodiscard]] bool limitIsOnScale() const;
+    [[nodiscard]] double fullestTotal() const; // GiB
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
-    void paintAxis(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
-    void paintStage(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;
-    void paintStageText(QPainter& painter, const QRect& plot, const Axis& axis, int stage, const Theme& theme) const;
-    void paintLimit(QPainter& painter, const QRect& plot, const Axis& axis, const Theme& theme) const;
+    void paintStage(QPainter& painter, const Plot& plot, int stage, const Theme& theme) const;
+    void paintStageText(QPainter& painter, const Plot& plot, int stage, const Theme& theme) const;
+    void paintLimit(QPainter& painter, const Plot& plot, const Theme& theme) const;
     [[nodiscard]] QString describe(int stage) const;
 
-    const StageMemoryModel& m_model;
-    int m_selected = -1;
+    std::vector<StageMemory> m_stages;
+    Table m_table;
+    int m_fullest = -1, m_selected = -1;
+    double m_usable = 0; // GiB that decide whether the plan fits
+    double m_device = 0; // GiB of the fullest stage with context and communicators; 0 = unknown
+    QString m_gpu;
 };
 
 } // namespace fourfold::ui

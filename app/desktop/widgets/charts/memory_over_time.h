@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/charts/plot.h"
 #include "core/predict/memory_curve.h"
 
 #include <optional>
@@ -34,18 +35,14 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    struct Axes {
-        QRectF plot;
-        double top = 1; // GiB
-    };
-    [[nodiscard]] Axes axesIn(const QRect& area) const;
+    [[nodiscard]] Plot plotIn(const QRect& area) const;
     // Largest bytes of each kind in each pixel column: a peak of one micro-batch is never lost between two pixels.
     [[nodiscard]] std::vector<std::array<double, 5>> columns(int width) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
-    void paintAxes(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintStack(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintLines(QPainter& painter, const Axes& axes, const Theme& theme) const;
-    void paintCursor(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    void paintStack(QPainter& painter, const Plot& plot, const Theme& theme) const;
+    void paintLines(QPainter& painter, const Plot& plot, const Theme& theme) const;
+    void paintCursor(QPainter& painter, const Plot& plot, const Theme& theme) const;
+    void stepCursor(int step);
     [[nodiscard]] const MemoryPoint* pointAt(double seconds) const;
 
     MemoryCurve m_curve;

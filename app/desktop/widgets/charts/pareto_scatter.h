@@ -12,34 +12,22 @@ class ParetoScatter : public ScatterCard {
 public:
     // `model` outlives the widget. Shows the rows that the model shows.
     explicit ParetoScatter(const ResultsModel& model, QWidget* parent = nullptr);
-    [[nodiscard]] QPointF placeOf(int row) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(290, 200); }
     [[nodiscard]] Table table() const override { return m_model.table(kMostTableRows); }
 
 protected:
-    void paintBody(QPainter& painter, const QRect& area, const Theme& theme) override;
-    [[nodiscard]] bool isEmpty() const override { return m_model.rowCount() == 0; }
-    void forEachPoint(const std::function<void(int row, const QPointF& place)>& visit) const override;
+    void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) override;
+    void paintAxes(QPainter& painter, const Plot& plot, const Theme& theme) const override;
+    void drawPoints(QPainter& painter, const Plot& plot, const Theme& theme) const override;
     [[nodiscard]] QString tipOf(int row) const override;
-    [[nodiscard]] int neighbour(int step) const override;
 
 private:
     static constexpr int kMostTableRows = 100'000;
-    struct Axes {
-        QRectF plot;
-        double right = 1, top = 1; // GiB, tokens/s per GPU
-    };
     void modelChanged();
-    [[nodiscard]] QString layoutsText() const; // in the legend
-    [[nodiscard]] QString frontText() const;
-    [[nodiscard]] Axes axesIn(const QRect& area) const;
-    [[nodiscard]] QPointF at(const Axes& axes, int row) const;
-    void paintAxes(QPainter& painter, const QRect& area, const Axes& axes, const Theme& theme) const;
-    void drawPoints(QPainter& painter, const Axes& axes, const Theme& theme) const;
+    [[nodiscard]] bool isFront(const Point& point) const { return m_model.isPareto(m_model.idOf(point.row)); }
 
     const ResultsModel& m_model;
-    double m_mostMemory = 0, m_mostThroughput = 0;
-    int m_front = 0; // layouts of the Pareto front on show
+    QString m_layouts, m_front; // how many, in the legend
 };
 
 } // namespace fourfold::ui

@@ -188,14 +188,11 @@ void RankMeshView::paintLegend(QPainter& painter, const QRect& area, const Theme
         if (m_mesh.layout().degree(group.dimension) == 1)
             continue;
         const QString text = tr("%1 group").arg(dimensionLabel(group.dimension));
-        const int width = px(24) + painter.fontMetrics().horizontalAdvance(text);
-        if (x + width > area.right())
+        if (x + px(24) + painter.fontMetrics().horizontalAdvance(text) > area.right())
             break;
         painter.setPen(QPen(theme.*group.color, 2, group.style));
         painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
-        painter.setPen(theme.muted);
-        painter.drawText(x + px(24), baseline, text);
-        x += width + px(16);
+        x = drawLegendText(painter, x + px(24), baseline, text, theme);
     }
 }
 
@@ -341,17 +338,15 @@ int RankMeshView::inNextLine(int rank, int direction) const
 
 void RankMeshView::keyPressEvent(QKeyEvent* event)
 {
-    const int key = event->key();
-    if (isEmpty() || (key != Qt::Key_Left && key != Qt::Key_Right && key != Qt::Key_Up && key != Qt::Key_Down)) {
+    const int across = stepAcross(*event), down = stepDown(*event);
+    if (isEmpty() || (across == 0 && down == 0))
         Card::keyPressEvent(event);
-        return;
-    }
-    if (!m_current)
+    else if (!m_current)
         setCurrent(0);
-    else if (key == Qt::Key_Left || key == Qt::Key_Right)
-        setCurrent(std::clamp(*m_current + (key == Qt::Key_Left ? -1 : 1), 0, m_mesh.ranks() - 1));
+    else if (across != 0)
+        setCurrent(std::clamp(*m_current + across, 0, m_mesh.ranks() - 1));
     else
-        setCurrent(inNextLine(*m_current, key == Qt::Key_Up ? -1 : 1));
+        setCurrent(inNextLine(*m_current, down));
 }
 
 } // namespace fourfold::ui

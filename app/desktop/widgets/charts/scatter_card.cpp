@@ -6,7 +6,8 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEngine>
-#include <QPainter>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -14,8 +15,11 @@ namespace {
 constexpr double kReach = 8; // pixels around a point that belong to it
 } // namespace
 
-ScatterCard::ScatterCard(const QString& title, const QString& emptyText, QWidget* parent)
+ScatterCard::ScatterCard(
+    const QString& title, const QString& emptyText, QColor Theme::*selected, const QString& axes, QWidget* parent)
     : Card(title, parent)
+    , m_selectedColor(selected)
+    , m_axes(axes)
 {
     setFocusPolicy(Qt::StrongFocus);
     setEmptyText(emptyText);
@@ -29,19 +33,61 @@ void ScatterCard::setSelected(int row)
     update();
 }
 
-void ScatterCard::showSummary(const QString& summary)
+void ScatterCard::showPoints(std::vector<Point> points, const Scale& x, const Scale& y, const QString& summary)
 {
+    m_points = std::move(points);
+    std::sort(m_points.begin(), m_points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+    m_x = x;
+    m_y = y;
     m_selected = -1;
     m_picture = {};
-    setSubtitle(summary);
     setAccessibleDescription(summary);
     update();
 }
 
-void ScatterCard::paintPoints(QPainter& painter, const Theme& theme, const std::function<void(QPainter& on)>& draw)
+Plot ScatterCard::plotIn(const QRect& area) const
+{
+    return {QRectF(area.adjusted(px(52), px(22), -px(8), -px(34))), m_x, m_y};
+}
+
+std::optional<QPointF> ScatterCard::placeOf(int row) const
+{
+    const Plot plot = plotIn(bodyArea());
+    for (const Point& point : m_points) {
+        if (point.row == row)
+            return plot.at(point.x, point.y);
+    }
+    return {};
+}
+
+void ScatterCard::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
+{
+    const Plot plot = plotIn(area);
+    if (plot.isTiny())
+        return;
+    paintLegend(painter, area, theme);
+    painter.setFont(scaledFont(-1));
+    paintAxes(painter, plot, theme);
+    painter.setPen(theme.muted);
+    const QRectF title(area.left(), plot.area.bottom() + px(16), area.width(), px(16));
+    cut().draw(painter, title, Qt::AlignCenter, m_axes);
+    painter.setClipRect(plot.area.adjusted(-px(6), -px(6), px(6), px(6)));
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintGround(painter, plot, theme);
+    paintPicture(painter, plot, theme);
+    if (const auto place = placeOf(m_selected)) {
+        painter.setPen(QPen(theme.text, 2));
+        painter.setBrush(theme.*m_selectedColor);
+        painter.drawEllipse(*place, px(5.5), px(5.5));
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setClipping(false);
+}
+
+void ScatterCard::paintPicture(QPainter& painter, const Plot& plot, const Theme& theme)
 {
     if (painter.paintEngine()->type() != QPaintEngine::Raster) {
-        draw(painter);
+        drawPoints(painter, plot, theme);
         return;
     }
     const double ratio = painter.device()->devicePixelRatioF();
@@ -55,22 +101,23 @@ void ScatterCard::paintPoints(QPainter& painter, const Theme& theme, const std::
         m_pictureZoom = zoom();
         QPainter on(&m_picture);
         on.setRenderHint(QPainter::Antialiasing);
-        draw(on);
+        drawPoints(on, plot, theme);
     }
     painter.drawImage(0, 0, m_picture);
 }
 
 int ScatterCard::rowAt(const QPointF& point) const
 {
+    const Plot plot = plotIn(bodyArea());
     int nearest = -1;
     double best = kReach * kReach;
-    forEachPoint([&](int row, const QPointF& place) {
-        const QPointF away = place - point;
+    for (const Point& at : m_points) {
+        const QPointF away = plot.at(at.x, at.y) - point;
         if (const double distance = QPointF::dotProduct(away, away); distance < best) {
             best = distance;
-            nearest = row;
+            nearest = at.row;
         }
-    });
+    }
     return nearest;
 }
 
@@ -83,13 +130,16 @@ void ScatterCard::mousePressEvent(QMouseEvent* event)
 
 void ScatterCard::keyPressEvent(QKeyEvent* event)
 {
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    const int step = stepAcross(*event);
     if (step == 0 || isEmpty()) {
         Card::keyPressEvent(event);
         return;
     }
-    if (const int row = neighbour(step); row >= 0)
-        emit rowClicked(row);
+    const auto at = std::find_if(
+        m_points.begin(), m_points.end(), [this](const Point& point) { return point.row == m_selected; });
+    const auto last = static_cast<std::ptrdiff_t>(m_points.size()) - 1;
+    const std::ptrdiff_t next = at == m_points.end() ? (step > 0 ? 0 : last) : at - m_points.begin() + step;
+    emit rowClicked(m_points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))].row);
 }
 
 QString ScatterCard::tipAt(const QPoint& point) const

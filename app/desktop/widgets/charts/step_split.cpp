@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/text/text_line.h"
+#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
 #include <QKeyEvent>
@@ -41,30 +42,41 @@ PartLook lookOf(Part part)
     }
 }
 
-StepSplit::StepSplit(const TimePartsModel& model, QWidget* parent)
+StepSplit::StepSplit(QWidget* parent)
     : Card(tr("Step time"), parent)
-    , m_model(model)
 {
     setFocusPolicy(Qt::StrongFocus);
     setEmptyText(tr("The parts of the step appear here as soon as the plan is valid."));
-    connect(&model, &QAbstractItemModel::modelReset, this, [this] {
-        QStringList parts;
-        for (const TimePartsModel::Row& row : m_model.rows())
-            parts << QStringLiteral("%1 %2").arg(TimePartsModel::label(row.part), duration(row.exposed_s));
-        setAccessibleDescription(parts.join(QStringLiteral(", ")));
-        setSubtitle(m_model.rowCount() == 0
-                ? QString()
-                : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_model.total())));
-        updateGeometry();
-        update();
-    });
+}
+
+void StepSplit::showParts(const Prediction& prediction)
+{
+    m_rows.clear();
+    m_total = prediction.time_by_part.total();
+    QStringList words;
+    for (const PartWord& at : partWords()) {
+        const double exposed = prediction.time_by_part[at.part], hidden = prediction.time_hidden[at.part];
+        if (exposed <= 0 && hidden <= 0)
+            continue;
+        m_rows.push_back({at.part, exposed, hidden, m_total > 0 ? exposed / m_total : 0});
+        words << QStringLiteral("%1 %2").arg(partLabel(at.part), duration(exposed));
+    }
+    setAccessibleDescription(words.join(QStringLiteral(", ")));
+    setSubtitle(isEmpty() ? QString() : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_total)));
+    updateGeometry();
+    update();
 }
 
 // As high as its lines need.
 QSize StepSplit::minimumSizeHint() const
 {
-    const int lines = std::max(7, m_model.rowCount() + 1);
+    const int lines = std::max(7, static_cast<int>(m_rows.size()) + 1);
     return least(280, 190).expandedTo({0, height() - rowsArea(bodyArea()).height() + lines * px(kLeastLine)});
+}
+
+double StepSplit::lineHeight(const QRect& rows) const
+{
+    return std::max(1.0, std::min(double(px(30)), double(rows.height()) / double(m_rows.size() + 1)));
 }
 
 QRect StepSplit::rowsArea(const QRect& area) const
@@ -79,51 +91,48 @@ void StepSplit::paintBody(QPainter& painter, const QRect& area, const Theme& the
     QColor pale = theme.communication;
     pale.setAlpha(kHiddenAlpha);
     painter.fillRect(QRectF(next, baseline - px(9), px(11), px(11)), pale);
-    painter.setPen(theme.muted);
-    drawLine(painter, next + px(16), baseline, tr("Hidden behind compute"));
+    drawLegendText(painter, next + px(16), baseline, tr("Hidden behind compute"), theme);
 
     double longest = 0;
-    for (const TimePartsModel::Row& row : m_model.rows())
+    for (const Row& row : m_rows)
         longest = std::max(longest, row.exposed_s + row.hidden_s);
     const QRect rows = rowsArea(area);
-    const double lineHeight = std::min(double(px(30)), double(rows.height()) / (m_model.rowCount() + 1));
+    const double height = lineHeight(rows);
     const double scale
         = std::max(10, rows.width() - px(kNameWidth + kShareWidth + kTimeWidth)) / std::max(longest, 1e-12);
     double y = rows.top();
-    for (const TimePartsModel::Row& row : m_model.rows()) {
-        const QRectF line(rows.left(), y, rows.width(), lineHeight);
-        if (&row - m_model.rows().data() == m_selected)
+    for (const Row& row : m_rows) {
+        const QRectF line(rows.left(), y, rows.width(), height);
+        if (&row - m_rows.data() == m_selected)
             painter.fillRect(line.adjusted(-px(4), 1, px(4), -1), theme.grid);
         paintRow(painter, line, row, scale, theme);
-        y += lineHeight;
+        y += height;
     }
     painter.setPen(theme.grid);
     painter.drawLine(rows.left(), qRound(y), rows.right(), qRound(y));
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25, QFont::DemiBold));
-    const QRectF total(rows.left(), y, rows.width(), lineHeight);
+    const QRectF total(rows.left(), y, rows.width(), height);
     drawLine(painter, total, Qt::AlignLeft | Qt::AlignVCenter, tr("Step"));
-    drawLine(
-        painter, total.adjusted(px(kNameWidth), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_model.total()));
+    drawLine(painter, total.adjusted(px(kNameWidth), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, duration(m_total));
     drawLine(painter, total, Qt::AlignRight | Qt::AlignVCenter, tr("100.0 %"));
 }
 
-void StepSplit::paintRow(
-    QPainter& painter, const QRectF& line, const TimePartsModel::Row& row, double scale, const Theme& theme) const
+void StepSplit::paintRow(QPainter& painter, const QRectF& line, const Row& row, double scale, const Theme& theme) const
 {
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25));
-    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, TimePartsModel::label(row.part));
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, partLabel(row.part));
     const PartLook look = lookOf(row.part);
     const double barHeight = std::max(4.0, std::min(double(px(16)), line.height() - px(7)));
     const QRectF bar(line.left() + px(kNameWidth), std::round(line.center().y() - barHeight / 2),
         std::max(row.exposed_s > 0 ? 1.0 : 0.0, std::round(row.exposed_s * scale)), std::round(barHeight));
-    fillShape(painter, bar, (theme.*look.color), look.fill, theme);
+    fillShape(painter, bar, theme.*look.color, look.fill, theme);
     double right = bar.right();
     if (row.hidden_s > 0) {
         const QRectF hidden(bar.right() + (bar.width() > 0 ? 1 : 0), bar.top(),
             std::max(1.0, std::round(row.hidden_s * scale)), bar.height());
-        QColor pale = (theme.*look.color);
+        QColor pale = theme.*look.color;
         pale.setAlpha(kHiddenAlpha);
         painter.fillRect(hidden, pale);
         right = hidden.right();
@@ -131,8 +140,7 @@ void StepSplit::paintRow(
     painter.setPen(theme.muted);
     drawLine(painter, QRectF(right + px(8), line.top(), px(kTimeWidth + 20), line.height()),
         Qt::AlignLeft | Qt::AlignVCenter, duration(row.exposed_s));
-    const double share = m_model.total() > 0 ? row.exposed_s / m_model.total() : 0;
-    drawLine(painter, line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(share)));
+    drawLine(painter, line, Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("%1 %").arg(percent(row.share)));
 }
 
 Table StepSplit::table() const
@@ -140,10 +148,8 @@ Table StepSplit::table() const
     Table table;
     table.columns = {{"part", "Part"}, {"exposed_s", "Exposed s", 4}, {"hidden_s", "Hidden behind compute s", 4},
         {"share", "Share", 1, 100, " %"}};
-    for (const TimePartsModel::Row& row : m_model.rows()) {
-        table.rows.push_back({TimePartsModel::label(row.part).toStdString(), row.exposed_s, row.hidden_s,
-            m_model.total() > 0 ? row.exposed_s / m_model.total() : 0.0});
-    }
+    for (const Row& row : m_rows)
+        table.rows.push_back({partLabel(row.part).toStdString(), row.exposed_s, row.hidden_s, row.share});
     return table;
 }
 
@@ -152,18 +158,16 @@ QString StepSplit::tipAt(const QPoint& point) const
     const int index = rowAt(point);
     if (index < 0)
         return {};
-    const TimePartsModel::Row& row = m_model.rows()[static_cast<std::size_t>(index)];
+    const Row& row = m_rows[static_cast<std::size_t>(index)];
     return tr("%1: %2 exposed, %3 hidden behind compute%4\nDouble click or Enter opens the derivation")
-        .arg(TimePartsModel::label(row.part), duration(row.exposed_s), duration(row.hidden_s),
-            explained(fromUtf8(name(row.part))));
+        .arg(partLabel(row.part), duration(row.exposed_s), duration(row.hidden_s), explained(fromUtf8(name(row.part))));
 }
 
 int StepSplit::rowAt(const QPoint& point) const
 {
     const QRect rows = rowsArea(bodyArea());
-    const double lineHeight = std::min(double(px(30)), double(rows.height()) / (m_model.rowCount() + 1));
-    const int index = static_cast<int>((point.y() - rows.top()) / std::max(1.0, lineHeight));
-    return point.y() >= rows.top() && index < m_model.rowCount() ? index : -1;
+    const int index = static_cast<int>((point.y() - rows.top()) / lineHeight(rows));
+    return point.y() >= rows.top() && index < static_cast<int>(m_rows.size()) ? index : -1;
 }
 
 void StepSplit::setSelected(int row)
@@ -174,8 +178,8 @@ void StepSplit::setSelected(int row)
 
 void StepSplit::activate()
 {
-    if (m_selected >= 0 && m_selected < m_model.rowCount())
-        emit partActivated(fromUtf8(name(m_model.rows()[static_cast<std::size_t>(m_selected)].part)));
+    if (m_selected >= 0 && m_selected < static_cast<int>(m_rows.size()))
+        emit partActivated(fromUtf8(name(m_rows[static_cast<std::size_t>(m_selected)].part)));
 }
 
 void StepSplit::mousePressEvent(QMouseEvent* event)
@@ -192,21 +196,12 @@ void StepSplit::mouseDoubleClickEvent(QMouseEvent* event)
 
 void StepSplit::keyPressEvent(QKeyEvent* event)
 {
-    const int last = m_model.rowCount() - 1;
-    switch (event->key()) {
-    case Qt::Key_Up:
-        setSelected(std::clamp(m_selected - 1, 0, std::max(0, last)));
-        break;
-    case Qt::Key_Down:
-        setSelected(std::clamp(m_selected + 1, 0, std::max(0, last)));
-        break;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
+    if (const int step = stepDown(*event); step != 0)
+        setSelected(std::clamp(m_selected + step, 0, std::max(0, static_cast<int>(m_rows.size()) - 1)));
+    else if (isEnter(*event))
         activate();
-        break;
-    default:
+    else
         Card::keyPressEvent(event);
-    }
 }
 
 } // namespace fourfold::ui

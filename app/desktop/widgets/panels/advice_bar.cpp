@@ -2,11 +2,10 @@
 #include "app/desktop/widgets/panels/advice_bar.h"
 
 #include "app/desktop/look/zoom.h"
-#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/text/elided_label.h"
 #include "app/models/shared/text.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 
@@ -19,26 +18,15 @@ constexpr int kBarHeight = 36;
 AdviceBar::AdviceBar(AdviceFinder& finder, QWidget* parent)
     : QFrame(parent)
     , m_finder(finder)
-    , m_text(new ElidedLabel)
-    , m_apply(new QPushButton(tr("Apply")))
-    , m_all(new QPushButton(tr("All changes")))
+    , m_text(named(makeWords("muted", {}, new ElidedLabel), "adviceText"))
+    , m_apply(makeButton(tr("Apply"), "small", "applyAdvice"))
+    , m_all(makeButton(tr("All changes"), "small", "allAdvice", tr("Every change that helps, with its price")))
 {
     setProperty("role", "frame");
     fixHeight(this, kBarHeight); // it says something else after every edit, but nothing may jump
-    m_text->setObjectName(QStringLiteral("adviceText"));
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_text->setWordWrap(false);
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    for (QPushButton* button : {m_apply, m_all})
-        button->setProperty("small", true);
-    m_apply->setObjectName(QStringLiteral("applyAdvice"));
-    m_all->setObjectName(QStringLiteral("allAdvice"));
-    m_all->setToolTip(tr("Every change that helps, with its price"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 4, 8, 4);
-    row->setSpacing(8);
-    row->addWidget(m_text, 1);
-    row->addWidget(m_apply);
-    row->addWidget(m_all);
+    setLayout(rowOf({{m_text, 1}, m_apply, m_all}, 8, {12, 4, 8, 4}));
     connect(m_apply, &QPushButton::clicked, this, [this] { m_finder.apply(0); });
     connect(m_all, &QPushButton::clicked, this, &AdviceBar::allRequested);
     connect(&finder, &AdviceFinder::changed, this, &AdviceBar::showState);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/panels/banner.h"
 
-#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/answer.h"
 
 #include <QHBoxLayout>
@@ -12,20 +12,13 @@ namespace fourfold::ui {
 
 Banner::Banner(QWidget* parent)
     : QFrame(parent)
-    , m_text(new QLabel)
-    , m_row(new QHBoxLayout(this))
-    , m_close(new QPushButton(tr("Close")))
+    , m_text(makeWords("normal"))
+    , m_close(makeButton(tr("Close"), "small", "bannerClose"))
+    , m_row(rowOf({{m_text, 1}, m_close}, 8, {12, 6, 12, 6}))
 {
     setProperty("role", "banner");
     setObjectName(QStringLiteral("banner"));
-    m_text->setWordWrap(true);
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_close->setProperty("small", true);
-    m_close->setObjectName(QStringLiteral("bannerClose"));
-    m_row->setContentsMargins(12, 6, 12, 6);
-    m_row->setSpacing(8);
-    m_row->addWidget(m_text, 1);
-    m_row->addWidget(m_close);
+    setLayout(m_row);
     connect(m_close, &QPushButton::clicked, this, &QWidget::hide);
     hide();
 }
@@ -39,8 +32,7 @@ void Banner::say(Tone tone, const QString& text, const std::vector<Action>& acti
         button->deleteLater();
     m_buttons.clear();
     for (const Action& action : actions) {
-        auto* button = new QPushButton(action.text);
-        button->setProperty("small", true);
+        QPushButton* button = makeButton(action.text, "small");
         m_row->insertWidget(m_row->count() - 1, button);
         connect(button, &QPushButton::clicked, this, [this, run = action.run] {
             hide();

@@ -30,8 +30,8 @@ public:
 
 private:
     QLabel* m_text;
-    QHBoxLayout* m_row;
     QPushButton* m_close;
+    QHBoxLayout* m_row;
     std::vector<QPushButton*> m_buttons;
 };
 

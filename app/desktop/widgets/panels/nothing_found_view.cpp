@@ -2,6 +2,7 @@
 #include "app/desktop/widgets/panels/nothing_found_view.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
 
@@ -15,11 +16,9 @@ namespace fourfold::ui {
 namespace {
 constexpr int kTextWidth = 760;
 
-QLabel* sentenceLine(const char* role)
+QLabel* sentenceLine(const char* role, const QString& text = {})
 {
-    auto* label = new QLabel;
-    label->setProperty("role", role);
-    label->setWordWrap(true);
+    QLabel* label = makeWords(role, text);
     label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     return label;
@@ -44,21 +43,10 @@ NothingFoundView::NothingFoundView(CureFinder& finder, QWidget* parent)
 {
     setAccessibleName(tr("Nothing found"));
     m_cures->setSpacing(10);
-    auto* inner = new QWidget;
+    QWidget* inner = holderOf(
+        columnOf({m_obstacle, m_nearest, Item::gap(12), m_lead, m_cures, Item::spring()}, 8, {24, 24, 24, 24}));
     limitGrowth(inner, kTextWidth);
-    auto* column = new QVBoxLayout(inner);
-    column->setContentsMargins(24, 24, 24, 24);
-    column->setSpacing(8);
-    column->addWidget(m_obstacle);
-    column->addWidget(m_nearest);
-    column->addSpacing(12);
-    column->addWidget(m_lead);
-    column->addLayout(m_cures);
-    column->addStretch(1);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(inner, 1);
-    row->addStretch(0);
+    setLayout(rowOf({{inner, 1}, Item::spring()}, 6));
     connect(&finder, &CureFinder::changed, this, &NothingFoundView::showState);
     showState();
 }
@@ -76,30 +64,19 @@ QString NothingFoundView::text() const
 void NothingFoundView::addCure(std::size_t index, const Advice& cure)
 {
     const ResolvedPlan& plan = cure.edit.plan;
-    auto* outcome = sentenceLine("");
-    outcome->setText(
-        tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
-            .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib)));
-    auto* change = sentenceLine("muted");
-    change->setText(tr("%1, against the nearest layout")
-                        .arg(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192"))));
-    auto* apply = new QPushButton(tr("Put into the plan"));
-    apply->setProperty("small", true);
+    const QString outcome
+        = tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
+              .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib));
+    const QString change
+        = tr("%1, against the nearest layout")
+              .arg(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192")));
+    QPushButton* apply
+        = makeButton(tr("Put into the plan"), "small", "", tr("The plan gets this layout; undo takes it back"));
     apply->setObjectName(QStringLiteral("applyCure%1").arg(index));
-    apply->setAccessibleName(tr("Put into the plan: %1").arg(outcome->text()));
-    apply->setToolTip(tr("The plan gets this layout; undo takes it back"));
+    apply->setAccessibleName(tr("Put into the plan: %1").arg(outcome));
     connect(apply, &QPushButton::clicked, this, [this, index] { emit applyRequested(index); });
-    auto* words = new QVBoxLayout;
-    words->setSpacing(2);
-    words->addWidget(outcome);
-    words->addWidget(change);
-    auto* row = new QWidget;
-    auto* across = new QHBoxLayout(row);
-    across->setContentsMargins(0, 0, 0, 0);
-    across->setSpacing(12);
-    across->addLayout(words, 1);
-    across->addWidget(apply, 0, Qt::AlignTop);
-    m_cures->addWidget(row);
+    auto* words = columnOf({sentenceLine("", outcome), sentenceLine("muted", change)}, 2);
+    m_cures->addWidget(holderOf(rowOf({{words, 1}, {apply, 0, Qt::AlignTop}}, 12)));
 }
 
 void NothingFoundView::showState()

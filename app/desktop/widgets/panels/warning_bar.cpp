@@ -2,12 +2,11 @@
 #include "app/desktop/widgets/panels/warning_bar.h"
 
 #include "app/desktop/look/zoom.h"
-#include "app/desktop/widgets/panels/panel.h"
+#include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/text/elided_label.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
-#include <QHBoxLayout>
 #include <QPushButton>
 
 namespace fourfold::ui {
@@ -18,24 +17,16 @@ constexpr int kWarningBarHeight = 30;
 
 WarningBar::WarningBar(QWidget* parent)
     : QFrame(parent)
-    , m_first(new ElidedLabel)
-    , m_more(new QPushButton)
+    , m_first(named(makeWords("muted", {}, new ElidedLabel), "warningText"))
+    , m_more(makeButton({}, "small", "allWarnings"))
 {
     setProperty("role", "frame");
     fixHeight(this, kWarningBarHeight); // there also without a warning: an edit must not make the page jump
-    m_first->setObjectName(QStringLiteral("warningText"));
-    m_first->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_first->setWordWrap(false);
     m_first->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_more->setProperty("small", true);
-    m_more->setObjectName(QStringLiteral("allWarnings"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 2, 8, 2);
-    row->setSpacing(8);
-    row->addWidget(m_first, 1);
-    row->addWidget(m_more);
+    setLayout(rowOf({{m_first, 1}, m_more}, 8, {12, 2, 8, 2}));
     connect(m_more, &QPushButton::clicked, this, &WarningBar::allRequested);
     m_first->setText(tr("Warnings are named here as soon as the plan is valid."));
-    changeRole(m_first, QStringLiteral("muted"));
     m_more->hide();
 }
 

@@ -6,11 +6,10 @@
 
 #include <QFrame>
 
+class QLabel;
 class QPushButton;
 
 namespace fourfold::ui {
-
-class ElidedLabel;
 
 class WarningBar : public QFrame {
     Q_OBJECT
@@ -23,7 +22,7 @@ signals:
     void allRequested();
 
 private:
-    ElidedLabel* m_first;
+    QLabel* m_first;
     QPushButton* m_more;
     QString m_all;
 };

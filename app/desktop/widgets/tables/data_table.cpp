@@ -9,6 +9,7 @@
 #include <QClipboard>
 #include <QEvent>
 #include <QKeyEvent>
+#include <QShortcut>
 
 #include <algorithm>
 
@@ -30,6 +31,21 @@ DataTable::DataTable(QWidget* parent)
     horizontalHeader()->setStretchLastSection(true);
     horizontalHeader()->setResizeContentsPrecision(0); // what is on show: 100,000 rows would take a second
     fitRows();
+}
+
+void DataTable::present(QAbstractItemModel& model, const char* name, const QString& accessible, bool alternates)
+{
+    setModel(&model);
+    setObjectName(QString::fromLatin1(name));
+    setAccessibleName(accessible);
+    setAlternatingRowColors(alternates);
+}
+
+void DataTable::onKey(Qt::Key key, std::function<void()> run)
+{
+    auto* shortcut = new QShortcut(QKeySequence(key), this);
+    shortcut->setContext(Qt::WidgetShortcut);
+    connect(shortcut, &QShortcut::activated, this, std::move(run));
 }
 
 void DataTable::setWidths(const QList<int>& widths)

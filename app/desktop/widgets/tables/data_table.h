@@ -5,6 +5,7 @@
 
 #include <QList>
 #include <QTableView>
+#include <functional>
 
 namespace fourfold::ui {
 
@@ -13,6 +14,11 @@ class DataTable : public QTableView {
 public:
     explicit DataTable(QWidget* parent = nullptr);
 
+    // Shows `model`, which outlives the view. `name` and `accessible` are what tests and the session, and a screen
+    // reader, call it.
+    void present(QAbstractItemModel& model, const char* name, const QString& accessible, bool alternates = true);
+    // A key that does something while the table has the focus.
+    void onKey(Qt::Key key, std::function<void()> run);
     // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
     // columns that come later.
     void setWidths(const QList<int>& widths);

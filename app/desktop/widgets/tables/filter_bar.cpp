@@ -2,12 +2,12 @@
 #include "app/desktop/widgets/tables/filter_bar.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 namespace fourfold::ui {
 
@@ -19,7 +19,7 @@ FilterBar::FilterBar(
     QLineEdit* filter, int width, const QList<QWidget*>& beside, const QList<QPushButton*>& actions, QWidget* parent)
     : QWidget(parent)
     , m_filter(filter)
-    , m_problem(new QLabel)
+    , m_problem(makeWords("bad"))
     , m_above(new QHBoxLayout)
     , m_row(new QHBoxLayout)
     , m_folds(width == 0)
@@ -30,27 +30,16 @@ FilterBar::FilterBar(
         limitWidth(filter, width / 2);
         limitGrowth(filter, width);
     }
-    m_problem->setProperty("role", "bad");
-    m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_problem->setWordWrap(true);
     m_problem->hide();
-    QHBoxLayout* row = m_row;
-    row->setSpacing(8);
-    row->addWidget(filter, 1);
+    m_row->setSpacing(8);
+    m_row->addWidget(filter, 1);
     for (QWidget* widget : beside)
-        row->addWidget(widget);
+        m_row->addWidget(widget);
     if (width > 0)
-        row->addStretch();
-    for (QPushButton* button : actions) {
-        button->setProperty("plain", true);
-        row->addWidget(button);
-    }
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 8, 12, 8);
-    column->setSpacing(4);
-    column->addLayout(m_above);
-    column->addLayout(row);
-    column->addWidget(m_problem);
+        m_row->addStretch();
+    for (QPushButton* button : actions)
+        m_row->addWidget(button);
+    setLayout(columnOf({m_above, m_row, m_problem}, 4, {12, 8, 12, 8}));
 }
 
 void FilterBar::resizeEvent(QResizeEvent* event)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/text/cut_text_tips.h"
 
+#include "app/desktop/look/app_style.h"
+#include "app/desktop/widgets/text/elided_label.h"
+
 #include <QAbstractItemView>
+#include <QComboBox>
 #include <QHeaderView>
 #include <QHelpEvent>
 #include <QLineEdit>
@@ -58,6 +62,20 @@ Cut cutTab(const QTabBar& bar, const QPoint& at)
     return bar.fontMetrics().horizontalAdvance(bar.tabText(tab)) > room ? Cut{bar.tabText(tab), place} : Cut{};
 }
 
+Cut cutChoice(const QComboBox& box)
+{
+    QStyleOptionComboBox option;
+    option.initFrom(&box);
+    option.currentText = box.currentText();
+    return shownChoice(option, &box) == box.currentText() ? Cut{} : Cut{box.currentText(), box.rect()};
+}
+
+Cut cutLabel(const ElidedLabel& label)
+{
+    const bool isCut = label.fontMetrics().horizontalAdvance(label.text()) > label.contentsRect().width();
+    return isCut ? Cut{label.text(), label.rect()} : Cut{};
+}
+
 // The words in a field that nothing is written in.
 Cut cutPlaceholder(const QLineEdit& edit)
 {
@@ -73,7 +91,8 @@ bool CutTextTips::eventFilter(QObject* watched, QEvent* event)
     if (event->type() != QEvent::ToolTip)
         return QObject::eventFilter(watched, event);
     auto* widget = qobject_cast<QWidget*>(watched);
-    if (!widget || !widget->toolTip().isEmpty())
+    const auto* box = qobject_cast<QComboBox*>(widget);
+    if (!widget || (!widget->toolTip().isEmpty() && !box))
         return QObject::eventFilter(watched, event);
     const auto* help = static_cast<QHelpEvent*>(event);
     Cut cut;
@@ -85,9 +104,13 @@ bool CutTextTips::eventFilter(QObject* watched, QEvent* event)
         cut = cutTab(*bar, help->pos());
     else if (const auto* edit = qobject_cast<QLineEdit*>(widget))
         cut = cutPlaceholder(*edit);
+    else if (const auto* label = qobject_cast<ElidedLabel*>(widget))
+        cut = cutLabel(*label);
+    else if (box)
+        cut = cutChoice(*box);
     if (cut.text.isEmpty())
         return QObject::eventFilter(watched, event);
-    QToolTip::showText(help->globalPos(), cut.text, widget, cut.place);
+    QToolTip::showText(help->globalPos(), withOwnTip(cut.text, widget->toolTip()), widget, cut.place);
     return true;
 }
 

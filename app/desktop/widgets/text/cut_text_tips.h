@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tool tips with the whole of what Qt's own widgets write shortened: cells, items, headings, tabs, empty fields.
+// Tool tips with the whole of what Qt's own widgets write shortened: cells, items, headings, tabs, choices, labels,
+// empty fields.
 #pragma once
 
 #include <QObject>

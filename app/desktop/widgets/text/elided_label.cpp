@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/text/elided_label.h"
 
-#include <QHelpEvent>
 #include <QPainter>
 #include <QStyle>
-#include <QToolTip>
 
 namespace fourfold::ui {
 
@@ -17,16 +15,6 @@ ElidedLabel::ElidedLabel(QWidget* parent)
 QSize ElidedLabel::minimumSizeHint() const
 {
     return {fontMetrics().horizontalAdvance(QChar(0x2026)), QLabel::minimumSizeHint().height()};
-}
-
-// The whole of it where it is cut and no other tip is set.
-bool ElidedLabel::event(QEvent* event)
-{
-    if (event->type() != QEvent::ToolTip || !toolTip().isEmpty())
-        return QLabel::event(event);
-    if (fontMetrics().horizontalAdvance(text()) > contentsRect().width())
-        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
-    return true;
 }
 
 void ElidedLabel::paintEvent(QPaintEvent* event)

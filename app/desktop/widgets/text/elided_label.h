@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line of text that may be narrower than its words: what does not fit ends in an ellipsis and is in the tool tip.
+// A line of text that may be narrower than its words: what does not fit ends in an ellipsis and is in the tool tip
+// (CutTextTips).
 #pragma once
 
 #include <QLabel>
@@ -13,7 +14,6 @@ public:
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 protected:
-    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 };
 

@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/charts/plot.h"
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/models/shared/text.h"

@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/models/shared/text.h"
 #include "core/report/timeline_export.h"
+#include "core/report/views/plan_tables.h"
 
 #include <QMenu>
 
@@ -143,17 +144,7 @@ QStringList TimelineView::describe(const BarRef& ref) const
 
 Table TimelineView::table() const
 {
-    Table table;
-    table.columns = {{"stage", "Stage"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"}, {"chunk", "Chunk"},
-        {"start_s", "Start s", 6}, {"length_s", "Length s", 6}};
-    for (int row = 0; row < m_scene.rows(); ++row) {
-        for (const TimelineBar& bar : m_scene.row(row)) {
-            table.rows.push_back({std::int64_t(row), std::string(name(bar.kind)),
-                bar.microBatch >= 0 ? Cell(std::int64_t(bar.microBatch)) : Cell(), std::int64_t(bar.chunk), bar.start_s,
-                bar.end_s - bar.start_s});
-        }
-    }
-    return table;
+    return spans_table(m_scene.timeline());
 }
 
 Expected<void> TimelineView::writeTrace(const QString& file) const

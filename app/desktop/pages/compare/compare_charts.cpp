@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/compare/compare_charts.h"
+
+#include "app/desktop/widgets/cards/card_stack.h"
+#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/charts/memory_kinds.h"
+#include "app/desktop/widgets/charts/step_split.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/models/compare/scaling.h"
+#include "app/models/shared/answer.h"
+#include "app/models/shared/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kScalingPoints = 7;
+constexpr std::size_t kMostScalingCurves = 6; // as many as looks that can be told apart
+const double kNone = std::numeric_limits<double>::quiet_NaN();
+
+template <typename Get>
+std::vector<double> valuesOf(const std::vector<CompareEntry>& entries, Get get)
+{
+    std::vector<double> values;
+    for (const CompareEntry& entry : entries)
+        values.push_back(get(entry).value_or(kNone));
+    return values;
+}
+
+// As on the Plan page, where each part has a line of its own; in a stack the parts of communication differ as well.
+BarSet barsOf(Part part)
+{
+    const PartLook look = lookOf(part);
+    switch (part) {
+    case Part::cp:
+        return {{}, look.color, Card::Fill::hatched, {}};
+    case Part::dp:
+        return {{}, look.color, Card::Fill::dotted, {}};
+    case Part::pp:
+        return {{}, &Theme::activations, Card::Fill::solid, {}};
+    case Part::ep:
+        return {{}, &Theme::activations, Card::Fill::hatched, {}};
+    default:
+        return {{}, look.color, look.fill, {}};
+    }
+}
+} // namespace
+
+CompareCharts::CompareCharts(const Presets& presets, QWidget* parent)
+    : QWidget(parent)
+    , m_presets(presets)
+    , m_memory(new ComparisonChart(tr("Memory"), tr("predicted, fullest stage, by what it holds")))
+    , m_throughput(new ComparisonChart(tr("Throughput"), tr("tokens/s per GPU")))
+    , m_utilisation(new ComparisonChart(tr("MFU"), tr("of the dense peak")))
+    , m_time(new ComparisonChart(tr("Step time"), tr("exposed parts; they add up to the step")))
+    , m_scaling(new ComparisonChart(tr("Scaling"), tr("same TP, CP and PP; DP takes up the rest")))
+{
+    m_left = new CardStack({{m_throughput, tr("TPS/GPU")}, {m_utilisation, tr("MFU")}, {m_scaling, tr("Scaling")}});
+    m_right = new CardStack({{m_time, tr("Step time")}, {m_memory, tr("Memory")}});
+    QSplitter* charts = makeSplitter(QStringLiteral("compare.charts"), Qt::Horizontal, {m_left, m_right}, {1, 1});
+    charts->setHandleWidth(10);
+    charts->setProperty("gap", true);
+    setLayout(columnOf({charts}, 0, {12, 12, 12, 12}));
+    connect(m_left, &CardStack::currentChanged, this, &CompareCharts::startScaling);
+}
+
+CompareCharts::~CompareCharts() = default;
+
+void CompareCharts::show(const std::vector<CompareEntry>& entries)
+{
+    m_entries = entries;
+    ++m_serial;
+    showBars();
+    startScaling();
+}
+
+void CompareCharts::setPublished(const std::vector<CurveSeries>& series)
+{
+    m_published = series;
+    ++m_serial;
+    startScaling();
+}
+
+void CompareCharts::showScaling()
+{
+    m_left->setCurrent(2);
+}
+
+void CompareCharts::showBars()
+{
+    QStringList names;
+    for (const CompareEntry& entry : m_entries)
+        names << entry.name;
+    const auto predicted = [](auto member) {
+        return [member](const CompareEntry& entry) {
+            return entry.prediction ? (*entry.prediction).*member : std::optional<double>();
+        };
+    };
+    const std::vector<double> measured = valuesOf(m_entries, [](const CompareEntry& e) { return e.tps_per_gpu; });
+    std::vector<BarSet> throughput{{tr("Predicted"), &Theme::forward, Card::Fill::solid,
+        valuesOf(m_entries, predicted(&Prediction::tps_per_gpu))}};
+    if (std::any_of(measured.begin(), measured.end(), [](double value) { return std::isfinite(value); }))
+        throughput.push_back({tr("Measured"), &Theme::activations, Card::Fill::hatched, measured});
+    const auto percentOf = [this](std::optional<double> (CompareEntry::*figure)() const) {
+        std::vector<double> values
+            = valuesOf(m_entries, [figure](const CompareEntry& entry) { return (entry.*figure)(); });
+        for (double& value : values)
+            value *= 100;
+        return values;
+    };
+    std::vector<BarSet> utilisation{
+        {tr("Predicted"), &Theme::forward, Card::Fill::solid, percentOf(&CompareEntry::mfu)}};
+    if (throughput.size() > 1)
+        utilisation.push_back(
+            {tr("Measured"), &Theme::activations, Card::Fill::hatched, percentOf(&CompareEntry::measuredMfu)});
+    m_throughput->showBars(names, std::move(throughput), false, tr("tokens/s per GPU"));
+    m_utilisation->showBars(names, std::move(utilisation), false, tr("%"));
+    std::vector<BarSet> memory;
+    for (const MemoryKind& kind : kMemoryKinds) {
+        memory.push_back({kind.label(), kind.color, kind.fill, valuesOf(m_entries, [&kind](const CompareEntry& entry) {
+                              const StageMemory* stage = entry.prediction ? fullest(*entry.prediction) : nullptr;
+                              return stage ? std::optional<double>(stage->*kind.gib) : std::nullopt;
+                          })});
+    }
+    m_memory->showBars(names, std::move(memory), true, tr("GiB per GPU"));
+    std::vector<BarSet> time;
+    for (int index = 0; index < kParts; ++index) {
+        const Part part = static_cast<Part>(index);
+        BarSet set = barsOf(part);
+        set.name = partLabel(part);
+        set.values = valuesOf(m_entries, [part](const CompareEntry& entry) {
+            return entry.prediction && entry.prediction->step_time_s
+                ? std::optional<double>(entry.prediction->time_by_part[part])
+                : std::nullopt;
+        });
+        if (std::any_of(set.values.begin(), set.values.end(), [](double value) { return value > 0; }))
+            time.push_back(std::move(set));
+    }
+    m_time->showBars(names, std::move(time), true, tr("seconds"));
+}
+
+// Predictions at other sizes, on a thread of their own; only while the chart is on show.
+void CompareCharts::startScaling()
+{
+    if (m_left->current() != 2 || m_entries.empty())
+        return;
+    struct Wanted {
+        QString name;
+        ResolvedPlan plan;
+    };
+    std::vector<Wanted> wanted;
+    std::vector<CurveSeries> measured;
+    QMap<QString, QList<QPointF>> published; // by the table that the rows are of
+    for (const CompareEntry& entry : m_entries) {
+        if (entry.kind == EntryKind::published && entry.plan() && entry.tps_per_gpu) {
+            published[entry.id.section(QLatin1Char(':'), 0, 0)] << QPointF(entry.plan()->gpus, *entry.tps_per_gpu);
+        } else if (entry.plan() && wanted.size() < kMostScalingCurves) {
+            wanted.push_back({entry.name, *entry.plan()});
+            if (entry.tps_per_gpu)
+                measured.push_back(
+                    {tr("%1, measured").arg(entry.name), {QPointF(entry.plan()->gpus, *entry.tps_per_gpu)}, true});
+        }
+    }
+    for (auto table = published.begin(); table != published.end(); ++table) {
+        std::sort(table->begin(), table->end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
+        measured.push_back({tr("%1, published").arg(table.key()), *table, true});
+    }
+    measured.insert(measured.end(), m_published.begin(), m_published.end());
+    // The old thread is asked to stop and joined by the assignment; it looks at its token between two predictions.
+    m_scalingThread = std::jthread([this, serial = m_serial, wanted = std::move(wanted),
+                                       measured = std::move(measured)](const std::stop_token& stop) mutable {
+        std::vector<CurveSeries> curves;
+        for (const Wanted& plan : wanted) {
+            CurveSeries curve{plan.name, {}, false};
+            for (const ScalingPoint& point : scalingOf(plan.plan, m_presets, kScalingPoints, stop))
+                curve.points << QPointF(point.gpus, point.tps_per_gpu);
+            if (!curve.points.isEmpty())
+                curves.push_back(std::move(curve));
+        }
+        if (stop.stop_requested())
+            return;
+        curves.insert(curves.end(), measured.begin(), measured.end());
+        QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
+            if (serial != m_serial)
+                return;
+            m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
+            emit scalingReady();
+        });
+    });
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/history/history_page.h"
+
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/save_file.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/pages/history/history_detail.h"
+#include "app/desktop/pages/history/recalibrate_dialog.h"
+#include "app/desktop/widgets/cards/card_export.h"
+#include "app/desktop/widgets/charts/error_scatter.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/tables/expression_edit.h"
+#include "app/desktop/widgets/tables/filter_bar.h"
+#include "app/desktop/widgets/tables/level_delegate.h"
+#include "app/models/runs/run_folder.h"
+#include "app/models/shared/history_access.h"
+#include "app/models/shared/text.h"
+#include "core/calibration/score_card.h"
+#include "core/calibration/user/most_off.h"
+#include "core/report/views/runs_table.h"
+
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+
+namespace fourfold::ui {
+
+namespace {
+// A run of more steps is read on a thread of its own: the window must answer while somebody walks through the list.
+constexpr int kStepsReadAtOnce = 2000;
+constexpr int kMostRuns = 10'000;
+constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
+} // namespace
+
+HistoryPage::HistoryPage(const Presets& presets, std::filesystem::path history)
+    : m_file(std::move(history))
+    , m_presets(presets)
+    , m_table(new DataTable)
+    , m_filter(new ExpressionEdit(tr("Filter")))
+    , m_emptyText(makeWords("muted"))
+    , m_emptyButton(makeButton({}, "plain", "emptyHistory"))
+    , m_count(new QLabel)
+    , m_compare(makeButton(tr("Compare"), "plain", "compareRuns", tr("Put the selected runs side by side (C)")))
+    , m_delete(
+          makeButton(tr("Delete"), "plain", "deleteRuns", tr("Delete the selected runs (Del); undo brings them back")))
+    , m_recalibrate(makeButton(tr("Recalibrate\u2026"), "plain", "recalibrateRuns",
+          tr("Fit the stack's constants to the selected runs and see what would change")))
+    , m_detail(new HistoryDetail(m_model))
+{
+    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), m_detail}, {5, 4});
+    setLayout(columnOf({split}));
+    connect(m_filter, &ExpressionEdit::expressionChanged, this, &HistoryPage::applyFilter);
+    connect(&m_model, &QAbstractItemModel::layoutChanged, this,
+        [this] { m_detail->scatter().setSelected(m_table->currentIndex().row()); });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HistoryPage::showSelected);
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &HistoryPage::showCounts);
+    connect(&m_detail->scatter(), &ErrorScatter::rowClicked, this, [this](int row) {
+        choose(row);
+        m_table->scrollTo(m_model.index(row, 0));
+    });
+    connect(m_detail, &HistoryDetail::tagsEdited, this, [this](const std::vector<std::string>& tags) {
+        if (const RunSummary* run = m_model.find(m_selected))
+            push(changeTags(m_file, m_selected, run->tags, tags), {m_selected});
+    });
+    connect(m_detail, &HistoryDetail::noteEdited, this, [this](const std::string& note) {
+        if (const RunSummary* run = m_model.find(m_selected))
+            push(changeNote(m_file, m_selected, run->note, note), {m_selected});
+    });
+}
+
+QPushButton* HistoryPage::makeExports()
+{
+    QPushButton* exports = makeButton(tr("Export\u2026"), "plain");
+    auto* menu = new QMenu(exports);
+    menu->addAction(tr("Show as table\u2026"), this, [this] { showAsTable(this, tr("History"), runsTable()); });
+    menu->addAction(tr("Copy table"), this, [this] { copyTable(runsTable()); });
+    menu->addSeparator();
+    for (const auto& [name, ending] :
+        {std::pair("CSV", "csv"), std::pair("Markdown", "md"), std::pair("LaTeX", "tex"), std::pair("JSON", "json")}) {
+        const QString filter = QStringLiteral("%1 (*.%2)").arg(QLatin1String(name), QLatin1String(ending));
+        menu->addAction(QString::fromLatin1(name) + QChar(0x2026), this,
+            [this, filter, ending = QString::fromLatin1(ending)] { askForExport(ending, filter); });
+    }
+    exports->setMenu(menu);
+    return exports;
+}
+
+QPushButton* HistoryPage::makeImports()
+{
+    QPushButton* import = makeButton(tr("Import\u2026"), "plain", "importRuns",
+        tr("Exported runs (JSON) and measured tables (CSV) become runs of the history"));
+    auto* menu = new QMenu(import);
+    menu->addAction(tr("File\u2026"), this, &HistoryPage::askImport);
+    QMenu* published = menu->addMenu(tr("Published table"));
+    for (const std::filesystem::path& table : published_tables())
+        published->addAction(fromUtf8(table.stem().string()), this, [this, table] { readTable(table); });
+    published->setEnabled(!published->isEmpty());
+    import->setMenu(menu);
+    return import;
+}
+
+QWidget* HistoryPage::makeTable()
+{
+    named(m_filter, "historyFilter")->setPlaceholderText(tr("Filter: words, or abs(error) > 0.1 and gpus >= 8"));
+    m_filter->setFields(m_model.fields());
+    m_filter->setMeant(is_run_expression);
+    m_count->setProperty("role", "muted");
+    m_import = makeImports();
+    connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
+    connect(m_table, &DataTable::deletePressed, this, &HistoryPage::deleteChosen);
+    connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
+    connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
+    m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
+    m_filterBar
+        = new FilterBar(m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import, makeExports()});
+    m_table->present(m_model, "history", tr("Stored runs"));
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(HistoryModel::created, Qt::DescendingOrder);
+    m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
+    m_table->setWidths(HistoryModel::widths());
+    m_table->setFitting({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout});
+    m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
+        HistoryModel::mostOff, HistoryModel::tags});
+    m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends
+    m_emptyText->setAlignment(Qt::AlignCenter);
+    connect(m_emptyButton, &QPushButton::clicked, this, [this] {
+        if (m_model.storedRuns() > 0)
+            m_filter->clear();
+        else
+            m_import->showMenu();
+    });
+    m_table->viewport()->setLayout(
+        columnOf({Item::spring(), m_emptyText, {m_emptyButton, 0, Qt::AlignCenter}, Item::spring()}, 6));
+    return makePanel(columnOf({m_filterBar, {m_table, 1}}));
+}
+
+void HistoryPage::showEvent(QShowEvent* event)
+{
+    refresh();
+    QWidget::showEvent(event);
+}
+
+bool HistoryPage::focusFilter()
+{
+    m_filterBar->focusFilter();
+    return true;
+}
+
+void HistoryPage::refresh(const QString& select)
+{
+    const QString wanted = select.isEmpty() ? m_selected : select;
+    const QStringList together = chosen();
+    const int place = m_table->currentIndex().row();
+    std::vector<RunSummary> runs;
+    m_problem.clear();
+    Expected<std::vector<RunSummary>> list = storedRuns(m_file, kMostRuns);
+    if (list)
+        runs = *std::move(list);
+    else
+        m_problem = fromUtf8(list.error().line());
+    const bool due = std::any_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.most_off_due; });
+    m_model.show(std::move(runs));
+    m_filter->setFields(m_model.fields()); // the filter is applied again
+    if (due && !m_traces.isRunning())
+        compareTraces();
+    showCounts();
+    // Where the run is gone, the one that took its place.
+    const int known = m_model.rowOf(wanted);
+    const int row = known >= 0 ? known : std::clamp(place, 0, std::max(0, m_model.rowCount() - 1));
+    m_selected.clear();
+    if (m_model.rowCount() > 0) {
+        choose(row);
+        m_table->scrollTo(m_model.index(row, 0));
+    }
+    showSelected();
+    if (known >= 0 && together.size() > 1 && together.contains(wanted))
+        selectRuns(together);
+}
+
+// Not selectRow(): with Ctrl held, as in Ctrl+5, that turns the selection of the row around.
+void HistoryPage::choose(int row)
+{
+    m_table->selectionModel()->setCurrentIndex(
+        m_model.index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+// Those of them that are on show; the current one stays.
+void HistoryPage::selectRuns(const QStringList& ids)
+{
+    QItemSelection rows;
+    for (const QString& id : ids) {
+        if (const int row = m_model.rowOf(id); row >= 0)
+            rows.select(m_model.index(row, 0), m_model.index(row, HistoryModel::columns - 1));
+    }
+    if (!rows.isEmpty())
+        m_table->selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
+}
+
+// While what was typed is no expression, the table stays as it is.
+void HistoryPage::applyFilter()
+{
+    m_filterBar->showProblem(m_filter->error().isEmpty() ? m_problem : m_filter->error());
+    if (!m_filter->error().isEmpty())
+        return;
+    const QString selected = m_selected;
+    if (m_filter->expression())
+        m_model.setFilter(*m_filter->expression());
+    else
+        m_model.setFilter(m_filter->text());
+    showCounts();
+    if (const int row = m_model.rowOf(selected); row >= 0)
+        choose(row);
+}
+
+void HistoryPage::showNext(const QString& run)
+{
+    if (isVisible())
+        refresh(run);
+    else
+        m_selected = run;
+}
+
+// What nobody could say when the events came in: a prediction for each trace takes a while, so the list is there first.
+void HistoryPage::compareTraces()
+{
+    m_traces.start([this, file = historyFileOr(m_file)](const std::stop_token& stop) -> Background::Done {
+        const Expected<int> compared = compare_traces(file, stop);
+        return [this, changed = compared && *compared > 0] {
+            if (changed)
+                refresh();
+        };
+    });
+}
+
+void HistoryPage::compareSelected()
+{
+    if (const QStringList runs = chosen(); !runs.isEmpty())
+        emit compareRequested(runs);
+}
+
+void HistoryPage::showCounts()
+{
+    const int all = m_model.storedRuns(), shown = m_model.rowCount();
+    const qsizetype chosenRuns = m_table->selectionModel()->selectedRows().size();
+    for (QPushButton* button : {m_compare, m_delete, m_recalibrate})
+        button->setEnabled(chosenRuns > 0);
+    const bool read = m_problem.isEmpty();
+    m_emptyText->setText(all == 0 ? tr("No run yet. Start one in Runs (Ctrl+4), or take a published table.")
+                                  : tr("None of %1 matches the filter.").arg(counted(all, tr("run"))));
+    m_emptyButton->setText(all == 0 ? tr("Import\u2026") : tr("Show all runs"));
+    for (QWidget* part : std::initializer_list<QWidget*>{m_emptyText, m_emptyButton})
+        part->setVisible(shown == 0 && read);
+    m_count->setText(all == 0 ? QString()
+            : shown == all    ? counted(all, tr("run"))
+                              : tr("%1 of %2").arg(grouped(shown), counted(all, tr("run"))));
+}
+
+void HistoryPage::showSelected()
+{
+    const QModelIndex current = m_table->currentIndex();
+    const QString id = current.isValid() ? current.data(HistoryModel::IdRole).toString() : QString();
+    m_detail->scatter().setSelected(current.isValid() ? current.row() : -1);
+    showCounts();
+    if (!id.isEmpty() && id == m_selected)
+        return;
+    m_detail->commit(); // the words belong to the run that was on show
+    m_selected = id;
+    m_reader.cancel(); // of the run before
+    if (id.isEmpty()) {
+        m_detail->clear();
+        return;
+    }
+    if (current.siblingAtColumn(HistoryModel::steps).data(HistoryModel::ValueRole).toInt() <= kStepsReadAtOnce) {
+        showRun(storedRun(m_file, id));
+        return;
+    }
+    m_detail->clear();
+    m_reader.start([this, id, file = m_file](const std::stop_token&) -> Background::Done {
+        return [this, run = std::make_shared<const Expected<RunDetail>>(storedRun(file, id))] { showRun(*run); };
+    });
+}
+
+void HistoryPage::showRun(const Expected<RunDetail>& run)
+{
+    if (run) {
+        m_detail->show(*run);
+    } else {
+        m_detail->clear();
+        emit message(fromUtf8(run.error().line()));
+    }
+}
+
+QStringList HistoryPage::chosen() const
+{
+    QStringList ids;
+    for (const QModelIndex& row : m_table->selectionModel()->selectedRows())
+        ids << row.data(HistoryModel::IdRole).toString();
+    return ids;
+}
+
+// `runs`: those that it is about; they are chosen again where they are on show.
+void HistoryPage::push(HistoryStep step, const QStringList& runs)
+{
+    const QString text = step.text;
+    m_undo.push(new HistoryCommand(std::move(step), [this, text, runs](const Expected<void>& outcome) {
+        if (!outcome)
+            showProblem(this, tr("The history was not changed"), outcome.error());
+        else
+            emit message({}); // what was said of the step before
+        const bool gone = m_model.rowOf(runs.front()) < 0;
+        refresh(runs.front());
+        if (gone)
+            selectRuns(runs);
+    }));
+}
+
+void HistoryPage::deleteChosen()
+{
+    const QStringList ids = chosen();
+    if (ids.isEmpty())
+        return;
+    push(deleteRuns(m_file, ids), ids);
+    emit message(tr("%1 deleted; undo with Ctrl+Z").arg(counted(double(ids.size()), tr("run"))));
+}
+
+void HistoryPage::recalibrate()
+{
+    std::vector<RecalibrateDialog::Run> runs;
+    for (const QString& id : chosen()) {
+        if (const RunSummary* run = m_model.find(id))
+            runs.push_back({id, fromUtf8(run->stack), fromUtf8(run->name)});
+    }
+    if (runs.empty())
+        return;
+    RecalibrateDialog dialog(m_presets, m_file, runs, this);
+    connect(&dialog, &RecalibrateDialog::saved, this, &HistoryPage::calibrationSaved);
+    dialog.exec();
+}
+
+void HistoryPage::askImport()
+{
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Take runs into the history"), {}, tr("Exported runs and tables (*.json *.csv);;All files (*)"));
+    if (file.isEmpty())
+        return;
+    if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
+        readTable(file.toStdString());
+    else
+        importRun(file.toStdString());
+}
+
+namespace {
+Expected<ImportedTable> tableInto(const std::filesystem::path& history, const std::filesystem::path& csv)
+{
+    FOURFOLD_TRY(HistoryStore store, writableHistory(history));
+    return import_table(store, csv);
+}
+} // namespace
+
+bool HistoryPage::importTable(const std::filesystem::path& csv)
+{
+    return showImported(tableInto(m_file, csv));
+}
+
+void HistoryPage::readTable(const std::filesystem::path& csv)
+{
+    m_import->setEnabled(false);
+    emit message(tr("Reading %1\u2026").arg(fromUtf8(csv.filename().string())));
+    m_importer.start([this, csv, file = m_file](const std::stop_token&) -> Background::Done {
+        return [this, done = std::make_shared<const Expected<ImportedTable>>(tableInto(file, csv))] {
+            m_import->setEnabled(true);
+            showImported(*done);
+        };
+    });
+}
+
+bool HistoryPage::showImported(const Expected<ImportedTable>& done)
+{
+    if (!succeeded(this, tr("The table was not added"), done))
+        return false;
+    refresh();
+    emit message(tr("%1 added, %2 there already").arg(counted(done->added, tr("run")), grouped(done->known)));
+    if (done->remarks.empty())
+        return true;
+    QStringList lines;
+    for (const std::string& remark : done->remarks)
+        lines << fromUtf8(remark);
+    showLongText(this, tr("%1 left out").arg(counted(double(lines.size()), tr("row"))), lines.join(QLatin1Char('\n')));
+    return true;
+}
+
+bool HistoryPage::importRun(const std::filesystem::path& path)
+{
+    std::error_code error;
+    const auto import = [&]() -> Expected<std::string> {
+        FOURFOLD_TRY(const Json run,
+            std::filesystem::is_directory(path, error) ? runFromFolder(path) : read_json_file(path, kLargestRun));
+        FOURFOLD_TRY(HistoryStore store, writableHistory(m_file));
+        const std::string id = run.value("id", std::string());
+        if (store.full_id(id))
+            return id; // there already
+        return store.import_run(run);
+    };
+    const Expected<std::string> id = import();
+    if (!succeeded(this, tr("The run was not added"), id))
+        return false;
+    m_filter->clear();
+    refresh(fromUtf8(*id));
+    emit message(tr("Run %1 is in the history").arg(fromUtf8(*id)));
+    return true;
+}
+
+void HistoryPage::askForExport(const QString& ending, const QString& filter)
+{
+    const QString file = askSaveFile(
+        this, tr("Export the runs on show"), QStringLiteral("fourfold-history.%1").arg(ending), filter, ending);
+    if (!file.isEmpty())
+        exportTo(
+            file.endsWith(QLatin1Char('.') + ending, Qt::CaseInsensitive) ? file : file + QLatin1Char('.') + ending);
+}
+
+Table HistoryPage::runsTable() const
+{
+    std::vector<RunSummary> runs;
+    runs.reserve(static_cast<std::size_t>(m_model.rowCount()));
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        runs.push_back(m_model.run(row));
+    return runs_table(runs);
+}
+
+bool HistoryPage::exportTo(const QString& file)
+{
+    if (!succeeded(this, tr("The table was not written"), writeTable(runsTable(), file)))
+        return false;
+    emit message(tr("%1 written to %2").arg(counted(m_model.rowCount(), tr("run")), file));
+    return true;
+}
+
+} // namespace fourfold::ui

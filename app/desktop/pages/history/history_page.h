@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// History mode: every stored run with predicted beside measured; the selected one in detail under the table.
+#pragma once
+
+#include "app/desktop/pages/page.h"
+#include "app/models/history/history_edits.h"
+#include "app/models/history/history_model.h"
+#include "app/models/shared/background.h"
+#include "core/calibration/user/table_runs.h"
+#include "core/plan/presets.h"
+#include "core/report/table/table.h"
+
+#include <QUndoStack>
+
+#include <filesystem>
+
+class QLabel;
+class QMenu;
+class QPushButton;
+
+namespace fourfold::ui {
+
+class DataTable;
+class ExpressionEdit;
+class FilterBar;
+class HistoryDetail;
+
+class HistoryPage : public Page {
+    Q_OBJECT
+public:
+    // `presets` outlives the page. `history`: instead of the user's, if not empty.
+    explicit HistoryPage(const Presets& presets, std::filesystem::path history = {});
+    // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
+    void refresh(const QString& select = {});
+    // Shows this run: now, or when the page is looked at next (a long run takes a while to read).
+    void showNext(const QString& run);
+    [[nodiscard]] const HistoryModel& model() const { return m_model; }
+    // Adds a run's folder or an exported run; false: it cannot, and said so. A run that is there already is shown.
+    bool importRun(const std::filesystem::path& path);
+    // Writes the runs on show; the ending (.csv, .md, .json, .tex) decides the form. False: it failed, and said so.
+    bool exportTo(const QString& file);
+    // Takes the rows of a measured table as runs; false: it cannot, and said so.
+    bool importTable(const std::filesystem::path& csv);
+    // The same beside the window, for each row is predicted; message() follows.
+    void readTable(const std::filesystem::path& csv);
+    void deleteChosen();
+    void recalibrate();
+    bool focusFilter() override;
+    [[nodiscard]] QUndoStack& undoStack() { return m_undo; } // deleting, tags, notes
+    [[nodiscard]] QUndoStack* ownUndo() override { return &m_undo; }
+    [[nodiscard]] HistoryDetail& detail() { return *m_detail; }
+
+signals:
+    void compareRequested(const QStringList& runs); // their ids
+    void calibrationSaved(const QString& stack, const QString& file); // a new preset
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* makeTable();
+    QPushButton* makeExports();
+    QPushButton* makeImports();
+    void showSelected();
+    void showRun(const Expected<RunDetail>& run);
+    void applyFilter();
+    void choose(int row);
+    void selectRuns(const QStringList& ids);
+    void showCounts();
+    void compareTraces();
+    void compareSelected();
+    void askImport();
+    void push(HistoryStep step, const QStringList& runs);
+    bool showImported(const Expected<ImportedTable>& done);
+    [[nodiscard]] QStringList chosen() const; // ids
+    [[nodiscard]] Table runsTable() const; // of those on show
+    void askForExport(const QString& ending, const QString& filter);
+
+    std::filesystem::path m_file;
+    HistoryModel m_model;
+    const Presets& m_presets;
+    QUndoStack m_undo;
+    QString m_selected;
+    DataTable* m_table;
+    ExpressionEdit* m_filter;
+    FilterBar* m_filterBar = nullptr;
+    QString m_problem; // of the last reading
+    QLabel* m_emptyText;
+    QPushButton* m_emptyButton;
+    QLabel* m_count;
+    QPushButton *m_compare, *m_delete, *m_recalibrate;
+    HistoryDetail* m_detail;
+    Background m_traces, m_reader, m_importer;
+    QPushButton* m_import = nullptr;
+};
+
+} // namespace fourfold::ui

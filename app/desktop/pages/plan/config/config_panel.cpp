@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/plan/config/config_panel.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/pages/plan/config/form_section.h"
+#include "app/desktop/pages/plan/config/sections.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/models/shared/text.h"
+
+#include <QLabel>
+
+#include <set>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kPanelWidth = 340; // at least
+
+QLabel* remarkLine(const char* role)
+{
+    auto* label = new QLabel;
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText); // a rich text is laid out by a document, ten times as slow
+    label->setContentsMargins(12, 0, 12, 8);
+    label->setProperty("role", role);
+    return label;
+}
+
+std::size_t fieldsOf(const std::vector<Reason>& reasons)
+{
+    std::set<std::string> fields;
+    for (const Reason& reason : reasons)
+        fields.insert(reason.field);
+    return fields.size();
+}
+} // namespace
+
+ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
+    : QWidget(parent)
+    , m_document(document)
+    , m_model(makeModelSection(document, [this] { emit importRequested(); }))
+    , m_hardware(makeHardwareSection(document))
+    , m_layout(makeLayoutSection(document))
+    , m_batch(makeBatchSection(document))
+    , m_verdict(remarkLine("good"))
+    , m_verdictRest(remarkLine("normal"))
+    , m_otherReasons(remarkLine("bad"))
+    , m_unknownKeys(remarkLine("warning"))
+{
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
+    usePanelStyle(this);
+    QWidget* body = makePanel(
+        columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware, makeSeparator(Qt::Horizontal), m_layout,
+            makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch, m_unknownKeys, Item::spring()}));
+    useFont(m_otherReasons, -0.5);
+    useFont(m_unknownKeys, -0.5);
+
+    auto* scroll = new ScrollColumn(body);
+    scroll->setProperty("gap", false);
+    setLayout(columnOf({panelTitle(tr("Configuration")), {scroll, 1}}));
+    connect(&document, &PlanDocument::planChanged, this, &ConfigPanel::showPlan);
+    connect(&document, &PlanDocument::predictionChanged, this, &ConfigPanel::showVerdict);
+    showPlan();
+}
+
+// As wide as its rows need.
+QSize ConfigPanel::minimumSizeHint() const
+{
+    return QWidget::minimumSizeHint().expandedTo({px(kPanelWidth), 0});
+}
+
+QLayout* ConfigPanel::makeVerdict()
+{
+    m_verdict->setObjectName(QStringLiteral("verdict"));
+    m_verdict->setWordWrap(false);
+    m_verdict->setContentsMargins(12, 0, 0, 8);
+    useFont(m_verdict, 0, QFont::DemiBold);
+    m_verdictRest->setContentsMargins(0, 0, 12, 8);
+    return rowOf({{m_verdict, 0, Qt::AlignTop}, {m_verdictRest, 1, Qt::AlignTop}}, 4);
+}
+
+void ConfigPanel::showPlan()
+{
+    for (FormSection* section : {m_model, m_hardware, m_layout, m_batch})
+        section->showPlan();
+    QStringList keys;
+    for (const std::string& key : m_document.plan().unknown_keys)
+        keys << fromUtf8(key);
+    m_unknownKeys->setVisible(!keys.isEmpty());
+    m_unknownKeys->setText(
+        tr("Nothing reads these keys of the file (they are kept): %1").arg(keys.join(QStringLiteral(", "))));
+    showVerdict();
+}
+
+void ConfigPanel::showVerdict()
+{
+    std::vector<Reason> reasons = m_document.brokenRules();
+    const bool answered = m_document.isAnswered();
+    if (answered)
+        reasons = m_document.prediction()->reasons;
+    for (FormSection* section : {m_model, m_hardware, m_layout, m_batch})
+        section->takeReasons(reasons);
+
+    QStringList others;
+    if (m_document.problem())
+        others << fromUtf8(m_document.problem()->line());
+    for (const Reason& reason : reasons)
+        others << fromUtf8(reason.message);
+    m_otherReasons->setVisible(!others.isEmpty());
+    m_otherReasons->setText(others.join(QLatin1Char('\n')));
+
+    if (m_document.isValid() && !answered)
+        return; // the verdict of the plan before stays until the answer is here
+    const Verdict verdict
+        = answered ? verdictOf(*m_document.prediction()) : invalidVerdict(fieldsOf(m_document.brokenRules()));
+    changeRole(m_verdict, roleOf(verdict.tone));
+    m_verdict->setText(verdict.word);
+    m_verdictRest->setText(verdict.rest);
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inputs of a plan at the left of the Plan page, in the order people know them, with the verdict under the layout.
+#pragma once
+
+#include "app/models/plan/plan_document.h"
+#include "app/models/shared/answer.h"
+
+#include <QWidget>
+
+class QLabel;
+class QLayout;
+class QVBoxLayout;
+
+namespace fourfold::ui {
+
+class FormSection;
+
+class ConfigPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit ConfigPanel(PlanDocument& document, QWidget* parent = nullptr);
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+signals:
+    void importRequested(); // the user wants to take the model from a file
+
+private:
+    QLayout* makeVerdict();
+    void showPlan();
+    void showVerdict();
+
+    PlanDocument& m_document;
+    FormSection *m_model, *m_hardware, *m_layout, *m_batch;
+    QLabel *m_verdict, *m_verdictRest, *m_otherReasons, *m_unknownKeys;
+};
+
+} // namespace fourfold::ui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/plan/config/reason_row.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/models/plan/choices.h"
+#include "app/models/shared/text.h"
+
+#include <QLabel>
+#include <QPushButton>
+
+namespace fourfold::ui {
+
+namespace {
+QString wordsOf(const std::string& field, const Json& value)
+{
+    if (value.is_string())
+        return choiceLabel(field, value.get<std::string>());
+    if (value.is_boolean())
+        return value.get<bool>() ? ReasonRow::tr("on") : ReasonRow::tr("off");
+    if (value.is_number_integer())
+        return grouped(value.get<double>());
+    return fromUtf8(value.dump());
+}
+} // namespace
+
+ReasonRow::ReasonRow(QWidget* parent)
+    : QWidget(parent)
+    , m_message(makeWords("bad"))
+    , m_use(makeButton({}, "small", "useNearest"))
+{
+    useFont(m_message, -0.5);
+    setLayout(rowOf({{m_message, 1}, {m_use, 0, Qt::AlignTop}}, 8, {0, 0, 0, 2}));
+    connect(m_use, &QPushButton::clicked, this, [this] { emit useRequested(Json(m_nearest)); });
+    hide();
+}
+
+void ReasonRow::show(const Reason* reason)
+{
+    setVisible(reason != nullptr);
+    if (!reason)
+        return;
+    const Expected<Json> nearest = reason->nearest.empty() ? Expected<Json>(Json()) : parse_json(reason->nearest, {});
+    m_use->setVisible(nearest && !nearest->is_null());
+    QString message = fromUtf8(reason->message);
+    if (m_use->isVisibleTo(this)) // the button says it
+        message = message.left(message.lastIndexOf(QLatin1String("; use ")));
+    m_message->setText(message);
+    if (m_use->isVisibleTo(this)) {
+        m_nearest = *nearest;
+        m_use->setText(tr("Use %1").arg(wordsOf(reason->field, m_nearest)));
+    }
+}
+
+} // namespace fourfold::ui

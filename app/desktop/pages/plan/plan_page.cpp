@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/plan/plan_page.h"
+
+#include "app/desktop/dialogs/derivation_dialog.h"
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/pages/plan/config/config_panel.h"
+#include "app/desktop/widgets/cards/advice_view.h"
+#include "app/desktop/widgets/cards/bounds_view.h"
+#include "app/desktop/widgets/cards/card_stack.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/cards/figure_strip.h"
+#include "app/desktop/widgets/charts/memory_bars.h"
+#include "app/desktop/widgets/charts/memory_over_time.h"
+#include "app/desktop/widgets/charts/rank_mesh_view.h"
+#include "app/desktop/widgets/charts/step_split.h"
+#include "app/desktop/widgets/panels/advice_bar.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/folding_splitter.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/desktop/widgets/panels/warning_bar.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/plan/choices.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
+
+#include <QDate>
+#include <QFrame>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kPatienceMilliseconds = 150; // an answer that takes longer is announced by fading the old one
+
+constexpr int kFoldWidth = 640; // of memory and step time side by side
+constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictures
+
+QString timelineSummary(const ResolvedPlan& plan)
+{
+    const QString schedule = choiceLabel("training.schedule", to_text(plan.training.schedule));
+    return PlanPage::tr("%1, %2 \u00d7 %3")
+        .arg(schedule, counted(plan.layout.pp, PlanPage::tr("stage")),
+            counted(plan.training.micro_batches, PlanPage::tr("micro-batch"), PlanPage::tr("micro-batches")));
+}
+} // namespace
+
+PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
+    : QWidget(parent)
+    , m_document(document)
+    , m_advice(document)
+    , m_config(new ConfigPanel(document))
+    , m_figures(new FigureStrip)
+    , m_bars(new MemoryBars)
+    , m_overTime(new MemoryOverTime)
+    , m_split(new StepSplit)
+    , m_timeline(new TimelineView)
+    , m_mesh(new RankMeshView)
+    , m_bounds(new BoundsView)
+    , m_warnings(new WarningBar)
+    , m_adviceBar(new AdviceBar(m_advice))
+    , m_adviceView(new AdviceView(m_advice))
+{
+    setLayout(rowOf({makeSplitter(QStringLiteral("plan.config"), Qt::Horizontal, {m_config, makeAnswer()}, {26, 74})}));
+    m_bars->setSubtitle(tr("peak GPU of each pipeline stage, GiB"));
+    m_slow.setSingleShot(true);
+    m_slow.setInterval(kPatienceMilliseconds);
+    connect(&m_slow, &QTimer::timeout, this, &PlanPage::showStale);
+    connect(m_config, &ConfigPanel::importRequested, this, &PlanPage::importRequested);
+    connect(&document, &PlanDocument::predictionChanged, this, &PlanPage::showAnswer);
+    connect(m_bars, &MemoryBars::stageClicked, this, &PlanPage::selectStage);
+    connect(m_timeline, &TimelineView::stageClicked, this, &PlanPage::selectStage);
+    connect(m_mesh, &RankMeshView::stageClicked, this, &PlanPage::selectStage);
+    connect(m_overTime, &MemoryOverTime::stageStepped, this,
+        [this](int by) { selectStage(std::clamp(m_overTime->curve().stage + by, 0, m_bars->stages() - 1)); });
+    connect(m_memoryCards, &CardStack::currentChanged, this, &PlanPage::showCurve);
+    connect(m_whenCards, &CardStack::currentChanged, this, &PlanPage::showBounds);
+    connect(m_adviceBar, &AdviceBar::allRequested, this, [this] {
+        m_whenCards->setCurrent(kAdvice);
+        m_answer->ensureWidgetVisible(m_whenCards);
+        m_adviceView->setFocus();
+    });
+    connect(m_warnings, &WarningBar::allRequested, this,
+        [this] { showLongText(this, tr("Warnings of this prediction"), m_warnings->text()); });
+    connectDerivations();
+    connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
+    showMesh();
+    showAnswer();
+}
+
+// Every number says on hover how it follows, and opens its derivation on Enter or a click.
+void PlanPage::connectDerivations()
+{
+    m_figures->setOpens(true);
+    connect(m_figures, &FigureStrip::activated, this, [this](int index) {
+        const auto figure = static_cast<std::size_t>(index);
+        derive(m_figures->cards()[figure]->figure().title, answerKeys()[figure]);
+    });
+    connect(m_split, &StepSplit::partActivated, this,
+        [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
+    const auto deriveStage
+        = [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); };
+    connect(m_bars, &MemoryBars::stageActivated, this, deriveStage);
+    connect(m_overTime, &MemoryOverTime::stageActivated, this, deriveStage);
+    connect(m_timeline, &TimelineView::barActivated, this, [this](SpanKind kind, double seconds) {
+        if (m_document.prediction())
+            openDerivation(tr("the bar"), explain_span(*m_document.prediction(), kind, seconds), {});
+    });
+    const auto explainAs = [this](const char* figure) {
+        return [this, figure](const QString& part) -> QString {
+            if (!m_document.prediction())
+                return {};
+            const Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
+            const Explanation* at = explanation ? explanationAt(*explanation, part) : nullptr;
+            return at ? explainedSummary(*at) : QString();
+        };
+    };
+    for (std::size_t i = 0; i < answerKeys().size(); ++i)
+        m_figures->cards()[i]->setExplain(explainAs(answerKeys()[i]));
+    m_split->setExplain(explainAs("step_time_s"));
+    m_bars->setExplain(explainAs("memory_gib"));
+}
+
+void PlanPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    m_advice.setActive(true);
+}
+
+void PlanPage::hideEvent(QHideEvent* event)
+{
+    QWidget::hideEvent(event);
+    m_advice.setActive(false);
+}
+
+const std::array<FigureCard*, 5>& PlanPage::figures() const
+{
+    return m_figures->cards();
+}
+
+ReportPage PlanPage::report() const
+{
+    ReportPage page;
+    page.title = m_document.title();
+    if (!m_document.isAnswered())
+        return page;
+    const Prediction& prediction = *m_document.prediction();
+    const ResolvedPlan& plan = prediction.plan;
+    page.title = fromUtf8(plan.name.empty() ? m_document.title().toStdString() : plan.name);
+    const Verdict verdict = verdictOf(prediction);
+    page.lines << tr("%1, %2; %3 (%4)")
+                      .arg(fromUtf8(plan.model.name), parametersFact(plan), fromUtf8(plan.cluster.name), gpusFact(plan))
+               << tr("%1; %2; %3; stack %4, %5")
+                      .arg(layoutLine(plan.layout), timelineSummary(plan), tokensFact(plan), fromUtf8(plan.stack.name),
+                          evidenceText(prediction.evidence))
+               << QStringLiteral("%1 %2. Fourfold, %3")
+                      .arg(verdict.word, verdict.rest, QDate::currentDate().toString(Qt::ISODate));
+    if (!prediction.warnings.empty())
+        page.lines << warningLines(prediction.warnings).trimmed().split(QLatin1Char('\n'));
+    page.parts = {{m_figures, 112, {}}, {m_bars, 250, {}}, {m_split, 260, {}}, {m_timeline, 320, {}}};
+    return page;
+}
+
+QWidget* PlanPage::makeAnswer()
+{
+    m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
+    m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
+        {m_adviceView, tr("Advice")}});
+    QSplitter* why = arrangeSplitter(
+        new FoldingSplitter(kFoldWidth), QStringLiteral("plan.why"), {m_memoryCards, m_split}, {5, 4});
+    QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
+    for (QSplitter* splitter : {why, rows}) { // the gap between two cards is the handle
+        splitter->setHandleWidth(10);
+        splitter->setProperty("gap", true);
+    }
+    m_answer
+        = new ScrollColumn(holderOf(columnOf({m_figures, m_warnings, m_adviceBar, {rows, 1}}, 10, {12, 12, 12, 12})));
+    return m_answer;
+}
+
+void PlanPage::showAnswer()
+{
+    const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+    if (prediction && prediction.get() != m_shown) {
+        m_shown = prediction.get();
+        m_figures->showFigures(answerFigures(*prediction));
+        m_warnings->showWarnings(*prediction);
+        m_bars->showMemory(*prediction);
+        m_split->showParts(*prediction);
+        m_timeline->showTimeline(TimelineScene(prediction->timeline), timelineSummary(prediction->plan));
+        selectStage(std::min(m_stage, m_bars->stages() - 1));
+        showBounds();
+    }
+    if (m_document.isValid() && !m_document.isAnswered()) {
+        m_slow.start();
+        return;
+    }
+    m_slow.stop();
+    showStale();
+}
+
+void PlanPage::showStale()
+{
+    const bool stale = m_document.prediction() && !m_document.isAnswered();
+    m_figures->setStale(stale);
+    for (Card* card : std::initializer_list<Card*>{m_bars, m_overTime, m_split, m_timeline, m_bounds})
+        card->setStale(stale);
+}
+
+// Only while it is on show: an edit has a frame's time for its answer.
+void PlanPage::showCurve()
+{
+    const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+    if (!prediction || m_memoryCards->current() != 1)
+        return;
+    const int stage = m_stage >= 0 ? m_stage : std::max(0, m_bars->fullest());
+    m_overTime->showCurve(
+        memory_over_time(*prediction, stage), prediction->memory_capacity_gib, prediction->step_time_s.value_or(0));
+}
+
+void PlanPage::showBounds()
+{
+    const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+    if (prediction && m_whenCards->current() == kBounds)
+        m_bounds->showBounds(bounds_of(prediction->plan));
+}
+
+void PlanPage::derive(const QString& title, const char* figure, const QStringList& path)
+{
+    if (!m_document.prediction())
+        return;
+    Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
+    if (!explanation)
+        return; // not a figure of the engine: there is nothing to open
+    openDerivation(title, *std::move(explanation), path);
+}
+
+void PlanPage::openDerivation(const QString& title, Explanation explanation, const QStringList& path)
+{
+    auto* dialog = new DerivationDialog(title, std::move(explanation), path, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show();
+}
+
+void PlanPage::showMesh()
+{
+    m_mesh->showMesh(m_document.resolved() ? RankMesh(*m_document.resolved()) : RankMesh());
+}
+
+void PlanPage::selectStage(int stage)
+{
+    m_stage = stage;
+    m_bars->setSelectedStage(stage);
+    m_timeline->setSelectedStage(stage);
+    showCurve();
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/runs/run_details.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/widgets/cards/failure_view.h"
+#include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/tables/level_delegate.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/compare/trace_difference.h"
+#include "app/models/runs/run_folder.h"
+#include "app/models/shared/text.h"
+#include "runner/sweep/sweep_table.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QTabBar>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kOutputMilliseconds = 1500;
+constexpr int kMostDifferences = 2; // told of how a trace differs
+
+QPlainTextEdit* makeText(const QString& name)
+{
+    auto* text = new QPlainTextEdit;
+    text->setReadOnly(true);
+    text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    useFixedFont(text);
+    text->setFrameShape(QFrame::NoFrame);
+    text->setAccessibleName(name);
+    return text;
+}
+
+} // namespace
+
+RunDetails::RunDetails(LiveRun& live, QWidget* parent)
+    : QWidget(parent)
+    , m_live(live)
+    , m_tabs(makeTabs("cardSwitch", tr("About the run"),
+          {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Nodes"), tr("Sweep"), tr("Failure")}))
+    , m_pages(new QStackedWidget)
+    , m_log(new DataTable)
+    , m_rank(new QComboBox)
+    , m_output(makeText(tr("Output of the rank")))
+    , m_predicted(new TimelineView)
+    , m_measured(new TimelineView)
+    , m_difference(named(makeWords("muted"), "traceDifference"))
+    , m_failure(new FailureView)
+    , m_nodes(new NodeReport)
+    , m_sweepMap(new HeatMap(tr("Measured sweep")))
+    , m_sweepShow(new QComboBox)
+{
+    m_tabs->setUsesScrollButtons(false);
+    for (QWidget* page :
+        std::initializer_list<QWidget*>{makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), makeFailure()})
+        m_pages->addWidget(page);
+    setTabThere(sweep, false);
+    setLayout(columnOf({{m_tabs, 0, Qt::AlignLeft}, {m_pages, 1}}, 4));
+    connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
+        m_pages->setCurrentIndex(index);
+        showOutput();
+    });
+    m_outputTimer.setInterval(kOutputMilliseconds);
+    connect(&m_outputTimer, &QTimer::timeout, this, &RunDetails::showOutput);
+    m_outputTimer.start();
+    connect(m_rank, &QComboBox::activated, this, [this] { m_wantedRank = m_rank->currentData().toInt(); });
+    connect(m_rank, &QComboBox::currentIndexChanged, this, &RunDetails::showOutput);
+    connect(&live, &LiveRun::traceArrived, this, &RunDetails::showTrace);
+    connect(&live, &LiveRun::changed, this, &RunDetails::showFailure);
+    showTrace();
+    showFailure();
+}
+
+void RunDetails::showTab(Tab tab)
+{
+    m_tabs->setCurrentIndex(tab);
+    emit raised();
+}
+
+void RunDetails::setTabThere(Tab tab, bool there)
+{
+    m_tabs->setTabVisible(tab, there);
+    m_tabs->updateGeometry(); // else it scrolls its tabs in the width of before
+}
+
+QString RunDetails::failureText() const
+{
+    return m_tabs->isTabVisible(failure) ? m_failure->text() : QString();
+}
+
+QWidget* RunDetails::makeEvents()
+{
+    m_log->present(m_live.log(), "runLog", tr("Log of the run"), false);
+    m_log->setItemDelegate(new LevelDelegate(RunLogModel::LevelRole, m_log));
+    m_log->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_log->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_log->setWidths({84, 120});
+    connect(m_log->verticalScrollBar(), &QScrollBar::valueChanged, this,
+        [this](int value) { m_followLog = value >= m_log->verticalScrollBar()->maximum(); });
+    connect(m_log->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int maximum) {
+        if (m_followLog) // somebody who scrolled up wants to read there
+            m_log->verticalScrollBar()->setValue(maximum);
+    });
+    return makeFrame(columnOf({m_log}, 0, {1, 1, 1, 1}));
+}
+
+QWidget* RunDetails::makeOutput()
+{
+    named(m_rank, "outputRank", tr("Rank"))->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    named(m_output, "rankOutput")
+        ->setPlaceholderText(tr("What a rank prints appears here as soon as it is on this computer."));
+    auto* bar = rowOf({makeWords("muted", tr("Output of")), m_rank, Item::spring()}, 6);
+    return makeFrame(columnOf({bar, {m_output, 1}}, 6, {8, 6, 8, 6}));
+}
+
+QWidget* RunDetails::makeTrace()
+{
+    m_predicted->setTitle(tr("Predicted"));
+    m_measured->setTitle(tr("Measured"));
+    m_measured->setEmptyText(tr("The trainer measures one step after the warm-up; it appears here."));
+    m_predicted->setEmptyText(tr("The same step as predicted."));
+    m_predicted->linkWindow(*m_measured);
+    return holderOf(columnOf({m_difference, {rowOf({{m_predicted, 1}, {m_measured, 1}}, 10), 1}}, 4));
+}
+
+QWidget* RunDetails::makeSweep()
+{
+    for (const auto& [show, name] : {std::pair(HeatShow::measured, tr("Measured")),
+             std::pair(HeatShow::predicted, tr("Predicted")), std::pair(HeatShow::error, tr("Error"))})
+        m_sweepShow->addItem(name, static_cast<int>(show));
+    m_sweepShow->setAccessibleName(tr("Shown"));
+    connect(m_sweepShow, &QComboBox::currentIndexChanged, this, &RunDetails::redrawSweep);
+    auto* bar = rowOf({makeWords("muted", tr("Show")), m_sweepShow, Item::spring()}, 6);
+    return holderOf(columnOf({bar, {m_sweepMap, 1}}, 4));
+}
+
+void RunDetails::showSweep(const SweepTable& table, const std::string& next)
+{
+    m_sweep = table;
+    m_sweepNext = next;
+    if (!m_tabs->isTabVisible(sweep)) {
+        setTabThere(sweep, true);
+        showTab(sweep);
+    }
+    redrawSweep();
+}
+
+void RunDetails::redrawSweep()
+{
+    m_sweepMap->show(
+        heatOf(m_sweep, static_cast<HeatShow>(m_sweepShow->currentData().toInt()), m_sweepNext), sweep_cells(m_sweep));
+}
+
+QWidget* RunDetails::makeFailure()
+{
+    return makeFrame(columnOf({m_failure}, 0, {12, 8, 12, 8}));
+}
+
+void RunDetails::showOutput()
+{
+    if (m_tabs->currentIndex() != output || !isVisible() || m_live.folder().isEmpty())
+        return;
+    const std::vector<RankLog> logs = rankLogs(m_live.folder().toStdString());
+    if (m_rank->count() != static_cast<int>(logs.size())) {
+        const QSignalBlocker blocker(m_rank);
+        m_rank->clear();
+        for (const RankLog& log : logs)
+            m_rank->addItem(m_live.rankName(log.rank), log.rank);
+        m_rank->setCurrentIndex(std::max(0, m_rank->findData(m_wantedRank)));
+    }
+    const int index = m_rank->currentIndex();
+    if (index < 0 || index >= static_cast<int>(logs.size()))
+        return;
+    const QString text = fromUtf8(tailOf(logs[static_cast<std::size_t>(index)].file));
+    if (text == m_output->toPlainText())
+        return;
+    QScrollBar* bar = m_output->verticalScrollBar();
+    const bool atEnd = bar->value() >= bar->maximum();
+    const int place = bar->value();
+    m_output->setPlainText(text);
+    bar->setValue(atEnd ? bar->maximum() : place);
+}
+
+void RunDetails::showTrace()
+{
+    const double longest = std::max(
+        m_live.trace() ? m_live.trace()->length_s : 0, m_live.predictedTrace() ? m_live.predictedTrace()->length_s : 0);
+    m_measured->showTimeline(m_live.trace() ? TimelineScene(*m_live.trace()) : TimelineScene(),
+        tr("step %1").arg(m_live.traceStep()), longest);
+    m_predicted->showTimeline(
+        m_live.predictedTrace() ? TimelineScene(*m_live.predictedTrace()) : TimelineScene(), tr("as planned"), longest);
+    const bool both = m_live.trace() && m_live.predictedTrace();
+    m_difference->setText(
+        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), kMostDifferences) : QString());
+    m_difference->setToolTip(both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), 100) : QString());
+    m_difference->setVisible(both);
+}
+
+QString RunDetails::traceDifference() const
+{
+    return m_difference->text();
+}
+
+void RunDetails::showFailure()
+{
+    const std::optional<RunFailure>& failure = m_live.failure();
+    const bool was = m_tabs->isTabVisible(RunDetails::failure);
+    setTabThere(RunDetails::failure, failure.has_value());
+    if (!failure)
+        return;
+    QStringList more;
+    if (failure->rank && !m_live.folder().isEmpty()) {
+        const QString log = QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank);
+        if (QFileInfo(log).size() > 0)
+            more << tr("Its whole output: %1").arg(log);
+    }
+    m_failure->show(*failure, more);
+    if (was)
+        return;
+    m_wantedRank = failure->rank.value_or(0); // whose output is of interest now
+    m_rank->clear();
+    showTab(RunDetails::failure);
+}
+
+} // namespace fourfold::ui

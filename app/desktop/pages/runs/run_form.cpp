@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/runs/run_form.h"
+
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/models/plan/plan_facts.h"
+#include "app/models/shared/text.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSpinBox>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kFormWidth = 340;
+const QString kLocal = QStringLiteral("local");
+const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
+
+} // namespace
+
+RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_targets(document.presets(), PresetModel::Kind::targets)
+    , m_target(makeChooser("target", tr("Target")))
+    , m_hosts(new QLineEdit)
+    , m_steps(new QSpinBox)
+    , m_plan(makeWords("heading"))
+    , m_layout(makeWords("muted"))
+    , m_expected(makeWords("muted"))
+    , m_message(named(makeWords("muted"), "message"))
+    , m_start(makeButton(tr("Start run"), "primary", "start"))
+    , m_stop(makeButton(tr("Stop"), "plain", "stop", tr("End the run on all of its nodes")))
+    , m_detach(makeButton(tr("Stop following"), "plain", "detach",
+          tr("The run goes on on its nodes; History catches up with it again")))
+    , m_preview(makeButton(tr("Show what it does\u2026"), "plain", "preview"))
+    , m_check(makeButton(tr("Check nodes"), "plain", "checkNodes",
+          tr("Look at every node of the target and at the network between them; nothing is run")))
+    , m_sweep(makeButton(tr("Measure a table\u2026"), "plain", "measureTable",
+          tr("Run many layouts of this plan one after the other and fill a table with what they reach")))
+    , m_restart(makeButton(
+          tr("Restart"), "plain", "restart", tr("End the last run if it still goes, and start the same again")))
+{
+    fixWidth(this, kFormWidth);
+    usePanelStyle(this);
+    setLayout(columnOf({panelTitle(tr("Run this plan")), makeFields(), Item::spring()}));
+    setDocument(document);
+    connect(&controller, &RunController::workChanged, this, &RunForm::refresh);
+    connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
+    connect(m_target, &QComboBox::activated, this, [this] { // by hand
+        if (m_hosts->isVisible())
+            m_hosts->setFocus();
+    });
+    connect(m_hosts, &QLineEdit::textChanged, this, &RunForm::refresh);
+    connect(m_steps, &QSpinBox::valueChanged, this, [this] {
+        m_stepsEdited = true;
+        refresh();
+    });
+    connect(m_start, &QPushButton::clicked, this, &RunForm::start);
+    connect(m_stop, &QPushButton::clicked, this, [this] {
+        const bool isRun = m_controller.work() != RunController::Work::check; // a look at nodes loses nothing
+        if (isRun && !askToStop(this))
+            return;
+        if (!m_controller.isRunning())
+            return; // it ended while the question stood
+        emit stopRequested();
+        showState();
+    });
+    connect(m_detach, &QPushButton::clicked, &controller, &RunController::detach);
+    connect(m_preview, &QPushButton::clicked, this, &RunForm::showPreview);
+    connect(m_check, &QPushButton::clicked, this, &RunForm::check);
+    connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
+    connect(m_restart, &QPushButton::clicked, this, &RunForm::restartRequested);
+    refresh();
+}
+
+void RunForm::setDocument(PlanDocument& document)
+{
+    if (m_document == &document)
+        return;
+    disconnect(m_planConnection);
+    m_document = &document;
+    m_stepsEdited = false;
+    m_planConnection = connect(&document, &PlanDocument::planChanged, this, &RunForm::refresh);
+    refresh();
+}
+
+QWidget* RunForm::makeFields()
+{
+    m_target->addItem(tr("This computer"), kLocal);
+    for (int row = 0; row < m_targets.rowCount(); ++row) {
+        const QModelIndex at = m_targets.index(row);
+        const QString id = at.data(PresetModel::IdRole).toString();
+        if (id != kLocal)
+            m_target->addItem(at.data().toString(), id);
+    }
+    m_target->addItem(tr("SSH hosts\u2026"), kHosts);
+    named(m_hosts, "hosts", tr("SSH hosts, separated by commas"))->setPlaceholderText(tr("user@host1, host2:2222"));
+    named(m_steps, "steps", tr("Steps"))->setRange(1, 100'000'000);
+    m_steps->setGroupSeparatorShown(true);
+    m_restart->setEnabled(false);
+    auto* grid = new QGridLayout;
+    grid->setContentsMargins(12, 12, 12, 12);
+    grid->setHorizontalSpacing(10);
+    grid->setVerticalSpacing(7);
+    grid->setColumnMinimumWidth(0, 92);
+    grid->setColumnStretch(1, 1);
+    int row = 0;
+    for (QLabel* line : {m_plan, m_layout, m_expected})
+        grid->addWidget(line, row++, 0, 1, 2);
+    grid->setRowMinimumHeight(row++, 6);
+    const auto add = [&](const QString& label, QWidget* field) {
+        grid->addWidget(labelOf(label, field), row, 0);
+        grid->addWidget(field, row++, 1);
+    };
+    add(tr("Steps"), m_steps);
+    add(tr("Target"), m_target);
+    grid->addWidget(m_hosts, row++, 1);
+    // A button must not move away from under the pointer: the room of the hosts is kept, what is said is the last.
+    QSizePolicy kept = m_hosts->sizePolicy();
+    kept.setRetainSizeWhenHidden(true);
+    m_hosts->setSizePolicy(kept);
+    grid->setRowMinimumHeight(row++, 6);
+    grid->addLayout(rowOf({{m_start, 1}, m_stop}), row++, 0, 1, 2);
+    auto* more = new QGridLayout;
+    more->setSpacing(8);
+    more->addWidget(m_check, 0, 0);
+    more->addWidget(m_restart, 0, 1);
+    more->addWidget(m_preview, 1, 0);
+    more->addWidget(m_sweep, 1, 1);
+    more->addWidget(m_detach, 2, 0, 1, 2);
+    grid->addLayout(more, row++, 0, 1, 2);
+    grid->addWidget(m_message, row++, 0, 1, 2);
+    return holderOf(grid);
+}
+
+QString RunForm::target() const
+{
+    const QString id = m_target->currentData().toString();
+    return id == kHosts ? m_hosts->text().remove(QLatin1Char(' ')) : id;
+}
+
+void RunForm::showEvent(QShowEvent* event)
+{
+    refresh();
+    QWidget::showEvent(event);
+}
+
+void RunForm::refresh()
+{
+    m_hosts->ensurePolished(); // its height is the same hidden and shown
+    m_hosts->setVisible(m_target->currentData().toString() == kHosts);
+    if (!isVisible())
+        return; // every edit of the plan comes by here
+    std::optional<int> steps;
+    if (m_stepsEdited)
+        steps = m_steps->value();
+    m_setup = prepareRun(*m_document, target(), steps);
+    if (!m_stepsEdited && m_setup.steps > 0) {
+        const QSignalBlocker blocker(m_steps);
+        m_steps->setValue(m_setup.steps);
+    }
+    m_plan->setText(m_document->title());
+    if (const std::optional<ResolvedPlan>& plan = m_document->lastResolved()) {
+        m_plan->setText(fromUtf8(plan->name));
+        m_layout->setText(
+            QStringLiteral("%1\n%2 on %3").arg(layoutLine(plan->layout), fromUtf8(plan->model.name), gpusFact(*plan)));
+    }
+    const std::optional<double>& expected = m_setup.expectation.tps_per_gpu;
+    m_expected->setText(expected
+            ? tr("Predicted: %1 tokens/s per GPU, %2 per step")
+                  .arg(throughputText(*expected), duration(m_setup.expectation.step_time_s.value_or(0)))
+            : tr("Predicted: %1").arg(unknownText()));
+    showState();
+}
+
+bool RunForm::canStart() const
+{
+    return m_setup.request.has_value() && !m_controller.isRunning();
+}
+
+void RunForm::showState()
+{
+    const bool running = m_controller.isRunning();
+    const QWidget* focused = QApplication::focusWidget();
+    const bool hadFocus = focused && isAncestorOf(focused);
+    m_start->setEnabled(canStart());
+    const bool checking = running && m_controller.work() == RunController::Work::check;
+    m_start->setText(checking ? tr("Checking\u2026") : running ? tr("Running\u2026") : tr("Start run"));
+    m_start->setToolTip(m_setup.refusal);
+    m_stop->setEnabled(running && !m_controller.isStopping());
+    m_detach->setVisible(running && m_controller.isFollowing());
+    m_detach->setEnabled(!m_controller.isStopping());
+    m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
+    m_preview->setEnabled(m_setup.request.has_value());
+    m_check->setEnabled(!running && !target().isEmpty());
+    m_sweep->setEnabled(canStart());
+    const bool sweeping = running && m_controller.work() == RunController::Work::sweep;
+    m_restart->setEnabled(m_canRestart && !m_controller.isStopping() && !checking && !sweeping);
+    for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
+        field->setEnabled(!running);
+    // Else the focus goes on to the next button by itself, and a second press of Space would stop what was started.
+    if (hadFocus && !focused->isEnabled())
+        m_preview->setFocus();
+    const bool refused = !running && !m_setup.refusal.isEmpty();
+    changeRole(m_message, refused ? QStringLiteral("bad") : QStringLiteral("muted"));
+    m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
+    m_message->setVisible(!m_message->text().isEmpty());
+}
+
+void RunForm::start()
+{
+    refresh();
+    if (canStart())
+        emit startRequested(m_setup, m_plan->text());
+}
+
+void RunForm::setCanRestart(bool can)
+{
+    m_canRestart = can;
+    showState();
+}
+
+const ResolvedPlan* RunForm::plan() const
+{
+    return m_setup.request ? &m_setup.request->plan : nullptr;
+}
+
+// Of the target alone: the nodes can be looked at before the plan is right.
+void RunForm::check()
+{
+    const Expected<Target> where = load_target(target().toStdString());
+    if (where)
+        emit checkRequested(*where, m_hosts->isHidden() ? m_target->currentText() : target());
+    else
+        showProblem(this, tr("This target cannot be looked at"), where.error());
+}
+
+void RunForm::showPreview()
+{
+    if (!m_setup.request)
+        return;
+    const Expected<LaunchPreview> what = preview(*m_setup.request);
+    if (what)
+        showLongText(this, tr("What this run does"), fromUtf8(what->text));
+    else
+        showProblem(this, tr("This run cannot start"), what.error());
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/runs/runs_page.h"
+
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/pages/runs/cluster_dialog.h"
+#include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/pages/runs/run_details.h"
+#include "app/desktop/pages/runs/run_form.h"
+#include "app/desktop/pages/runs/sweep_dialog.h"
+#include "app/desktop/widgets/cards/figure_strip.h"
+#include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/banner.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/models/plan/plan_tabs.h"
+#include "app/models/runs/live_figures.h"
+#include "app/models/shared/text.h"
+#include "runner/preflight/cluster_figures.h"
+
+#include <QGridLayout>
+#include <QTimer>
+
+#include <utility>
+
+namespace fourfold::ui {
+
+RunsPage::RunsPage(const PageContext& context)
+    : m_presets(context.presets)
+    , m_controller(context.controller)
+    , m_live(context.live)
+    , m_trainer(context.trainer)
+    , m_history(context.history)
+    , m_form(new RunForm(context.plans.current(), context.controller))
+    , m_banner(new Banner)
+    , m_figures(new FigureStrip)
+    , m_throughput(new LineChart(tr("Throughput"), {}, &Theme::accent))
+    , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
+    , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::accent))
+    , m_mfu(new LineChart(tr("MFU"), {}, &Theme::accent))
+    , m_details(new RunDetails(context.live))
+{
+    setLayout(columnOf({m_banner, {rowOf({m_form, makeSeparator(Qt::Vertical), {makeLive(), 1}}, 0), 1}}));
+    connect(&m_live, &LiveRun::linkChanged, this, &RunsPage::showLink);
+
+    connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
+    connect(m_form, &RunForm::stopRequested, &m_controller, &RunController::stop);
+    connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
+    connect(m_form, &RunForm::checkRequested, this, &RunsPage::check);
+    connect(m_form, &RunForm::sweepRequested, this, &RunsPage::sweep);
+    connect(&m_controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
+    connect(&m_controller, &RunController::secretAsked, this,
+        [this](const SecretQuestion& question) { m_controller.answerSecret(askSecret(window(), question)); });
+    connect(&m_controller, &RunController::checked, this, &RunsPage::checked);
+    connect(&m_details->nodeReport(), &NodeReport::saveRequested, this, &RunsPage::saveNodes);
+    connect(&m_controller, &RunController::sweepMoved, m_details, &RunDetails::showSweep);
+    connect(&m_controller, &RunController::sweepEnded, this, &RunsPage::sweepEnded);
+    connect(&m_controller, &RunController::workChanged, this, [this] {
+        if (m_restarting && !m_controller.isRunning()) {
+            m_restarting = false;
+            begin(*m_last);
+        }
+    });
+    connect(&m_controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
+        if (outcome && outcome->events_left)
+            offerAllEvents(QString::fromStdString(outcome->id));
+        if (outcome || outcome.error().code == ProblemCode::cancelled)
+            return;
+        // Not from inside the controller's turn: the dialog has an event loop of its own.
+        QTimer::singleShot(0, this,
+            [this, problem = outcome.error()] { showProblem(window(), tr("The run did not start"), problem); });
+    });
+    connect(&m_live, &LiveRun::changed, this, &RunsPage::showFigures);
+    connect(&m_live, &LiveRun::pointsArrived, this, &RunsPage::showPoints);
+    showFigures();
+    showPoints();
+}
+
+void RunsPage::setDocument(PlanDocument& document)
+{
+    m_form->setDocument(document);
+}
+
+QWidget* RunsPage::makeLive()
+{
+    m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
+    m_throughput->setNames(tr("Measured"));
+    m_loss->setSubtitle(tr("cross-entropy over optimizer steps"));
+    m_loss->setNames(tr("Training"), tr("Held-out"));
+    m_memory->setSubtitle(tr("GiB, largest over ranks"));
+    m_memory->setNames(tr("Measured"));
+    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
+        chart->setEmptyText(tr("Steps of a run appear here as they arrive."));
+    m_mfu->setSubtitle(tr("% of the dense peak"));
+    m_mfu->setNames(tr("Measured"));
+    auto* charts = new QWidget;
+    auto* grid = new QGridLayout(charts);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(10);
+    const std::array<LineChart*, 4> all{m_throughput, m_loss, m_memory, m_mfu};
+    for (std::size_t i = 0; i < all.size(); ++i)
+        grid->addWidget(all[i], static_cast<int>(i) / 2, static_cast<int>(i) % 2);
+    LineChart::share({all.begin(), all.end()});
+    QSplitter* rows = makeSplitter(QStringLiteral("runs.rows"), Qt::Vertical, {charts, m_details}, {8, 4});
+    rows->setHandleWidth(10);
+    rows->setProperty("gap", true);
+    auto* scroll = new ScrollColumn(holderOf(columnOf({m_figures, {rows, 1}}, 10, {12, 12, 12, 12})));
+    connect(m_details, &RunDetails::raised, scroll, [this, scroll] { scroll->ensureWidgetVisible(m_details); });
+    return scroll;
+}
+
+void RunsPage::start(const RunSetup& setup, const QString& title)
+{
+    if (!setup.request || m_controller.isRunning())
+        return;
+    RunRequest request = *setup.request;
+    request.trainer = m_trainer;
+    request.history_file = m_history;
+    m_live.expect(setup.expectation, setup.steps, title);
+    m_last = request;
+    m_form->setCanRestart(true);
+    begin(std::move(request));
+}
+
+void RunsPage::begin(RunRequest request)
+{
+    m_controller.start(std::move(request));
+}
+
+void RunsPage::restart()
+{
+    if (!m_last)
+        return;
+    const QString step = tr("step %1 of %2").arg(grouped(m_live.step()), grouped(m_live.totalSteps()));
+    if (m_controller.work() == RunController::Work::run && m_controller.isRunning() && !askToRestart(window(), step))
+        return;
+    m_restarting = true;
+    if (m_controller.isRunning()) {
+        // The end of it starts the next; a run of somebody else's making goes on.
+        m_controller.isFollowing() ? m_controller.detach() : m_controller.stop();
+    } else {
+        m_restarting = false;
+        begin(*m_last);
+    }
+}
+
+void RunsPage::check(const Target& target, const QString& name)
+{
+    if (m_controller.isRunning())
+        return;
+    m_checked = target;
+    m_checkedName = name;
+    m_wish.reset();
+    m_details->showTab(RunDetails::nodes);
+    m_details->nodeReport().showLooking(name);
+    m_controller.check(target, {});
+}
+
+// Once more, with the speeds: the first look does not keep the nodes busy.
+void RunsPage::saveNodes()
+{
+    if (m_controller.isRunning() || !m_checked)
+        return;
+    ClusterDialog dialog(m_presets, m_details->nodeReport().report(), window());
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    m_wish = ClusterWish{dialog.id(), dialog.like()};
+    m_details->nodeReport().showLooking(m_checkedName);
+    m_controller.check(*m_checked, {}, true);
+}
+
+void RunsPage::checked(const Expected<ProbeReport>& report)
+{
+    m_details->nodeReport().show(report);
+    const std::optional<ClusterWish> wish = std::exchange(m_wish, {});
+    if (!wish || !report)
+        return; // the report says why
+    const Expected<std::filesystem::path> file
+        = save_cluster(*report, wish->id.toStdString(), wish->like.toStdString());
+    if (file) {
+        emit clusterSaved(wish->id, fromUtf8(file->string()));
+        return;
+    }
+    QTimer::singleShot(
+        0, this, [this, problem = file.error()] { showProblem(window(), tr("The cluster was not saved"), problem); });
+}
+
+void RunsPage::sweep(const RunSetup& setup)
+{
+    if (!setup.request || m_controller.isRunning())
+        return;
+    SweepDialog dialog(setup.request->plan, setup.steps, window());
+    if (dialog.exec() != QDialog::Accepted)
+        return;
+    SweepRequest request;
+    request.plan = setup.plan;
+    request.layouts = dialog.setup().layouts;
+    request.gpus = dialog.setup().gpus;
+    request.target = setup.request->target;
+    request.steps = dialog.setup().steps;
+    request.skip_unfit = dialog.setup().skipUnfit;
+    request.again = dialog.setup().again;
+    request.trainer = m_trainer;
+    request.history_file = m_history;
+    m_live.expect({}, dialog.setup().steps, tr("Sweep"));
+    m_controller.sweep(std::move(request));
+}
+
+void RunsPage::sweepEnded(const Expected<SweepTable>& outcome)
+{
+    if (outcome) {
+        m_details->showSweep(*outcome, {});
+        emit runsChanged();
+        return;
+    }
+    if (outcome.error().code == ProblemCode::cancelled)
+        return;
+    QTimer::singleShot(
+        0, this, [this, problem = outcome.error()] { showProblem(window(), tr("The sweep did not run"), problem); });
+}
+
+void RunsPage::follow(const QString& runId)
+{
+    if (!m_controller.isRunning())
+        m_controller.follow(runId, m_history);
+}
+
+void RunsPage::offerAllEvents(const QString& runId)
+{
+    m_banner->say(Tone::warning,
+        tr("More events came than the target's events_gib: the rest of run %1 is on its nodes.").arg(runId.left(12)),
+        {{tr("Fetch all events"), [this, runId] {
+              if (!m_controller.isRunning())
+                  m_controller.follow(runId, m_history, true);
+          }}});
+}
+
+const std::array<FigureCard*, 5>& RunsPage::figures() const
+{
+    return m_figures->cards();
+}
+
+// As long as the line is down; it says so itself when it is up again.
+void RunsPage::showLink()
+{
+    const std::optional<LinkTrouble>& trouble = m_live.linkTrouble();
+    if (!trouble) {
+        m_banner->hide();
+        return;
+    }
+    const QString since = trouble->since.toString(QStringLiteral("HH:mm:ss"));
+    m_banner->say(Tone::warning,
+        trouble->state == LinkState::silent
+            ? tr("Nothing was heard from %1 since %2. The run goes on there.").arg(trouble->host, since)
+            : tr("The line to %1 is down since %2. The run goes on there; Fourfold connects again and catches up, "
+                 "nothing is lost.")
+                  .arg(trouble->host, since),
+        {}, false);
+}
+
+void RunsPage::showFigures()
+{
+    m_figures->showFigures(liveFigures(m_live));
+}
+
+void RunsPage::showPoints()
+{
+    const RunExpectation& expected = m_live.expectation();
+    const auto predicted = [this](const std::optional<double>& value, const QString& text) {
+        return value ? tr("Predicted %1").arg(text) : QString();
+    };
+    m_throughput->setLevel(expected.tps_per_gpu,
+        predicted(expected.tps_per_gpu,
+            grouped(expected.tps_per_gpu.value_or(0), expected.tps_per_gpu.value_or(0) < 100 ? 1 : 0)));
+    m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
+    const double mfu = expected.mfu.value_or(0) * 100;
+    m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));
+    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
+        chart->setMinimumX(m_live.totalSteps());
+    m_throughput->setPoints(m_live.throughput().points());
+    m_loss->setPoints(m_live.loss().points());
+    m_loss->setDots(m_live.evalLoss().points());
+    const auto band = [this](LineChart* chart, const RankSpread& spread, const QString& worst) {
+        chart->setBand(spread.least.points(), spread.greatest.points(), tr("Lowest to highest rank"));
+        const QString name = m_live.rankName(spread.worstRank);
+        chart->setNote(name.isEmpty() ? QString() : worst.arg(name));
+    };
+    band(m_memory, m_live.memoryOverRanks(), tr("most: %1"));
+    band(m_throughput, m_live.throughputOverRanks(), tr("slowest: %1"));
+    band(m_mfu, m_live.mfuOverRanks(), tr("slowest: %1"));
+    m_throughput->setMedian(m_live.throughputOverRanks().median.points(), tr("Median"));
+    m_mfu->setMedian(m_live.mfuOverRanks().median.points(), tr("Median"));
+    m_memory->setMedian(m_live.memoryOverRanks().median.points(), tr("Median"));
+    m_memory->setPoints(m_live.memory().points());
+    m_mfu->setPoints(m_live.mfu().points());
+}
+
+void RunsPage::ask(const HostKeyQuestion& question)
+{
+    m_controller.answerHostKey(askHostKey(window(), question));
+}
+
+} // namespace fourfold::ui
