@@ -18,7 +18,8 @@ inline constexpr int kDone = 0, kFailed = 1, kUnusable = 2;
 // The parser and what parsing chose to run.
 struct Cli {
     CLI::App app;
-    std::function<int()> chosen;
+    // The exit status; a Problem is told at the end, in one place.
+    std::function<Expected<int>()> chosen;
 };
 
 // Each adds its subcommand; the work itself runs after parsing.

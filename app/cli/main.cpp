@@ -54,7 +54,7 @@ int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
     return fail(problem);
 }
 
-int run(int argc, char** argv)
+Expected<int> run(int argc, char** argv)
 {
     Cli cli;
     cli.app.name("fourfold");
@@ -99,7 +99,7 @@ int main(int argc, char** argv)
     begin_program();
     std::ios::sync_with_stdio(false);
     const PrintableBuffer out(std::cout), errors(std::cerr);
-    const Expected<int> status = unless_thrown("", [&] { return Expected<int>(run(argc, argv)); });
+    const Expected<int> status = unless_thrown("", [&] { return run(argc, argv); });
     if (!status)
         return fail(status.error());
     std::cout.flush();

@@ -30,7 +30,7 @@ void print_stored(const std::string& run, RunProgress& progress)
     progress.skip_events(static_cast<std::int64_t>(lines->size()));
 }
 
-int attach_to(const AttachOptions& options)
+Expected<int> attach_to(const AttachOptions& options)
 {
     if (options.dry_run) {
         const auto preview = options.place.preview();
@@ -38,12 +38,10 @@ int attach_to(const AttachOptions& options)
     }
     RunProgress progress(options.json, options.accept_new_hosts);
     const StopSignals signals("detaching; the run goes on");
-    const auto run = options.place.find(progress, signals.token());
-    if (!run)
-        return fail(run.error());
+    FOURFOLD_TRY(const auto run, options.place.find(progress, signals.token()));
     if (options.json)
-        print_stored(*run, progress);
-    const auto result = attach(*run, progress, signals.token(), {}, options.all_events);
+        print_stored(run, progress);
+    const auto result = attach(run, progress, signals.token(), {}, options.all_events);
     return result ? finish(*result, {}, options.json) : fail(result.error());
 }
 

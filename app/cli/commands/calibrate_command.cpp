@@ -126,9 +126,9 @@ void add_calibrate(Cli& cli)
     command->add_flag("--json", options->json, "print the report as JSON");
     command->add_option("--threads", options->threads, "0 = all cores")->type_name("N")->check(CLI::Range(0, 1024));
     command->callback([&cli, options] {
-        cli.chosen = [options] {
-            const auto done = run_calibrate(*options);
-            return done ? kDone : fail(done.error());
+        cli.chosen = [options]() -> Expected<int> {
+            FOURFOLD_CHECK(run_calibrate(*options));
+            return kDone;
         };
     });
 }

@@ -120,17 +120,13 @@ Table side_by_side(const Table& table, bool differences)
     return out;
 }
 
-int run_compare(const CompareOptions& options)
+Expected<int> run_compare(const CompareOptions& options)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
+    FOURFOLD_TRY(const auto format, options.format.format());
     if (options.plans.size() + options.runs.size() < 2)
         return fail({ProblemCode::bad_input, "one entry cannot be compared", "name two or more plans or runs", ""});
-    const auto table = compared(options);
-    if (!table)
-        return fail(table.error());
-    std::cout << (*format == TableFormat::text ? side_by_side(*table, options.differences) : *table).write(*format);
+    FOURFOLD_TRY(const auto table, compared(options));
+    std::cout << (format == TableFormat::text ? side_by_side(table, options.differences) : table).write(format);
     return kDone;
 }
 

@@ -34,16 +34,14 @@ void print_strays(const Json& host)
     }
 }
 
-int gc(const GcOptions& options)
+Expected<int> gc(const GcOptions& options)
 {
-    const auto target = load_target(options.target);
-    if (!target)
-        return fail(target.error());
+    FOURFOLD_TRY(const auto target, load_target(options.target));
     RunProgress progress(false, options.accept_new_hosts);
     const auto result = [&] {
         const StopSignals signals("stopping");
         return clear_target(
-            *target, {options.days * 86400, options.dry_run, options.end_processes}, progress, signals.token());
+            target, {options.days * 86400, options.dry_run, options.end_processes}, progress, signals.token());
     }();
     if (!result)
         return fail(result.error());

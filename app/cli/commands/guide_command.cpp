@@ -266,27 +266,23 @@ bool paged(const std::string& text)
     return !WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127);
 }
 
-int guide(const std::string& asked)
+Expected<int> guide(const std::string& asked)
 {
-    const auto chapters = chapters_of_the_guide();
-    if (!chapters)
-        return fail(chapters.error());
+    FOURFOLD_TRY(const auto chapters, chapters_of_the_guide());
     if (asked.empty()) {
-        for (const Chapter& chapter : *chapters)
+        for (const Chapter& chapter : chapters)
             std::cout << (chapter.number < 10 ? " " : "") << chapter.number << "  " << chapter.title << "\n";
         return kDone;
     }
-    const auto chapter = chapter_called(*chapters, asked);
-    if (!chapter)
-        return fail(chapter.error());
+    FOURFOLD_TRY(const auto chapter, chapter_called(chapters, asked));
     if (!isatty(STDOUT_FILENO)) {
-        std::cout << (*chapter)->text;
+        std::cout << chapter->text;
         return kDone;
     }
     winsize size{};
     const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     const std::string text
-        = printable_lines(terminal_text((*chapter)->text, std::max<std::size_t>(known ? size.ws_col : 80, 20)));
+        = printable_lines(terminal_text(chapter->text, std::max<std::size_t>(known ? size.ws_col : 80, 20)));
     if (!paged(text))
         std::cout << text;
     return kDone;

@@ -32,15 +32,13 @@ int get(bool cuda)
     return fail(problem);
 }
 
-int where(bool cuda)
+Expected<int> where(bool cuda)
 {
     const auto trainer = own_program(cuda ? "fourfold-trainer-cuda" : "fourfold-trainer");
-    const auto found = trainer_libraries(trainer);
-    if (!found)
-        return fail(found.error());
-    const auto at = std::find_if(found->libraries.begin(), found->libraries.end(),
+    FOURFOLD_TRY(const auto found, trainer_libraries(trainer));
+    const auto at = std::find_if(found.libraries.begin(), found.libraries.end(),
         [](const SharedLibrary& library) { return library.name == "libtorch_cpu.so"; });
-    if (at == found->libraries.end())
+    if (at == found.libraries.end())
         return fail({ProblemCode::failed, "needs no LibTorch", "", trainer.string()});
     std::cout << at->file.parent_path().parent_path().string() << "\n";
     return kDone;

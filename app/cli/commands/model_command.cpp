@@ -30,40 +30,35 @@ bool is_preset_id(const std::string& id)
     return true;
 }
 
-int import_model(const ModelOptions& options)
+Expected<int> import_model(const ModelOptions& options)
 {
-    const auto config = read_json_input(options.config);
-    if (!config)
-        return fail(config.error());
-    auto model = model_from_config(*config, options.config);
-    if (!model)
-        return fail(model.error());
+    FOURFOLD_TRY(const auto config, read_json_input(options.config));
+    FOURFOLD_TRY(auto model, model_from_config(config, options.config));
     if (!is_preset_id(options.id))
         return fail({ProblemCode::bad_input, "is not the id of a preset: " + in_quotes(options.id),
             "use lower-case letters, digits, '.', '-' and '_'", "--id"});
-    model->id = options.id;
-    if (const auto name = config->find("name"); name == config->end() || !name->is_string())
-        model->name = options.id;
+    model.id = options.id;
+    if (const auto name = config.find("name"); name == config.end() || !name->is_string())
+        model.name = options.id;
     const std::filesystem::path folder = config_folder() / "presets" / "models";
     const std::filesystem::path file = folder / (options.id + ".json");
     std::error_code error;
     if (std::filesystem::exists(file, error) && !options.replace)
         return fail({ProblemCode::bad_input, "a preset of this id exists", "name another --id, or add --replace",
             file.string()});
-    if (const auto made = make_folders(folder); !made)
-        return fail(made.error());
-    Json preset = config_from_model(*model);
+    FOURFOLD_CHECK(make_folders(folder));
+    Json preset = config_from_model(model);
     preset["source"] = "imported from " + std::filesystem::path(options.config).filename().string();
     if (const auto written
         = write_file_atomically(file, preset.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
         !written)
         return fail(written.error());
     if (options.json)
-        print_json({{"id", options.id}, {"file", file.string()}, {"parameters", model->parameters()},
-            {"model", config_from_model(*model)}});
+        print_json({{"id", options.id}, {"file", file.string()}, {"parameters", model.parameters()},
+            {"model", config_from_model(model)}});
     else
-        std::cout << options.id << ": " << shown_number(model->parameters() / 1e9, 3) << " billion parameters, "
-                  << model->layers << " layers; saved as " << file.string() << "\n";
+        std::cout << options.id << ": " << shown_number(model.parameters() / 1e9, 3) << " billion parameters, "
+                  << model.layers << " layers; saved as " << file.string() << "\n";
     return kDone;
 }
 

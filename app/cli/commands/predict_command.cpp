@@ -80,32 +80,24 @@ Expected<std::string> readable(const Prediction& prediction, const PredictOption
     return explanation_text(tree);
 }
 
-int run_single(const PredictOptions& options)
+Expected<int> run_single(const PredictOptions& options)
 {
     const Presets presets;
-    const auto plan = options.plan.load(presets);
-    if (!plan)
-        return fail(plan.error());
-    const auto evaluated = evaluate(*plan, presets);
-    if (!evaluated)
-        return fail(evaluated.error());
+    FOURFOLD_TRY(const auto plan, options.plan.load(presets));
+    FOURFOLD_TRY(const auto evaluated, evaluate(plan, presets));
     // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
-    const bool usable = evaluated->broken_rules.empty();
+    const bool usable = evaluated.broken_rules.empty();
     if (usable || options.json) {
         // Unknown keys were told on standard error; a program reads them in the object.
         if (options.json) {
-            const auto json = answer(predict_with_warnings(evaluated->resolved, *plan), options);
-            if (!json)
-                return fail(json.error());
-            print_json(*json);
+            FOURFOLD_TRY(const auto json, answer(predict_with_warnings(evaluated.resolved, plan), options));
+            print_json(json);
         } else {
-            const auto text = readable(predict_with_evidence(evaluated->resolved), options);
-            if (!text)
-                return fail(text.error());
-            std::cout << *text;
+            FOURFOLD_TRY(const auto text, readable(predict_with_evidence(evaluated.resolved), options));
+            std::cout << text;
         }
     }
-    return usable ? kDone : fail(problem_of(evaluated->broken_rules.front(), plan->where));
+    return usable ? kDone : fail(problem_of(evaluated.broken_rules.front(), plan.where));
 }
 
 } // namespace
@@ -134,7 +126,7 @@ void add_predict(Cli& cli)
     options->budget.add_to(*command);
     command->callback([&cli, options, explain] {
         options->explain = explain->count() > 0;
-        cli.chosen = [options] {
+        cli.chosen = [options]() -> Expected<int> {
             if ((options->advice || options->wants_economics()) && !options->batch.empty())
                 return fail({ProblemCode::bad_input, "--advice and --budget take one plan, not --batch", "name a plan",
                     "arguments"});

@@ -120,11 +120,9 @@ Table overview(const Presets& presets)
     return table;
 }
 
-int run_presets(const PresetsOptions& options)
+Expected<int> run_presets(const PresetsOptions& options)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
+    FOURFOLD_TRY(const auto format, options.format.format());
     if (!options.kind.empty() && std::find(kKinds.begin(), kKinds.end(), options.kind) == kKinds.end()) {
         const auto near = nearest_words(options.kind, kKinds, 1);
         return fail({ProblemCode::bad_input, "there is no kind of preset " + in_quotes(options.kind),
@@ -132,7 +130,7 @@ int run_presets(const PresetsOptions& options)
     }
     const Presets presets;
     const Table table = options.kind.empty() ? overview(presets) : table_of(options.kind, presets);
-    std::cout << table.write(*format);
+    std::cout << table.write(format);
     return kDone;
 }
 

@@ -16,23 +16,20 @@ struct ProbeOptions {
     bool json = false, quick = false, accept_new_hosts = false, dry_run = false;
 };
 
-int probe(const ProbeOptions& options)
+Expected<int> probe(const ProbeOptions& options)
 {
-    const auto target = load_target(options.target);
-    if (!target)
-        return fail(target.error());
+    FOURFOLD_TRY(const auto target, load_target(options.target));
     if (!options.save.empty()) {
-        if (const auto named = check_cluster_id(options.save, options.like); !named)
-            return fail(named.error());
+        FOURFOLD_CHECK(check_cluster_id(options.save, options.like));
     }
     if (options.dry_run) {
-        const auto preview = preview_probe(*target, !options.quick);
+        const auto preview = preview_probe(target, !options.quick);
         return preview ? show(*preview, options.json) : fail(preview.error());
     }
     RunProgress progress(false, options.accept_new_hosts);
     const auto report = [&] {
         const StopSignals signals("stopping the probe");
-        return probe_target(*target, progress, signals.token(), !options.quick);
+        return probe_target(target, progress, signals.token(), !options.quick);
     }();
     if (!report)
         return fail(report.error());
@@ -41,10 +38,8 @@ int probe(const ProbeOptions& options)
     else
         std::cout << probe_text(*report);
     if (!options.save.empty()) {
-        const auto file = save_cluster(*report, options.save, options.like);
-        if (!file)
-            return fail(file.error());
-        std::cerr << "saved cluster " << options.save << " in " << file->string() << "\n";
+        FOURFOLD_TRY(const auto file, save_cluster(*report, options.save, options.like));
+        std::cerr << "saved cluster " << options.save << " in " << file.string() << "\n";
     }
     return report->good() ? kDone : kFailed;
 }

@@ -26,13 +26,11 @@ int show_preview(const RunRequest& request, bool json)
     return result ? show(*result, json) : fail(result.error());
 }
 
-int sweep(const RunOptions& options, const Target& target)
+Expected<int> sweep(const RunOptions& options, const Target& target)
 {
-    const auto plan = options.plan.load(Presets());
-    if (!plan)
-        return fail(plan.error());
+    FOURFOLD_TRY(const auto plan, options.plan.load(Presets()));
     SweepRequest request;
-    request.plan = *plan;
+    request.plan = plan;
     request.target = target;
     request.steps = options.steps;
     RunProgress progress(false, options.accept_new_hosts);
@@ -42,21 +40,17 @@ int sweep(const RunOptions& options, const Target& target)
     return run_measured_sweep(asked, std::move(request), progress);
 }
 
-int run(const RunOptions& options)
+Expected<int> run(const RunOptions& options)
 {
-    auto target = load_target(options.target);
-    if (!target)
-        return fail(target.error());
+    FOURFOLD_TRY(auto target, load_target(options.target));
     if (!options.backend.empty())
-        target->backend = options.backend;
+        target.backend = options.backend;
     if (!options.sweep.layouts.empty())
-        return sweep(options, *target);
-    const auto plan = options.plan.load_sound(Presets());
-    if (!plan)
-        return fail(plan.error());
+        return sweep(options, target);
+    FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     RunRequest request;
-    request.plan = *plan;
-    request.target = *target;
+    request.plan = plan;
+    request.target = target;
     request.steps = options.steps;
     if (options.from_last_good && request.plan.run.checkpoint.load.empty())
         return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to continue from",

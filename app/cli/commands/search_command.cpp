@@ -79,48 +79,41 @@ Expected<void> consider_cost(const SearchRequest& request, bool any_size)
     return {};
 }
 
-int run_search(const SearchOptions& options)
+Expected<int> run_search(const SearchOptions& options)
 {
     if (options.fields) {
         std::cout << field_table().write(TableFormat::text);
         return kDone;
     }
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
+    FOURFOLD_TRY(const auto format, options.format.format());
     const Presets presets;
     std::vector<std::string> axes = options.axes;
     ShapeSpace shapes;
     if (options.shape.shape) {
         if (!options.shape.measured.empty())
-            return run_measured_shapes(options.shape.measured, presets, *format);
-        auto space = shape_space(options.shape, axes);
-        if (!space)
-            return fail(space.error());
-        shapes = *std::move(space);
+            return run_measured_shapes(options.shape.measured, presets, format);
+        FOURFOLD_TRY(auto space, shape_space(options.shape, axes));
+        shapes = std::move(space);
     }
-    const auto request = request_of(options, axes, presets);
-    if (!request)
-        return fail(request.error());
+    FOURFOLD_TRY(const auto request, request_of(options, axes, presets));
     if (!options.shape.shape || options.shape.with_layouts) {
-        if (const auto considered = consider_cost(*request, options.any_size); !considered)
-            return fail(considered.error());
+        FOURFOLD_CHECK(consider_cost(request, options.any_size));
     }
     if (options.shape.shape)
-        return run_shapes({*request, shapes, options.shape.with_layouts, options.threads}, options.top, *format);
+        return run_shapes({request, shapes, options.shape.with_layouts, options.threads}, options.top, format);
     const SearchResult result = [&] {
         ProgressLine line;
-        return search(*request, {nullptr, [&](double share, const SearchCounts& counts) {
-                                     line.show(share, shown_number(double(counts.enumerated), 0) + " layouts");
-                                 }});
+        return search(request, {nullptr, [&](double share, const SearchCounts& counts) {
+                                    line.show(share, shown_number(double(counts.enumerated), 0) + " layouts");
+                                }});
     }();
-    if (*format == TableFormat::json)
-        print_json(search_json(*request, result));
-    else if (*format == TableFormat::text)
-        std::cout << search_text(*request, result, options.pareto);
+    if (format == TableFormat::json)
+        print_json(search_json(request, result));
+    else if (format == TableFormat::text)
+        std::cout << search_text(request, result, options.pareto);
     else
-        std::cout << layout_table(*request, options.pareto ? result.pareto : result.best).write(*format);
-    return result.best.empty() ? fail(nothing_found(*request, result)) : kDone;
+        std::cout << layout_table(request, options.pareto ? result.pareto : result.best).write(format);
+    return result.best.empty() ? fail(nothing_found(request, result)) : kDone;
 }
 
 } // namespace
@@ -160,7 +153,7 @@ void add_search(Cli& cli)
     command->add_flag("--fields", options->fields, "list the fields that expressions may use");
     options->format.add_to(*command);
     command->callback([&cli, options] {
-        cli.chosen = [options] {
+        cli.chosen = [options]() -> Expected<int> {
             if (options->plan.plan.empty() && !options->fields && options->shape.measured.empty())
                 return fail({ProblemCode::bad_input, "no plan is given", "name a plan file or preset", "arguments"});
             return run_search(*options);

@@ -16,37 +16,31 @@ struct StopOptions {
     bool json = false, accept_new_hosts = false, dry_run = false;
 };
 
-int stop(const StopOptions& options)
+Expected<int> stop(const StopOptions& options)
 {
     if (options.dry_run) {
-        auto preview = options.place.preview();
-        if (!preview)
-            return fail(preview.error());
-        const bool ended = is_terminal(run_state(preview->document.value("state", "running")));
-        preview->document["stops"] = !ended;
-        preview->text += ended ? "" : "asks the agent of each host to stop the run's ranks\n";
-        return show(*preview, options.json);
+        FOURFOLD_TRY(auto preview, options.place.preview());
+        const bool ended = is_terminal(run_state(preview.document.value("state", "running")));
+        preview.document["stops"] = !ended;
+        preview.text += ended ? "" : "asks the agent of each host to stop the run's ranks\n";
+        return show(preview, options.json);
     }
     RunProgress progress(false, options.accept_new_hosts);
     const StopSignals signals("giving up; ask again to stop what still runs");
-    const auto run = options.place.find(progress, signals.token());
-    if (!run)
-        return fail(run.error());
-    const auto result = stop_run(*run, progress, signals.token());
-    if (!result)
-        return fail(result.error());
+    FOURFOLD_TRY(const auto run, options.place.find(progress, signals.token()));
+    FOURFOLD_TRY(const auto result, stop_run(run, progress, signals.token()));
     if (options.json)
-        print_json({{"id", result->id}, {"state", std::string(name(result->state))},
-            {"problem", result->problem ? Json(result->problem->line()) : Json()}});
-    if (!is_terminal(result->state)) {
+        print_json({{"id", result.id}, {"state", std::string(name(result.state))},
+            {"problem", result.problem ? Json(result.problem->line()) : Json()}});
+    if (!is_terminal(result.state)) {
         Problem problem
-            = result->problem.value_or(Problem{ProblemCode::failed, "has not ended yet", "ask again to stop it", ""});
-        problem.where = "run " + result->id + (problem.where.empty() ? "" : ": " + problem.where);
+            = result.problem.value_or(Problem{ProblemCode::failed, "has not ended yet", "ask again to stop it", ""});
+        problem.where = "run " + result.id + (problem.where.empty() ? "" : ": " + problem.where);
         fail(problem);
         return kFailed;
     }
     if (!options.json)
-        std::cout << "run " << result->id << " has ended (" << name(result->state) << ")\n";
+        std::cout << "run " << result.id << " has ended (" << name(result.state) << ")\n";
     return kDone;
 }
 

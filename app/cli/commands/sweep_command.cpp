@@ -36,47 +36,31 @@ Expected<std::unique_ptr<MeasuredGrid>> measured_grid(
     return grid;
 }
 
-int sweep(const SweepCommandOptions& options)
+Expected<int> sweep(const SweepCommandOptions& options)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
-    const auto value = grid_value(options.value, "--value");
-    if (!value)
-        return fail(value.error());
+    FOURFOLD_TRY(const auto format, options.format.format());
+    FOURFOLD_TRY(const auto value, grid_value(options.value, "--value"));
     const Presets presets;
-    const auto plan = options.plan.load(presets);
-    if (!plan)
-        return fail(plan.error());
-    const auto base = resolve(*plan, presets);
-    if (!base)
-        return fail(base.error());
-    for (const std::string& warning : unknown_key_warnings(*plan))
+    FOURFOLD_TRY(const auto plan, options.plan.load(presets));
+    FOURFOLD_TRY(const auto base, resolve(plan, presets));
+    for (const std::string& warning : unknown_key_warnings(plan))
         warn(warning);
 
     std::unique_ptr<MeasuredGrid> measured;
     if (!options.measured.empty()) {
-        auto read = measured_grid(options.measured, *base, presets);
-        if (!read)
-            return fail(read.error());
-        measured = *std::move(read);
+        FOURFOLD_TRY(auto read, measured_grid(options.measured, base, presets));
+        measured = std::move(read);
     }
     std::vector<GridLayout> layouts = measured ? measured->layouts() : std::vector<GridLayout>{};
     if (!options.layouts.empty()) {
-        const auto text = read_input(options.layouts);
-        if (!text)
-            return fail(text.error());
-        auto read = read_grid_layouts(*text, options.layouts);
-        if (!read)
-            return fail(read.error());
-        layouts = *std::move(read);
+        FOURFOLD_TRY(const auto text, read_input(options.layouts));
+        FOURFOLD_TRY(auto read, read_grid_layouts(text, options.layouts));
+        layouts = std::move(read);
     }
-    std::vector<int> gpus = measured ? measured->gpus() : std::vector<int>{base->gpus};
+    std::vector<int> gpus = measured ? measured->gpus() : std::vector<int>{base.gpus};
     if (!options.gpus.empty()) {
-        auto read = read_grid_gpus(options.gpus, "--gpus");
-        if (!read)
-            return fail(read.error());
-        gpus = *std::move(read);
+        FOURFOLD_TRY(auto read, read_grid_gpus(options.gpus, "--gpus"));
+        gpus = std::move(read);
     }
     if (layouts.empty())
         return fail({ProblemCode::bad_input, "no layouts are given",
@@ -95,18 +79,18 @@ int sweep(const SweepCommandOptions& options)
         ProgressLine line;
         std::size_t done = 0;
         return sweep_layouts(
-            *base, std::move(layouts), std::move(gpus), options.threads, [&](auto, auto, const GridCell&) {
+            base, std::move(layouts), std::move(gpus), options.threads, [&](auto, auto, const GridCell&) {
                 ++done;
                 line.show(double(done) / double(cells), shown_number(double(done), 0) + " cells");
             });
     }();
-    if (*format == TableFormat::json) {
-        print_json(grid_json(grid, *value, measured.get()));
+    if (format == TableFormat::json) {
+        print_json(grid_json(grid, value, measured.get()));
         return kDone;
     }
-    std::cout << grid_table(grid, *value, measured.get(), *format).write(*format);
-    if (measured && (*format == TableFormat::text || *format == TableFormat::markdown))
-        std::cout << "\n" << agreement_text(grid, *measured, *value);
+    std::cout << grid_table(grid, value, measured.get(), format).write(format);
+    if (measured && (format == TableFormat::text || format == TableFormat::markdown))
+        std::cout << "\n" << agreement_text(grid, *measured, value);
     return kDone;
 }
 

@@ -53,18 +53,12 @@ Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
     return curve_table(memory_over_time(prediction, options.stage));
 }
 
-int run_table(const TableOptions& options)
+Expected<int> run_table(const TableOptions& options)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
-    const auto plan = options.plan.load_sound(Presets());
-    if (!plan)
-        return fail(plan.error());
-    const auto table = table_of(options, *plan);
-    if (!table)
-        return fail(table.error());
-    std::cout << table->write(*format);
+    FOURFOLD_TRY(const auto format, options.format.format());
+    FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
+    FOURFOLD_TRY(const auto table, table_of(options, plan));
+    std::cout << table.write(format);
     return kDone;
 }
 

@@ -48,31 +48,24 @@ Expected<Timeline> measured_timeline(const std::string& file)
     return timeline_from_chrome_trace(event, file);
 }
 
-int run_timeline(const TimelineOptions& options)
+Expected<int> run_timeline(const TimelineOptions& options)
 {
-    if (const auto free = check_output(options.output, {options.plan.plan, options.measured}); !free)
-        return fail(free.error());
-    const auto plan = options.plan.load_sound(Presets());
-    if (!plan)
-        return fail(plan.error());
-    const Prediction prediction = predict(*plan);
+    FOURFOLD_CHECK(check_output(options.output, {options.plan.plan, options.measured}));
+    FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
+    const Prediction prediction = predict(plan);
     if (prediction.timeline.spans.empty()) {
-        const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(*plan)).message
+        const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(plan)).message
                                                            : prediction.reasons[0].message;
-        return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan->where});
+        return fail({ProblemCode::unsupported, "this plan has no timeline: " + why, "", plan.where});
     }
-    std::string title = plan->name.empty() ? plan->model.name : plan->name;
+    std::string title = plan.name.empty() ? plan.model.name : plan.name;
     Timeline timeline = prediction.timeline;
     if (!options.measured.empty()) {
-        auto measured = measured_timeline(options.measured);
-        if (!measured)
-            return fail(measured.error());
-        timeline = *std::move(measured);
+        FOURFOLD_TRY(auto measured, measured_timeline(options.measured));
+        timeline = std::move(measured);
         title += ", measured";
     }
-    const auto written = export_timeline(timeline, title, options.output);
-    if (!written)
-        return fail(written.error());
+    FOURFOLD_CHECK(export_timeline(timeline, title, options.output));
     std::cerr << "wrote " << options.output << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
     if (!options.measured.empty()) {

@@ -62,27 +62,18 @@ int write_cards(const std::vector<ScoreCard>& cards, TableFormat format)
     return kDone;
 }
 
-int validate(const ValidateOptions& options)
+Expected<int> validate(const ValidateOptions& options)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
-    const auto sources = TableSources::find();
-    if (!sources)
-        return fail(sources.error());
-    const auto files = tables_of(options.files);
-    if (!files)
-        return fail(files.error());
-    if (!options.report.empty()) {
-        const std::vector<std::string> inputs(files->begin(), files->end());
-        if (const auto free = check_output(options.report, inputs); !free)
-            return fail(free.error());
-    }
+    FOURFOLD_TRY(const auto format, options.format.format());
+    FOURFOLD_TRY(const auto sources, TableSources::find());
+    FOURFOLD_TRY(const auto files, tables_of(options.files));
+    if (!options.report.empty())
+        FOURFOLD_CHECK(check_output(options.report, {files.begin(), files.end()}));
     const Presets presets;
     std::vector<ScoreCard> cards;
     int status = kDone;
-    for (const auto& file : *files) {
-        auto card = read_score_card(file, *sources, presets, options.worst);
+    for (const auto& file : files) {
+        auto card = read_score_card(file, sources, presets, options.worst);
         if (!card) { // the other tables are scored
             status = fail(card.error());
             continue;
@@ -101,20 +92,16 @@ int validate(const ValidateOptions& options)
         return status;
     if (!options.confidence.empty()) {
         for (const StackConfidence& confidence : confidence_of(cards)) {
-            const auto written = write_confidence(confidence, options.confidence);
-            if (!written)
-                return fail(written.error());
+            FOURFOLD_CHECK(write_confidence(confidence, options.confidence));
             std::cerr << "wrote " << options.confidence << "/stacks/" << confidence.stack << ".json\n";
         }
         return status;
     }
     if (!options.report.empty()) {
-        const auto written = write_file_atomically(options.report, validation_report(cards));
-        if (!written)
-            return fail(written.error());
+        FOURFOLD_CHECK(write_file_atomically(options.report, validation_report(cards)));
         std::cerr << "wrote " << options.report << "\n";
     } else {
-        write_cards(cards, *format);
+        write_cards(cards, format);
     }
     return status;
 }

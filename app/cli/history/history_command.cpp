@@ -28,9 +28,9 @@ CLI::App* add(Cli& cli, CLI::App& parent, const char* name, const char* text,
     auto* command = parent.add_subcommand(name, text);
     options->format.add_to(*command);
     command->callback([&cli, options, work] {
-        cli.chosen = [options, work] {
-            const auto format = options->format.format();
-            return format ? work(*options, *format) : fail(format.error());
+        cli.chosen = [options, work]() -> Expected<int> {
+            FOURFOLD_TRY(const auto format, options->format.format());
+            return work(*options, format);
         };
     });
     return command;

@@ -87,17 +87,13 @@ Json comparison_json(const std::vector<RunDetail>& runs, const std::vector<Prope
 
 } // namespace
 
-int compare_runs(TableFormat format, const std::vector<std::string>& ids)
+Expected<int> compare_runs(TableFormat format, const std::vector<std::string>& ids)
 {
-    const auto store = open_history_with_runs();
-    if (!store)
-        return fail(store.error());
+    FOURFOLD_TRY(const auto store, open_history_with_runs());
     std::vector<RunDetail> runs;
     for (const std::string& id : ids) {
-        auto run = store->show(id);
-        if (!run)
-            return fail(run.error());
-        runs.push_back(*std::move(run));
+        FOURFOLD_TRY(auto run, store.show(id));
+        runs.push_back(std::move(run));
     }
     const std::vector<Property> properties = properties_of(runs);
     if (format == TableFormat::json) {

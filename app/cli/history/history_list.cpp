@@ -48,14 +48,12 @@ Json summary_json(const RunSummary& run)
     return runs_table({run}).to_json().front();
 }
 
-int list_runs(TableFormat format, int limit, const std::string& filter)
+Expected<int> list_runs(TableFormat format, int limit, const std::string& filter)
 {
-    const auto store = open_history();
-    if (!store)
-        return fail(store.error());
+    FOURFOLD_TRY(const auto store, open_history());
     std::vector<RunSummary> runs;
-    if (*store) {
-        auto found = listed_runs(**store, filter.empty() ? limit : std::numeric_limits<int>::max());
+    if (store) {
+        auto found = listed_runs(*store, filter.empty() ? limit : std::numeric_limits<int>::max());
         if (found)
             found = filtered_runs(*std::move(found), filter, "--filter");
         if (!found)

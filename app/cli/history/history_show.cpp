@@ -133,20 +133,16 @@ Json run_json(const RunDetail& detail)
     return out;
 }
 
-int show_run(TableFormat format, const std::string& id)
+Expected<int> show_run(TableFormat format, const std::string& id)
 {
-    const auto store = open_history_with_runs();
-    if (!store)
-        return fail(store.error());
-    const auto detail = store->show(id);
-    if (!detail)
-        return fail(detail.error());
+    FOURFOLD_TRY(const auto store, open_history_with_runs());
+    FOURFOLD_TRY(const auto detail, store.show(id));
     if (format == TableFormat::text)
-        std::cout << run_text(*detail);
+        std::cout << run_text(detail);
     else if (format == TableFormat::json)
-        print_json(run_json(*detail));
+        print_json(run_json(detail));
     else
-        std::cout << comparison_table(detail->summary).write(format);
+        std::cout << comparison_table(detail.summary).write(format);
     return kDone;
 }
 

@@ -41,18 +41,15 @@ Expected<std::string> exported(TableFormat format, const std::vector<std::string
 
 } // namespace
 
-int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output)
+Expected<int> export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output)
 {
-    if (const auto free = check_output(output, {}); !free)
-        return fail(free.error());
-    const auto text = exported(format, ids);
-    if (!text)
-        return fail(text.error());
+    FOURFOLD_CHECK(check_output(output, {}));
+    FOURFOLD_TRY(const auto text, exported(format, ids));
     if (output.empty()) {
-        std::cout << *text;
+        std::cout << text;
         return kDone;
     }
-    const auto written = write_file_atomically(output, *text);
+    const auto written = write_file_atomically(output, text);
     return written ? kDone : fail(written.error());
 }
 
@@ -97,35 +94,31 @@ bool holds(const HistoryStore& store, const Json& run)
 
 } // namespace
 
-int import_runs(const std::string& file, const PlanOptions& plan, bool json)
+Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool json)
 {
-    const auto runs = read_runs(file, plan);
-    if (!runs)
-        return fail(runs.error());
-    auto store = HistoryStore::open(HistoryStore::default_file());
-    if (!store)
-        return fail(store.error());
+    FOURFOLD_TRY(const auto runs, read_runs(file, plan));
+    FOURFOLD_TRY(auto store, HistoryStore::open(HistoryStore::default_file()));
     Json taken = Json::array();
     std::vector<std::string> names;
     int known = 0;
     Expected<void> result;
-    for (std::size_t i = 0; i < runs->size() && result; ++i) {
-        const Json& run = (*runs)[i];
-        auto id = store->import_run(run);
+    for (std::size_t i = 0; i < runs.size() && result; ++i) {
+        const Json& run = runs[i];
+        auto id = store.import_run(run);
         if (id) {
             taken.push_back(*id);
             names.push_back(text_field(run, "name"));
         } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
-            if (same_figures(*store, run))
+            if (same_figures(store, run))
                 ++known;
             else
                 warn(file + ": " + other_figures(run));
-        } else if (id.error().code == ProblemCode::conflict && holds(*store, run)) {
+        } else if (id.error().code == ProblemCode::conflict && holds(store, run)) {
             ++known;
         } else {
             Problem problem = std::move(id).error();
             if (problem.code != ProblemCode::io && problem.code != ProblemCode::refused) // those are the history's
-                problem.where = file + (runs->size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
+                problem.where = file + (runs.size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
             result = std::move(problem);
         }
     }
@@ -135,7 +128,7 @@ int import_runs(const std::string& file, const PlanOptions& plan, bool json)
     else
         for (std::size_t i = 0; i < taken.size(); ++i)
             std::cout << "imported " << taken[i].get<std::string>() << "  " << printable(names[i]) << "\n";
-    if (runs->empty())
+    if (runs.empty())
         warn(file + ": holds no runs");
     if (known > 0)
         warn(file + ": " + std::to_string(known) + (known == 1 ? " run is" : " runs are") + " in the history already");

@@ -29,10 +29,10 @@ std::string run_text(const RunDetail& run);
 Json run_json(const RunDetail& run);
 
 // `filter` as in filtered_runs().
-int list_runs(TableFormat format, int limit, const std::string& filter);
-int show_run(TableFormat format, const std::string& id);
-int compare_runs(TableFormat format, const std::vector<std::string>& ids);
-int export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);
+Expected<int> list_runs(TableFormat format, int limit, const std::string& filter);
+Expected<int> show_run(TableFormat format, const std::string& id);
+Expected<int> compare_runs(TableFormat format, const std::vector<std::string>& ids);
+Expected<int> export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);
 // What a person does to runs; `ids` as in HistoryStore::full_id().
 int tag_runs(
     const std::vector<std::string>& ids, const std::vector<std::string>& add, const std::vector<std::string>& remove);
@@ -41,6 +41,6 @@ int delete_runs(const std::vector<std::string>& ids);
 int restore_runs(const std::vector<std::string>& ids);
 int list_deleted(TableFormat format);
 int purge_runs();
-int import_runs(const std::string& file, const PlanOptions& plan, bool json);
+Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool json);
 
 } // namespace fourfold::cli

@@ -139,12 +139,10 @@ int run_shapes(const ShapeRequest& request, int top, TableFormat format)
         ""});
 }
 
-int run_measured_shapes(const std::string& name, const Presets& presets, TableFormat format)
+Expected<int> run_measured_shapes(const std::string& name, const Presets& presets, TableFormat format)
 {
-    const auto table = load_measured_table(name, presets);
-    if (!table)
-        return fail(table.error());
-    const std::vector<ShapeGroup> groups = measured_shapes(*table);
+    FOURFOLD_TRY(const auto table, load_measured_table(name, presets));
+    const std::vector<ShapeGroup> groups = measured_shapes(table);
     const Table rows = measured_table_of(groups);
     const ShapeAgreement found = agreement(groups);
     if (format == TableFormat::json) {

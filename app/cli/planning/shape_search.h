@@ -20,6 +20,6 @@ Expected<ShapeSpace> shape_space(const ShapeOptions& options, std::vector<std::s
 // Searches and prints; the exit status.
 int run_shapes(const ShapeRequest& request, int top, TableFormat format);
 // Measured shapes beside predicted ones.
-int run_measured_shapes(const std::string& name, const Presets& presets, TableFormat format);
+Expected<int> run_measured_shapes(const std::string& name, const Presets& presets, TableFormat format);
 
 } // namespace fourfold::cli

@@ -11,32 +11,22 @@
 
 namespace fourfold::cli {
 
-int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress)
+Expected<int> run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress)
 {
-    const auto format = options.format.format();
-    if (!format)
-        return fail(format.error());
-    const auto text = read_input(options.layouts, 1u << 20);
-    if (!text)
-        return fail(text.error());
-    auto layouts = read_grid_layouts(*text, options.layouts);
-    if (!layouts)
-        return fail(layouts.error());
-    auto gpus = read_grid_gpus(options.gpus, "--gpus");
-    if (!gpus)
-        return fail(gpus.error());
-    request.layouts = *std::move(layouts);
-    request.gpus = *std::move(gpus);
+    FOURFOLD_TRY(const auto format, options.format.format());
+    FOURFOLD_TRY(const auto text, read_input(options.layouts, 1u << 20));
+    FOURFOLD_TRY(auto layouts, read_grid_layouts(text, options.layouts));
+    FOURFOLD_TRY(auto gpus, read_grid_gpus(options.gpus, "--gpus"));
+    request.layouts = std::move(layouts);
+    request.gpus = std::move(gpus);
     request.skip_unfit = options.skip_unfit;
     request.again = options.again;
     if (options.dry_run) {
-        const auto preview = preview_sweep(request);
-        if (!preview)
-            return fail(preview.error());
-        if (*format == TableFormat::json)
-            print_json(preview->document);
+        FOURFOLD_TRY(const auto preview, preview_sweep(request));
+        if (format == TableFormat::json)
+            print_json(preview.document);
         else
-            std::cout << preview->text;
+            std::cout << preview.text;
         return kDone;
     }
     const auto sweep = [&] {
@@ -49,8 +39,8 @@ int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunPro
     }();
     if (!sweep)
         return fail(sweep.error());
-    const bool for_programs = *format == TableFormat::json || *format == TableFormat::csv;
-    std::cout << (for_programs ? sweep_cells(*sweep) : sweep_table(*sweep)).write(*format) << std::flush;
+    const bool for_programs = format == TableFormat::json || format == TableFormat::csv;
+    std::cout << (for_programs ? sweep_cells(*sweep) : sweep_table(*sweep)).write(format) << std::flush;
     std::cerr << "cells are kept in " << sweep->record.string() << "\n";
     if (sweep->stopped)
         return kFailed;

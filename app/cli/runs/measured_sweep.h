@@ -15,6 +15,6 @@ struct SweepOptions {
 };
 
 // Runs every cell that is not measured yet, or says what it would do; the exit status.
-int run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress);
+Expected<int> run_measured_sweep(const SweepOptions& options, SweepRequest request, RunProgress& progress);
 
 } // namespace fourfold::cli
