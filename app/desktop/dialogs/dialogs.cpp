@@ -89,16 +89,16 @@ std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& ques
 }
 
 namespace {
-// The place of the answer in `answers`; what Escape and Enter give stands last. The first ones end something.
+// The place of the answer in `answers`; what Escape and Enter give stands last, without words: Cancel.
 std::size_t ask(QWidget* parent, const char* name, const QString& title, const QString& text,
     const QList<std::pair<QString, QMessageBox::ButtonRole>>& answers, QMessageBox::Icon icon = QMessageBox::Question)
 {
     QMessageBox box(icon, title, text, QMessageBox::NoButton, parent);
     box.setObjectName(QString::fromLatin1(name));
-    std::vector<QAbstractButton*> buttons;
+    std::vector<QPushButton*> buttons;
     for (const auto& [words, role] : answers)
-        buttons.push_back(box.addButton(words, role));
-    box.setDefaultButton(static_cast<QPushButton*>(buttons.back()));
+        buttons.push_back(words.isEmpty() ? box.addButton(QMessageBox::Cancel) : box.addButton(words, role));
+    box.setDefaultButton(buttons.back());
     box.setEscapeButton(buttons.back());
     box.exec();
     return static_cast<std::size_t>(std::find(buttons.begin(), buttons.end(), box.clickedButton()) - buttons.begin());
@@ -125,7 +125,7 @@ ChangedFileAnswer askAboutChangedFile(QWidget* parent, const QString& file)
     return answers[ask(parent, "changedFile", tr("The file was changed"),
         tr("\u201c%1\u201d was changed on disk since it was opened here.").arg(file),
         {{tr("Save mine over it"), QMessageBox::DestructiveRole},
-            {tr("Reload it, drop mine"), QMessageBox::DestructiveRole}, {tr("Cancel"), QMessageBox::RejectRole}},
+            {tr("Reload it, drop mine"), QMessageBox::DestructiveRole}, {{}, QMessageBox::RejectRole}},
         QMessageBox::Warning)];
 }
 

@@ -2,6 +2,7 @@
 #include "app/desktop/widgets/charts/scatter_card.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/text/text_line.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -69,7 +70,9 @@ void ScatterCard::paintBody(QPainter& painter, const QRect& area, const Theme& t
     painter.setFont(scaledFont(-1));
     paintAxes(painter, plot, theme);
     painter.setPen(theme.muted);
-    const QRectF title(area.left(), plot.area.bottom() + px(16), area.width(), px(16));
+    // In the middle of the plot where it has much room, else of the card.
+    const QRectF across = lineWidth(painter.font(), m_axes) * 2 <= plot.area.width() ? plot.area : QRectF(area);
+    const QRectF title(across.left(), plot.area.bottom() + px(16), across.width(), px(16));
     cut().draw(painter, title, Qt::AlignCenter, m_axes);
     painter.setClipRect(plot.area.adjusted(-px(6), -px(6), px(6), px(6)));
     painter.setRenderHint(QPainter::Antialiasing);
