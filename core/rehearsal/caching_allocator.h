@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What LibTorch's caching allocator for CUDA would reserve for a sequence of allocations and frees: a model of
+// c10/cuda/CUDACachingAllocator.cpp as of PyTorch 2 without expandable segments, for one stream. Sizes are rounded up
+// to 512 bytes; requests of up to 1 MiB come out of segments of 2 MiB, up to 10 MiB out of segments of 20 MiB, larger
+// ones have segments of their own in whole 2 MiB. The smallest free block that fits is taken; it is split where 512
+// bytes (small) or more than 1 MiB (large) would be left. Freed neighbours are joined. Segments are kept.
+// Not modelled: what is freed while another stream still uses it, and segments that are given back when memory is full.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace fourfold {
+
+class CachingAllocator {
+public:
+    // Returns the block's address (of an address space of its own, never 0). bytes: more than 0.
+    uint64_t allocate(uint64_t bytes);
+    // Precondition: `address` was returned by allocate() and is freed once.
+    void free(uint64_t address);
+
+    [[nodiscard]] uint64_t allocated() const { return allocated_; } // bytes, as rounded
+    [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
+    [[nodiscard]] uint64_t reserved() const { return reserved_; } // bytes of all segments; never falls
+    // Bytes as they were asked for, at the moment when they were most.
+    [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
+
+private:
+    struct Block {
+        uint64_t bytes = 0, requested = 0, segment = 0;
+        bool small = false, free = false;
+    };
+    using Free = std::set<std::pair<uint64_t, uint64_t>>; // bytes, address
+    Free& pool(bool small) { return small ? small_ : large_; }
+    uint64_t new_segment(uint64_t bytes, bool small); // its one free block
+
+    std::map<uint64_t, Block> blocks_; // by address; segments do not touch
+    Free small_, large_;
+    uint64_t next_segment_ = uint64_t(1) << 32;
+    uint64_t allocated_ = 0, peak_allocated_ = 0, reserved_ = 0, requested_ = 0, peak_requested_ = 0;
+};
+
+} // namespace fourfold

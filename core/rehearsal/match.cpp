@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/rehearsal/match.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace fourfold {
+
+namespace {
+
+std::string rank_words(const RankProgram& program)
+{
+    return text_of("rank %d (%s)", program.rank, program.place.c_str());
+}
+
+std::string words_of(const RankProgram& program, int operation)
+{
+    const WireOperation& asked = program.operations[std::size_t(operation)];
+    std::string text = text_of("operation %d, ", operation + 1);
+    for (const WireMessage& message : asked.messages)
+        text += text_of("%s rank %d, ", message.sends ? "a send to" : "a receive from", message.peer);
+    if (asked.messages.empty())
+        text += asked.kind + " ";
+    return text + "on " + program.wires[std::size_t(asked.wire)].name;
+}
+
+std::string shape_of(const WireOperation& asked)
+{
+    return asked.kind + (asked.reduction.empty() ? "" : " (" + asked.reduction + ")") + " of "
+        + std::to_string(asked.elements) + " " + asked.type;
+}
+
+bool is_collective(const WireOperation& asked)
+{
+    return asked.messages.empty();
+}
+
+// One operation of one rank.
+struct Call {
+    std::size_t rank = 0; // index of the program
+    int operation = 0;
+};
+
+// All ranks' progress, until nothing moves any more.
+class Match {
+public:
+    Match(const std::vector<RankProgram>& programs, const DeviceRules& rules)
+        : programs_(programs)
+        , rules_(rules)
+        , ranks_(programs.size())
+    {
+        for (std::size_t i = 0; i < programs.size(); ++i) {
+            index_.emplace(programs[i].rank, i);
+            ranks_[i].open.resize(programs[i].operations.size(), 0);
+            ranks_[i].busy.resize(programs[i].wires.size(), false);
+        }
+    }
+
+    Expected<void> run()
+    {
+        for (std::size_t i = 0; i < ranks_.size(); ++i)
+            ready_.push_back(i);
+        while (!ready_.empty() && !broken_) {
+            const std::size_t rank = ready_.front();
+            ready_.pop_front();
+            advance(rank);
+        }
+        if (broken_)
+            return *broken_;
+        return check_ended();
+    }
+
+private:
+    struct Rank {
+        std::size_t step = 0; // next of the program
+        std::vector<int> waiting; // asked for, not begun, oldest first
+        std::vector<bool> busy; // wires on which an operation has begun and not ended
+        std::vector<int> open; // of each operation: what it still waits for; kEnded when it is through
+        int begun = 0;
+        int blocked_on = -1;
+    };
+    static constexpr int kEnded = -1, kAsked = 1 << 20;
+
+    // Asks and waits as far as the rank comes.
+    void advance(std::size_t at)
+    {
+        Rank& rank = ranks_[at];
+        const RankProgram& program = programs_[at];
+        rank.blocked_on = -1;
+        while (rank.step < program.steps.size() && !broken_) {
+            const int step = program.steps[rank.step];
+            if (step < 0 && rank.open[std::size_t(~step)] != kEnded) {
+                rank.blocked_on = ~step;
+                return;
+            }
+            ++rank.step;
+            if (step >= 0) {
+                rank.open[std::size_t(step)] = kAsked;
+                rank.waiting.push_back(step);
+                begin_what_can(at);
+            }
+        }
+    }
+
+    void begin_what_can(std::size_t at)
+    {
+        Rank& rank = ranks_[at];
+        for (std::size_t i = 0; i < rank.waiting.size() && !broken_;) {
+            const int operation = rank.waiting[i];
+            const auto wire = std::size_t(programs_[at].operations[std::size_t(operation)].wire);
+            // One that was asked for earlier on this wire goes first.
+            const bool first = std::none_of(rank.waiting.begin(), rank.waiting.begin() + std::ptrdiff_t(i),
+                [&](int earlier) { return std::size_t(programs_[at].operations[std::size_t(earlier)].wire) == wire; });
+            if (first && !rank.busy[wire] && rank.begun < rules_.at_once) {
+                rank.waiting.erase(rank.waiting.begin() + std::ptrdiff_t(i));
+                rank.busy[wire] = true;
+                ++rank.begun;
+                begin({at, operation});
+                i = 0; // what ended meanwhile may let others begin
+                continue;
+            }
+            if (rules_.one_queue)
+                return;
+            ++i;
+        }
+    }
+
+    void begin(Call call)
+    {
+        const RankProgram& program = programs_[call.rank];
+        const WireOperation& asked = program.operations[std::size_t(call.operation)];
+        if (is_collective(asked))
+            meet(call, program.wires[std::size_t(asked.wire)]);
+        else
+            exchange(call, program.wires[std::size_t(asked.wire)]);
+    }
+
+    // The n-th collective of a communicator, on all members.
+    void meet(Call call, const Wire& wire)
+    {
+        auto& calls = gathered_[wire.name];
+        if (!calls.empty()) {
+            const RankProgram& other = programs_[calls.front().rank];
+            const WireOperation& first = other.operations[std::size_t(calls.front().operation)];
+            const RankProgram& own = programs_[call.rank];
+            const WireOperation& second = own.operations[std::size_t(call.operation)];
+            if (std::tie(first.kind, first.type, first.elements, first.reduction)
+                != std::tie(second.kind, second.type, second.elements, second.reduction)) {
+                break_off("members of " + wire.name + " disagree: " + rank_words(other) + " has " + shape_of(first)
+                    + " (" + words_of(other, calls.front().operation) + "), " + rank_words(own) + " has "
+                    + shape_of(second) + " (" + words_of(own, call.operation) + ")");
+                return;
+            }
+        }
+        calls.push_back(call);
+        const auto present = std::count_if(
+            wire.members.begin(), wire.members.end(), [&](int member) { return index_.contains(member); });
+        if (std::ptrdiff_t(calls.size()) < present)
+            return;
+        const std::vector<Call> all = std::move(calls);
+        gathered_.erase(wire.name);
+        for (const Call& each : all)
+            end(each);
+    }
+
+    void exchange(Call call, const Wire& wire)
+    {
+        const RankProgram& own = programs_[call.rank];
+        const WireOperation& asked = own.operations[std::size_t(call.operation)];
+        int& open = ranks_[call.rank].open[std::size_t(call.operation)];
+        open = 1; // itself, until all its messages are looked at
+        std::vector<Call> touched;
+        for (const WireMessage& message : asked.messages) {
+            if (!index_.contains(message.peer))
+                continue;
+            const int from = message.sends ? own.rank : message.peer, to = message.sends ? message.peer : own.rank;
+            auto& others = offered_[{wire.name, from, to, !message.sends}];
+            if (others.empty()) {
+                offered_[{wire.name, from, to, message.sends}].push_back({call, message.elements, asked.type});
+                ++open;
+                continue;
+            }
+            const Offer other = others.front();
+            others.pop_front();
+            if (other.elements != message.elements || other.type != asked.type) {
+                break_off(text_of(
+                    "rank %d and rank %d disagree on a message of %s: %s has %lld %s (%s), the other side "
+                    "%lld %s (%s)",
+                    from, to, wire.name.c_str(), rank_words(own).c_str(), static_cast<long long>(message.elements),
+                    asked.type.c_str(), words_of(own, call.operation).c_str(), static_cast<long long>(other.elements),
+                    other.type.c_str(), words_of(programs_[other.call.rank], other.call.operation).c_str()));
+                return;
+            }
+            touched.push_back(other.call);
+        }
+        touched.push_back(call);
+        for (const Call& each : touched)
+            if (--ranks_[each.rank].open[std::size_t(each.operation)] == 0)
+                end(each);
+    }
+
+    void end(Call call)
+    {
+        Rank& rank = ranks_[call.rank];
+        rank.open[std::size_t(call.operation)] = kEnded;
+        rank.busy[std::size_t(programs_[call.rank].operations[std::size_t(call.operation)].wire)] = false;
+        --rank.begun;
+        ready_.push_back(call.rank);
+        unblocked_.push_back(call.rank);
+        if (settling_)
+            return;
+        settling_ = true; // not deeper and deeper: one operation's end may let a long chain begin
+        while (!unblocked_.empty() && !broken_) {
+            const std::size_t next = unblocked_.front();
+            unblocked_.pop_front();
+            begin_what_can(next);
+        }
+        settling_ = false;
+    }
+
+    Expected<void> check_ended() const
+    {
+        const auto stuck = std::find_if(ranks_.begin(), ranks_.end(),
+            [&](const Rank& rank) { return rank.step < programs_[std::size_t(&rank - ranks_.data())].steps.size(); });
+        if (stuck == ranks_.end())
+            return check_unmet();
+        constexpr int kMostNamed = 8;
+        std::string message = "the ranks wait for each other";
+        int named = 0, more = 0;
+        for (std::size_t i = 0; i < ranks_.size(); ++i) {
+            if (ranks_[i].blocked_on < 0)
+                continue;
+            if (named >= kMostNamed) {
+                ++more;
+                continue;
+            }
+            message += (named++ == 0 ? ": " : "; ") + rank_words(programs_[i]) + " in "
+                + words_of(programs_[i], ranks_[i].blocked_on) + missing_words(i);
+        }
+        if (more > 0)
+            message += text_of("; and %d more ranks", more);
+        return Problem{ProblemCode::failed, message, "", ""};
+    }
+
+    // Who has not come to what a blocked rank waits for.
+    [[nodiscard]] std::string missing_words(std::size_t at) const
+    {
+        const RankProgram& program = programs_[at];
+        const WireOperation& asked = program.operations[std::size_t(ranks_[at].blocked_on)];
+        const Wire& wire = program.wires[std::size_t(asked.wire)];
+        const auto& waiting = ranks_[at].waiting;
+        if (std::find(waiting.begin(), waiting.end(), ranks_[at].blocked_on) != waiting.end())
+            return ", which cannot begin before what was asked for earlier ends";
+        if (!is_collective(asked))
+            return "";
+        std::string names;
+        const auto gathered = gathered_.find(wire.name);
+        for (const int member : wire.members) {
+            const auto known = index_.find(member);
+            if (known == index_.end() || gathered == gathered_.end())
+                continue;
+            if (std::none_of(gathered->second.begin(), gathered->second.end(),
+                    [&](const Call& call) { return call.rank == known->second; }))
+                names += (names.empty() ? ", where rank " : ", rank ") + std::to_string(member);
+        }
+        return names.empty() ? "" : names + " is missing";
+    }
+
+    // Everybody has ended and something was offered that nobody took: the other side forgot it.
+    [[nodiscard]] Expected<void> check_unmet() const
+    {
+        const auto left_over = [&](const Call& call) {
+            return Problem{ProblemCode::failed,
+                rank_words(programs_[call.rank]) + ": " + words_of(programs_[call.rank], call.operation)
+                    + " never meets its other side",
+                "", ""};
+        };
+        for (const auto& [key, offers] : offered_)
+            if (!offers.empty())
+                return left_over(offers.front().call);
+        for (const auto& [name, calls] : gathered_)
+            if (!calls.empty())
+                return left_over(calls.front());
+        for (std::size_t i = 0; i < ranks_.size(); ++i)
+            if (!ranks_[i].waiting.empty())
+                return left_over({i, ranks_[i].waiting.front()});
+        return {};
+    }
+
+    void break_off(std::string message) { broken_ = Problem{ProblemCode::failed, std::move(message), "", ""}; }
+
+    struct Offer {
+        Call call;
+        int64_t elements = 0;
+        std::string type;
+    };
+    const std::vector<RankProgram>& programs_;
+    const DeviceRules& rules_;
+    std::vector<Rank> ranks_;
+    std::map<int, std::size_t> index_; // of the program of a global rank
+    std::deque<std::size_t> ready_, unblocked_;
+    bool settling_ = false;
+    std::map<std::string, std::vector<Call>> gathered_; // collectives that have begun on some members, by wire
+    // Messages that one side has begun: by wire, sender, receiver, and whether it is the sender's side.
+    std::map<std::tuple<std::string, int, int, bool>, std::deque<Offer>> offered_;
+    std::optional<Problem> broken_;
+};
+
+} // namespace
+
+Expected<void> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules)
+{
+    return Match(programs, rules).run();
+}
+
+Expected<void> check_alike(const RankProgram& one, const RankProgram& other)
+{
+    const auto differ = [&](int operation, const std::string& what) {
+        return Problem{ProblemCode::failed,
+            rank_words(one) + " and " + rank_words(other) + " should do the same and do not: " + what, "",
+            words_of(one, operation)};
+    };
+    const std::size_t both = std::min(one.operations.size(), other.operations.size());
+    const auto group = [](const RankProgram& program, const WireOperation& asked) {
+        const std::string& name = program.wires[std::size_t(asked.wire)].name;
+        return name.substr(0, name.find('/'));
+    };
+    for (std::size_t i = 0; i < both; ++i) {
+        const WireOperation &a = one.operations[i], &b = other.operations[i];
+        if (group(one, a) != group(other, b) || a.messages.size() != b.messages.size()
+            || std::tie(a.kind, a.type, a.elements, a.reduction) != std::tie(b.kind, b.type, b.elements, b.reduction))
+            return differ(int(i), shape_of(a) + " on " + group(one, a) + ", " + shape_of(b) + " on " + group(other, b));
+    }
+    if (one.operations.size() != other.operations.size())
+        return differ(int(both) - 1,
+            text_of("one asks for %zu operations, the other for %zu", one.operations.size(), other.operations.size()));
+    if (one.steps != other.steps)
+        return differ(0, "they wait at different places");
+    return {};
+}
+
+} // namespace fourfold

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether ranks that run these programs under NCCL's rules all come to their end.
+//
+// The rules: a communicator runs its operations one after the other, in the order of the calls; messages between two
+// ranks match in order, there are no tags; an operation ends only when all members (a message: both sides) have begun
+// it; members that meet must agree on kind, element type, number of elements and reduction; operations of different
+// communicators share the device.
+//
+// No receive names "anybody", so what meets what depends on no clock: if one run in which nothing is ever buffered
+// comes to its end, every run does, whichever rank is slow. (Without wildcard receives a message-passing program is
+// deterministic: Kahn 1974, "The semantics of a simple language for parallel programming".) That is what is run here.
+#pragma once
+
+#include "core/base/expected.h"
+#include "core/rehearsal/rank_program.h"
+
+#include <vector>
+
+namespace fourfold {
+
+// What the communicators of one rank share.
+struct DeviceRules {
+    int at_once = 8; // operations that may have begun and wait for their peers at the same time
+    bool one_queue
+        = false; // CUDA_DEVICE_MAX_CONNECTIONS=1: what cannot begin yet holds up all that was asked for later
+};
+
+// Ranks that have no program here are taken to do what their place in the group asks of them: where ranks do the same,
+// one of them stands for all. A Problem (failed) names the rank, its place in the mesh, the operation, and who waits
+// for whom.
+Expected<void> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules);
+
+// Whether two ranks of the same place in their groups ask for the same, message peers aside. A Problem (failed) names
+// the first operation in which they differ.
+Expected<void> check_alike(const RankProgram& one, const RankProgram& other);
+
+} // namespace fourfold
