@@ -8,7 +8,9 @@
 //
 // No receive names "anybody", so what meets what depends on no clock: if one run in which nothing is ever buffered
 // comes to its end, every run does, whichever rank is slow. (Without wildcard receives a message-passing program is
-// deterministic: Kahn 1974, "The semantics of a simple language for parallel programming".) That is what is run here.
+// deterministic: Kahn 1974, "The semantics of a simple language for parallel programming".) That run is made here. Where
+// the device has fewer places than operations wait, this holds with one queue: what begins first is then what was asked
+// for first, not what happened to be ready.
 #pragma once
 
 #include "core/base/expected.h"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
+// fourfold-trainer --rehearse PLAN.json: all ranks of one, without values (rehearsal/rehearse.h), as JSON.
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
 #include "runner/trainer/metrics/stack_dump.h"
+#include "runner/trainer/rehearsal/rehearse.h"
+#include "runner/trainer/start_up.h"
 #include "runner/trainer/train.h"
 
 #include <csignal>
@@ -18,6 +21,7 @@ namespace {
 using namespace fourfold;
 
 constexpr char kUsage[] = "usage: fourfold-trainer --plan PLAN.json --run-dir DIR\n"
+                          "       fourfold-trainer --rehearse PLAN.json\n"
                           "One rank of a job; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say which.\n";
 
 // Before the first step and on the second signal there is nothing to finish: leave at once.
@@ -66,6 +70,28 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
     return trainer::job_from_environment(plan, folder);
 }
 
+// Writes the rehearsal to standard output. 0: all ranks come to their end; 1: they do not, or it failed; 2: unusable
+// input.
+int rehearse_plan(const char* file)
+{
+    const auto told = [](const Problem& problem) {
+        std::fprintf(stderr, "%s\n", problem.line().c_str());
+        return problem.exit_status();
+    };
+    try {
+        const auto plan = trainer::read_checked_plan(file);
+        if (!plan)
+            return told(plan.error());
+        const auto result = trainer::rehearse(*plan);
+        if (!result)
+            return told(result.error());
+        std::printf("%s\n", result->dump().c_str());
+        return (*result)["verdict"] == "ok" ? 0 : 1;
+    } catch (const std::exception& error) { // LibTorch's
+        return told({ProblemCode::failed, std::string("the rehearsal failed: ") + error.what(), "", file});
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -75,6 +101,8 @@ int main(int argc, char** argv)
         std::fputs(kUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
+    if (argc == 3 && std::string(argv[1]) == "--rehearse")
+        return status_after_output(rehearse_plan(argv[2]), "fourfold-trainer");
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);
 

@@ -83,20 +83,26 @@ void release_start_up_memory()
     }
 }
 
-Expected<ResolvedPlan> read_checked_plan(const Job& job)
+Expected<ResolvedPlan> read_checked_plan(const std::filesystem::path& file)
 {
-    const std::string where = job.plan_file.string();
-    FOURFOLD_TRY(const Json document, read_json_file(job.plan_file));
+    const std::string where = file.string();
+    FOURFOLD_TRY(const Json document, read_json_file(file));
     FOURFOLD_TRY(ResolvedPlan plan, read_resolved(document, where));
     auto reasons = check(plan);
     for (Reason& reason : trainer_limits(plan))
         reasons.push_back(std::move(reason));
     if (!reasons.empty())
         return Problem{ProblemCode::bad_input, reasons[0].message, "", where + " " + reasons[0].field};
+    return plan;
+}
+
+Expected<ResolvedPlan> read_checked_plan(const Job& job)
+{
+    FOURFOLD_TRY(ResolvedPlan plan, read_checked_plan(job.plan_file));
     if (plan.gpus != job.world_size)
         return Problem{ProblemCode::bad_input,
             "the plan is for " + std::to_string(plan.gpus) + " ranks, the job has " + std::to_string(job.world_size),
-            "start as many ranks as the plan's gpus", where + " gpus"};
+            "start as many ranks as the plan's gpus", job.plan_file.string() + " gpus"};
     return plan;
 }
 

@@ -14,6 +14,8 @@ namespace fourfold::trainer {
 
 // The program was compiled against one LibTorch; another one may crash or, worse, compute something else.
 Expected<void> check_libtorch();
+// A plan that this trainer runs.
+Expected<ResolvedPlan> read_checked_plan(const std::filesystem::path& file);
 // The job's plan, if this trainer runs it on as many ranks as the job has.
 Expected<ResolvedPlan> read_checked_plan(const Job& job);
 // FOURFOLD_PADDING: the token that fills up sequences and is never a target; -1 without it.

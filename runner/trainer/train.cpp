@@ -259,9 +259,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     FOURFOLD_TRY(const auto schedule,
         make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, plan.training.micro_batches));
     connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads,
-        pipeline_links(schedule), [&](const std::string& name, int rank, int size) {
+        pipeline_links(schedule), [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
-                rendezvous->store(), {device.backend, name, rank, size, job.address, job.timeout_s});
+                rendezvous->store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
         }));
     const Mesh& mesh = *connections.mesh;
     mesh.recorder->share(identity().page);

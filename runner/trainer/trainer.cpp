@@ -11,6 +11,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -26,7 +27,9 @@ at::TensorOptions tensor_options(TrainerOptions options)
 {
     return at::TensorOptions()
         .dtype(options.fp64 ? at::kDouble : at::kFloat)
-        .device(options.cuda ? at::kCUDA : at::kCPU);
+        .device(options.rehearsal ? at::kMeta
+                : options.cuda    ? at::kCUDA
+                                  : at::kCPU);
 }
 } // namespace
 
@@ -43,9 +46,12 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     FOURFOLD_CHECK(check_trainer_family(plan.model));
     std::unique_ptr<Trainer> trainer(new Trainer(plan, mesh, options));
     const Training& training = plan.training;
-    FOURFOLD_TRY(trainer->data_,
-        Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, options.padding));
-    if (!plan.run.eval.data.empty()) {
+    if (!options.rehearsal) {
+        FOURFOLD_TRY(trainer->data_,
+            Sampler::open(
+                plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, options.padding));
+    }
+    if (!options.rehearsal && !plan.run.eval.data.empty()) {
         FOURFOLD_TRY(trainer->held_out_,
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
                 options.padding));
@@ -135,6 +141,8 @@ at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more
     figures.insert(figures.end(), more.begin(), more.end());
     const at::Tensor known = at::stack(figures);
     mesh_[GroupKind::world].all_reduce(known);
+    if (options_.rehearsal) // every token has a label, and nobody asks to stop
+        return at::tensor({1.0, plan_.tokens_per_step(), 1.0, 0.0}, at::kDouble);
     return known.cpu();
 }
 
@@ -143,7 +151,13 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     StepOutcome outcome;
     const auto options = tensor_options(options_);
     Sums sums{at::zeros({}, options.dtype(at::kDouble))};
-    const Fill sample = [&](int64_t index, Sampler::Sequence out) { return data_->sample(step, index, out); };
+    const Fill sample = [&](int64_t index, Sampler::Sequence out) -> Expected<void> {
+        if (data_)
+            return data_->sample(step, index, out);
+        std::fill_n(out.tokens, plan_.training.seq_len, 0);
+        std::fill_n(out.labels, plan_.training.seq_len, 0);
+        return {};
+    };
 
     gradients_->clear();
     StageWork work;

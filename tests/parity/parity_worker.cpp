@@ -180,7 +180,7 @@ void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& 
         if (!made.contains(name)) {
             const int global = mesh.stages.at(std::size_t(mesh.at.pp));
             const int own = int(std::ranges::find(ranks, global) - ranks.begin());
-            made.emplace(name, Communicator(name, ranks, own, connect(name, own, int(ranks.size())), mesh.recorder));
+            made.emplace(name, Communicator(name, ranks, own, connect(name, ranks, own), mesh.recorder));
         }
         communicator = made.at(name);
     }
@@ -213,9 +213,9 @@ void work(int argc, char** argv)
     if (options.contains("--nccl-rules"))
         device = std::make_shared<RuledDevice>(RuledDevice::Limits{std::stoi(options["--nccl-rules"]),
             flags.contains("--one-queue"), std::chrono::milliseconds(int64_t(job.timeout_s * 1000))});
-    const TransportFactory connect = [&](const std::string& name, int rank, int size) {
-        auto transport
-            = make_c10d_transport(rendezvous->store(), {"gloo", name, rank, size, job.address, job.timeout_s});
+    const TransportFactory connect = [&](const std::string& name, const std::vector<int>& ranks, int place) {
+        auto transport = make_c10d_transport(
+            rendezvous->store(), {"gloo", name, place, int(ranks.size()), job.address, job.timeout_s});
         const auto dot = corrupt.find('.');
         if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
             transport = std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1));

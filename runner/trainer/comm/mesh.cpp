@@ -37,10 +37,9 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<P
     const auto make_named = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire) {
         const auto own = std::ranges::find(ranks, rank);
         const int place = static_cast<int>(own - ranks.begin());
-        const int size = static_cast<int>(ranks.size());
-        if (size == 1)
+        if (ranks.size() == 1)
             return Communicator(kind, std::move(ranks), place, nullptr, mesh.recorder);
-        auto transport = make_transport(kind + "/" + wire, place, size);
+        auto transport = make_transport(kind + "/" + wire, ranks, place);
         return Communicator(kind, std::move(ranks), place, std::move(transport), mesh.recorder);
     };
     const auto make = [&](const std::string& kind, std::vector<int> ranks) {

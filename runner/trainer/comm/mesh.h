@@ -32,8 +32,9 @@ struct Mesh {
     [[nodiscard]] std::string words() const;
 };
 
-// Makes a group's wire; tests wrap it.
-using TransportFactory = std::function<std::shared_ptr<Transport>(const std::string& name, int rank, int size)>;
+// Makes the wire of a group of these global ranks, of which this rank has place `place`; tests wrap it.
+using TransportFactory
+    = std::function<std::shared_ptr<Transport>(const std::string& name, const std::vector<int>& ranks, int place)>;
 
 // Creates every group of `rank`, each once and in the same order on all ranks. `kv_heads` decides the kv groups,
 // `links` (ascending, all of a pipeline: pipeline_links()) those of pipeline messages. Throws std::exception when a

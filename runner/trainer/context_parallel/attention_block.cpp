@@ -74,7 +74,7 @@ bool has_flash(const at::Tensor& query)
 {
     constexpr int64_t kVector = 8, kLargestHead = 256;
     const bool half = query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf;
-    return query.is_cuda() && half && query.size(-1) % kVector == 0 && query.size(-1) <= kLargestHead;
+    return !query.is_cpu() && half && query.size(-1) % kVector == 0 && query.size(-1) <= kLargestHead;
 }
 
 AttentionGradients attend_backward_flash(const at::Tensor& gradient, const at::Tensor& query, const at::Tensor& key,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/attention.h"
 
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
@@ -40,6 +41,12 @@ at::Tensor causal_attention(
     const bool grouped = query.size(2) != key.size(2);
     const auto heads_first = [](const at::Tensor& x) { return x.permute({1, 2, 0, 3}); }; // [b, heads, s, head_dim]
     const std::optional<at::Tensor> mask = bias.defined() ? std::optional(bias) : std::nullopt;
+    // What scaled_dot_product_attention() takes on a GPU: for tensors without values it would take the plain formula.
+    if (query.is_meta() && !mask && query.scalar_type() != at::kFloat && query.scalar_type() != at::kDouble) {
+        const auto result = at::_scaled_dot_product_flash_attention(
+            heads_first(query), heads_first(key), heads_first(value), 0.0, /*is_causal=*/true);
+        return std::get<0>(result).permute({2, 0, 1, 3}).reshape({query.size(0), query.size(1), -1});
+    }
     const at::Tensor mixed = at::scaled_dot_product_attention(heads_first(query), heads_first(key), heads_first(value),
         mask, 0.0, /*is_causal=*/!mask, std::nullopt, grouped);
     return mixed.permute({2, 0, 1, 3}).reshape({query.size(0), query.size(1), -1});

@@ -58,6 +58,8 @@ void Weights::initialise(std::size_t bucket, uint64_t seed) const
 {
     constexpr int64_t kPiece = 1 << 18; // elements: about a millisecond
     const at::Tensor& part = masters_[bucket];
+    if (part.is_meta()) // no values to set
+        return;
     const int64_t first = buckets_[bucket].part_begin(), last = first + part.numel();
     for (const BucketEntry& entry : buckets_[bucket].entries) {
         const Shard& shard = shards_[entry.shard];

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shapes of the operators that LibTorch knows on device `meta` from Python only. What a kernel allocates for itself
+// besides its results is not among them.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/library.h>
+
+namespace fourfold::trainer {
+
+namespace {
+
+at::Tensor index_select(const at::Tensor& self, int64_t dimension, const at::Tensor& index)
+{
+    auto shape = self.sizes().vec();
+    shape.at(std::size_t(dimension < 0 ? dimension + self.dim() : dimension)) = index.numel();
+    return at::empty(shape, self.options());
+}
+
+at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor&, c10::SymInt rows, c10::SymInt, bool)
+{
+    return at::empty({rows.expect_int(), gradient.size(-1)}, gradient.options());
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor& gradient,
+    const at::Tensor& input, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
+{
+    const auto like = [](bool asked, const at::Tensor& x) { return asked ? at::empty_like(x) : at::Tensor(); };
+    (void)gradient;
+    return {like(wanted[0], input), like(wanted[1] && weight, weight.value_or(input)),
+        like(wanted[2] && bias, bias.value_or(input))};
+}
+
+void fused_adamw(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, double,
+    double, double, double, double, bool, bool, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&)
+{
+}
+
+at::Tensor& logical_not_out(const at::Tensor&, at::Tensor& out)
+{
+    return out;
+}
+
+// [b, heads, s, head_dim]; the kernel keeps the log-sums in fp32.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt, at::Tensor, at::Tensor, at::Tensor>
+flash_attention(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor&, double, bool, bool, std::optional<double>)
+{
+    const auto state = query.options().dtype(at::kUInt64);
+    // As the kernel lays it out: positions before heads.
+    const at::Tensor output
+        = at::empty({query.size(0), query.size(2), query.size(1), query.size(3)}, query.options()).transpose(1, 2);
+    return {output, at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(at::kFloat)),
+        at::Tensor(), at::Tensor(), query.size(2), key.size(2), at::empty({2}, state), at::empty({}, state),
+        at::empty({0}, query.options())};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor&, const at::Tensor& query,
+    const at::Tensor& key, const at::Tensor& value, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+    const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&, const at::Tensor&,
+    std::optional<double>)
+{
+    return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+}
+
+} // namespace
+
+TORCH_LIBRARY_IMPL(aten, Meta, library)
+{
+    library.impl("index_select", index_select);
+    library.impl("embedding_dense_backward", embedding_dense_backward);
+    library.impl("native_layer_norm_backward", native_layer_norm_backward);
+    library.impl("_fused_adamw_", fused_adamw);
+    library.impl("logical_not.out", logical_not_out);
+    library.impl("_scaled_dot_product_flash_attention", flash_attention);
+    library.impl("_scaled_dot_product_flash_attention_backward", flash_attention_backward);
+}
+
+} // namespace fourfold::trainer
