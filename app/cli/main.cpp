@@ -70,6 +70,7 @@ Expected<int> run(int argc, char** argv)
     add_table(cli);
     add_compare(cli);
     add_probe(cli);
+    add_rehearse(cli);
     add_run(cli);
     add_attach(cli);
     add_stop(cli);

@@ -319,30 +319,4 @@ Expected<void> match_programs(const std::vector<RankProgram>& programs, const De
     return Match(programs, rules).run();
 }
 
-Expected<void> check_alike(const RankProgram& one, const RankProgram& other)
-{
-    const auto differ = [&](int operation, const std::string& what) {
-        return Problem{ProblemCode::failed,
-            rank_words(one) + " and " + rank_words(other) + " should do the same and do not: " + what, "",
-            words_of(one, operation)};
-    };
-    const std::size_t both = std::min(one.operations.size(), other.operations.size());
-    const auto group = [](const RankProgram& program, const WireOperation& asked) {
-        const std::string& name = program.wires[std::size_t(asked.wire)].name;
-        return name.substr(0, name.find('/'));
-    };
-    for (std::size_t i = 0; i < both; ++i) {
-        const WireOperation &a = one.operations[i], &b = other.operations[i];
-        if (group(one, a) != group(other, b) || a.messages.size() != b.messages.size()
-            || std::tie(a.kind, a.type, a.elements, a.reduction) != std::tie(b.kind, b.type, b.elements, b.reduction))
-            return differ(int(i), shape_of(a) + " on " + group(one, a) + ", " + shape_of(b) + " on " + group(other, b));
-    }
-    if (one.operations.size() != other.operations.size())
-        return differ(int(both) - 1,
-            text_of("one asks for %zu operations, the other for %zu", one.operations.size(), other.operations.size()));
-    if (one.steps != other.steps)
-        return differ(0, "they wait at different places");
-    return {};
-}
-
 } // namespace fourfold

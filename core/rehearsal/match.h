@@ -8,9 +8,9 @@
 //
 // No receive names "anybody", so what meets what depends on no clock: if one run in which nothing is ever buffered
 // comes to its end, every run does, whichever rank is slow. (Without wildcard receives a message-passing program is
-// deterministic: Kahn 1974, "The semantics of a simple language for parallel programming".) That run is made here. Where
-// the device has fewer places than operations wait, this holds with one queue: what begins first is then what was asked
-// for first, not what happened to be ready.
+// deterministic: Kahn 1974, "The semantics of a simple language for parallel programming".) That run is made here.
+// Where the device has fewer places than operations wait, this holds with one queue: what begins first is then what was
+// asked for first, not what happened to be ready.
 #pragma once
 
 #include "core/base/expected.h"
@@ -27,13 +27,8 @@ struct DeviceRules {
         = false; // CUDA_DEVICE_MAX_CONNECTIONS=1: what cannot begin yet holds up all that was asked for later
 };
 
-// Ranks that have no program here are taken to do what their place in the group asks of them: where ranks do the same,
-// one of them stands for all. A Problem (failed) names the rank, its place in the mesh, the operation, and who waits
-// for whom.
+// Ranks that have no program here are taken to do what the others of their groups ask of them. A Problem (failed) names
+// the rank, its place in the mesh, the operation, and who waits for whom.
 Expected<void> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules);
-
-// Whether two ranks of the same place in their groups ask for the same, message peers aside. A Problem (failed) names
-// the first operation in which they differ.
-Expected<void> check_alike(const RankProgram& one, const RankProgram& other);
 
 } // namespace fourfold

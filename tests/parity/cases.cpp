@@ -24,4 +24,33 @@ std::vector<Sabotage> all_sabotages()
     return together({tensor_sabotages(), data_sabotages(), context_sabotages(), pipeline_sabotages()});
 }
 
+std::vector<Case> unpadded_cases()
+{
+    return {
+        {"tp2", {"gpus=2", "layout.tp=2"}, {}},
+        {"tp4_shared_keys", {"gpus=4", "layout.tp=4"}, {}},
+        {"tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {}},
+        {"tp2_recompute", {"gpus=2", "layout.tp=2", "training.recompute=\"full\""}, {}},
+        {"dp2", {"gpus=2", "layout.dp=2"}, {}},
+        {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
+        {"dp2_zero2", {"gpus=2", "layout.dp=2", "training.sharding=\"gradients\""}, {}},
+        {"dp2_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        {"dp2_fsdp_kept",
+            {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.fsdp.reshard_after_forward=false"},
+            {}},
+        {"dp4_hsdp", {"gpus=4", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""}, {}},
+        {"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        {"pp2_tp2_dp2_fsdp",
+            {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        {"pp2_dp4_hsdp", {"gpus=8", "layout.pp=2", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            {}},
+        {"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
+        {"cp4_ring_recompute", {"gpus=4", "layout.cp=4", "training.recompute=\"full\""}, {}},
+        {"cp2_gather", {"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}, {}},
+        {"pp2", {"gpus=2", "layout.pp=2"}, {}},
+        {"pp2_tied_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2"}, {"model.tie_word_embeddings=true"}},
+        {"pp2_cp2_dp2", {"gpus=8", "layout.pp=2", "layout.cp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
+    };
+}
+
 } // namespace fourfold::testing

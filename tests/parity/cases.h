@@ -24,6 +24,8 @@ std::vector<Case> data_cases(); // dp: DDP, ZeRO, FSDP, HSDP
 std::vector<Case> context_cases(); // cp
 std::vector<Case> pipeline_cases(); // pp and its schedules
 std::vector<Case> all_cases();
+// Sizes without padding, which the planner does not count: what these send is what it lists.
+std::vector<Case> unpadded_cases();
 
 // A plan that is made wrong on purpose: the comparison has to notice.
 struct Sabotage {

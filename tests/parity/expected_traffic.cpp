@@ -96,6 +96,7 @@ Traffic planned_traffic(const ResolvedPlan& plan)
             if (const auto message = message_of(plan, op))
                 add(*message, 1);
     }
+    std::erase_if(traffic, [](const auto& entry) { return entry.second == 0; });
     return traffic;
 }
 

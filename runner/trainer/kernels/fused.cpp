@@ -23,6 +23,8 @@ bool has_loops(const at::Tensor& x)
 template <typename Use>
 void by_type(const at::Tensor& x, Use&& use)
 {
+    if (x.is_meta()) // no values
+        return;
     if (x.scalar_type() == at::kDouble)
         use(static_cast<double*>(nullptr));
     else
@@ -117,7 +119,9 @@ private:
 
 at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps)
 {
-    if (!has_loops(x) || weight.scalar_type() != x.scalar_type())
+    // Without values: at::rms_norm() would be put together of small operators, where a GPU has one kernel that keeps as
+    // much as this one.
+    if ((!has_loops(x) && !x.is_meta()) || weight.scalar_type() != x.scalar_type())
         return at::rms_norm(x, {x.size(-1)}, weight, eps);
     return apply(std::make_shared<RmsNorm>(eps), {x, weight})[0];
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shapes of the operators that LibTorch knows on device `meta` from Python only. What a kernel allocates for itself
 // besides its results is not among them.
+#include <ATen/ExpandUtils.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/result_type.h>
 #include <torch/library.h>
+
+#include <algorithm>
 
 namespace fourfold::trainer {
 
@@ -21,12 +25,21 @@ at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor
     return at::empty({rows.expect_int(), gradient.size(-1)}, gradient.options());
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor& gradient,
-    const at::Tensor& input, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
-    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
+// Mean and reciprocal deviation of each row are kept in fp32, as on a GPU.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(const at::Tensor& input, c10::SymIntArrayRef shape,
+    const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, double)
+{
+    auto rows = input.sizes().vec();
+    std::fill(rows.end() - std::ptrdiff_t(shape.size()), rows.end(), 1);
+    const auto kept = input.options().dtype(input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+    return {at::empty_like(input), at::empty(rows, kept), at::empty(rows, kept)};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor&, const at::Tensor& input,
+    c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
 {
     const auto like = [](bool asked, const at::Tensor& x) { return asked ? at::empty_like(x) : at::Tensor(); };
-    (void)gradient;
     return {like(wanted[0], input), like(wanted[1] && weight, weight.value_or(input)),
         like(wanted[2] && bias, bias.value_or(input))};
 }
@@ -36,8 +49,28 @@ void fused_adamw(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
 {
 }
 
-at::Tensor& logical_not_out(const at::Tensor&, at::Tensor& out)
+// Of what has the shape of its operand.
+at::Tensor& like_operand(const at::Tensor& self, at::Tensor& out)
 {
+    out.resize_(self.sizes());
+    return out;
+}
+
+at::Tensor& logical_and_out(const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
+{
+    out.resize_(at::infer_size(self.sizes(), other.sizes()));
+    return out;
+}
+
+at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other)
+{
+    const auto shape = at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes()));
+    return at::empty(shape, (self.dim() > 0 ? self : other).options().dtype(at::result_type(self, other)));
+}
+
+at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
+{
+    out.resize_(at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
     return out;
 }
 
@@ -69,9 +102,14 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
 {
     library.impl("index_select", index_select);
     library.impl("embedding_dense_backward", embedding_dense_backward);
+    library.impl("native_layer_norm", native_layer_norm);
     library.impl("native_layer_norm_backward", native_layer_norm_backward);
     library.impl("_fused_adamw_", fused_adamw);
-    library.impl("logical_not.out", logical_not_out);
+    library.impl("abs.out", like_operand);
+    library.impl("logical_not.out", like_operand);
+    library.impl("logical_and.out", logical_and_out);
+    library.impl("where.self", where);
+    library.impl("where.self_out", where_out);
     library.impl("_scaled_dot_product_flash_attention", flash_attention);
     library.impl("_scaled_dot_product_flash_attention_backward", flash_attention_backward);
 }

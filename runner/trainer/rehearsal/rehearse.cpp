@@ -8,6 +8,8 @@
 #include "runner/trainer/rehearsal/recording_transport.h"
 #include "runner/trainer/trainer.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -18,7 +20,7 @@ namespace fourfold::trainer {
 
 namespace {
 constexpr double kGiB = double(1u << 30);
-constexpr int kMostAlone = 64; // ranks that are all rehearsed
+constexpr int kAllOf = 8; // ranks that are all rehearsed
 
 // Operations that begin together: as few as the ranks get by with. NCCL promises no number; a few always fit.
 constexpr std::array kAtOnce{1, 2, 4, 8, 16};
@@ -61,21 +63,7 @@ Verdict judge(const std::vector<RankProgram>& programs)
     return verdict;
 }
 
-// Ranks of one stage that stand for others: the first and the last must do the same.
-std::optional<Problem> compare_stages(const std::vector<RankRehearsal>& ranks, const ResolvedPlan& plan)
-{
-    for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
-        const RankProgram &one = ranks[i].program, &other = ranks[i + 1].program;
-        if (plan.layout.coordinates(one.rank).pp != plan.layout.coordinates(other.rank).pp)
-            continue;
-        if (const auto alike = check_alike(one, other); !alike)
-            return alike.error();
-    }
-    return std::nullopt;
-}
-} // namespace
-
-Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank)
+Expected<RankRehearsal> two_steps(const ResolvedPlan& plan, int rank)
 {
     RankRehearsal out;
     out.program.rank = rank;
@@ -109,23 +97,28 @@ Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank)
     return out;
 }
 
+} // namespace
+
+Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank)
+{
+    try {
+        return two_steps(plan, rank);
+    } catch (const c10::Error& error) {
+        return Problem{ProblemCode::failed, error.what_without_backtrace(), "", "rank " + std::to_string(rank)};
+    }
+}
+
 std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most)
 {
-    std::vector<int> ranks;
-    if (plan.gpus <= most) {
-        for (int rank = 0; rank < plan.gpus; ++rank)
-            ranks.push_back(rank);
-        return ranks;
-    }
     const Layout& layout = plan.layout;
-    for (int pp = 0; pp < layout.pp; ++pp)
-        for (int rank = 0, last = -1; rank < plan.gpus; ++rank) {
-            const Coordinates at = layout.coordinates(rank);
-            const bool first = at.tp == 0 && at.cp == 0 && at.dp == 0;
-            const bool end = at.tp == layout.tp - 1 && at.cp == layout.cp - 1 && at.dp == layout.dp - 1;
-            if (at.pp == pp && (first || end) && rank != last)
-                ranks.push_back(last = rank);
-        }
+    const auto at_an_end = [](int place, int size) { return place == 0 || place == size - 1; };
+    std::vector<int> ranks;
+    for (int rank = 0; rank < plan.gpus; ++rank) {
+        const Coordinates at = layout.coordinates(rank);
+        if (plan.gpus <= most
+            || (at_an_end(at.tp, layout.tp) && at_an_end(at.cp, layout.cp) && at_an_end(at.dp, layout.dp)))
+            ranks.push_back(rank);
+    }
     return ranks;
 }
 
@@ -133,26 +126,17 @@ Expected<Json> rehearse(const ResolvedPlan& plan)
 {
     const auto begin = std::chrono::steady_clock::now();
     const Prediction prediction = predict(plan);
-    std::vector<RankRehearsal> ranks;
+    Json stages = Json::array();
     std::vector<RankProgram> programs;
-    const std::vector<int> chosen = ranks_to_rehearse(plan, kMostAlone);
+    const std::vector<int> chosen = ranks_to_rehearse(plan, kAllOf);
     for (const int rank : chosen) {
         FOURFOLD_TRY(RankRehearsal rehearsed, rehearse_rank(plan, rank));
-        programs.push_back(rehearsed.program);
-        ranks.push_back(std::move(rehearsed));
-    }
-    Verdict verdict;
-    if (int(chosen.size()) < plan.gpus)
-        verdict.problem = compare_stages(ranks, plan);
-    if (!verdict.problem)
-        verdict = judge(programs);
-
-    Json stages = Json::array();
-    for (const RankRehearsal& rank : ranks) {
-        const Coordinates at = plan.layout.coordinates(rank.program.rank);
+        const Coordinates at = plan.layout.coordinates(rank);
         if (at.tp == 0 && at.cp == 0 && at.dp == 0)
-            stages.push_back(stage_json(rank, plan, prediction));
+            stages.push_back(stage_json(rehearsed, plan, prediction));
+        programs.push_back(std::move(rehearsed.program));
     }
+    const Verdict verdict = judge(programs);
     return Json{{"fourfold_rehearsal", 1}, {"ranks", plan.gpus}, {"rehearsed", chosen.size()}, {"steps", 2},
         {"verdict", verdict.problem ? "failed" : "ok"},
         {"problem", verdict.problem ? Json(verdict.problem->line()) : Json(nullptr)},

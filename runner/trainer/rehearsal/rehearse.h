@@ -24,11 +24,11 @@ struct RankRehearsal {
     // Of tensors, at their most: bytes as asked for, as rounded, and what the caching allocator reserves for them.
     uint64_t requested = 0, allocated = 0, reserved = 0;
 };
-// `plan`: checked, and within trainer_limits(). Throws std::exception where the trainer's own code fails.
+// `plan`: checked, and within trainer_limits(). A Problem (failed) where LibTorch refuses what the trainer asks for.
 Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank);
 
-// The ranks that stand for all. Up to `most` ranks each for itself; beyond that of each pipeline stage the first and
-// the last, which must do the same.
+// The ranks that stand for all: up to `most` ranks each for itself; beyond that, of each pipeline stage, the corners of
+// its tp x cp x dp mesh, so that of every group the first and the last member meet.
 std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most);
 
 // {"fourfold_rehearsal": 1, "ranks", "rehearsed", "steps", "verdict": "ok" or "failed", "problem" (null or one line),

@@ -313,22 +313,6 @@ TEST(Match, AMessageThatNobodyTakesIsNamed)
         HasSubstr("rank 0 (pp 0): operation 1, a send to rank 1, on pp/0to1 never meets its other side"));
 }
 
-TEST(Match, RanksThatShouldDoTheSameAreCompared)
-{
-    const std::vector<Wire> wires{{"tp/0", {0, 1}}}, others{{"tp/2", {2, 3}}};
-    Writer one(0, wires), same(2, others), longer(2, others), wider(2, others), waits(2, others);
-    for (Writer* writer : {&one, &same})
-        writer->wait(writer->collective(0));
-    longer.wait(longer.collective(0));
-    longer.collective(0);
-    wider.wait(wider.collective(0, 16));
-    waits.collective(0);
-    EXPECT_TRUE(check_alike(one.program, same.program));
-    EXPECT_THAT(check_alike(one.program, longer.program).error().message, HasSubstr("1 operations, the other for 2"));
-    EXPECT_THAT(check_alike(one.program, wider.program).error().message, HasSubstr("of 16 Float"));
-    EXPECT_THAT(check_alike(one.program, waits.program).error().message, HasSubstr("wait at different places"));
-}
-
 // Programs that fit each other, and then something is changed in most of them.
 std::vector<RankProgram> random_programs(std::mt19937& random)
 {

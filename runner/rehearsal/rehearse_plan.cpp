@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/rehearsal/rehearse_plan.h"
+
+#include "core/base/paths.h"
+#include "core/base/text.h"
+#include "core/plan/presets.h"
+#include "core/plan/trainable.h"
+#include "runner/bundle/trainer_libraries.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace fourfold {
+
+namespace {
+
+// A folder of this user's that goes with it.
+class ScratchFolder {
+public:
+    static Expected<ScratchFolder> make()
+    {
+        std::error_code error;
+        std::string name = (std::filesystem::temp_directory_path(error) / "fourfold-rehearsal-XXXXXX").string();
+        if (error || !mkdtemp(name.data()))
+            return Problem{ProblemCode::io, std::string("cannot be created: ") + std::strerror(errno),
+                "make room, or set TMPDIR to a folder that can be written", name};
+        ScratchFolder folder;
+        folder.path_ = name;
+        return folder;
+    }
+    ScratchFolder(ScratchFolder&& other) noexcept
+        : path_(std::exchange(other.path_, {}))
+    {
+    }
+    ScratchFolder& operator=(ScratchFolder&&) = delete;
+    ~ScratchFolder()
+    {
+        std::error_code ignored;
+        if (!path_.empty())
+            std::filesystem::remove_all(path_, ignored);
+    }
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+    ScratchFolder() = default;
+    std::filesystem::path path_;
+};
+
+// This program's environment, with the folders of LibTorch where the trainer does not find it by itself.
+std::vector<std::string> environment_for(const TrainerLibraries& found)
+{
+    std::vector<std::string> out;
+    std::string folders;
+    if (!found.by_itself) {
+        std::set<std::filesystem::path> seen;
+        for (const SharedLibrary& library : found.libraries)
+            if (seen.insert(library.file.parent_path()).second)
+                folders += (folders.empty() ? "" : ":") + library.file.parent_path().string();
+    }
+    for (char** entry = environ; *entry; ++entry)
+        if (folders.empty() || std::strncmp(*entry, "LD_LIBRARY_PATH=", 16) != 0)
+            out.emplace_back(*entry);
+    if (!folders.empty())
+        out.push_back("LD_LIBRARY_PATH=" + folders);
+    return out;
+}
+
+struct Ended {
+    int status = 0; // as waitpid() has it
+    bool stopped = false;
+};
+
+// Runs the program with these two files as its output, until it ends or stop is requested.
+Expected<Ended> run_program(const std::vector<std::string>& command, std::vector<std::string> environment,
+    const std::filesystem::path& output, const std::filesystem::path& errors, const std::stop_token& stop)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), kNew, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), kNew, 0600);
+    std::vector<std::string> words = command;
+    std::vector<char*> argv, envp;
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    for (std::string& entry : environment)
+        envp.push_back(entry.data());
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    pid_t pid = 0;
+    const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return Problem{ProblemCode::io, std::string("cannot be started: ") + std::strerror(error), {}, command[0]};
+    Ended ended;
+    for (;;) {
+        const pid_t done = waitpid(pid, &ended.status, WNOHANG);
+        if (done == pid || (done < 0 && errno != EINTR))
+            return ended;
+        if (stop.stop_requested() && !ended.stopped) {
+            kill(pid, SIGKILL);
+            ended.stopped = true;
+        }
+        poll(nullptr, 0, 20);
+    }
+}
+
+// As the trainer runs it.
+Expected<ResolvedPlan> for_trainer(ResolvedPlan plan)
+{
+    if (plan.stack.id != "fourfold") {
+        FOURFOLD_TRY(plan.stack, Presets().stack("fourfold"));
+    }
+    // No file is opened, and two steps are rehearsed of however many.
+    if (plan.run.data.empty())
+        plan.run.data.emplace_back().path = "nothing";
+    if (!plan.run.steps && !plan.run.tokens)
+        plan.run.steps = 2;
+    auto reasons = check(plan);
+    for (Reason& reason : trainer_limits(plan))
+        reasons.push_back(std::move(reason));
+    if (!reasons.empty())
+        return Problem{ProblemCode::unsupported, reasons[0].field + ": " + reasons[0].message,
+            "only what the bundled trainer runs can be rehearsed; nothing of this plan is proven", plan.where};
+    return plan;
+}
+
+} // namespace
+
+Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop)
+{
+    FOURFOLD_TRY(const ResolvedPlan plan, for_trainer(request.plan));
+    const auto trainer = request.trainer.empty() ? own_program("fourfold-trainer") : request.trainer;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(trainer, error))
+        return Problem{ProblemCode::not_found, "the trainer program does not exist",
+            "build it (packaging/run.sh does), or set FOURFOLD_TRAINER=ON in CMake", trainer.string()};
+    TrainerLibraries libraries;
+    if (auto found = trainer_libraries(trainer))
+        libraries = std::move(*found);
+    else if (found.error().code != ProblemCode::bad_input) // a script in front of a trainer finds them itself
+        return found.error();
+    FOURFOLD_TRY(const ScratchFolder folder, ScratchFolder::make());
+    const auto file = folder.path() / "plan.json", output = folder.path() / "output", errors = folder.path() / "errors";
+    FOURFOLD_CHECK(write_file_atomically(file, to_json(plan, PresetStyle::inlined).dump() + "\n"));
+    FOURFOLD_TRY(const Ended ended,
+        run_program({trainer.string(), "--rehearse", file.string()}, environment_for(libraries), output, errors, stop));
+    if (ended.stopped)
+        return Problem{ProblemCode::cancelled, "the rehearsal was stopped; nothing is proven", {}, plan.where};
+    if (auto result = read_json_file(output); result && result->is_object() && result->contains("verdict"))
+        return result;
+    const auto said = read_text_file(errors, 1u << 20);
+    std::string why = said ? said->substr(0, said->find('\n')) : std::string();
+    if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now
+        why = why.substr(place.size());
+    if (why.empty() && WIFSIGNALED(ended.status))
+        why = std::string("signal ") + strsignal(WTERMSIG(ended.status));
+    return Problem{ProblemCode::failed,
+        "the rehearsal ended without a verdict" + (why.empty() ? std::string() : ": " + why),
+        "nothing of this plan is proven", plan.where};
+}
+
+} // namespace fourfold

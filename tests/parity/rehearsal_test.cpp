@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rehearsals of the parity matrix: what the ranks ask for is what real runs send (traffic_test.cpp compares those with
+// the same list), no rank waits for ever, and wires that are known to deadlock are found out.
+#include "runner/trainer/rehearsal/rehearse.h"
+
+#include "core/rehearsal/match.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/expected_traffic.h"
+#include "tests/parity/matrix.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace fourfold::trainer {
+namespace {
+
+using fourfold::testing::Case;
+using ::testing::HasSubstr;
+
+ResolvedPlan plan_of(const Case& wanted, const std::vector<std::string>& more = {})
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    auto changes = fourfold::testing::joined(wanted.model, wanted.mesh);
+    changes.insert(changes.end(), more.begin(), more.end());
+    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), changes);
+}
+
+std::vector<RankProgram> programs_of(const ResolvedPlan& plan)
+{
+    std::vector<RankProgram> programs;
+    for (int rank = 0; rank < plan.gpus; ++rank) {
+        auto rehearsed = rehearse_rank(plan, rank);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        programs.push_back(std::move(rehearsed->program));
+    }
+    return programs;
+}
+
+std::string words(const fourfold::testing::Traffic& traffic)
+{
+    std::string text;
+    for (const auto& [key, bytes] : traffic)
+        text += key.first + " " + key.second + " " + std::to_string(int64_t(bytes)) + "\n";
+    return text;
+}
+
+class Rehearsed : public ::testing::TestWithParam<Case> { };
+
+TEST_P(Rehearsed, SendsWhatThePlannerLists)
+{
+    const ResolvedPlan plan = plan_of(GetParam());
+    fourfold::testing::Traffic traffic;
+    for (int rank = 0; rank < plan.gpus; ++rank) {
+        const auto rehearsed = rehearse_rank(plan, rank);
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        for (const auto& [key, total] : rehearsed->traffic)
+            if (total.bytes > 0)
+                traffic[key] += double(total.bytes);
+    }
+    EXPECT_EQ(words(traffic), words(fourfold::testing::planned_traffic(plan)));
+}
+INSTANTIATE_TEST_SUITE_P(Plans, Rehearsed, ::testing::ValuesIn(fourfold::testing::unpadded_cases()),
+    [](const auto& info) { return info.param.name; });
+
+// Under NCCL these meshes pass with four operations at once in one queue (nccl_parity_test.cpp runs them so).
+TEST(Rehearsal, NoMeshOfTheMatrixWaitsForEver)
+{
+    constexpr int kMostRanks = 8;
+    auto cases = fourfold::testing::all_cases();
+    int tried = 0;
+    for (const Case& each : cases) {
+        const ResolvedPlan plan = plan_of(each);
+        if (plan.gpus > kMostRanks)
+            continue;
+        const auto matched = match_programs(programs_of(plan), {4, true});
+        EXPECT_TRUE(matched) << each.name << ": " << matched.error().message;
+        ++tried;
+    }
+    EXPECT_GT(tried, 20);
+}
+
+// The wires of every link of a kind made one: what the trainer had before each link got its own.
+std::vector<RankProgram> with_one_wire(std::vector<RankProgram> programs, bool by_pair)
+{
+    for (RankProgram& program : programs)
+        for (Wire& wire : program.wires)
+            if (wire.name.starts_with("pp")) {
+                const std::size_t slash = wire.name.find('/'), to = wire.name.find("to", slash);
+                const int from = std::stoi(wire.name.substr(slash + 1)), other = std::stoi(wire.name.substr(to + 2));
+                wire.name = by_pair
+                    ? "pairs/" + std::to_string(std::min(from, other)) + "and" + std::to_string(std::max(from, other))
+                    : wire.name.substr(0, slash) + "/all";
+            }
+    // Wires of one name are one communicator also within a rank.
+    for (RankProgram& program : programs)
+        for (WireOperation& operation : program.operations)
+            for (std::size_t first = 0; first < program.wires.size(); ++first)
+                if (program.wires[first].name == program.wires[std::size_t(operation.wire)].name) {
+                    operation.wire = int(first);
+                    break;
+                }
+    return programs;
+}
+
+TEST(Rehearsal, SharedWiresAreFoundOut)
+{
+    const Case interleaved{"interleaved",
+        {"gpus=4", "layout.pp=4", "layout.virtual_stages=2", "training.schedule=\"interleaved\""},
+        {"model.num_hidden_layers=8"}};
+    const auto programs = programs_of(plan_of(interleaved));
+    EXPECT_TRUE(match_programs(programs, {8, false}));
+    for (const bool by_pair : {false, true}) {
+        const auto matched = match_programs(with_one_wire(programs, by_pair), {8, false});
+        ASSERT_FALSE(matched) << "by pair: " << by_pair;
+        EXPECT_THAT(matched.error().message, HasSubstr("the ranks wait for each other: rank "));
+    }
+}
+
+// One change in what a rank asks for is found, and the rank is named.
+TEST(Rehearsal, SeededFaultsAreFoundAndNamed)
+{
+    const Case mesh{"tp2_dp2_pp2", {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2"}, {}};
+    const auto whole = programs_of(plan_of(mesh));
+    ASSERT_TRUE(match_programs(whole, {4, true}));
+    const auto first_on = [&](int rank, const std::string& group) {
+        const RankProgram& program = whole[std::size_t(rank)];
+        for (std::size_t i = 0; i < program.operations.size(); ++i)
+            if (program.wires[std::size_t(program.operations[i].wire)].name.starts_with(group + "/"))
+                return i;
+        ADD_FAILURE() << "rank " << rank << " asks for nothing on " << group;
+        return std::size_t(0);
+    };
+    const auto told = [&](int rank, const std::function<void(RankProgram&)>& change) {
+        auto programs = whole;
+        change(programs[std::size_t(rank)]);
+        const auto matched = match_programs(programs, {4, true});
+        return matched ? std::string("nothing") : matched.error().message;
+    };
+    const auto drop = [](RankProgram& program, std::size_t operation) {
+        std::erase(program.steps, int(operation));
+        std::erase(program.steps, ~int(operation));
+    };
+    int found = 0;
+    for (const std::string group : {"tp", "dp", "pp", "pp_back", "world"})
+        for (int rank = 0; rank < 8; ++rank) {
+            const RankProgram& program = whole[std::size_t(rank)];
+            const bool has = std::ranges::any_of(program.operations, [&](const WireOperation& asked) {
+                return program.wires[std::size_t(asked.wire)].name.starts_with(group + "/");
+            });
+            if (!has)
+                continue;
+            const std::size_t at = first_on(rank, group);
+            const std::string place = "rank " + std::to_string(rank) + " ";
+            // A missing member, a wrong size, a wrong type.
+            EXPECT_THAT(told(rank, [&](RankProgram& own) { drop(own, at); }), HasSubstr(group + "/")) << place << group;
+            EXPECT_THAT(told(rank,
+                            [&](RankProgram& own) {
+                                own.operations[at].elements += 1;
+                                for (WireMessage& message : own.operations[at].messages)
+                                    message.elements += 1;
+                            }),
+                HasSubstr(place))
+                << group;
+            EXPECT_THAT(told(rank, [&](RankProgram& own) { own.operations[at].type = "Half"; }), HasSubstr("Half"))
+                << place << group;
+            found += 3;
+        }
+    EXPECT_GT(found, 60);
+}
+
+// Of a dense model: two products of each weight's size per token forward, four backward, and causal attention.
+TEST(Rehearsal, ProductsFollowTheFormula)
+{
+    const Case one{"one", {"gpus=1"}, {"training.precision=\"bf16\""}};
+    const ResolvedPlan plan = plan_of(one);
+    const auto rehearsed = rehearse_rank(plan, 0);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    const ModelShape& model = plan.model;
+    const double kv = double(model.kv_heads) * double(model.head_dim), q = double(model.heads) * double(model.head_dim);
+    const double layer = double(model.hidden) * (2 * q + 2 * kv + 3 * double(model.ffn));
+    const double weights = model.layers * layer + double(model.hidden) * double(plan.padded_vocab);
+    const double s = plan.training.seq_len, tokens = s * plan.training.global_batch;
+    const double attention = 3.5 * 2 * s * q * tokens * model.layers; // half of 4 s q per token, and 2.5 times that
+    EXPECT_DOUBLE_EQ(rehearsed->flops, 6 * weights * tokens + attention);
+}
+
+// Weights, gradients and both moments of a rank without sharding, at least; and activations of a step on top.
+TEST(Rehearsal, MemoryHoldsTheStatesAndFallsWithSharding)
+{
+    const auto bytes = [](const char* sharding) {
+        const Case four{"four", {"gpus=4", "layout.dp=4", std::string("training.sharding=\"") + sharding + '"'}, {}};
+        const auto rehearsed = rehearse_rank(plan_of(four), 0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        EXPECT_LE(rehearsed->requested, rehearsed->allocated);
+        EXPECT_LE(rehearsed->allocated, rehearsed->reserved);
+        return double(rehearsed->requested);
+    };
+    const double parameters = double(plan_of({"one", {"gpus=1"}, {}}).model.parameters());
+    EXPECT_GT(bytes("none"), 16 * parameters);
+    EXPECT_LT(bytes("optimizer"), bytes("none"));
+    EXPECT_LT(bytes("parameters"), bytes("none"));
+}
+
+TEST(Rehearsal, CornersStandForLargeMeshes)
+{
+    const Case mesh{"tp4_dp4", {"gpus=16", "layout.tp=4", "layout.dp=4"}, {}};
+    const ResolvedPlan plan = plan_of(mesh);
+    EXPECT_EQ(ranks_to_rehearse(plan, 16).size(), 16U);
+    EXPECT_EQ(ranks_to_rehearse(plan, 8).size(), 4U);
+    const auto result = rehearse(plan);
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ((*result)["verdict"], "ok") << result->dump();
+    EXPECT_EQ((*result)["rehearsed"], 4);
+    EXPECT_EQ((*result)["stages"].size(), 1U);
+}
+
+} // namespace
+} // namespace fourfold::trainer
