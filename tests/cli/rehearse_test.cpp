@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold rehearse` as a user sees it, with the real trainer.
+#include "tests/cli/program.h"
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Rehearse : public ProgramTest {
+protected:
+    // On GPUs that this computer need not have, without data.
+    std::string plan(const Json& edits = Json::object())
+    {
+        Json plan = Json::parse(R"({"name": "Tiny", "cluster": "dgx-h100", "stack": "fourfold", "gpus": 16,
+            "model": {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 8,
+                "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 256, "rms_norm_eps": 1e-5,
+                "max_position_embeddings": 128, "tie_word_embeddings": false},
+            "layout": {"tp": 2, "cp": 2, "pp": 2, "dp": 2, "virtual_stages": 2},
+            "training": {"seq_len": 64, "micro_batch": 1, "global_batch": 16, "precision": "bf16",
+                "schedule": "interleaved"}})");
+        plan.merge_patch(edits);
+        return file("tiny.plan.json", plan.dump());
+    }
+};
+
+TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
+{
+    const Output text = fourfold({"rehearse", plan()});
+    EXPECT_EQ(text.status, 0) << text.err;
+    EXPECT_THAT(text.out, AllOf(HasSubstr("16 ranks, 16 of them rehearsed"), HasSubstr("no rank waits for ever")));
+    const Json json = json_of(fourfold({"rehearse", plan(), "--json"}));
+    EXPECT_EQ(json["verdict"], "ok");
+    EXPECT_TRUE(json["problem"].is_null());
+    ASSERT_EQ(json["stages"].size(), 2U);
+    for (const Json& stage : json["stages"]) {
+        EXPECT_GT(stage["peak_tensors_gib"].get<double>(), 0);
+        EXPECT_GE(stage["reserved_gib"].get<double>(), stage["peak_allocated_gib"].get<double>());
+        EXPECT_GT(stage["step_flops"].get<double>(), 0);
+        EXPECT_FALSE(stage["traffic"].empty());
+    }
+}
+
+TEST_F(Rehearse, WhatCannotBeRehearsedSaysWhy)
+{
+    expect_problem(
+        fourfold({"rehearse", plan({{"training", {{"precision", "fp8"}}}})}), 2, "nothing of this plan is proven");
+    expect_problem(fourfold({"rehearse", folder() / "none.json"}), 2, "none.json");
+    expect_problem(fourfold({"rehearse", plan({{"layout", {{"tp", 3}}}})}), 2, "layout");
+}
+
+TEST_F(Rehearse, LeavesNothingBehind)
+{
+    const auto scratch = folder() / "scratch";
+    std::filesystem::create_directories(scratch);
+    setenv("TMPDIR", scratch.c_str(), 1);
+    EXPECT_EQ(fourfold({"rehearse", plan()}).status, 0);
+    unsetenv("TMPDIR");
+    EXPECT_TRUE(std::filesystem::is_empty(scratch));
+    EXPECT_FALSE(std::filesystem::exists(history_file())) << "a rehearsal is no run";
+}
+
+} // namespace
+} // namespace fourfold::test
