@@ -15,7 +15,7 @@ void add_latent_attention(Rows& rows, const ModelShape& m)
     if (latent.q_rank > 0) {
         add("self_attn.q_a_proj", latent.q_rank, m.hidden, Split::none, "query down projection");
         rows.emplace_back(NormRow{.name = "self_attn.q_a_layernorm", .width = latent.q_rank});
-        add("self_attn.q_b_proj", queries, latent.q_rank, Split::columns, "query up projection");
+        add("self_attn.q_b_proj", queries, latent.q_rank, Split::columns, "query up projection", Role::latent_up);
     } else {
         add("self_attn.q_proj", queries, m.hidden, Split::columns, "query projection", Role::query);
     }
@@ -23,7 +23,7 @@ void add_latent_attention(Rows& rows, const ModelShape& m)
         "key-value down projection");
     rows.emplace_back(NormRow{.name = "self_attn.kv_a_layernorm", .width = latent.kv_rank});
     add("self_attn.kv_b_proj", m.heads * (latent.nope_head_dim + latent.value_head_dim), latent.kv_rank, Split::columns,
-        "key-value up projection");
+        "key-value up projection", Role::latent_up);
     rows.emplace_back(AttentionRow{m.heads, m.heads, queries, queries, values, values});
     add("self_attn.o_proj", m.hidden, values, Split::rows, "attention output projection", Role::output);
 }

@@ -44,6 +44,7 @@ enum class Role : std::uint8_t {
     final_norm,
     head,
     inner, // found by its name alone: of latent projections
+    latent_up, // the same: queries, or keys and values, from their latents
 };
 
 enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };

@@ -40,6 +40,19 @@ Number score_bytes(const RankShape& rank)
         * input<Number>("heads", rank.heads) * length * length / input<Number>("CP", rank.cp);
 }
 
+// What selective recomputation frees of a layer with latent attention: queries, keys and values, which follow from
+// their latents, and the outputs of the norms (DeepSeek-V3, arXiv:2412.19437, section 3.2.3).
+template <typename Number>
+Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
+{
+    const LatentAttention& latent = *plan.model.latent;
+    const Number kept = input<Number>("latents", double(latent.q_rank + latent.kv_rank + latent.rope_head_dim));
+    const Number rebuilt = input<Number>("queries", rank.query) / input<Number>("TP", rank.tp)
+        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local) - kept
+        + 2 * input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
+    return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
+}
+
 // What passes from layer to layer.
 template <typename Number>
 Number layer_input_bytes(const RankShape& rank)
@@ -146,6 +159,12 @@ std::vector<AllocationOf<Number>> state_allocations(
             "optimizer temporaries",
             "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
             "cache");
+    if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
+        add<Number>(list, MemoryKind::gradients, Lifetime::step,
+            2 * total(input<Number>("bytes", rank.gradient_bytes))
+                / input<Number>("chunks", plan.layout.virtual_stages),
+            "unsharded gradients of a chunk",
+            "summed over the micro-batches of a block, while those of the chunk before are reduced");
     if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
             add<Number>(list, MemoryKind::weights, Lifetime::step, total(element), "gathered weights",
@@ -201,6 +220,8 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
         if (has_score_matrix(training))
             freed = larger(freed, score_bytes<Number>(rank));
+        if (plan.model.latent)
+            freed = larger(freed, latent_bytes<Number>(plan, rank));
         kept = whole - again * part("recomputed part of a layer", freed);
         add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }

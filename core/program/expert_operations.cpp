@@ -17,16 +17,20 @@ void add_token_exchange(
         recompute);
     if (plan.layout.ep <= 1)
         return;
+    // DeepSeek-V3 (arXiv:2412.19437, section 3.3.3) sends tokens to the experts in fp8 and takes them back in bf16.
+    const bool narrow = plan.training.precision == Precision::fp8 && plan.training.fp8_recipe == Fp8Recipe::blockwise;
+    const double bytes = ((narrow ? 1 : rank.element_bytes) + rank.element_bytes) / 2;
+    const bool hides = plan.training.overlap.expert_exchange || traits_of(plan.training.schedule).hides_exchanges;
     const auto add_exchange = [&](Phase phase, double share) {
         list.push_back({.name = "expert all-to-all (dispatch and combine)",
             .phase = phase,
             .part = Part::ep,
             .repeat = 2 * repeat * share,
-            .window = plan.training.overlap.expert_exchange ? Window::layer : Window::none,
+            .window = hides ? Window::layer : Window::none,
             .note = "each rank sends top-k copies of its tokens; balanced routing",
             .work = Collective{.kind = Collective::all_to_all,
                 .group = GroupKind::ep,
-                .bytes = rank.routed_tokens * rank.hidden * rank.element_bytes,
+                .bytes = rank.routed_tokens * rank.hidden * bytes,
                 .routing = {.active = double(experts.active),
                     .experts = double(experts.count),
                     .active_groups = double(experts.active_groups),

@@ -62,8 +62,9 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, d
         add(Constant::layer_floor_forward_s, Phase::recompute, 1, again, "");
     if (layout.tp > 1)
         add_floor(Constant::layer_floor_tp_s, 1.0 / 3, 2.0 / 3);
-    if (plan.model.experts) {
-        const double share = double(plan.model.moe_layers()) / plan.model.layers;
+    if (const auto& experts = plan.model.experts) {
+        const double share
+            = double(plan.model.moe_layers()) / plan.model.layers * experts->count / std::max(1, layout.ep);
         add_floor(Constant::layer_floor_expert_s, share / 3, share * 2 / 3);
     }
     if (layout.pp > 1 && plan.nodes() > 1)

@@ -10,6 +10,7 @@ namespace {
 // How much of a layer's forward runs again in the backward, per kind of work (0..1).
 struct RecomputeShare {
     double gemm = 0, attention = 0, elementwise = 0, tp = 0;
+    double latents = 0; // products that give queries, keys and values from latents
 };
 
 RecomputeShare recompute_share(
@@ -23,7 +24,7 @@ RecomputeShare recompute_share(
         return {};
     case Recompute::selective:
         return {part * constants[Constant::selective_gemm_share], part * constants[Constant::selective_attention_share],
-            part * constants[Constant::selective_elementwise_share], 0};
+            part * constants[Constant::selective_elementwise_share], 0, part};
     case Recompute::full:
         return {part, part, part, part};
     }
@@ -285,7 +286,7 @@ struct RowOperations {
     double activation_rows = 0, activation_width = 0;
     double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
-    bool routes = false, of_expert = false;
+    bool routes = false, of_expert = false, from_latents = false;
     double n = 0, k = 0;
 
     void operator()(const NormRow& norm) { more_norms += normed_elements(norm, rank); }
@@ -297,6 +298,7 @@ struct RowOperations {
         open = matrix.product;
         routes = matrix.kind == ParameterKind::router;
         of_expert = matrix.kind == ParameterKind::expert;
+        from_latents = matrix.role == Role::latent_up;
         n += rank.cut.out(matrix);
         k = rank.cut.in(matrix);
     }
@@ -324,8 +326,11 @@ struct RowOperations {
     void end_product()
     {
         const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
-        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers, again.gemm,
-            !routes, true);
+        const std::size_t before = list.size();
+        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers,
+            from_latents ? std::max(again.gemm, again.latents) : again.gemm, !routes, true);
+        for (std::size_t i = before; of_expert && i < list.size(); ++i)
+            list[i].scale = Constant::expert_product_scale;
         open = {};
         n = 0;
     }

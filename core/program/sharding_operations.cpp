@@ -176,6 +176,13 @@ double expert_copies(const ResolvedPlan& plan)
     return std::max(1.0, double(layout.tp) * layout.cp * layout.dp / (double(layout.ep) * layout.etp));
 }
 
+int micro_batches_together(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const bool blocks = traits_of(plan.training.schedule).whole_rounds && layout.pp > 1 && layout.virtual_stages > 1;
+    return blocks ? layout.pp : 1;
+}
+
 Sharded sharded(const ResolvedPlan& plan)
 {
     Sharded result;
@@ -214,6 +221,9 @@ void add_micro_batch_sharding(
     if (fsdp && plan.layout.pp > 1)
         return; // once a step, see add_step_operations
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
+    // ZeRO-2 sums the micro-batches that a chunk sees one after the other where they are (Llama 3, arXiv:2407.21783,
+    // section 3.3.2: gradients are sharded, and a reduction for each micro-batch would not hide).
+    const double together = fsdp ? 1 : micro_batches_together(plan);
     const auto add = [&](const std::string& name, GroupKind ranks, Phase phase, CollectiveKind kind, double bytes,
                          double units, bool overlap) {
         if (bytes <= 0 || units <= 0)
@@ -235,7 +245,7 @@ void add_micro_batch_sharding(
                     count * rank.element_bytes, units, overlap && training.fsdp.prefetch);
         }
         add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter,
-            count * rank.gradient_bytes, units, overlap && training.overlap.grad_reduce);
+            count * rank.gradient_bytes, units / together, overlap && training.overlap.grad_reduce);
     };
     const std::string what = fsdp ? "fsdp" : "zero-2";
     if (parameters.layer_count > 0) {

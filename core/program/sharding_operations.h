@@ -27,6 +27,8 @@ struct Sharded {
     double expert_states = 1, expert_gradients = 1, expert_weights = 1;
 };
 Sharded sharded(const ResolvedPlan& plan);
+// Micro-batches whose backwards go through a chunk before the stage turns to another one.
+int micro_batches_together(const ResolvedPlan& plan);
 double expert_copies(const ResolvedPlan& plan);
 bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
 

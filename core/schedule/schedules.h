@@ -15,7 +15,7 @@
 namespace fourfold {
 
 // `csv`: the actions stand in a file that the plan names, core/plan/plan_schedule.h.
-enum class Schedule { gpipe, one_f_one_b, interleaved, zb_h1, zb_v, csv };
+enum class Schedule { gpipe, one_f_one_b, interleaved, zb_h1, zb_v, dualpipe_v, csv };
 // What a plan has when nothing else is said, and a pipeline of one stage whatever is said.
 inline constexpr Schedule kPlainSchedule = Schedule::one_f_one_b;
 
@@ -58,6 +58,7 @@ struct ScheduleTraits {
     bool common; // every software has it: what a search tries when nothing else is said
     bool advised; // worth trying as a change of a plan
     bool trainer_runs;
+    bool hides_exchanges; // forwards of one micro-batch run beside backwards of another, behind which tokens travel
     Generator generator; // null: the actions are in a file
     ClosedForm length; // null: none is known
 };
@@ -125,5 +126,11 @@ std::optional<double> zb_h1_length(int pp, int virtual_stages, int micro_batches
 // micro-batches on only the way down the V longer than the work, in 1F1B's memory (2 pp chunks of half a stage).
 void zb_v_actions(RankActions& actions);
 std::optional<double> zb_v_length(int pp, int virtual_stages, int micro_batches, const ChunkTimes& chunk);
+
+// DeepSeek-V3, arXiv:2412.19437, section 3.2.1, in the form that keeps each weight once ("DualPipeV", dualpipev.py of
+// deepseek-ai/DualPipe): the V of ZB-V, where a forward and a backward of two micro-batches share the GPU and each
+// hides the other's exchange of tokens. At most 2 pp + 1 chunks of half a stage are held: the report's PP + 1 of twice
+// as many stages.
+void dualpipe_v_actions(RankActions& actions);
 
 } // namespace fourfold

@@ -58,4 +58,37 @@ std::optional<double> zb_v_length(int pp, int /*virtual_stages*/, int micro_batc
     return 2 * m * (forward + chunk.backward_s) + std::max(hops, 4 * hops - 2 * (m - 1)) * forward;
 }
 
+void dualpipe_v_actions(RankActions& actions)
+{
+    constexpr std::uint8_t kDown = 0, kUp = 1;
+    const std::int64_t pp = actions.shape().pp, rank = actions.rank(), below = pp - rank - 1;
+    // Fewer micro-batches than fill the pipeline run the pattern of 2 pp with gaps.
+    const std::int64_t filled = std::max<std::int64_t>(2 * pp, actions.shape().micro_batches);
+    actions.add(2 * below, {{forward, kDown}});
+    actions.add(rank + 1, {{forward, kDown}, {forward, kUp}});
+    actions.add(below, {{input_gradient, kUp}, {weight_gradient, kUp}, {forward, kUp}});
+    // One forward and one backward of each side in turn.
+    actions.add(filled - 2 * pp + rank + 1,
+        {{forward, kDown}, {input_gradient, kUp}, {weight_gradient, kUp}, {forward, kUp}, {input_gradient, kDown},
+            {weight_gradient, kDown}});
+    actions.add(below,
+        {{input_gradient, kUp}, {weight_gradient, kUp}, {forward, kUp}, {input_gradient, kDown},
+            {weight_gradient, kDown}});
+    // Of the last backwards the second half leaves its weight gradients for the end, where they fill what is idle.
+    const std::int64_t half = (rank + 1) / 2;
+    const bool odd = rank % 2 == 0; // number of these backwards on each side
+    actions.add(
+        half, {{input_gradient, kUp}, {weight_gradient, kUp}, {input_gradient, kDown}, {weight_gradient, kDown}});
+    actions.add(odd ? 1 : 0, {{input_gradient, kUp}, {weight_gradient, kUp}, {input_gradient, kDown}});
+    actions.add(half, {{input_gradient, kUp}, {input_gradient, kDown}});
+    for (std::int64_t late = 0; late < pp; ++late) { // in the order of their input gradients
+        const bool before_half = late < 2 * half + (odd ? 1 : 0);
+        const std::uint8_t side = before_half && (late % 2 == 0) != odd ? kUp : kDown;
+        if (late < below)
+            actions.add(1, {{weight_gradient, side}, {input_gradient, kDown}});
+        else
+            actions.add(1, {{weight_gradient, side}});
+    }
+}
+
 } // namespace fourfold

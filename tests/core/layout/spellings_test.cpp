@@ -24,7 +24,7 @@ void expect_spellings(const Words& words)
 
 TEST(Spellings, AsInTheReference)
 {
-    expect_spellings<Schedule>({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v"});
+    expect_spellings<Schedule>({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v"});
     expect_spellings<Sharding>({"none", "optimizer", "gradients", "parameters", "hybrid"});
     expect_spellings<Recompute>({"none", "selective", "full"});
     expect_spellings<Precision>({"fp32", "fp16", "bf16", "fp8"});

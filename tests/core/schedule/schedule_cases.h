@@ -22,8 +22,10 @@ inline std::vector<Case> cases()
             list.push_back({Schedule::gpipe, pp, 1, micro_batches});
             list.push_back({Schedule::one_f_one_b, pp, 1, micro_batches});
             list.push_back({Schedule::zb_h1, pp, 1, micro_batches});
-            if (pp > 1)
-                list.push_back({Schedule::zb_v, pp, 2, micro_batches});
+            for (const Schedule v_shaped : {Schedule::zb_v, Schedule::dualpipe_v}) {
+                if (pp > 1)
+                    list.push_back({v_shaped, pp, 2, micro_batches});
+            }
             for (int v : {2, 3}) {
                 if (pp > 1 && micro_batches % pp == 0)
                     list.push_back({Schedule::interleaved, pp, v, micro_batches});
@@ -59,7 +61,7 @@ using Key = std::tuple<Work, int, int>; // chunk, micro-batch
 // The stage of a chunk by the figures of the papers, written apart from the code.
 inline int home_of(const Case& c, int chunk)
 {
-    if (c.schedule == Schedule::zb_v && c.pp > 1)
+    if ((c.schedule == Schedule::zb_v || c.schedule == Schedule::dualpipe_v) && c.pp > 1)
         return chunk < c.pp ? chunk : 2 * c.pp - 1 - chunk;
     return chunk % c.pp;
 }
