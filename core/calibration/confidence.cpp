@@ -3,6 +3,7 @@
 #include "core/base/json.h"
 #include "core/calibration/figures.h"
 #include "core/predict/interval.h"
+#include "core/predict/rank.h"
 
 #include <algorithm>
 #include <array>
@@ -21,24 +22,19 @@ constexpr std::array kBandConstants{BandConstant{Band::node, "interval_node"},
 
 using Rows = std::vector<const ScoredRow*>;
 
-std::vector<double> time_errors(const Rows& rows)
+std::vector<GroupedError> memory_errors(const Rows& rows)
 {
-    std::vector<double> errors;
+    std::vector<GroupedError> errors;
     for (const ScoredRow* row : rows) {
-        if (const auto error = row->log_error())
-            errors.push_back(*error);
+        if (row->memory_error_gib())
+            errors.push_back({row->group, std::log(*row->memory_gib / *row->row->memory_gib)});
     }
     return errors;
 }
 
-std::vector<double> memory_errors(const Rows& rows)
+double rounded(double width)
 {
-    std::vector<double> errors;
-    for (const ScoredRow* row : rows) {
-        if (row->memory_error_gib())
-            errors.push_back(std::log(*row->memory_gib / *row->row->memory_gib));
-    }
-    return errors;
+    return std::ceil(width * 1e4) / 1e4;
 }
 
 double memory_share(const ScoredRow& row)
@@ -49,12 +45,15 @@ double memory_share(const ScoredRow& row)
 // Links that the plan used, and the size of its model.
 void take_reach(MeasuredDomain& domain, const ResolvedPlan& plan)
 {
-    const auto rounded = [](double billions) { return std::round(billions * 1e3) / 1e3; };
+    const auto thousandths = [](double billions) { return std::round(billions * 1e3) / 1e3; };
     if (plan.gpus > 1 && plan.cluster.gpus_per_node > 1)
         domain.intra_node_gb_s.take(plan.cluster.intra_node.link_gb_s());
     if (plan.gpus > plan.cluster.gpus_per_node)
         domain.inter_node_gb_s.take(plan.cluster.inter_node.bandwidth_gb_s);
-    domain.parameters_b.take(rounded(plan.model.parameters() / 1e9));
+    domain.parameters_b.take(thousandths(plan.model.parameters() / 1e9));
+    domain.seq_len.take(plan.training.seq_len);
+    if (!plan.cluster.id.empty())
+        domain.clusters.insert(plan.cluster.id);
 }
 
 MeasuredDomain domain_of(const Rows& rows)
@@ -86,23 +85,16 @@ MeasuredDomain domain_of(const Rows& rows)
     return domain;
 }
 
-GpuConfidence gpu_confidence(const Rows& rows)
+GpuConfidence gpu_confidence(const Rows& rows, const Widths::Bands* widths)
 {
     GpuConfidence confidence;
     confidence.domain = domain_of(rows);
-    const std::vector<double> all = time_errors(rows);
-    if (all.empty())
+    if (widths == nullptr)
         return confidence;
-    const auto rounded = [](double width) { return std::ceil(width * 1e4) / 1e4; };
-    for (const auto& [band, constant] : kBandConstants) {
-        Rows within;
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(within),
-            [band = band](const ScoredRow* row) { return band_of(row->row->plan.gpus) == band; });
-        const std::vector<double> errors = time_errors(within);
-        confidence.constants[constant] = rounded(conformal_width(int(errors.size()) >= kFewRows ? errors : all));
-    }
+    for (const auto& [band, constant] : kBandConstants)
+        confidence.constants[constant] = rounded((*widths)[static_cast<std::size_t>(band)]);
     if (const auto errors = memory_errors(rows); !errors.empty())
-        confidence.constants["interval_memory"] = rounded(conformal_width(errors));
+        confidence.constants["interval_memory"] = rounded(predictive_width(errors));
     if (const double spread = error_of_differences(rows); spread > 0)
         confidence.constants["tie_width"] = rounded(tie_width(spread));
     std::vector<double> ran, out_of_memory;
@@ -123,12 +115,6 @@ GpuConfidence gpu_confidence(const Rows& rows)
 }
 
 } // namespace
-
-double tie_width(double spread)
-{
-    constexpr double kOdds = 0.1257; // of the normal distribution: 55 % lie below so many standard deviations
-    return kOdds * spread;
-}
 
 double device_memory_width(const std::vector<double>& ran, const std::vector<double>& out_of_memory)
 {
@@ -152,7 +138,7 @@ double device_memory_width(const std::vector<double>& ran, const std::vector<dou
     return best * kHalfOf90;
 }
 
-std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards)
+std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards, const Widths& widths)
 {
     std::map<std::string, std::map<std::string, Rows>> by_stack;
     for (const ScoreCard& card : cards) {
@@ -168,8 +154,12 @@ std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards)
     for (const auto& [stack, gpus] : by_stack) {
         StackConfidence& confidence = list.emplace_back();
         confidence.stack = stack;
-        for (const auto& [gpu, rows] : gpus)
-            confidence.gpus[gpu] = gpu_confidence(rows);
+        if (const auto routed = widths.experts_of.find(stack); routed != widths.experts_of.end())
+            confidence.constants["interval_experts"] = rounded(routed->second);
+        for (const auto& [gpu, rows] : gpus) {
+            const auto own = widths.measured.find({stack, gpu});
+            confidence.gpus[gpu] = gpu_confidence(rows, own == widths.measured.end() ? nullptr : &own->second);
+        }
     }
     return list;
 }
@@ -182,6 +172,8 @@ Expected<void> write_confidence(const StackConfidence& confidence, const std::fi
     if (json.contains("measured")) {
         FOURFOLD_TRY(domains, domains_from_json(json["measured"], file.string() + ": measured"));
     }
+    for (const auto& [constant, value] : confidence.constants)
+        json["constants"][constant] = value;
     for (const auto& [gpu, entry] : confidence.gpus) {
         for (const auto& [constant, value] : entry.constants)
             json["gpu_constants"][gpu][constant] = value;
@@ -189,6 +181,32 @@ Expected<void> write_confidence(const StackConfidence& confidence, const std::fi
     }
     json["measured"] = to_json(domains);
     return write_file_atomically(file, json.dump(2) + "\n");
+}
+
+Expected<void> write_widths(const Widths& widths, const std::filesystem::path& presets)
+{
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(presets / "stacks", error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (entry->path().extension() != ".json")
+            continue;
+        FOURFOLD_TRY(Json json, read_json_file(entry->path()));
+        // One that was fitted to measurements of another kind has its own.
+        const std::string id = entry->path().stem().string();
+        const bool fitted = json.contains("gpu_constants") && !json["gpu_constants"].empty();
+        const bool known = std::any_of(
+            widths.measured.begin(), widths.measured.end(), [&](const auto& body) { return body.first.first == id; });
+        if (fitted && !known)
+            continue;
+        Json& constants = json["constants"];
+        for (const auto& [band, constant] : kBandConstants)
+            constants[constant] = rounded(widths.usual[static_cast<std::size_t>(band)]);
+        constants["interval_elsewhere"] = rounded(widths.elsewhere);
+        constants["interval_unmeasured"] = rounded(widths.unmeasured);
+        constants["interval_experts"] = rounded(widths.experts);
+        FOURFOLD_CHECK(write_file_atomically(entry->path(), json.dump(2) + "\n"));
+    }
+    return {};
 }
 
 } // namespace fourfold

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/calibration/score_card.h"
+#include "core/calibration/widths.h"
 
 #include <filesystem>
 #include <map>
@@ -19,17 +20,14 @@ struct GpuConfidence {
 
 struct StackConfidence {
     std::string stack; // preset id
+    std::map<std::string, double> constants; // of every GPU
     std::map<std::string, GpuConfidence> gpus; // by GPU id
 };
 
 // From the first left-out view of each card, of the rows of its core that are no anomaly; cards without one (never
-// fitted) are passed over. A band of a GPU with fewer than kFewRows rows takes the width of the GPU's rows together.
+// fitted) are passed over. Half-widths of the step time are those of `widths`.
 inline constexpr int kFewRows = 20;
-std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards);
-
-// How far apart predictions of two layouts of one job must be for the order to be better than a coin's: below it the
-// one predicted to be faster is the faster one with less than 55 % probability. `spread`: error_of_differences().
-double tie_width(double spread);
+std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards, const Widths& widths);
 
 // Half-width of the 90 % interval of ln(device memory) from labels alone: the spread with which runs fit or not around
 // the capacity, by maximum likelihood (a probit curve with 2 % of labels taken as mistaken). `rooms`: ln(capacity /
@@ -38,5 +36,7 @@ double device_memory_width(const std::vector<double>& ran, const std::vector<dou
 
 // Writes them into <presets>/stacks/<id>.json, leaving everything else as it stands.
 Expected<void> write_confidence(const StackConfidence& confidence, const std::filesystem::path& presets);
+// What holds for every stack of the folder, measured by these rows or by nobody, into all of them.
+Expected<void> write_widths(const Widths& widths, const std::filesystem::path& presets);
 
 } // namespace fourfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/coverage.h"
+#include "core/calibration/widths.h"
 #include "core/predict/interval.h"
 
 #include <algorithm>
@@ -24,24 +25,26 @@ double share_inside(const std::vector<Residual>& residuals, const std::function<
     return residuals.empty() ? 0 : double(inside) / double(residuals.size());
 }
 
-std::optional<double> crossed_coverage(const std::vector<Residual>& residuals)
+void cross(Coverage& coverage, const std::vector<Residual>& residuals)
 {
     std::map<std::string, double> widths;
     for (const Residual& residual : residuals) {
         if (widths.contains(residual.group))
             continue;
-        std::vector<double> others;
+        std::vector<GroupedError> others;
         for (const Residual& other : residuals) {
             if (other.group != residual.group)
-                others.push_back(other.error);
+                others.push_back({other.group, other.error});
         }
         if (others.empty())
-            return std::nullopt;
-        widths[residual.group] = conformal_width(std::move(others));
+            return;
+        widths[residual.group] = predictive_width(others);
     }
     if (residuals.empty())
-        return std::nullopt;
-    return share_inside(residuals, [&](const Residual& residual) { return widths[residual.group]; });
+        return;
+    coverage.crossed = share_inside(residuals, [&](const Residual& residual) { return widths[residual.group]; });
+    for (const Residual& residual : residuals)
+        coverage.width += widths[residual.group] / double(residuals.size());
 }
 
 Coverage coverage_of(std::string name, const std::vector<Residual>& residuals, int without_interval)
@@ -50,14 +53,10 @@ Coverage coverage_of(std::string name, const std::vector<Residual>& residuals, i
     coverage.name = std::move(name);
     coverage.rows = int(residuals.size());
     coverage.without_interval = without_interval;
-    std::vector<double> errors;
-    for (const Residual& residual : residuals) {
-        errors.push_back(residual.error);
+    for (const Residual& residual : residuals)
         coverage.shipped_width += residual.half_width / double(residuals.size());
-    }
-    coverage.width = conformal_width(errors);
     coverage.shipped = share_inside(residuals, [](const Residual& residual) { return residual.half_width; });
-    coverage.crossed = crossed_coverage(residuals);
+    cross(coverage, residuals);
     return coverage;
 }
 

@@ -24,13 +24,16 @@ struct Coverage {
     int without_interval = 0; // ran; the prediction gives none (a regime without data)
     double shipped = 0; // share inside the interval that the prediction gives
     double shipped_width = 0; // mean half-width of those, as ln
-    double width = 0; // the conformal width of these rows
-    // Share inside the width of the other groups' rows: an honest test of `width`. Empty for a single group.
+    // Mean half-width that the other groups' rows ask for, and the share of rows inside it: rows that had no part in
+    // it. Empty for a single group.
+    double width = 0;
     std::optional<double> crossed;
 };
 
 // By band, then all rows.
 std::vector<Coverage> time_coverage(const std::vector<const ScoredRow*>& rows);
 Coverage memory_coverage(const std::vector<const ScoredRow*>& rows);
+
+Json to_json(const Coverage& coverage);
 
 } // namespace fourfold

@@ -66,6 +66,12 @@ void add_rows(const std::vector<CsvRecord>& records, const TableSources& sources
         layout.dp = std::max(1, number("gpus") / (layout.tp * layout.cp * layout.pp));
         layout.micro_batch = number("micro_batch");
         layout.training = training_of_row(cells);
+        layout.source = cells.text("source");
+        layout.row = cells.text("row");
+        layout.global_batch = int(cells.whole("global_batch").value_or(0));
+        const bool timed = cells.has("step_time_s");
+        layout.metric = timed ? "step_time_s" : cells.text("metric");
+        layout.value = cells.positive(timed ? "step_time_s" : "value").value_or(0);
         layouts.push_back(std::move(layout));
     }
 }

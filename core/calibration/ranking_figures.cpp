@@ -69,8 +69,8 @@ const Choice& first_pick(const std::vector<Choice>& choices)
 {
     std::vector<RankCandidate> candidates;
     for (const auto& [row, yield, rows] : choices)
-        candidates.push_back({row->tps_per_gpu.value_or(0), row->risk, row->memory_device_gib.value_or(0),
-            !row->crash && !row->out_of_memory && row->tps_per_gpu.has_value()});
+        candidates.push_back({row->tps_per_gpu.value_or(0) * expected_of_pick(row->deviation), row->risk,
+            row->memory_device_gib.value_or(0), !row->crash && !row->out_of_memory && row->tps_per_gpu.has_value()});
     const ResolvedPlan& plan = choices.front().row->row->plan;
     const Constants constants = constants_of(plan);
     return choices[rank_candidates(candidates, constants[Constant::tie_width]).front().index];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/score.h"
+#include "core/predict/interval.h"
 #include "core/predict/rank.h"
 
 #include <algorithm>
@@ -30,6 +31,9 @@ ScoredRow score_row(const MeasuredRow& row, const ResolvedPlan& plan)
     scored.interval = prediction.interval;
     scored.evidence = prediction.evidence;
     scored.risk = risk_of_not_fitting(prediction);
+    scored.deviation = unmeasured_deviation(plan,
+        prediction.memory_capacity_gib > 0 ? prediction.memory_device_gib.value_or(0) / prediction.memory_capacity_gib
+                                           : 0);
     scored.out_of_memory = prediction.memory_device_gib && prediction.fit == Fit::no;
     for (const Reason& reason : prediction.reasons) {
         if (is_stand_in(reason, row))
@@ -76,18 +80,20 @@ ScoredTable score_table(const MeasuredTable& table, const FoldSet* folds)
     for (const MeasuredRow& row : table.rows) {
         if (!row.ran() && !row.crashed())
             continue;
-        // Rows of another stack are no business of these folds.
-        if (folds == nullptr || row.plan.stack.id != folds->stack) {
+        if (folds == nullptr) {
             scored.rows.push_back(score_row(row, row.plan));
             continue;
         }
+        if (row.plan.stack.id != folds->stack)
+            continue; // no business of these folds
         const std::string group = group_key(row, folds->split);
         const Fold* fold = folds->without(group);
-        if (fold == nullptr)
+        if (fold == nullptr) {
             without_fold.insert(group);
+            continue;
+        }
         ResolvedPlan plan = row.plan;
-        if (fold != nullptr)
-            plan.stack = with_fold(std::move(plan.stack), *fold);
+        plan.stack = with_fold(std::move(plan.stack), *fold);
         scored.rows.push_back(score_row(row, plan));
         scored.rows.back().group = folds->split == Split::halves ? group_key(row, Split::table) : group;
     }

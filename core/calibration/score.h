@@ -21,6 +21,7 @@ struct ScoredRow {
     std::optional<Interval> interval;
     Evidence evidence = Evidence::extrapolated;
     double risk = 1; // of not fitting
+    double deviation = 0; // of the layout's own error, where its kind was never measured
     bool out_of_memory = false; // predicted
     // Predicted not to run: out of memory, or a rule broken that the source stated itself (not by a stand-in).
     bool crash = false;
@@ -33,10 +34,10 @@ struct ScoredRow {
 };
 
 struct ScoredTable {
-    std::string label; // "left out by block", "in-sample"
+    std::string label; // "left out by block", "in-sample", "never fitted" (the stack was fitted to other tables alone)
     std::optional<Split> split; // empty: in-sample
     bool stale = false; // the folds were fitted on another version of the table
-    std::vector<std::string> groups_without_fold; // predicted in-sample: they were never left out
+    std::vector<std::string> groups_without_fold; // never left out of a fit: they are not among the rows
     std::vector<ScoredRow> rows; // those that ran or crashed, in the table's order
 };
 

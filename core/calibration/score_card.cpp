@@ -101,6 +101,8 @@ ScoreCard make_score_card(MeasuredTable table, const std::vector<FoldSet>& folds
     for (const FoldSet& set : folds)
         card.views.push_back(make_view(*card.table, &set, worst_rows));
     card.views.push_back(make_view(*card.table, nullptr, worst_rows));
+    if (folds.empty())
+        card.views.back().scored.label = "never fitted";
     for (const MeasuredRow& row : card.table->rows) {
         const bool scored = row.ran() || row.crashed();
         card.unscored += scored ? 0 : 1;

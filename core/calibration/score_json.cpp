@@ -40,12 +40,16 @@ Json json_of(const Figures& figures)
                 {"regret_median", planner.regret_median}, {"regret_max", planner.regret_max}}}};
 }
 
-Json json_of(const Coverage& coverage)
+} // namespace
+
+Json to_json(const Coverage& coverage)
 {
     return {{"name", coverage.name}, {"rows", coverage.rows}, {"without_interval", coverage.without_interval},
         {"coverage", coverage.shipped}, {"half_width", coverage.shipped_width}, {"left_out_width", coverage.width},
         {"left_out_coverage", coverage.crossed ? Json(*coverage.crossed) : Json()}};
 }
+
+namespace {
 
 Json worst_json(const ScoredRow& scored)
 {
@@ -68,7 +72,7 @@ Json json_of(const ScoreView& view)
     for (const Figures& figures : view.sections)
         json["sections"].push_back(json_of(figures));
     for (const Coverage& coverage : view.coverage)
-        json["coverage"].push_back(json_of(coverage));
+        json["coverage"].push_back(to_json(coverage));
     for (const ScoredRow* row : view.worst)
         json["worst"].push_back(worst_json(*row));
     return json;

@@ -45,6 +45,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(source.models, read_texts(fields, "models"));
+    FOURFOLD_TRY(source.also_with, read_list(fields, "also_with"));
     FOURFOLD_TRY(source.tables_are_releases, fields.boolean_or("tables_are_releases", false));
     if (fields.has("words")) {
         FOURFOLD_TRY(const Fields words, fields.object("words"));

@@ -26,6 +26,9 @@ struct TableSource {
     // A column's words in the planner's, "stack" -> {"megatron-lm" -> "megatron-core"}; empty: the word says nothing.
     std::map<std::string, std::map<std::string, std::string>> words;
     std::map<std::string, std::string> models; // the row's `model` -> model preset id, where the names differ
+    // Stacks of the same software that were fitted to other sources alone: what those say of this one tells how far a
+    // software's constants carry.
+    std::vector<std::string> also_with;
     bool tables_are_releases = false; // of one software, named by their numbers
     std::vector<Split> splits; // the first is the one whose left-out figures stand first
     // Rows whose layout and utilisation the model claims to describe; their figures are told beside those of all rows.

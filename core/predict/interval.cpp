@@ -6,6 +6,7 @@
 #include "core/stack/constants.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fourfold {
@@ -46,6 +47,16 @@ bool kernel_measured(const ResolvedPlan& plan)
     return plan.stack.measured_with(plan.cluster.gpu.id, plan.training.attention);
 }
 
+// Where its measurements were made: on this cluster, or on one that the user's own constants were fitted on.
+bool measured_here(const ResolvedPlan& plan)
+{
+    const MeasuredDomain* domain = domain_of(plan);
+    const bool users_own = plan.stack.base && plan.stack.calibrated_for(plan.cluster.gpu.id);
+    if (users_own || (plan.cluster.calibration && plan.cluster.calibration->stack == plan.stack.id))
+        return true;
+    return domain != nullptr && (domain->clusters.empty() || domain->clusters.contains(plan.cluster.id));
+}
+
 std::string software_and_gpu(const ResolvedPlan& plan)
 {
     return "stack " + plan.stack.id + " on " + plan.cluster.gpu.name;
@@ -54,6 +65,19 @@ std::string software_and_gpu(const ResolvedPlan& plan)
 std::string span_text(const MeasuredSpan& span)
 {
     return span.low == span.high ? text_of("%.4g", span.high) : text_of("%.4g to %.4g", span.low, span.high);
+}
+
+// ln of the factors by which the plan lies beyond what was measured: job, model, sequence, links.
+double beyond_measured(const ResolvedPlan& plan, const MeasuredDomain& domain)
+{
+    double sum = MeasuredSpan{1, double(domain.gpus)}.beyond(plan.gpus)
+        + domain.parameters_b.beyond(plan.model.parameters() / 1e9) + domain.seq_len.beyond(plan.training.seq_len);
+    const bool fitted_here = plan.cluster.calibration && plan.cluster.calibration->stack == plan.stack.id;
+    if (!fitted_here && plan.gpus > 1 && plan.cluster.gpus_per_node > 1)
+        sum += domain.intra_node_gb_s.beyond(plan.cluster.intra_node.link_gb_s());
+    if (!fitted_here && plan.gpus > plan.cluster.gpus_per_node)
+        sum += domain.inter_node_gb_s.beyond(plan.cluster.inter_node.bandwidth_gb_s);
+    return sum;
 }
 
 // What of the plan lies far from all measured jobs, each in a line: its size, its links and its model. Links of a
@@ -179,22 +203,53 @@ Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
     return all_measured ? Evidence::calibrated : Evidence::extrapolated;
 }
 
-double time_half_width(const ResolvedPlan& plan, Evidence evidence)
+double time_half_width(const ResolvedPlan& plan)
 {
     const Constants constants = constants_of(plan);
-    double width = constants[Constant::interval_hundreds];
-    if (band_of(plan.gpus) == Band::node)
-        width = constants[Constant::interval_node];
-    else if (band_of(plan.gpus) == Band::tens)
-        width = constants[Constant::interval_tens];
-    return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
+    const std::array bands{Constant::interval_node, Constant::interval_tens, Constant::interval_hundreds};
+    double squares = 0;
+    const auto add = [&](Constant constant, double times = 1) {
+        const double width = constants[constant] * times;
+        squares += width * width;
+    };
+    add(bands[static_cast<std::size_t>(band_of(plan.gpus))]);
+    const MeasuredDomain* domain = domain_of(plan);
+    if (plan.stack.measured.empty() && !plan.stack.calibrated_for(plan.cluster.gpu.id))
+        add(Constant::interval_unmeasured);
+    else if (!measured_here(plan))
+        add(Constant::interval_elsewhere);
+    if (domain != nullptr && !kernel_measured(plan))
+        add(Constant::interval_kernel);
+    if (plan.model.experts)
+        add(Constant::interval_experts);
+    if (domain != nullptr)
+        add(Constant::interval_distance, beyond_measured(plan, *domain));
+    return std::sqrt(squares);
 }
 
-double memory_half_width(const ResolvedPlan& plan, Evidence evidence)
+bool memory_was_measured(const ResolvedPlan& plan)
+{
+    const auto own = plan.stack.gpu_constants.find(plan.cluster.gpu.id);
+    return own != plan.stack.gpu_constants.end()
+        && own->second.contains(std::string(info(Constant::interval_memory).name));
+}
+
+double memory_half_width(const ResolvedPlan& plan)
 {
     const Constants constants = constants_of(plan);
     const double width = constants[Constant::interval_memory];
-    return evidence == Evidence::extrapolated ? width * constants[Constant::interval_extrapolated_factor] : width;
+    return memory_was_measured(plan) ? width : std::hypot(width, constants[Constant::interval_memory_unmeasured]);
+}
+
+double unmeasured_deviation(const ResolvedPlan& plan, double memory_share)
+{
+    constexpr double kEach = 0.15; // nobody has measured how wrong the model is there
+    double squares = 0;
+    for (const Regime regime : regimes_of(plan, memory_share)) {
+        if (leaves_no_interval(regime) && !was_measured(regime, plan))
+            squares += kEach * kEach;
+    }
+    return std::sqrt(squares);
 }
 
 bool is_plausible(const Prediction& prediction)
@@ -211,12 +266,15 @@ void add_confidence(Prediction& prediction)
     prediction.evidence = is_plausible(prediction) ? evidence_for(plan, share) : Evidence::extrapolated;
     for (std::string& text : regime_warnings(plan, share))
         prediction.warnings.push_back(std::move(text));
+    if (!memory_was_measured(plan))
+        prediction.warnings.push_back(
+            "no measurements of memory with " + software_and_gpu(plan) + ": its range is an estimate");
     const auto regimes = regimes_of(plan, share);
     const bool unknown = std::any_of(regimes.begin(), regimes.end(),
         [&](Regime regime) { return leaves_no_interval(regime) && !was_measured(regime, plan); });
     if (unknown || !prediction.step_time_s || !prediction.tps_per_gpu || !prediction.memory_gib)
         return;
-    const double time = time_half_width(plan, prediction.evidence);
+    const double time = time_half_width(plan);
     Interval interval;
     interval.step_time_s = around(*prediction.step_time_s, time);
     interval.tps_per_gpu = around(*prediction.tps_per_gpu, time);
@@ -224,7 +282,7 @@ void add_confidence(Prediction& prediction)
         interval.tps_per_gpu.high = *prediction.tps_per_gpu * *prediction.step_time_s / least;
         interval.step_time_s.low = least;
     }
-    interval.memory_gib = around(*prediction.memory_gib, memory_half_width(plan, prediction.evidence));
+    interval.memory_gib = around(*prediction.memory_gib, memory_half_width(plan));
     prediction.interval = interval;
 }
 

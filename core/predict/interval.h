@@ -24,10 +24,18 @@ Evidence evidence_for(const ResolvedPlan& plan, double memory_share = 0);
 // Half of the 90 % interval of a normal distribution, in standard deviations.
 inline constexpr double kHalfOf90 = 1.6449;
 
-// Half-width of ln(predicted / measured) that holds 90 % of left-out measurements, by GPU count; wider where the
-// evidence is `extrapolated`.
-double time_half_width(const ResolvedPlan& plan, Evidence evidence);
-double memory_half_width(const ResolvedPlan& plan, Evidence evidence);
+// Half-width of ln(predicted / measured) that holds 90 % of measurements that had no part in it: that of the stack on
+// this GPU by the number of GPUs, and in squares what each step away from its measurements adds: another site, GPU or
+// release, a software or kernel that was never measured, experts, sizes beyond the measured ones. All of them are
+// widths of left-out errors (core/calibration/confidence.h).
+double time_half_width(const ResolvedPlan& plan);
+double memory_half_width(const ResolvedPlan& plan);
+// Whether memory was measured with the plan's stack on its GPU; else its range is an estimate.
+bool memory_was_measured(const ResolvedPlan& plan);
+
+// Standard deviation of ln(predicted / measured) that a layout has of its own, beyond that of its whole job: in regimes
+// that were never measured with the plan's stack on its GPU.
+double unmeasured_deviation(const ResolvedPlan& plan, double memory_share = 0);
 
 // Share of the dense peak, attention counted half, above which no published run lies.
 inline constexpr double kMostUtilisation = 0.75;

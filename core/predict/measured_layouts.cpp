@@ -19,6 +19,23 @@ std::optional<int> doublings(int a, int b)
     return a == b ? std::optional(steps) : std::nullopt;
 }
 
+// Steps of two up and down from the measured layout to the plan's.
+std::optional<std::pair<int, int>> steps_between(const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    const auto degrees = std::to_array<std::pair<int, int>>({{measured.tp, layout.tp}, {measured.cp, layout.cp},
+        {measured.pp, layout.pp}, {measured.dp, layout.dp}, {measured.micro_batch, plan.training.micro_batch}});
+    std::pair<int, int> sum{0, 0};
+    for (const auto& [from, to] : degrees) {
+        const auto steps = doublings(from, to);
+        if (!steps)
+            return std::nullopt;
+        sum.first += std::max(0, *steps);
+        sum.second += std::max(0, -*steps);
+    }
+    return sum;
+}
+
 // Is the work on a GPU the same kind of work? A setting of a dimension that has one rank changes nothing.
 bool same_work(const MeasuredLayout& measured, const ResolvedPlan& plan)
 {
@@ -81,16 +98,10 @@ bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
     if (!is_same_job(measured, plan))
         return false;
     const Layout& layout = plan.layout;
-    const auto degrees = std::to_array<std::pair<int, int>>({{measured.tp, layout.tp}, {measured.cp, layout.cp},
-        {measured.pp, layout.pp}, {measured.dp, layout.dp}, {measured.micro_batch, plan.training.micro_batch}});
-    int up = 0, down = 0;
-    for (const auto& [from, to] : degrees) {
-        const auto steps = doublings(from, to);
-        if (!steps)
-            return false;
-        up += std::max(0, *steps);
-        down += std::max(0, -*steps);
-    }
+    const auto apart = steps_between(measured, plan);
+    if (!apart)
+        return false;
+    const auto [up, down] = *apart;
     const bool same_gpus = measured.tp * measured.cp * measured.pp * measured.dp == layout.gpus();
     const bool same_batch = measured.micro_batch == plan.training.micro_batch;
     const bool near = up + down <= 1 || (up == 1 && down == 1 && same_gpus && same_batch);
@@ -103,13 +114,10 @@ bool may_be_measured(const Prediction& prediction)
     return prediction.evidence == Evidence::calibrated && prediction.interval;
 }
 
-void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured)
+std::optional<int> doublings_apart(const MeasuredLayout& measured, const ResolvedPlan& plan)
 {
-    if (!may_be_measured(prediction))
-        return;
-    if (std::any_of(measured.begin(), measured.end(),
-            [&](const MeasuredLayout& layout) { return is_near(layout, prediction.plan); }))
-        prediction.evidence = Evidence::measured;
+    const auto apart = steps_between(measured, plan);
+    return apart ? std::optional(apart->first + apart->second) : std::nullopt;
 }
 
 } // namespace fourfold

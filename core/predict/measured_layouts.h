@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Layouts that somebody has measured, kept by those who have them (published tables, the history); with them at hand a
-// prediction may be called "measured": the same or a neighbouring layout ran.
+// Layouts that somebody has measured, kept by those who have them (published tables, the history).
 #pragma once
 
 #include "core/base/json.h"
@@ -22,6 +21,10 @@ struct MeasuredLayout {
     std::optional<std::array<Dimension, 4>> order; // empty: the stack's
     Json training = Json::object(); // what is known of it, by the keys of a plan's `training`
     double intra_node_gb_s = 0, inter_node_gb_s = 0; // its links (IntraNode::link_gb_s()); 0: not known, any
+    std::string source{}, row{}; // of a table
+    std::string metric{}; // tps_per_gpu, tflops_per_gpu, step_time_s; what was measured, in its unit; 0: not known
+    double value = 0;
+    int global_batch = 0; // 0: not known
 };
 
 // "h 4096 L 32": what a layout's cost follows from, whatever the model is called.
@@ -40,12 +43,11 @@ bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan);
 // of a measured run was as its stack does it by default.
 bool is_near(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
+// Factors of two by which degrees and micro-batch differ; empty where one differs by another factor.
+std::optional<int> doublings_apart(const MeasuredLayout& measured, const ResolvedPlan& plan);
+
 // Whether a neighbour can make its evidence "measured": the stack was fitted on this hardware, and there is an
 // interval.
 bool may_be_measured(const Prediction& prediction);
-
-// Calls the evidence of a prediction "measured" where one of these is near and the stack was fitted on this hardware.
-// What no interval could be given for stays extrapolated: a neighbour does not vouch for another regime.
-void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured);
 
 } // namespace fourfold

@@ -50,6 +50,15 @@ struct PricedOperation {
     std::string source; // what data and constants of the stack the price is made of
 };
 
+// The measured row whose layout is nearest to the plan's, of the same job.
+struct NearestMeasured {
+    std::string source, row;
+    int tp = 1, cp = 1, pp = 1, dp = 1, micro_batch = 1;
+    bool same = false; // the plan's own layout and work
+    std::optional<double> error; // ln(predicted / measured) speed of that layout, where both are known
+    bool inside = true; // the range that it would have been given
+};
+
 struct Prediction {
     bool feasible = false;
     Fit fit = Fit::no;
@@ -59,6 +68,7 @@ struct Prediction {
     // Empty where a broken rule keeps it from being computed.
     std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, mfu_bf16_peak, mfu_causal;
     std::optional<Interval> interval;
+    std::optional<NearestMeasured> nearest; // where measurements were weighed: core/predict/measured_layouts.h
     std::optional<double> memory_gib, memory_device_gib;
     double memory_capacity_gib = 0;
     std::vector<StageMemory> memory_by_stage;

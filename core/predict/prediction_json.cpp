@@ -185,6 +185,11 @@ Json to_json(const Prediction& prediction)
         json["interval"] = {{"confidence", interval.confidence}, {"step_time_s", to_json(interval.step_time_s)},
             {"tps_per_gpu", to_json(interval.tps_per_gpu)}, {"memory_gib", to_json(interval.memory_gib)}};
     }
+    json["nearest_measured"] = nullptr;
+    if (const auto& nearest = prediction.nearest)
+        json["nearest_measured"] = {{"source", nearest->source}, {"row", nearest->row}, {"tp", nearest->tp},
+            {"cp", nearest->cp}, {"pp", nearest->pp}, {"dp", nearest->dp}, {"micro_batch", nearest->micro_batch},
+            {"same", nearest->same}, {"error", number_or_null(nearest->error)}, {"inside", nearest->inside}};
     json["memory_gib"] = number_or_null(prediction.memory_gib);
     json["memory_device_gib"] = number_or_null(prediction.memory_device_gib);
     json["memory_capacity_gib"] = number_or_null(prediction.memory_capacity_gib);

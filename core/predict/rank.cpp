@@ -35,6 +35,34 @@ double expected_share(double risk)
     return risk > kMarkedRisk ? 1 - risk : 1;
 }
 
+double expected_of_pick(double deviation)
+{
+    constexpr double kSpread = 0.25; // of ln(yield) over the layouts of a job that fit
+    constexpr double kAbove = 1.5; // spreads by which the first picks stand above the mean
+    const double own = deviation * deviation;
+    return std::exp(-kAbove * kSpread * own / (kSpread * kSpread + own));
+}
+
+namespace {
+constexpr double kOdds = 0.1257; // of the normal distribution: 55 % lie below so many standard deviations
+}
+
+double tie_width(double spread)
+{
+    return kOdds * spread;
+}
+
+double spread_of_ties(double tie_width)
+{
+    return tie_width / kOdds;
+}
+
+double may_lose(double ratio, double deviation)
+{
+    constexpr double kOneSide90 = 1.2816;
+    return ratio > 0 ? std::max(0.0, ratio * std::exp(kOneSide90 * deviation) - 1) : 0;
+}
+
 std::vector<RankedCandidate> rank_candidates(const std::vector<RankCandidate>& candidates, double tie_share)
 {
     std::vector<RankedCandidate> ranked;

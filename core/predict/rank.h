@@ -22,6 +22,19 @@ double risk_of_not_fitting(const Prediction& prediction); // 1 where the memory 
 inline constexpr double kMarkedRisk = 0.25;
 // Share of its yield that a layout is expected to bring: 1 - risk where it is marked, else 1.
 double expected_share(double risk);
+// Share of its prediction that a pick is expected to bring whose own error has this standard deviation (of its
+// logarithm), beyond what all layouts of the job share. The best of many predictions is likely one that was predicted
+// too fast, the more so the less is known of it: a normal prior over layouts, of which the first ones stand well above
+// the mean, draws them back.
+double expected_of_pick(double deviation);
+// By how much the first may lose to another: their true yields differ by less with 90 % confidence. `ratio`: expected
+// yield of the other over that of the first; `deviation`: of the logarithm of their ratio. 0 at least.
+double may_lose(double ratio, double deviation);
+// How far apart predictions of two layouts of one job must be for the order to be better than a coin's: below it the
+// one predicted to be faster is the faster one with less than 55 % probability. `spread`: standard deviation of the
+// error of ln(a / b); the second gives it back.
+double tie_width(double spread);
+double spread_of_ties(double tie_width);
 // Layouts whose predictions differ by less than this share are ties, where the stack does not say (its `tie_width`).
 inline constexpr double kTieShare = 0.01;
 

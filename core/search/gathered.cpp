@@ -80,7 +80,7 @@ void Gathered::keep(const FoundLayout& found)
 
 void Gathered::keep_best(const FoundLayout& found)
 {
-    const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
+    const std::size_t limit = ranking_.held();
     if (best_.size() >= limit && (limit == 0 || !ranking_.before(found, best_.back())))
         return;
     const auto place = std::upper_bound(best_.begin(), best_.end(), found,
@@ -95,7 +95,7 @@ void Gathered::keep_best(const FoundLayout& found)
 bool Gathered::may_matter(const FoundLayout& at_best) const
 {
     const Objective& objective = request_->objective;
-    const auto limit = static_cast<std::size_t>(std::max(0, request_->top));
+    const std::size_t limit = ranking_.held();
     const bool full = best_.size() >= limit && limit > 0;
     const bool among_best = limit > 0 && (!full || !objective.better(best_.back().weighed, at_best.weighed));
     return among_best

@@ -6,12 +6,14 @@
 #include "core/predict/rank.h"
 #include "core/stack/constants.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold {
 
 FoundRanking::FoundRanking(const SearchRequest& request)
-    : objective_(&request.objective)
+    : request_(&request)
+    , objective_(&request.objective)
     , weighs_(request.objective.monotone)
     , capacity_gib_(request.plan.cluster.gpu.memory_gib)
 {
@@ -41,6 +43,25 @@ bool FoundRanking::before(const FoundLayout& a, const FoundLayout& b) const
     return a.candidate < b.candidate;
 }
 
+std::size_t FoundRanking::held() const
+{
+    constexpr int kBehind = 3;
+    const int top = std::max(0, request_->top);
+    return std::size_t(request_->expected && weighs_ ? std::max(top, std::min(top * kBehind, top + 100)) : top);
+}
+
+double FoundRanking::yield(const FoundLayout& found) const
+{
+    const double bare = objective_->maximize ? found.objective : 1 / found.objective;
+    return request_->expected ? bare * expected_of_pick(deviation(found)) : bare;
+}
+
+double FoundRanking::deviation(const FoundLayout& found) const
+{
+    const double share = capacity_gib_ > 0 ? found.figures.memory_device_gib / capacity_gib_ : 0;
+    return unmeasured_deviation(plan_of(found, *request_), share);
+}
+
 void FoundRanking::place_ties(std::vector<FoundLayout>& best) const
 {
     for (std::size_t i = 0; i < best.size(); ++i)
@@ -49,12 +70,17 @@ void FoundRanking::place_ties(std::vector<FoundLayout>& best) const
         return;
     std::vector<RankCandidate> candidates;
     for (const FoundLayout& found : best)
-        candidates.push_back({objective_->maximize ? found.objective : 1 / found.objective, found.risk,
-            found.figures.memory_device_gib, true});
+        candidates.push_back({yield(found), found.risk, found.figures.memory_device_gib, true});
     std::vector<FoundLayout> placed;
     for (const RankedCandidate& entry : rank_candidates(candidates, tie_share_)) {
         placed.push_back(best[entry.index]);
         placed.back().place = entry.place;
+        const double all = spread_of_ties(tie_share_);
+        const double own = std::hypot(deviation(placed.front()), deviation(placed.back()));
+        if (placed.size() > 1)
+            placed.back().may_beat_first = may_lose(yield(placed.back()) / yield(placed.front()), std::hypot(all, own));
+        if (placed.size() == std::size_t(std::max(0, request_->top)))
+            break;
     }
     best = std::move(placed);
 }

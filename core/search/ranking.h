@@ -14,10 +14,18 @@ public:
     void weigh(FoundLayout& found) const;
     // Better weighed objective first; of equal ones the one with more room in memory, then in the order of candidates.
     [[nodiscard]] bool before(const FoundLayout& a, const FoundLayout& b) const;
-    // Puts the best, in this order, into their places: ties share one, and the one with less memory leads.
+    // How many of the best to hold until they are placed: those little known may go back behind others.
+    [[nodiscard]] std::size_t held() const;
+    // Puts the best, in this order, into their places: ties share one, and the one with less memory leads. Keeps as
+    // many as were asked for.
     void place_ties(std::vector<FoundLayout>& best) const;
 
 private:
+    // What a layout brings, more is better, as it ranks.
+    [[nodiscard]] double yield(const FoundLayout& found) const;
+    [[nodiscard]] double deviation(const FoundLayout& found) const;
+
+    const SearchRequest* request_;
     const Objective* objective_;
     bool weighs_ = false; // an expression of the person's own is taken as it is written
     double capacity_gib_ = 0, half_width_ = 0, tie_share_ = 0;

@@ -21,6 +21,8 @@ struct SearchRequest {
     std::vector<Expression> constraints; // of plan_field_set(); all must hold. Each is judged, and named, by itself
     Objective objective;
     TrainingBudget budget;
+    // Order by what is expected of a pick given how well its kind was measured; else by the bare objective.
+    bool expected = false;
     int top = 10; // how many of the best to keep
     int threads = 0; // 0: one a core
     // Time every layout that fits, also where a lower bound keeps it out of the best and the Pareto front.
@@ -38,6 +40,7 @@ struct FoundLayout {
     double risk = 0; // of not fitting, 0 to 1
     double weighed = 0; // the objective as it ranks: of a layout that may well not fit, what it is expected to bring
     int place = 0; // among the best, from 1; ties share one
+    double may_beat_first = 0; // share by which it may be better than the first, with 90 % confidence
 };
 
 // Layouts, each counted once, under the first thing that keeps it from being a result.

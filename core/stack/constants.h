@@ -117,7 +117,12 @@ enum class Constant {
     interval_hundreds,
     interval_memory,
     interval_device_memory,
-    interval_extrapolated_factor,
+    interval_elsewhere,
+    interval_unmeasured,
+    interval_kernel,
+    interval_experts,
+    interval_distance,
+    interval_memory_unmeasured,
     tie_width,
     count,
 };
@@ -233,7 +238,12 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::interval_hundreds, "interval_hundreds", 0.28, "ln", "the same beyond" },
     { Constant::interval_memory, "interval_memory", 0.16, "ln", "half-width of the 90 % interval of memory" },
     { Constant::interval_device_memory, "interval_device_memory", 0.12, "ln", "the same of device memory against the capacity: how sharply runs fit or not" },
-    { Constant::interval_extrapolated_factor, "interval_extrapolated_factor", 1.75, "ratio", "widening where nothing was fitted" },
+    { Constant::interval_elsewhere, "interval_elsewhere", 0.2, "ln", "half-width that another site, GPU or release of a measured software adds, in squares" },
+    { Constant::interval_unmeasured, "interval_unmeasured", 0.35, "ln", "the same where no run of the software was measured" },
+    { Constant::interval_kernel, "interval_kernel", 0.15, "ln", "the same of an attention kernel that was not measured" },
+    { Constant::interval_experts, "interval_experts", 0.35, "ln", "the same of a mixture of experts" },
+    { Constant::interval_distance, "interval_distance", 0.07, "ln", "the same for each factor of e beyond measured sizes of model, job and sequence, and speeds of links" },
+    { Constant::interval_memory_unmeasured, "interval_memory_unmeasured", 0.23, "ln", "what missing measurements of memory add to its half-width, in squares" },
     { Constant::tie_width, "tie_width", 0.01, "share", "layouts of one job whose predictions differ by less are ties" },
 } };
 // clang-format on

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace fourfold {
 
@@ -15,7 +16,7 @@ struct SpanKey {
 };
 constexpr std::array kSpans{SpanKey{"intra_node_gb_s", &MeasuredDomain::intra_node_gb_s},
     SpanKey{"inter_node_gb_s", &MeasuredDomain::inter_node_gb_s},
-    SpanKey{"parameters_b", &MeasuredDomain::parameters_b}};
+    SpanKey{"parameters_b", &MeasuredDomain::parameters_b}, SpanKey{"seq_len", &MeasuredDomain::seq_len}};
 
 Expected<MeasuredDomain> read_domain(const Fields& fields)
 {
@@ -33,6 +34,11 @@ Expected<MeasuredDomain> read_domain(const Fields& fields)
         domain.*span = {pair[0], pair[1]};
     }
     FOURFOLD_TRY(domain.generation, fields.text_or("generation", ""));
+    for (const Json& cluster : fields.has("clusters") ? fields.json()["clusters"] : Json::array()) {
+        if (!cluster.is_string())
+            return fields.wrong("clusters", "a list of ids of cluster presets");
+        domain.clusters.insert(cluster.get<std::string>());
+    }
     for (const Json& kernel : fields.has("kernels") ? fields.json()["kernels"] : Json::array()) {
         FOURFOLD_TRY(const AttentionKernel read,
             from_text<AttentionKernel>(
@@ -61,6 +67,13 @@ void MeasuredSpan::take(double value)
 {
     low = high > 0 ? std::min(low, value) : value;
     high = std::max(high, value);
+}
+
+double MeasuredSpan::beyond(double value) const
+{
+    if (!(high > 0) || !(value > 0))
+        return 0;
+    return std::max({0.0, std::log(low / value), std::log(value / high)});
 }
 
 bool MeasuredSpan::is_far(double value, double factor) const
@@ -112,6 +125,8 @@ Json to_json(const MeasuredDomains& domains)
         }
         if (!domain.generation.empty())
             json[gpu]["generation"] = domain.generation;
+        for (const std::string& cluster : domain.clusters)
+            json[gpu]["clusters"].push_back(cluster);
         for (const AttentionKernel kernel : domain.kernels)
             json[gpu]["kernels"].push_back(to_text(kernel));
         for (const Regime regime : domain.regimes)

@@ -36,6 +36,8 @@ struct MeasuredSpan {
     void take(double value);
     // More than `factor` below the least or above the most; what is not known is far from nothing.
     [[nodiscard]] bool is_far(double value, double factor) const;
+    // ln of the factor by which it lies below the least or above the most; 0 between them, or where nothing is known.
+    [[nodiscard]] double beyond(double value) const;
 };
 
 struct MeasuredDomain {
@@ -44,9 +46,11 @@ struct MeasuredDomain {
     int pipeline_gpus = 0; // the largest job with a pipeline that kRegimeRuns runs reach
     std::string generation = {}; // of the GPU
     std::set<AttentionKernel> kernels = {}; // of those runs; empty: not told
+    std::set<std::string> clusters = {}; // ids of the presets that they ran on
     std::set<Regime> regimes = {}; // measured at least kRegimeRuns times
     MeasuredSpan intra_node_gb_s{}, inter_node_gb_s{}; // links that the runs used (IntraNode::link_gb_s())
     MeasuredSpan parameters_b{}; // of their models, in 10^9
+    MeasuredSpan seq_len{};
 };
 
 // `measured` of a stack preset: by GPU id.

@@ -28,8 +28,8 @@ if [ "${3:-}" = refit ]; then
     for body in torchtitan bloom 4d foundry core vtrain playbook; do
         "$bin/fourfold-refit" $body --folds --write --presets "$presets" --tables "$tables"
     done
-    "$bin/fourfold" validate --write-confidence "$presets"
-    "$bin/fourfold" validate "$tables" --write-confidence "$presets"
+    # One call: widths away from measurements come from all sources together.
+    "$bin/fourfold" validate "$presets/published" "$tables" --write-confidence "$presets"
 fi
 "$bin/fourfold" validate --report "$folder/validation.md"
 mkdir "$new/tables"

@@ -22,7 +22,7 @@ struct SearchOptions {
     PlanOptions plan;
     int gpus = 0, max_gpus = 0, top = 10, threads = 0;
     std::vector<std::string> constraints, axes;
-    std::string objective = "tps_per_gpu";
+    std::string objective; // empty: tokens/s per GPU, as it is expected of a pick
     double batch_tolerance = 0;
     BudgetOptions budget;
     ShapeOptions shape;
@@ -52,7 +52,9 @@ Expected<SearchRequest> request_of(
             parse_expression(constraint, ValueKind::truth, plan_field_set(), "--constraint"));
         request.require(expression);
     }
-    FOURFOLD_TRY(request.objective, parse_objective(options.objective, "--objective"));
+    request.expected = options.objective.empty();
+    FOURFOLD_TRY(
+        request.objective, parse_objective(request.expected ? "tps_per_gpu" : options.objective, "--objective"));
     FOURFOLD_TRY(request.budget, options.budget.budget(request.plan.model));
     request.top = options.top;
     request.threads = options.threads;
@@ -133,7 +135,8 @@ void add_search(Cli& cli)
         ->type_name("EXPR")
         ->allow_extra_args(false);
     command->add_option("--objective", options->objective,
-        "step_time, tps_per_gpu (default), mfu, days, cost, memory ..., or min or max and an expression");
+        "the bare figure to order by: step_time, tps_per_gpu, mfu, days, cost, memory ..., or min or max and an "
+        "expression (default: tps_per_gpu as expected of the pick, given how well its kind was measured)");
     command
         ->add_option("--axis", options->axes,
             "values to try instead of the usual ones, e.g. tp=1,2,4 or recompute=none; may be repeated")

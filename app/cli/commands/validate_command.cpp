@@ -46,18 +46,28 @@ Expected<std::vector<std::filesystem::path>> tables_of(const std::vector<std::st
     return files;
 }
 
-int write_cards(const std::vector<ScoreCard>& cards, TableFormat format)
+// The intervals of one table alone say nothing of another source.
+std::vector<Coverage> nested(const std::vector<ScoreCard>& cards, const TableSources& sources, const Presets& presets)
+{
+    return cards.size() < 2 ? std::vector<Coverage>() : nested_coverage(outer_errors(cards, sources, presets));
+}
+
+int write_cards(const std::vector<ScoreCard>& cards, const std::vector<Coverage>& intervals, TableFormat format)
 {
     if (format == TableFormat::json) {
         Json list = Json::array();
         for (const ScoreCard& card : cards)
             list.push_back(to_json(card));
-        print_json({{"tables", list}});
+        Json outer = Json::array();
+        for (const Coverage& coverage : intervals)
+            outer.push_back(to_json(coverage));
+        print_json({{"tables", list}, {"intervals", outer}});
     } else if (format == TableFormat::csv) {
         std::cout << figures_table(cards).write(format);
     } else {
         for (const ScoreCard& card : cards)
             std::cout << card_text(card, format);
+        std::cout << intervals_text(intervals, format);
     }
     return kDone;
 }
@@ -91,17 +101,20 @@ Expected<int> validate(const ValidateOptions& options)
     if (cards.empty())
         return status;
     if (!options.confidence.empty()) {
-        for (const StackConfidence& confidence : confidence_of(cards)) {
+        const Widths widths = widths_of(outer_errors(cards, sources, presets));
+        FOURFOLD_CHECK(write_widths(widths, options.confidence));
+        for (const StackConfidence& confidence : confidence_of(cards, widths)) {
             FOURFOLD_CHECK(write_confidence(confidence, options.confidence));
             std::cerr << "wrote " << options.confidence << "/stacks/" << confidence.stack << ".json\n";
         }
         return status;
     }
     if (!options.report.empty()) {
-        FOURFOLD_CHECK(write_file_atomically(options.report, validation_report(cards)));
+        FOURFOLD_CHECK(
+            write_file_atomically(options.report, validation_report(cards, nested(cards, sources, presets))));
         std::cerr << "wrote " << options.report << "\n";
     } else {
-        write_cards(cards, format);
+        write_cards(cards, nested(cards, sources, presets), format);
     }
     return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/text/predict_text.h"
 
+#include "core/base/text.h"
 #include "core/predict/bounds.h"
 #include "core/report/table/table.h"
 
@@ -86,6 +87,20 @@ std::string verdict_text(const Prediction& prediction)
     return out;
 }
 
+std::string nearest_text(const NearestMeasured& nearest)
+{
+    std::string text = "  nearest measured: " + nearest.source + " row " + nearest.row + ", ";
+    if (nearest.same)
+        text += "this layout";
+    else
+        text += text_of("tp %d, cp %d, pp %d, dp %d, micro-batch %d", nearest.tp, nearest.cp, nearest.pp, nearest.dp,
+            nearest.micro_batch);
+    if (nearest.error)
+        text += text_of("; predicted %+.1f %%%s", 100 * std::expm1(*nearest.error),
+            nearest.inside ? "" : ", which its range does not hold");
+    return text + "\n";
+}
+
 std::string figures_text(const Prediction& prediction)
 {
     Table table;
@@ -129,6 +144,8 @@ std::string figures_text(const Prediction& prediction)
     else if (prediction.step_time_s)
         text += "  no ranges: nothing like it was measured, see the warnings; evidence: "
             + std::string(name(prediction.evidence)) + "\n";
+    if (const auto& nearest = prediction.nearest)
+        text += nearest_text(*nearest);
     return text;
 }
 

@@ -60,7 +60,8 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
         {"step_time_s", "step (s)", 3}, {"tps_per_gpu", "TPS/GPU"}, {"tflops_per_gpu", "TFLOP/s", 1},
         {"mfu", "MFU", 1, 100, " %"}, {"memory_gib", "GiB", 1}, {"memory_device_gib", "device GiB", 1}, {"fit", "fit"},
         {"risk", "risk", 0, 100, " %"}, {"evidence", "evidence"}, {"days", "days", -3}, {"energy_mwh", "MWh", -3},
-        {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3}};
+        {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3},
+        {"may_beat_first", "may beat the first by", 1, 100, " %"}};
     PlanValues values{};
     JobEvidence evidence(request.plan);
     std::int64_t row = 0;
@@ -81,7 +82,7 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
             std::string(name(found.figures.fit)), found.risk,
             std::string(name(evidence.of(plan, found.figures.memory_device_gib))), figure(PlanField::days),
             figure(PlanField::energy_mwh), figure(PlanField::cost), figure(PlanField::goodput),
-            figure(PlanField::expected_days)});
+            figure(PlanField::expected_days), found.place > 0 && row > 1 ? Cell(found.may_beat_first) : Cell()});
     }
     return table;
 }
@@ -115,6 +116,9 @@ std::string ranking_remark(const std::vector<FoundLayout>& best)
     std::string out;
     if (tie != best.end())
         out = "layouts of one place differ by less than the model can tell; less memory first\n";
+    if (best.size() > 1 && best[1].may_beat_first > 0)
+        out += "the first may lose up to " + shown_number(100 * best[1].may_beat_first, 1)
+            + " % to the next (90 % confidence)\n";
     if (std::any_of(best.begin(), best.end(), [](const FoundLayout& found) { return found.risk > kMarkedRisk; }))
         out += "a risk of not fitting above " + shown_number(100 * kMarkedRisk, 0)
             + " % is weighed in: such a layout stands where its speed times (1 - risk) puts it\n";
@@ -127,7 +131,8 @@ std::string search_text(const SearchRequest& request, const SearchResult& result
 {
     std::string out = counts_text(result);
     if (!result.best.empty()) {
-        out += "\nbest by " + request.objective.expression.text() + "\n";
+        out += "\nbest by " + request.objective.expression.text()
+            + (request.expected ? ", as expected of a pick given how well its kind was measured\n" : "\n");
         out += without_constants(layout_table(request, result.best));
         out += ranking_remark(result.best);
     }
@@ -145,6 +150,8 @@ Json search_json(const SearchRequest& request, const SearchResult& result)
     const SearchCounts& counts = result.counts;
     Json json;
     json["objective"] = request.objective.expression.text();
+    json["expected"] = request.expected;
+    json["first_may_lose"] = result.best.size() > 1 ? Json(result.best[1].may_beat_first) : Json();
     json["seconds"] = result.seconds;
     json["counts"] = {{"enumerated", counts.enumerated}, {"evaluated", counts.evaluated}, {"bounded", counts.bounded},
         {"does_not_fit", counts.does_not_fit}, {"constrained", counts.constrained},

@@ -167,14 +167,14 @@ std::vector<std::string> remarks_of(const ScoreCard& card)
             remarks.push_back(view.scored.label + ": its constants were fitted on another version of this table");
         if (!view.scored.groups_without_fold.empty())
             remarks.push_back(view.scored.label + ": no fit leaves out " + joined(view.scored.groups_without_fold, ", ")
-                + "; these rows are in-sample");
+                + "; these rows are not among them");
         const Figures& all = view.sections.front();
         if (all.unpredicted > 0)
             remarks.push_back(view.scored.label + ": " + std::to_string(all.unpredicted)
                 + " rows that ran break a rule and get no time; they count as false alarms");
     }
     if (!left_out)
-        remarks.emplace_back("in-sample or never fitted: no fold set of this table is in presets/folds");
+        remarks.emplace_back("never fitted: no fold set of this table is in presets/folds");
     return remarks;
 }
 
@@ -236,7 +236,19 @@ Table figures_table(const std::vector<ScoreCard>& cards)
     return table;
 }
 
-std::string validation_report(const std::vector<ScoreCard>& cards)
+std::string intervals_text(const std::vector<Coverage>& intervals, TableFormat format)
+{
+    if (intervals.empty())
+        return "";
+    Table table;
+    table.columns = {{"prediction", "90 % intervals on data that made nothing"}, {"rows", "rows"},
+        percent("coverage", "hold"), percent("half_width", "mean half-width")};
+    for (const Coverage& c : intervals)
+        table.rows.push_back({c.name, std::int64_t{c.rows}, cell(c.crossed), c.width});
+    return table.write(format) + "\n";
+}
+
+std::string validation_report(const std::vector<ScoreCard>& cards, const std::vector<Coverage>& intervals)
 {
     std::string text = "# Predictions beside published measurements\n\n"
                        "Written by `fourfold validate --report`. Errors are of throughput, predicted / measured - 1, "
@@ -247,9 +259,12 @@ std::string validation_report(const std::vector<ScoreCard>& cards)
                        "batch; regret is what its first pick loses against its measured best; a setting printed more "
                        "than once is one layout with the mean of its measurements. *Among all cells*: "
                        "crashed layouts can be picked too and lose 100 %. *From other groups*: the half-width that "
-                       "the errors of the other left-out groups ask for, and the share of rows that it holds.\n\n";
+                       "the errors of the other left-out groups ask for, and the share of rows that it holds. The last "
+                       "table holds every left-out group, and every source as another software would predict it, "
+                       "against widths from all other groups and sources.\n\n";
     for (const ScoreCard& card : cards)
         text += card_text(card, TableFormat::markdown);
+    text += intervals_text(intervals, TableFormat::markdown);
     while (text.ends_with("\n\n"))
         text.pop_back();
     return text;

@@ -15,6 +15,8 @@ std::string card_text(const ScoreCard& card, TableFormat format);
 // A row for each table, view and section.
 Table figures_table(const std::vector<ScoreCard>& cards);
 // The report that the repository keeps: what the figures mean, then every card.
-std::string validation_report(const std::vector<ScoreCard>& cards);
+std::string validation_report(const std::vector<ScoreCard>& cards, const std::vector<Coverage>& intervals);
+// Of nested_coverage(); empty without any.
+std::string intervals_text(const std::vector<Coverage>& intervals, TableFormat format);
 
 } // namespace fourfold::cli

@@ -4,8 +4,11 @@
 #include "core/calibration/fit/priced_row.h"
 #include "core/calibration/fit/unknowns.h"
 #include "core/predict/fit.h"
+#include "core/predict/interval.h"
+#include "core/stack/constants.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -134,6 +137,28 @@ private:
     int threads_;
 };
 
+// Standard deviation of ln(predicted / measured) that rows like this one have, whatever the constants. A row of a kind
+// that was never measured says less of all others.
+double scatter_of(const FitRow& row, const Stack& stack)
+{
+    const Constants constants(stack, row.plan.cluster.gpu.id);
+    const std::array bands{Constant::interval_node, Constant::interval_tens, Constant::interval_hundreds};
+    ResolvedPlan plan = row.plan;
+    plan.stack = stack;
+    return std::hypot(
+        constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90, unmeasured_deviation(plan));
+}
+
+// How much of what the rows ask for is more than their scatter: nothing below a threshold, then the share that the
+// positive-part estimator of James and Stein (1961) leaves. Squares of errors over their scatter add up, so that many
+// rows are believed whole.
+double share_beyond(double squares)
+{
+    constexpr double kThreshold = 2, kWhole = 0.95;
+    const double share = squares < kThreshold ? 0 : 1 - 1 / squares;
+    return share > kWhole ? 1 : share;
+}
+
 Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& set, Rows& rows,
     const std::vector<std::string>& gpus, const FitOptions& options, FitResult& result)
 {
@@ -154,7 +179,22 @@ Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& 
     problem.residual_count = used.size();
     problem.residuals = [&](const auto& x, auto& out) { pricer.residuals(x, out); };
     problem.derivatives = [&](const auto& x, auto& out, auto& jacobian) { pricer.derivatives(x, out, jacobian); };
-    FOURFOLD_TRY(const LeastSquaresSolution solution, solve(problem));
+    FOURFOLD_TRY(LeastSquaresSolution solution, solve(problem));
+    constexpr std::size_t kFew = 3; // from so many on rows show more than how far off they are
+    if (quantity == Quantity::time && options.scope == FitScope::gpu && options.shrink && used.size() < kFew) {
+        std::vector<double> residuals;
+        pricer.residuals(problem.start, residuals);
+        double squares = 0;
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            const double scatter = scatter_of(rows[used[i]].row(), base);
+            const double error = residuals[i] * options.time_noise / scatter;
+            squares += error * error;
+            result.scatter = std::max(result.scatter, scatter);
+        }
+        result.time_share = share_beyond(squares);
+        for (std::size_t i = 0; i < solution.x.size(); ++i)
+            solution.x[i] = problem.start[i] + result.time_share * (solution.x[i] - problem.start[i]);
+    }
 
     const std::size_t n = unknowns.list().size();
     for (std::size_t i = 0; i < n; ++i) {

@@ -49,6 +49,9 @@ struct FitOptions {
     int iterations = 60;
     double tolerance = 1e-5; // relative change of the cost at which it ends
     std::vector<Quantity> quantities{Quantity::time, Quantity::memory}; // which problems are solved
+    // In the scope of a GPU: take over no more than the rows can tell. Runs of one kind scatter; one row that is as far
+    // off as those are says nothing of the constants.
+    bool shrink = true;
     // Constants kept at a value and not fitted (ablations).
     std::vector<std::pair<std::string, double>> pinned;
 };
@@ -79,6 +82,10 @@ struct FitResult {
     Stack stack; // with the fitted constants
     std::vector<ConstantEstimate> constants;
     FitError before, after; // on the rows themselves
+    // Of the step time that the rows asked for, how much was taken over: 0 where they are no further off than runs of
+    // one kind scatter.
+    double time_share = 1;
+    double scatter = 0; // of step times, standard deviation of the logarithm
     int time_rows = 0, memory_rows = 0, unusable_rows = 0; // unusable: rows that no program can be built for
     int iterations = 0;
     bool converged = false;

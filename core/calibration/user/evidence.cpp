@@ -2,6 +2,7 @@
 #include "core/calibration/user/evidence.h"
 
 #include "core/base/text.h"
+#include "core/calibration/neighbours.h"
 #include "core/calibration/published_layouts.h"
 #include "core/predict/interval.h"
 
@@ -31,7 +32,7 @@ bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
     ResolvedPlan ran = run.plan;
     ran.stack = plan.stack;
     ran.cluster = plan.cluster;
-    return std::abs(error) <= time_half_width(ran, Evidence::calibrated);
+    return std::abs(error) <= time_half_width(ran);
 }
 
 // The latest run that lies outside, and whether any lies inside.
@@ -162,7 +163,7 @@ void JobEvidence::gather()
         measured_->push_back({run->layout, run, {}});
     for (const MeasuredLayout& measured : shipped_layouts()) {
         if (is_same_job(measured, job_))
-            measured_->push_back({measured, nullptr, true});
+            measured_->push_back({measured, nullptr, {}});
     }
 }
 
@@ -180,10 +181,12 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
         if (!is_near(measured.layout, plan) || (measured.own && ++own > kAskedRuns))
             continue;
         if (!measured.is_right) {
-            const auto error = measured.own->error_as(plan);
-            if (!error)
+            const auto error = measured.own ? measured.own->error_as(plan) : error_of_neighbour(measured.layout, plan);
+            if (!error && measured.own)
                 continue; // says nothing
-            measured.is_right = is_within(*measured.own, plan, *error);
+            measured.is_right = !error
+                || (measured.own ? is_within(*measured.own, plan, *error)
+                                 : std::abs(*error) <= time_half_width(plan_of_neighbour(measured.layout, plan)));
         }
         if (!*measured.is_right)
             return evidence;

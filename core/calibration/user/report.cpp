@@ -72,12 +72,19 @@ std::string to_text(const Calibration& calibration)
         text += text_of("  %d row%s could not be used: the plan breaks a rule\n", fit.unusable_rows,
             fit.unusable_rows == 1 ? "" : "s");
     if (calibration.known_rows > 0)
-        text += text_of("  %d row%s left out: the preset was fitted to %s before\n", calibration.known_rows,
+        text += text_of("  %d row%s not counted again: the preset was fitted to %s before\n", calibration.known_rows,
             calibration.known_rows == 1 ? "" : "s", calibration.known_rows == 1 ? "it" : "them");
     if (calibration.left_out)
         text += "  left out: each run predicted by a fit that did not see it\n";
     else
         text += "  too few runs to leave one out: the error after is that of the runs fitted\n";
+    if (fit.time_rows > 0 && fit.time_share == 0)
+        text += text_of(
+            "  the run%s no further off than runs of one kind scatter (%.1f %%): no constant of time moves\n",
+            fit.time_rows == 1 ? " is" : "s are", 100 * std::expm1(fit.scatter));
+    else if (fit.time_rows > 0 && fit.time_share < 0.95)
+        text += text_of("  runs of one kind scatter by %.1f %%: %.0f %% of the difference was taken over\n",
+            100 * std::expm1(fit.scatter), 100 * fit.time_share);
     const auto moved = calibration.moved();
     text += moved.empty() ? "\nno constant moved\n" : "\nmoved\n";
     for (const ConstantEstimate& constant : moved)
@@ -96,6 +103,7 @@ Json to_json(const Calibration& calibration)
         {"gpus", calibration.gpus}, {"source", calibration.source}, {"date", calibration.date},
         {"before", to_json(calibration.fit.before)}, {"after", to_json(calibration.fit.after)},
         {"left_out", calibration.left_out ? to_json(*calibration.left_out) : Json()},
+        {"time_share", calibration.fit.time_share}, {"scatter", calibration.fit.scatter},
         {"unusable_rows", calibration.fit.unusable_rows}, {"known_rows", calibration.known_rows},
         {"converged", calibration.fit.converged}};
     json["constants"] = Json::array();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // "measured", "calibrated", "extrapolated", and where no interval is given.
+#include "core/calibration/neighbours.h"
 #include "core/calibration/published_layouts.h"
 #include "core/predict/interval.h"
 #include "tests/core/calibration/presets_of_tests.h"
@@ -146,8 +147,7 @@ TEST(Regimes, LinksAndModelsFarFromMeasuredOnesAreExtrapolated)
         EXPECT_EQ(prediction.evidence, Evidence::extrapolated) << words;
         EXPECT_THAT(all_warnings(prediction), HasSubstr(words));
         ASSERT_TRUE(prediction.interval);
-        EXPECT_GT(std::log(prediction.interval->step_time_s.high / *prediction.step_time_s),
-            1.5 * time_half_width(plan, Evidence::calibrated));
+        EXPECT_GT(std::log(prediction.interval->step_time_s.high / *prediction.step_time_s), time_half_width(plan));
     };
     ResolvedPlan slow = plan;
     slow.cluster.inter_node.bandwidth_gb_s /= 10;
@@ -173,11 +173,52 @@ TEST(Regimes, LinksAndModelsFarFromMeasuredOnesAreExtrapolated)
     EXPECT_THAT(all_warnings(predict(slow)), testing::Not(HasSubstr("between nodes"))) << "nothing crosses them";
 }
 
+TEST(Regimes, RangesGrowWithTheDistanceFromWhatWasMeasured)
+{
+    const ResolvedPlan plan = plan_of(16, {{"tp", 2}, {"dp", 8}});
+    ASSERT_TRUE(plan.stack.measured.at("h100-94gb-sxm").clusters.contains("tsubame4"));
+    const double here = time_half_width(plan);
+    const auto expect_wider
+        = [&](const ResolvedPlan& other, const char* words) { EXPECT_GT(time_half_width(other), here) << words; };
+    ResolvedPlan other = plan;
+    other.cluster.id = "another";
+    expect_wider(other, "another site");
+    expect_wider(plan_of(16, {{"tp", 2}, {"dp", 8}}, "dgx-b200"), "another GPU");
+    other = plan;
+    other.training.attention = AttentionKernel::unfused;
+    expect_wider(other, "another kernel");
+    other = plan;
+    other.training.seq_len = 1 << 20;
+    expect_wider(other, "a longer sequence");
+    other = plan;
+    other.model.layers *= 4;
+    expect_wider(other, "a larger model");
+    other = plan;
+    other.gpus = 64;
+    const double tens = time_half_width(other);
+    other.stack.measured["h100-94gb-sxm"].gpus = 16;
+    EXPECT_GT(time_half_width(other), tens) << "a larger job";
+    const ResolvedPlan generic = plan_of(16, {{"tp", 2}, {"dp", 8}}, "tsubame4", "generic");
+    expect_wider(generic, "a software of which nothing was measured");
+    other = generic;
+    other.model.experts = Experts{8, 2, 1024};
+    EXPECT_GT(time_half_width(other), time_half_width(generic)) << "experts";
+}
+
+TEST(Regimes, MemoryThatWasNeverMeasuredSaysSo)
+{
+    const Prediction never = predict(plan_of(16, {{"tp", 2}, {"dp", 8}}));
+    EXPECT_THAT(all_warnings(never), HasSubstr("no measurements of memory with stack megatron-lm"));
+    const Prediction printed = predict(plan_of(8, {{"tp", 1}, {"dp", 8}}, "grand-teton-h100", "torchtitan"));
+    EXPECT_THAT(all_warnings(printed), testing::Not(HasSubstr("no measurements of memory")));
+    EXPECT_LT(memory_half_width(printed.plan), memory_half_width(never.plan));
+}
+
 TEST(Regimes, DomainsRoundTripAndBadOnesAreNamed)
 {
     const Json json{{"h100-80gb-sxm",
         {{"runs", 3}, {"gpus", 8}, {"pipeline_gpus", 0}, {"regimes", {"fp8"}}, {"inter_node_gb_s", {12.5, 50.0}},
-            {"parameters_b", {1.5, 8.0}}}}};
+            {"parameters_b", {1.5, 8.0}}, {"seq_len", {2048.0, 8192.0}}, {"clusters", {"dgx-h100"}}}}};
     const auto domains = domains_from_json(json, "x");
     ASSERT_TRUE(domains);
     EXPECT_EQ(to_json(*domains), json);

@@ -104,7 +104,8 @@ TEST(Fit, OneRowMovesTheWholeSoftware)
     for (const FitRow& row : rows) {
         const FitResult fit = must(fit_stack(generic_with({}), generic_set(), {row}));
         EXPECT_GT(fit_error(generic_with({}), rows).time, 0.2);
-        EXPECT_LT(fit_error(fit.stack, rows).time, 0.1) << row.label;
+        // A kind of run that nobody measured (context parallelism across nodes) is believed less.
+        EXPECT_LT(fit_error(fit.stack, rows).time, 0.14) << row.label;
     }
 }
 
@@ -132,6 +133,7 @@ TEST(Fit, RespectsBoundsAndPins)
             constant.high = 0.85;
     }
     FitOptions options;
+    options.shrink = false;
     options.pinned = {{"intra_node_efficiency", 0.3}};
     const FitResult fit = must(fit_stack(generic_with({}), set, rows, options));
     EXPECT_LE(estimate(fit, "gemm_efficiency").value, 0.85);

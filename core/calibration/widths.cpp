@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibration/widths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <set>
+
+namespace fourfold {
+namespace {
+
+using Kind = OuterError::Kind;
+constexpr std::array kKinds{Kind::left_out, Kind::elsewhere, Kind::unmeasured};
+constexpr const char* kUnmeasured = "generic"; // the stack that was fitted to nothing
+constexpr std::array kBands{Band::node, Band::tens, Band::hundreds};
+
+std::size_t index(Band band)
+{
+    return static_cast<std::size_t>(band);
+}
+
+std::vector<OuterError> those(const std::vector<OuterError>& errors, const std::function<bool(const OuterError&)>& keep)
+{
+    std::vector<OuterError> kept;
+    std::copy_if(errors.begin(), errors.end(), std::back_inserter(kept), keep);
+    return kept;
+}
+
+double root_sum(double a, double b, double c = 0)
+{
+    return std::sqrt(a * a + b * b + c * c);
+}
+
+std::map<std::pair<std::string, std::string>, std::vector<GroupedError>> bodies_of(
+    const std::vector<OuterError>& errors, Band band)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<GroupedError>> bodies;
+    for (const OuterError& error : errors) {
+        if (error.kind == Kind::left_out && error.band == band && !error.experts)
+            bodies[{error.stack, error.gpu}].push_back({error.group, error.error});
+    }
+    return bodies;
+}
+
+// The typical body's: the geometric mean, so that one software whose hosts scatter does not speak for all.
+double usual_width(const std::map<std::pair<std::string, std::string>, std::vector<GroupedError>>& bodies)
+{
+    constexpr double kLeast = 0.01;
+    double sum = 0;
+    for (const auto& [body, errors] : bodies)
+        sum += std::log(std::max(kLeast, predictive_width(errors)));
+    return bodies.empty() ? 0 : std::exp(sum / double(bodies.size()));
+}
+
+// Fewer and fewer rows stand behind larger jobs.
+void no_larger_job_is_better_known(Widths::Bands& bands)
+{
+    for (std::size_t band = 1; band < bands.size(); ++band)
+        bands[band] = std::max(bands[band], bands[band - 1]);
+}
+
+// What a kind of prediction adds to the widths so far. `group`: what shares an error of this kind.
+double added_width(const std::vector<OuterError>& errors, const Widths& widths, std::string OuterError::*group)
+{
+    std::vector<GroupedError> rest;
+    for (const OuterError& error : errors)
+        rest.push_back({error.*group, beyond(error.error, widths.of(error))});
+    return rest.empty() ? 0 : predictive_width(rest);
+}
+
+void add_view(std::vector<OuterError>& list, const ScoreCard& card, const TableSources& sources, const Presets& presets)
+{
+    const auto add = [&](const ScoredRow& scored, Kind kind, const std::string& stack, double error) {
+        const MeasuredRow& row = *scored.row;
+        list.push_back({kind, row.source, stack, row.plan.cluster.gpu.id, scored.group, band_of(row.plan.gpus),
+            row.plan.model.experts.has_value(), error});
+    };
+    const bool has_folds = card.views.front().scored.split.has_value();
+    std::map<std::string, std::optional<Stack>> stacks;
+    for (const ScoredRow& scored : card.views.front().scored.rows) {
+        const MeasuredRow& row = *scored.row;
+        if (!row.in_core || row.excluded || !row.ran() || !row.tps_per_gpu)
+            continue;
+        if (const auto error = has_folds ? scored.log_error() : std::nullopt)
+            add(scored, Kind::left_out, row.plan.stack.id, *error);
+        const TableSource* source = sources.source(row.source);
+        std::vector<std::string> others = source != nullptr ? source->also_with : std::vector<std::string>();
+        others.emplace_back(kUnmeasured);
+        for (const std::string& id : others) {
+            auto& stack = stacks[id];
+            if (!stack) {
+                auto preset = presets.stack(id);
+                if (!preset)
+                    continue;
+                stack = *std::move(preset);
+            }
+            ResolvedPlan plan = row.plan;
+            plan.stack = *stack;
+            const Prediction prediction = predict(plan);
+            if (prediction.tps_per_gpu)
+                add(scored, id == kUnmeasured ? Kind::unmeasured : Kind::elsewhere, id,
+                    std::log(*prediction.tps_per_gpu / *row.tps_per_gpu));
+        }
+    }
+}
+
+} // namespace
+
+std::string_view name(OuterError::Kind kind)
+{
+    switch (kind) {
+    case Kind::elsewhere:
+        return "same software, elsewhere";
+    case Kind::unmeasured:
+        return "software never measured";
+    case Kind::left_out:
+        break;
+    }
+    return "left out";
+}
+
+double grouped_width(const std::vector<GroupedError>& errors, double confidence)
+{
+    std::map<std::string, int> rows;
+    for (const GroupedError& error : errors)
+        ++rows[error.group];
+    std::vector<std::pair<double, double>> sizes; // with their weights
+    for (const GroupedError& error : errors)
+        sizes.emplace_back(std::abs(error.error), 1.0 / (double(rows.size()) * rows[error.group]));
+    std::sort(sizes.begin(), sizes.end());
+    double held = 0;
+    for (const auto& [size, weight] : sizes) {
+        held += weight;
+        if (held >= confidence * (1 - 1e-9))
+            return size;
+    }
+    return sizes.empty() ? 0 : sizes.back().first;
+}
+
+double predictive_width(const std::vector<GroupedError>& errors, const std::optional<double>& usual)
+{
+    std::set<std::string> groups;
+    std::vector<double> all;
+    for (const GroupedError& error : errors) {
+        groups.insert(error.group);
+        all.push_back(error.error);
+    }
+    const double count = double(groups.size());
+    if (errors.empty())
+        return usual.value_or(0);
+    if (count >= kManyGroups)
+        return conformal_width(all);
+    const double own = grouped_width(errors) * std::sqrt(1 + 1 / count);
+    if (!usual)
+        return own;
+    return std::sqrt((count * own * own + kUsualGroups * *usual * *usual) / (count + kUsualGroups));
+}
+
+double beyond(double error, double half_width)
+{
+    return std::sqrt(std::max(0.0, error * error - half_width * half_width));
+}
+
+std::vector<OuterError> outer_errors(
+    const std::vector<ScoreCard>& cards, const TableSources& sources, const Presets& presets)
+{
+    std::vector<OuterError> list;
+    for (const ScoreCard& card : cards) {
+        if (!card.views.empty())
+            add_view(list, card, sources, presets);
+    }
+    return list;
+}
+
+double Widths::of(const OuterError& error) const
+{
+    const auto body = measured.find({error.stack, error.gpu});
+    const bool own = error.kind == Kind::left_out && body != measured.end();
+    const double band = own ? body->second[index(error.band)] : usual[index(error.band)];
+    const double more = error.kind == Kind::elsewhere ? elsewhere : error.kind == Kind::unmeasured ? unmeasured : 0;
+    const auto routed = experts_of.find(error.stack);
+    return root_sum(band, more, !error.experts ? 0 : routed != experts_of.end() ? routed->second : experts);
+}
+
+Widths widths_of(const std::vector<OuterError>& errors)
+{
+    Widths widths;
+    std::set<std::pair<std::string, std::string>> bodies;
+    for (const OuterError& error : errors) {
+        if (error.kind == Kind::left_out)
+            bodies.insert({error.stack, error.gpu});
+    }
+    for (const Band band : kBands) {
+        const auto rows = bodies_of(errors, band);
+        widths.usual[index(band)] = usual_width(rows);
+    }
+    no_larger_job_is_better_known(widths.usual);
+    for (const auto& body : bodies) {
+        Widths::Bands usual{};
+        std::array<std::vector<GroupedError>, 3> own;
+        for (const Band band : kBands) {
+            auto others = bodies_of(errors, band);
+            own[index(band)] = others[body];
+            others.erase(body);
+            usual[index(band)] = others.empty() ? widths.usual[index(band)] : usual_width(others);
+        }
+        no_larger_job_is_better_known(usual);
+        for (const Band band : kBands)
+            widths.measured[body][index(band)] = predictive_width(own[index(band)], usual[index(band)]);
+    }
+    const auto add = [&](double Widths::*width, const std::function<bool(const OuterError&)>& keep) {
+        widths.*width = added_width(those(errors, keep), widths, &OuterError::source);
+    };
+    add(&Widths::unmeasured, [](const OuterError& e) { return e.kind == Kind::unmeasured && !e.experts; });
+    add(&Widths::elsewhere, [](const OuterError& e) { return e.kind == Kind::elsewhere && !e.experts; });
+    add(&Widths::experts, [](const OuterError& e) { return e.kind != Kind::left_out && e.experts; });
+    for (const auto& [stack, gpu] : bodies) {
+        const auto own = those(
+            errors, [&](const OuterError& e) { return e.kind == Kind::left_out && e.experts && e.stack == stack; });
+        Widths without = widths;
+        without.experts = 0;
+        without.experts_of.clear();
+        if (!own.empty())
+            widths.experts_of[stack] = added_width(own, without, &OuterError::gpu); // the models are few
+    }
+    return widths;
+}
+
+std::vector<Coverage> nested_coverage(const std::vector<OuterError>& errors)
+{
+    // Widths of everything but one group (left out) or one source (the others).
+    std::map<std::string, Widths> known;
+    const auto without = [&](const OuterError& row) -> const Widths& {
+        const bool left_out = row.kind == Kind::left_out;
+        const std::string key = row.source + (left_out ? "|" + row.group : "");
+        const auto [found, is_new] = known.try_emplace(key);
+        if (is_new)
+            found->second = widths_of(those(errors, [&](const OuterError& other) {
+                return other.source != row.source
+                    || (left_out && other.kind == Kind::left_out && other.group != row.group);
+            }));
+        return found->second;
+    };
+    std::vector<Coverage> list;
+    const auto add = [&](const std::string& name, const std::vector<OuterError>& rows) {
+        if (rows.empty())
+            return;
+        Coverage coverage;
+        coverage.name = name;
+        coverage.rows = int(rows.size());
+        double inside = 0;
+        for (const OuterError& row : rows) {
+            const double width = without(row).of(row);
+            coverage.width += width / double(rows.size());
+            inside += std::abs(row.error) <= width ? 1 : 0;
+        }
+        coverage.crossed = inside / double(rows.size());
+        list.push_back(std::move(coverage));
+    };
+    for (const Kind kind : kKinds) {
+        const std::string start = std::string(fourfold::name(kind)) + ", ";
+        for (const Band band : kBands)
+            add(start + std::string(fourfold::name(band)),
+                those(errors, [&](const OuterError& e) { return e.kind == kind && e.band == band && !e.experts; }));
+        add(start + "experts", those(errors, [&](const OuterError& e) { return e.kind == kind && e.experts; }));
+    }
+    return list;
+}
+
+} // namespace fourfold
