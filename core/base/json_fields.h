@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/words.h"
 
 #include <cmath>
 #include <cstdint>
@@ -111,6 +112,13 @@ public:
     [[nodiscard]] Expected<std::string> name_or(const std::string& key, const std::string& fallback) const
     {
         return has(key) ? name(key) : Expected<std::string>(fallback);
+    }
+    // A word of an enum.
+    template <Spelled Enum>
+    [[nodiscard]] Expected<Enum> word_or(const std::string& key, Enum fallback) const
+    {
+        FOURFOLD_TRY(const std::string word, text_or(key, to_text(fallback)));
+        return from_text<Enum>(word, where(key));
     }
     [[nodiscard]] Expected<Fields> object(const std::string& key) const
     {

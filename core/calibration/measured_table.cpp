@@ -9,27 +9,20 @@
 #include "core/model/flops.h"
 
 #include <algorithm>
-#include <array>
 
 namespace fourfold {
 
 namespace {
-constexpr std::array kStatuses{
-    CellStatus::ok, CellStatus::oom, CellStatus::fail, CellStatus::hang, CellStatus::invalid, CellStatus::not_run};
-
 std::optional<CellStatus> status_of(RowCells& cells)
 {
-    const std::string text = cells.text("status");
-    std::vector<std::string> known;
-    for (const CellStatus status : kStatuses) {
-        if (text == name(status))
-            return status;
-        known.emplace_back(name(status));
-    }
+    const std::string text = cells.text("status"), known = joined(spellings<CellStatus>(), ", ");
+    const auto status = from_text<CellStatus>(text, "");
+    if (status)
+        return *status;
     if (text.empty())
-        cells.missing("status", joined(known, ", "));
+        cells.missing("status", known);
     else
-        cells.problem("status", "found " + in_quotes(text) + ", expected " + joined(known, ", "));
+        cells.problem("status", "found " + in_quotes(text) + ", expected " + known);
     return std::nullopt;
 }
 
@@ -223,25 +216,6 @@ private:
 };
 
 } // namespace
-
-std::string_view name(CellStatus status)
-{
-    switch (status) {
-    case CellStatus::oom:
-        return "oom";
-    case CellStatus::fail:
-        return "fail";
-    case CellStatus::hang:
-        return "hang";
-    case CellStatus::invalid:
-        return "invalid";
-    case CellStatus::not_run:
-        return "not_run";
-    case CellStatus::ok:
-        break;
-    }
-    return "ok";
-}
 
 Expected<MeasuredTable> parse_measured_table(
     std::string_view text, const std::string& file, const TableSources& sources, const Presets& presets)

@@ -20,7 +20,9 @@ namespace fourfold {
 
 // `invalid`: cannot be placed; `not_run`: the source left the cell blank. Both are counted and never scored.
 enum class CellStatus { ok, oom, fail, hang, invalid, not_run };
-std::string_view name(CellStatus status);
+template <>
+inline constexpr auto kWords<CellStatus> = std::to_array<std::string_view>(
+    {"ok", "oom", "fail", "hang", "invalid", "not_run"});
 
 struct MeasuredRow {
     std::string source, table, row; // identity, as printed

@@ -55,7 +55,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     }
     FOURFOLD_TRY(const auto splits, read_list(fields, "splits"));
     for (const std::string& text : splits) {
-        FOURFOLD_TRY(const Split split, split_from_text(text, fields.where("splits")));
+        FOURFOLD_TRY(const Split split, from_text<Split>(text, fields.where("splits")));
         source.splits.push_back(split);
     }
     if (source.splits.empty())

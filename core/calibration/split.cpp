@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/split.h"
 #include "core/base/sha256.h"
-#include "core/base/text.h"
 #include "core/calibration/measured_table.h"
-
-#include <array>
-#include <set>
 
 namespace fourfold {
 
 namespace {
-constexpr std::array kSplits{Split::table, Split::section, Split::block, Split::model, Split::halves};
-
 // "t12:48 node contenders" and "t13:48 node contenders" stand under one heading.
 std::string heading(const std::string& table)
 {
@@ -26,34 +20,6 @@ std::string half(const std::string& group)
     return value % 2 == 0 ? "half 0" : "half 1";
 }
 } // namespace
-
-std::string_view name(Split split)
-{
-    switch (split) {
-    case Split::section:
-        return "section";
-    case Split::block:
-        return "block";
-    case Split::model:
-        return "model";
-    case Split::halves:
-        return "halves";
-    case Split::table:
-        break;
-    }
-    return "table";
-}
-
-Expected<Split> split_from_text(const std::string& text, const std::string& where)
-{
-    std::vector<std::string> known;
-    for (const Split split : kSplits) {
-        if (text == name(split))
-            return split;
-        known.emplace_back(name(split));
-    }
-    return Problem{ProblemCode::bad_input, "found " + in_quotes(text) + ", expected " + joined(known, ", "), "", where};
-}
 
 std::string group_key(const MeasuredRow& row, Split split)
 {
@@ -72,16 +38,6 @@ std::string group_key(const MeasuredRow& row, Split split)
         break;
     }
     return row.table;
-}
-
-std::vector<std::string> group_keys(const std::vector<MeasuredRow>& rows, Split split)
-{
-    std::set<std::string> keys;
-    for (const MeasuredRow& row : rows) {
-        if (row.plan.gpus > 0)
-            keys.insert(group_key(row, split));
-    }
-    return {keys.begin(), keys.end()};
 }
 
 } // namespace fourfold

@@ -3,11 +3,9 @@
 // A split is always by group, never by single row: rows of one group share what makes them alike.
 #pragma once
 
-#include "core/base/expected.h"
+#include "core/base/words.h"
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace fourfold {
 
@@ -21,12 +19,11 @@ enum class Split {
     halves, // two folds: the groups of `table` by the lowest bit of the first byte of the SHA-256 of their name
 };
 
-std::string_view name(Split split); // "table", "section", "block", "model", "halves"
-Expected<Split> split_from_text(const std::string& text, const std::string& where);
+template <>
+inline constexpr auto kWords<Split> = std::to_array<std::string_view>({"table", "section", "block", "model", "halves"});
 
 // The group of a row: rows with equal keys are left out together.
 std::string group_key(const MeasuredRow& row, Split split);
 // Sorted keys over `rows` (each once).
-std::vector<std::string> group_keys(const std::vector<MeasuredRow>& rows, Split split);
 
 } // namespace fourfold

@@ -10,29 +10,6 @@ namespace fourfold {
 namespace {
 constexpr int kMostGpusPerNode = 1 << 16, kMostRackNodes = 1 << 20;
 
-std::string to_text(IntraTopology topology)
-{
-    switch (topology) {
-    case IntraTopology::nvswitch:
-        break;
-    case IntraTopology::pairs:
-        return "pairs";
-    case IntraTopology::torus:
-        return "torus";
-    }
-    return "switch";
-}
-
-Expected<IntraTopology> read_topology(const Fields& fields)
-{
-    FOURFOLD_TRY(const std::string text, fields.text_or("topology", "switch"));
-    for (const auto topology : {IntraTopology::nvswitch, IntraTopology::pairs, IntraTopology::torus}) {
-        if (text == to_text(topology))
-            return topology;
-    }
-    return fields.wrong("topology", "\"switch\", \"pairs\" or \"torus\"");
-}
-
 // "torus_axes": [16, 16]; left out: as many equal axes as a chip has pairs of links.
 Expected<TorusShape> read_torus(const Fields& fields, const IntraNode& node, int chips)
 {
@@ -63,7 +40,7 @@ Expected<IntraNode> read_intra_node(const Fields& fields, int gpus)
     IntraNode node;
     FOURFOLD_TRY(node.bandwidth_gb_s, fields.positive("bandwidth_gb_s"));
     FOURFOLD_TRY(node.latency_us, fields.non_negative_or("latency_us", node.latency_us));
-    FOURFOLD_TRY(node.topology, read_topology(fields));
+    FOURFOLD_TRY(node.topology, fields.word_or("topology", node.topology));
     FOURFOLD_TRY(node.pair_gb_s, fields.non_negative_or("pair_gb_s", 0));
     if (node.pair_gb_s > node.bandwidth_gb_s)
         return fields.wrong("pair_gb_s", "at most bandwidth_gb_s (all links of one GPU)");

@@ -34,7 +34,9 @@ struct Gpu {
     [[nodiscard]] bool is_cpu() const { return id == "cpu"; }
 };
 
-enum class IntraTopology { nvswitch, pairs, torus }; // "switch", "pairs", "torus"
+enum class IntraTopology { nvswitch, pairs, torus };
+template <>
+inline constexpr auto kWords<IntraTopology> = std::to_array<std::string_view>({"switch", "pairs", "torus"});
 
 // Bandwidths per GPU and direction.
 struct IntraNode {

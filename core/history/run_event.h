@@ -4,12 +4,11 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/words.h"
 
 #include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace fourfold {
@@ -27,18 +26,14 @@ enum class EventKind {
     missing, // stands for an event that could not be read
     other
 };
-inline constexpr std::array<std::string_view, 11> kEventNames{
-    "start", "step", "eval", "trace", "checkpoint", "warning", "error", "rank_end", "end", "missing", ""};
-
-constexpr std::string_view name(EventKind kind)
-{
-    return kEventNames[static_cast<std::size_t>(kind)];
-}
+template <>
+inline constexpr auto kWords<EventKind> = std::to_array<std::string_view>(
+    {"start", "step", "eval", "trace", "checkpoint", "warning", "error", "rank_end", "end", "missing", ""});
 
 constexpr EventKind event_kind(std::string_view name)
 {
     std::size_t i = 0;
-    while (i + 1 < kEventNames.size() && kEventNames[i] != name)
+    while (i + 1 < kWords<EventKind>.size() && kWords<EventKind>[i] != name)
         ++i;
     return static_cast<EventKind>(i);
 }

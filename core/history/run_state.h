@@ -2,9 +2,7 @@
 // The states of a run, in one table: what the history stores, the agents say (`end`) and every front end shows.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
+#include "core/base/words.h"
 
 namespace fourfold {
 
@@ -23,19 +21,15 @@ enum class RunState {
     preempted,
     lost
 };
-inline constexpr std::array<std::string_view, 13> kRunStateNames{"draft", "preflight", "staging", "launching",
-    "running", "stopping", "ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"};
-
-constexpr std::string_view name(RunState state)
-{
-    return kRunStateNames[static_cast<std::size_t>(state)];
-}
+template <>
+inline constexpr auto kWords<RunState> = std::to_array<std::string_view>({"draft", "preflight", "staging", "launching",
+    "running", "stopping", "ok", "oom", "hang", "fail", "cancelled", "preempted", "lost"});
 
 // The state of that name; `fail` for a name that is none, as an unknown end is no success.
 constexpr RunState run_state(std::string_view name)
 {
-    for (std::size_t i = 0; i < kRunStateNames.size(); ++i) {
-        if (kRunStateNames[i] == name)
+    for (std::size_t i = 0; i < kWords<RunState>.size(); ++i) {
+        if (kWords<RunState>[i] == name)
             return static_cast<RunState>(i);
     }
     return RunState::fail;

@@ -5,21 +5,6 @@
 
 namespace fourfold {
 
-std::string_view name(Dimension dimension)
-{
-    switch (dimension) {
-    case Dimension::tp:
-        return "tp";
-    case Dimension::cp:
-        return "cp";
-    case Dimension::pp:
-        return "pp";
-    case Dimension::dp:
-        break;
-    }
-    return "dp";
-}
-
 void Coordinates::set(Dimension dimension, int value)
 {
     switch (dimension) {

@@ -2,6 +2,8 @@
 // The 4D layout and its mesh algebra: which GPU is which (tp, cp, pp, dp).
 #pragma once
 
+#include "core/base/words.h"
+
 #include <array>
 #include <string>
 #include <string_view>
@@ -11,7 +13,8 @@ namespace fourfold {
 
 enum class Dimension { tp, cp, pp, dp };
 inline constexpr std::array<Dimension, 4> kDimensions{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
-std::string_view name(Dimension dimension); // "tp", "cp", "pp", "dp"
+template <>
+inline constexpr auto kWords<Dimension> = std::to_array<std::string_view>({"tp", "cp", "pp", "dp"});
 
 // Position in the mesh, each coordinate counted from 0.
 struct Coordinates {

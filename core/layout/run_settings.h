@@ -3,6 +3,8 @@
 // identity.
 #pragma once
 
+#include "core/base/words.h"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -11,7 +13,8 @@
 namespace fourfold {
 
 enum class LrSchedule { constant, linear, cosine, wsd };
-std::string to_text(LrSchedule); // as in plan files; from_text and spellings of training.h know it too
+template <>
+inline constexpr auto kWords<LrSchedule> = std::to_array<std::string_view>({"constant", "linear", "cosine", "wsd"});
 
 // One token file. `*.txt` holds bytes (one token a byte), anything else little-endian tokens of `dtype`.
 struct DataSource {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/words.h"
 #include "core/schedule/schedules.h"
 
 #include <cstddef>
@@ -13,15 +14,38 @@
 namespace fourfold {
 
 enum class Sharding { none, optimizer, gradients, parameters, hybrid };
+template <>
+inline constexpr auto kWords<Sharding> = std::to_array<std::string_view>(
+    {"none", "optimizer", "gradients", "parameters", "hybrid"});
 enum class Recompute { none, selective, full };
+template <>
+inline constexpr auto kWords<Recompute> = std::to_array<std::string_view>({"none", "selective", "full"});
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
 enum class Precision { fp32, fp16, bf16, fp8 };
+template <>
+inline constexpr auto kWords<Precision> = std::to_array<std::string_view>({"fp32", "fp16", "bf16", "fp8"});
 enum class AttentionKernel { flash1, flash2, flash3, cudnn, fused_softmax, unfused };
+template <>
+inline constexpr auto kWords<AttentionKernel> = std::to_array<std::string_view>(
+    {"flash1", "flash2", "flash3", "cudnn", "fused-softmax", "unfused"});
 enum class Fp8Recipe { tensorwise, rowwise, blockwise, mxfp8 }; // what shares a scale
+template <>
+inline constexpr auto kWords<Fp8Recipe> = std::to_array<std::string_view>(
+    {"tensorwise", "rowwise", "blockwise", "mxfp8"});
 enum class CpMethod { ring, all_gather, ulysses };
+template <>
+inline constexpr auto kWords<CpMethod> = std::to_array<std::string_view>({"ring", "all-gather", "ulysses"});
 enum class Optimizer { adamw, adam, fused_adamw, fused_adam };
+template <>
+inline constexpr auto kWords<Optimizer> = std::to_array<std::string_view>(
+    {"adamw", "adam", "fused-adamw", "fused-adam"});
 enum class Offload { none, activations, optimizer };
+template <>
+inline constexpr auto kWords<Offload> = std::to_array<std::string_view>({"none", "activations", "optimizer"});
 enum class FlopConvention { megatron_lm, bloom_before_02_21, bloom_from_02_21, palm };
+template <>
+inline constexpr auto kWords<FlopConvention> = std::to_array<std::string_view>(
+    {"megatron-lm", "bloom-before-02-21", "bloom-from-02-21", "palm"});
 
 // Batch-size ramp-up: the global batch starts at `start` and grows by `increment` over `samples` samples.
 struct RampUp {
@@ -69,21 +93,9 @@ struct Training {
 
 std::string schedule_name(const Training& training); // as written in a plan: the schedule, or its file
 
-// Spelling in plan files, e.g. to_text(Sharding::parameters) == "parameters"; from_text fails with the list of
-// spellings.
-std::string to_text(Sharding);
-std::string to_text(Recompute);
-std::string to_text(Precision);
-std::string to_text(AttentionKernel);
-std::string to_text(Fp8Recipe);
-std::string to_text(CpMethod);
-std::string to_text(Optimizer);
-std::string to_text(Offload);
-std::string to_text(FlopConvention);
-template <typename Enum>
-Expected<Enum> from_text(const std::string& text, const std::string& where); // instantiated for the enums above
-template <typename Enum>
-std::vector<std::string> spellings(); // every value of the enum as written, in order; for choices in front ends
+// A schedule's word is a column of its table; a schedule file is written by its own name, not by a word.
+template <>
+std::vector<std::string> spellings<Schedule>();
 
 Json to_json(const Training& training); // as `training` of a plan file, every field explicit
 

@@ -132,19 +132,6 @@ private:
 
 } // namespace
 
-std::string_view name(LinkKind kind)
-{
-    switch (kind) {
-    case LinkKind::node:
-        return "node";
-    case LinkKind::torus:
-        return "torus";
-    case LinkKind::network:
-        break;
-    }
-    return "network";
-}
-
 Bounds bounds_of(const ResolvedPlan& plan)
 {
     Links links(plan);

@@ -12,7 +12,8 @@
 namespace fourfold {
 
 enum class LinkKind { node, torus, network }; // switch or pairs inside a node, torus inside a pod, between nodes
-std::string_view name(LinkKind kind);
+template <>
+inline constexpr auto kWords<LinkKind> = std::to_array<std::string_view>({"node", "torus", "network"});
 
 // One forward pass of a layer (of a stage for the pipeline): what it moves against what it computes.
 //   fsdp  gathers the layer's parameters over p ranks: message fixed, work grows with the batch (the lecture's case)

@@ -159,19 +159,6 @@ Band band_of(int gpus)
     return gpus <= kNode ? Band::node : gpus <= kTens ? Band::tens : Band::hundreds;
 }
 
-std::string_view name(Band band)
-{
-    switch (band) {
-    case Band::node:
-        return "up to 8 GPUs";
-    case Band::tens:
-        return "up to 64 GPUs";
-    case Band::hundreds:
-        break;
-    }
-    return "more than 64 GPUs";
-}
-
 std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
 {
     const Layout& layout = plan.layout;

@@ -10,9 +10,11 @@
 namespace fourfold {
 
 // The errors of published runs grow with the number of GPUs; one width for all would cover neither end.
-enum class Band { node, tens, hundreds }; // up to 8, up to 64, more GPUs
+enum class Band { node, tens, hundreds };
+template <>
+inline constexpr auto kWords<Band> = std::to_array<std::string_view>(
+    {"up to 8 GPUs", "up to 64 GPUs", "more than 64 GPUs"});
 Band band_of(int gpus);
-std::string_view name(Band band); // "up to 8 GPUs"
 
 // The regimes that a plan is in; `memory_share`: predicted device memory over the GPU's.
 std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share);

@@ -15,9 +15,11 @@
 namespace fourfold {
 
 enum class Fit { fits, tight, no };
+template <>
+inline constexpr auto kWords<Fit> = std::to_array<std::string_view>({"fits", "tight", "no"});
 enum class Evidence { measured, calibrated, extrapolated };
-std::string_view name(Fit fit);
-std::string_view name(Evidence evidence);
+template <>
+inline constexpr auto kWords<Evidence> = std::to_array<std::string_view>({"measured", "calibrated", "extrapolated"});
 
 // GiB per GPU of one pipeline stage at the stage's peak.
 struct StageMemory {

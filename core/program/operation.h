@@ -23,14 +23,11 @@ enum class Phase { forward, recompute, backward, weight_gradient, step };
 
 // The heading under which its exposed time is reported (`time_by_part` of the contract).
 enum class Part { compute, recompute, tp, cp, pp, dp, ep, bubble, optimizer, other };
-inline constexpr auto kPartNames = std::to_array<std::string_view>(
+template <>
+inline constexpr auto kWords<Part> = std::to_array<std::string_view>(
     {"compute", "recompute", "tp", "cp", "pp", "dp", "ep", "bubble", "optimizer", "other"});
-inline constexpr int kParts = int(kPartNames.size());
+inline constexpr int kParts = int(kWords<Part>.size());
 static_assert(kParts == int(Part::other) + 1);
-constexpr std::string_view name(Part part)
-{
-    return kPartNames[static_cast<std::size_t>(part)];
-}
 
 // What an operation may hide behind: the time of these operations in the same pass (forward, or recompute and
 // backward), or one whole pass of the stage (gradient reduction behind the last backward).

@@ -17,14 +17,6 @@ std::string label(const Span& span)
     return text;
 }
 
-std::optional<SpanKind> kind_named(const std::string& text)
-{
-    for (int kind = 0; kind <= int(SpanKind::other); ++kind)
-        if (name(SpanKind(kind)) == text)
-            return SpanKind(kind);
-    return std::nullopt;
-}
-
 // A whole number from `least` to `most`.
 std::optional<int> whole(const Json& value, int least, int most)
 {
@@ -39,7 +31,7 @@ Expected<Span> span_of(const Json& event)
     const auto wrong = [](const std::string& message) {
         return Problem{ProblemCode::bad_input, message, "give a trace that Fourfold wrote", ""};
     };
-    const auto kind = kind_named(event.at("cat").get<std::string>());
+    const auto kind = from_text<SpanKind>(event.at("cat").get<std::string>(), "");
     if (!kind)
         return wrong("unknown kind of span " + printable(event["cat"].dump(), 60));
     const auto stage = whole(event.at("tid"), 0, kMostStages - 1);

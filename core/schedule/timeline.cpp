@@ -51,29 +51,6 @@ SpanKind span_of(ActionKind kind)
 
 } // namespace
 
-std::string_view name(SpanKind kind)
-{
-    switch (kind) {
-    case SpanKind::forward:
-        return "forward";
-    case SpanKind::backward:
-        return "backward";
-    case SpanKind::weight_gradient:
-        return "weight gradient";
-    case SpanKind::send_receive:
-        return "send/receive";
-    case SpanKind::gradient_reduce:
-        return "gradient reduce";
-    case SpanKind::parameter_gather:
-        return "parameter gather";
-    case SpanKind::optimizer:
-        return "optimizer";
-    case SpanKind::other:
-        return "other";
-    }
-    return "other";
-}
-
 Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages)
 {
     const int pp = int(actions.size());

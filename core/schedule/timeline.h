@@ -2,6 +2,7 @@
 // What happens when: the simulated (or measured) spans of one training step.
 #pragma once
 
+#include "core/base/words.h"
 #include "core/schedule/actions.h"
 
 #include <string>
@@ -19,7 +20,9 @@ enum class SpanKind {
     optimizer,
     other
 };
-std::string_view name(SpanKind kind);
+template <>
+inline constexpr auto kWords<SpanKind> = std::to_array<std::string_view>({"forward", "backward", "weight gradient",
+    "send/receive", "gradient reduce", "parameter gather", "optimizer", "other"});
 
 struct Span {
     int stage = 0; // one track a pipeline rank

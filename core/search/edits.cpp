@@ -357,19 +357,6 @@ void overlay(const ResolvedPlan& base, const ResolvedPlan& changed, ResolvedPlan
 
 } // namespace
 
-std::string_view name(EditClass edit_class)
-{
-    switch (edit_class) {
-    case EditClass::execution:
-        return "execution";
-    case EditClass::gpus:
-        return "gpus";
-    case EditClass::numerics:
-        break;
-    }
-    return "numerics";
-}
-
 std::vector<PlanEdit::Field> changed_fields(const ResolvedPlan& from, const ResolvedPlan& to)
 {
     const Json before = to_json(from, PresetStyle::ids), after = to_json(to, PresetStyle::ids);

@@ -15,7 +15,8 @@ enum class EditClass {
     gpus, // another number of GPUs
     numerics, // precision of products, gradients or optimizer states
 };
-std::string_view name(EditClass edit_class); // "execution", "gpus", "numerics"
+template <>
+inline constexpr auto kWords<EditClass> = std::to_array<std::string_view>({"execution", "gpus", "numerics"});
 
 struct PlanEdit {
     // Which knob: "micro_batch", "recompute", "sharding", "degrees", "schedule", "order", "offload", "kernels",

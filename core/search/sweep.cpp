@@ -2,18 +2,14 @@
 #include "core/search/sweep.h"
 
 #include "core/base/parallel.h"
-#include "core/base/text.h"
 #include "core/plan/fields.h"
 #include "core/search/space.h"
 
-#include <array>
 #include <limits>
 #include <mutex>
 
 namespace fourfold {
 namespace {
-
-constexpr std::array<std::string_view, 5> kValues{"tps_per_gpu", "tflops_per_gpu", "mfu", "memory_gib", "step_time_s"};
 
 GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
 {
@@ -45,41 +41,6 @@ GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
 }
 
 } // namespace
-
-std::string_view name(GridStatus status)
-{
-    switch (status) {
-    case GridStatus::runs:
-        return "runs";
-    case GridStatus::does_not_fit:
-        return "does_not_fit";
-    case GridStatus::impossible:
-        break;
-    }
-    return "impossible";
-}
-
-std::string_view name(GridValue value)
-{
-    return kValues[static_cast<std::size_t>(value)];
-}
-
-std::vector<std::string> grid_value_names()
-{
-    return {kValues.begin(), kValues.end()};
-}
-
-Expected<GridValue> grid_value(const std::string& text, const std::string& where)
-{
-    for (std::size_t i = 0; i < kValues.size(); ++i) {
-        if (kValues[i] == text)
-            return static_cast<GridValue>(i);
-    }
-    const auto near = nearest_words(text, grid_value_names(), 1);
-    return Problem{ProblemCode::bad_input,
-        "found " + in_quotes(text) + ", expected one of " + joined(grid_value_names(), ", "),
-        near.empty() ? "" : "did you mean " + near.front() + "?", where};
-}
 
 std::optional<double> GridFigures::get(GridValue value) const
 {

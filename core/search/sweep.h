@@ -21,10 +21,14 @@ enum class GridStatus {
     does_not_fit, // figures are known all the same
     impossible, // breaks a rule: no figures
 };
-std::string_view name(GridStatus status); // "runs", "does_not_fit", "impossible"
+template <>
+inline constexpr auto kWords<GridStatus> = std::to_array<std::string_view>({"runs", "does_not_fit", "impossible"});
 
 // What a grid shows.
 enum class GridValue { tps_per_gpu, tflops_per_gpu, mfu, memory_gib, step_time_s };
+template <>
+inline constexpr auto kWords<GridValue> = std::to_array<std::string_view>(
+    {"tps_per_gpu", "tflops_per_gpu", "mfu", "memory_gib", "step_time_s"});
 // Empty where not known.
 struct GridFigures {
     std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, memory_gib;
@@ -47,9 +51,6 @@ struct LayoutGrid {
     bool cancelled = false; // cells that were not reached are impossible, with an empty reason
 };
 
-std::string_view name(GridValue value);
-std::vector<std::string> grid_value_names();
-Expected<GridValue> grid_value(const std::string& text, const std::string& where);
 // Of a cell that runs; empty otherwise.
 std::optional<double> value_of(const GridCell& cell, GridValue value);
 

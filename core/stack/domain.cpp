@@ -47,17 +47,15 @@ Expected<MeasuredDomain> read_domain(const Fields& fields)
     }
     if (!fields.has("regimes"))
         return domain;
-    std::vector<std::string> known;
-    for (const Regime regime : kRegimes)
-        known.emplace_back(name(regime));
     const Json& list = fields.json()["regimes"];
+    const Problem problem = fields.wrong("regimes", "a list of " + joined(spellings<Regime>(), ", "));
     if (!list.is_array())
-        return fields.wrong("regimes", "a list of " + joined(known, ", "));
+        return problem;
     for (const Json& item : list) {
-        const auto found = std::find(known.begin(), known.end(), item.is_string() ? item.get<std::string>() : "");
-        if (found == known.end())
-            return fields.wrong("regimes", "a list of " + joined(known, ", "));
-        domain.regimes.insert(kRegimes[std::size_t(found - known.begin())]);
+        const auto regime = from_text<Regime>(item.is_string() ? item.get<std::string>() : "", "");
+        if (!regime)
+            return problem;
+        domain.regimes.insert(*regime);
     }
     return domain;
 }
@@ -79,27 +77,6 @@ double MeasuredSpan::beyond(double value) const
 bool MeasuredSpan::is_far(double value, double factor) const
 {
     return high > 0 && value > 0 && (value * factor < low || value > high * factor);
-}
-
-std::string_view name(Regime regime)
-{
-    switch (regime) {
-    case Regime::cp_and_pp_beyond_node:
-        return "cp_and_pp_beyond_node";
-    case Regime::near_full_memory:
-        return "near_full_memory";
-    case Regime::pipeline_on_hundreds:
-        return "pipeline_on_hundreds";
-    case Regime::experts:
-        return "experts";
-    case Regime::fp8:
-        return "fp8";
-    case Regime::offload:
-        return "offload";
-    case Regime::cp_across_nodes:
-        break;
-    }
-    return "cp_across_nodes";
 }
 
 Expected<MeasuredDomains> domains_from_json(const Json& json, const std::string& where)
@@ -130,7 +107,7 @@ Json to_json(const MeasuredDomains& domains)
         for (const AttentionKernel kernel : domain.kernels)
             json[gpu]["kernels"].push_back(to_text(kernel));
         for (const Regime regime : domain.regimes)
-            json[gpu]["regimes"].push_back(std::string(name(regime)));
+            json[gpu]["regimes"].push_back(to_text(regime));
     }
     return json;
 }

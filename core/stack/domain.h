@@ -5,11 +5,9 @@
 #include "core/base/json.h"
 #include "core/layout/training.h"
 
-#include <array>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 namespace fourfold {
 
@@ -23,9 +21,9 @@ enum class Regime {
     fp8,
     offload, // of activations or optimizer states to the host
 };
-inline constexpr std::array kRegimes{Regime::cp_across_nodes, Regime::cp_and_pp_beyond_node, Regime::near_full_memory,
-    Regime::pipeline_on_hundreds, Regime::experts, Regime::fp8, Regime::offload};
-std::string_view name(Regime regime); // "cp_across_nodes", as in presets
+template <>
+inline constexpr auto kWords<Regime> = std::to_array<std::string_view>({"cp_across_nodes", "cp_and_pp_beyond_node",
+    "near_full_memory", "pipeline_on_hundreds", "experts", "fp8", "offload"});
 
 // A regime counts as measured from this many runs on.
 inline constexpr int kRegimeRuns = 3;

@@ -18,9 +18,14 @@ namespace fourfold {
 
 // What the stack's memory column means.
 enum class MemoryConvention { peak_allocated, peak_reserved, device };
+template <>
+inline constexpr auto kWords<MemoryConvention> = std::to_array<std::string_view>(
+    {"peak_allocated", "peak_reserved", "device"});
 
 // How the stack spreads layers over pipeline stages when a plan does not say: core/plan/stage_layers.h.
 enum class StageSplit { even, equal, middle, cost };
+template <>
+inline constexpr auto kWords<StageSplit> = std::to_array<std::string_view>({"even", "equal", "middle", "cost"});
 
 // What the stack refuses or breaks on when pp is above 1.
 struct PipelineRules {

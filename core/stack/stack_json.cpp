@@ -10,55 +10,6 @@ namespace fourfold {
 namespace {
 constexpr int kMostVocabMultiple = 1 << 20, kMostStages = 4096;
 
-std::string to_text(MemoryConvention convention)
-{
-    switch (convention) {
-    case MemoryConvention::peak_allocated:
-        return "peak_allocated";
-    case MemoryConvention::device:
-        return "device";
-    case MemoryConvention::peak_reserved:
-        break;
-    }
-    return "peak_reserved";
-}
-
-Expected<MemoryConvention> read_convention(const Fields& fields, MemoryConvention fallback)
-{
-    FOURFOLD_TRY(const std::string text, fields.text_or("memory_convention", to_text(fallback)));
-    for (const auto convention :
-        {MemoryConvention::peak_allocated, MemoryConvention::peak_reserved, MemoryConvention::device}) {
-        if (text == to_text(convention))
-            return convention;
-    }
-    return fields.wrong("memory_convention", "\"peak_allocated\", \"peak_reserved\" or \"device\"");
-}
-
-std::string to_text(StageSplit split)
-{
-    switch (split) {
-    case StageSplit::equal:
-        return "equal";
-    case StageSplit::middle:
-        return "middle";
-    case StageSplit::cost:
-        return "cost";
-    case StageSplit::even:
-        break;
-    }
-    return "even";
-}
-
-Expected<StageSplit> read_stage_split(const Fields& fields, StageSplit fallback)
-{
-    FOURFOLD_TRY(const std::string text, fields.text_or("stage_split", to_text(fallback)));
-    for (const auto split : {StageSplit::even, StageSplit::equal, StageSplit::middle, StageSplit::cost}) {
-        if (text == to_text(split))
-            return split;
-    }
-    return fields.wrong("stage_split", "\"even\", \"equal\", \"middle\" or \"cost\"");
-}
-
 constexpr std::pair<const char*, bool PipelineRules::*> kPipelineRules[]{{"fill_warm_up", &PipelineRules::fill_warm_up},
     {"fill_1f1b", &PipelineRules::fill_1f1b}, {"shard_only_optimizer", &PipelineRules::shard_only_optimizer}};
 
@@ -161,9 +112,9 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     stack.training_defaults = Json::object();
     FOURFOLD_TRY(stack.id, fields.text("id"));
     FOURFOLD_TRY(stack.name, fields.name_or("name", stack.id));
-    FOURFOLD_TRY(stack.memory_convention, read_convention(fields, stack.memory_convention));
+    FOURFOLD_TRY(stack.memory_convention, fields.word_or("memory_convention", stack.memory_convention));
     FOURFOLD_TRY(stack.memory_stage, fields.small_integer_or("memory_stage", stack.memory_stage, -1, kMostStages));
-    FOURFOLD_TRY(stack.stage_split, read_stage_split(fields, stack.stage_split));
+    FOURFOLD_TRY(stack.stage_split, fields.word_or("stage_split", stack.stage_split));
     FOURFOLD_TRY(stack.pipeline_rules, read_pipeline_rules(fields));
     FOURFOLD_TRY(
         stack.vocab_multiple, fields.small_integer_or("vocab_multiple", stack.vocab_multiple, 1, kMostVocabMultiple));

@@ -14,14 +14,9 @@ std::string Finding::line() const
         + (cure.empty() ? "" : "; " + cure);
 }
 
-std::string_view name(FindingLevel level)
-{
-    return level == FindingLevel::error ? "error" : level == FindingLevel::warning ? "warning" : "info";
-}
-
 Json to_json(const Finding& finding)
 {
-    return {{"level", std::string(name(finding.level))}, {"host", finding.host}, {"check", finding.check},
+    return {{"level", to_text(finding.level)}, {"host", finding.host}, {"check", finding.check},
         {"message", finding.message}, {"evidence", finding.evidence}, {"cure", finding.cure}};
 }
 
@@ -29,13 +24,11 @@ std::vector<Finding> findings_from_agent(const Json& list, const std::string& ho
 {
     std::vector<Finding> out;
     for (const Json& item : list) {
-        const std::string level = text_field(item, "level");
+        const auto level = from_text<FindingLevel>(text_field(item, "level"), host);
         const auto text = [&](const char* key) { return printable(text_field(item, key), 500); };
         if (!text("check").empty())
-            out.push_back({level == "error" ? FindingLevel::error
-                    : level == "warning"    ? FindingLevel::warning
-                                            : FindingLevel::info,
-                host, text("check"), text("message"), text("evidence"), text("cure")});
+            out.push_back({level ? *level : FindingLevel::info, host, text("check"), text("message"), text("evidence"),
+                text("cure")});
     }
     return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/words.h"
 
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 namespace fourfold {
 
 enum class FindingLevel { info, warning, error }; // error: a run cannot work
+template <>
+inline constexpr auto kWords<FindingLevel> = std::to_array<std::string_view>({"info", "warning", "error"});
 
 struct Finding {
     FindingLevel level = FindingLevel::info;
@@ -21,7 +24,6 @@ struct Finding {
     [[nodiscard]] std::string line() const;
 };
 
-std::string_view name(FindingLevel level);
 Json to_json(const Finding& finding);
 // The list that an agent answers; what is malformed in it is left out.
 std::vector<Finding> findings_from_agent(const Json& list, const std::string& host);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/words.h"
 #include "runner/protocol/run_spec.h"
 
 #include <map>
@@ -14,6 +15,8 @@
 namespace fourfold {
 
 enum class TargetKind { local, ssh, slurm };
+template <>
+inline constexpr auto kWords<TargetKind> = std::to_array<std::string_view>({"local", "ssh", "slurm"});
 
 // A host that SSH reaches, as the user names it.
 struct SshPlace {
@@ -76,7 +79,6 @@ Json to_json(const Target& target);
 // "user@host:2222" as the user writes it; "this computer" for a local target.
 std::string host_name(const Target& target, std::size_t host);
 std::string place_name(const SshPlace& place);
-std::string_view name(TargetKind kind);
 // Ranks of each host (of each node of a Slurm job): hosts take consecutive ranks in their order. Fails when `gpus`
 // cannot be spread as asked.
 Expected<std::vector<int>> ranks_of_hosts(const Target& target, int gpus);

@@ -185,11 +185,6 @@ bool before_by_name(const std::string& a, const std::string& b)
     return a.size() - i < b.size() - j;
 }
 
-std::string_view name(TargetKind kind)
-{
-    return kind == TargetKind::local ? "local" : kind == TargetKind::ssh ? "ssh" : "slurm";
-}
-
 std::string place_name(const SshPlace& place)
 {
     const bool v6 = place.address.find(':') != std::string::npos;

@@ -356,8 +356,7 @@ Json to_json(const Target& target)
     Json hosts = Json::array();
     for (const TargetHost& host : target.hosts)
         hosts.push_back(host_json(host));
-    Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", std::string(name(target.kind))},
-        {"hosts", std::move(hosts)}};
+    Json out = {{"fourfold_target", 1}, {"id", target.id}, {"kind", to_text(target.kind)}, {"hosts", std::move(hosts)}};
     write_keys(out, kFolderKeys, target);
     if (target.container)
         write_keys(out["container"], kContainerKeys, *target.container);

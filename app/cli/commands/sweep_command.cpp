@@ -39,7 +39,7 @@ Expected<std::unique_ptr<MeasuredGrid>> measured_grid(
 Expected<int> sweep(const SweepCommandOptions& options)
 {
     FOURFOLD_TRY(const auto format, options.format.format());
-    FOURFOLD_TRY(const auto value, grid_value(options.value, "--value"));
+    FOURFOLD_TRY(const auto value, from_text<GridValue>(options.value, "--value"));
     const Presets presets;
     FOURFOLD_TRY(const auto plan, options.plan.load(presets));
     FOURFOLD_TRY(const auto base, resolve(plan, presets));
@@ -107,7 +107,7 @@ void add_sweep(Cli& cli)
         ->type_name("FILE");
     command->add_option("--gpus", options->gpus, "numbers of GPUs, e.g. 8,16,32 (default: the plan's)")
         ->type_name("LIST");
-    command->add_option("--value", options->value, "what to show: " + joined(grid_value_names(), ", "));
+    command->add_option("--value", options->value, "what to show: " + joined(spellings<GridValue>(), ", "));
     command
         ->add_option("--measured", options->measured,
             "measured table (a CSV file, or the name of a published one) to print beside: predicted / measured; its "

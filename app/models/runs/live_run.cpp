@@ -341,7 +341,7 @@ void LiveRun::end(const Expected<RunResult>& outcome)
 QString stateLabel(RunState state)
 {
     // In the order of the states.
-    static constexpr std::array<const char*, kRunStateNames.size()> kLabels{
+    static constexpr std::array<const char*, kWords<RunState>.size()> kLabels{
         QT_TRANSLATE_NOOP("RunState", "Not started"), QT_TRANSLATE_NOOP("RunState", "Checking"),
         QT_TRANSLATE_NOOP("RunState", "Sending files"), QT_TRANSLATE_NOOP("RunState", "Starting"),
         QT_TRANSLATE_NOOP("RunState", "Running"), QT_TRANSLATE_NOOP("RunState", "Stopping"),

@@ -120,7 +120,7 @@ FieldSet fields_of(std::span<const RunSummary> runs)
     for (const TextField& field : text_fields()) {
         std::set<std::string> values;
         if (std::string_view(field.name) == "state") // those that no run is in now may be asked for, too
-            values.insert(kRunStateNames.begin(), kRunStateNames.end());
+            values.insert(kWords<RunState>.begin(), kWords<RunState>.end());
         for (const RunSummary& run : runs)
             values.insert(field.value(run));
         values.erase("");

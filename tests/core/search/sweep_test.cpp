@@ -53,9 +53,9 @@ TEST(Sweep, VirtualStagesAreAnInterleavedSchedule)
 
 TEST(Sweep, ValuesByName)
 {
-    for (const std::string& name : grid_value_names())
-        EXPECT_EQ(std::string(fourfold::name(*grid_value(name, ""))), name);
-    const auto unknown = grid_value("memory", "--value");
+    for (const std::string& name : spellings<GridValue>())
+        EXPECT_EQ(std::string(fourfold::name(*from_text<GridValue>(name, ""))), name);
+    const auto unknown = from_text<GridValue>("memory", "--value");
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().line(), testing::HasSubstr("expected one of tps_per_gpu"));
 }

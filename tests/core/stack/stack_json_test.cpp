@@ -83,9 +83,9 @@ TEST(Stack, NamesTheWrongField)
     };
     const Case cases[]{
         {"/id", nullptr, "s.json: id", "missing key"},
-        {"/memory_convention", "rss", "s.json: memory_convention", "\"peak_reserved\""},
+        {"/memory_convention", "rss", "s.json: memory_convention", "peak_reserved"},
         {"/memory_stage", -2, "s.json: memory_stage", "from -1"},
-        {"/stage_split", "uneven", "s.json: stage_split", "\"even\""},
+        {"/stage_split", "uneven", "s.json: stage_split", "even"},
         {"/pipeline_rules/fill_1f1b", "yes", "s.json: pipeline_rules: fill_1f1b", "true or false"},
         {"/vocab_multiple", 0, "s.json: vocab_multiple", "found 0"},
         {"/order", "tp", "s.json: order", "innermost first"},
