@@ -97,8 +97,6 @@ std::string schedule_name(const Training& training); // as written in a plan: th
 template <>
 std::vector<std::string> spellings<Schedule>();
 
-Json to_json(const Training& training); // as `training` of a plan file, every field explicit
-
 double bytes_per_element(Precision precision); // 4, 2, 2, 1
 
 } // namespace fourfold

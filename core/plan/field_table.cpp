@@ -1,179 +1,333 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/layout/run_settings.h"
-#include "core/layout/training.h"
-#include "core/plan/fields.h"
-
-#include <map>
+#include "core/plan/bound_fields.h"
 
 namespace fourfold {
 
 namespace {
-Field field(const char* path, FieldType type)
+// Generous limits whose products still fit into the types that hold them.
+constexpr FieldRange kDegree{1, kMaxGpus};
+constexpr FieldRange kBatch{1, kMaxBatch};
+constexpr FieldRange kSteps{1, 1'000'000'000}, kStepsOrNone{0, 1'000'000'000};
+constexpr FieldRange kLayers{1, 1e6};
+constexpr FieldRange kSpeed{0, 1e9, true}, kSpeedOrNone{0, 1e9}, kLatency{0, 1e9};
+constexpr FieldRange kSmall{0, 1e6};
+
+// A key whose path in the file is that of its member too.
+#define FOURFOLD_MEMBER(path)                                                                                          \
+#path, [](auto& root) -> auto&                                                                                     \
+    {                                                                                                                  \
+        return root.path;                                                                                              \
+    }
+
+using PlanKey = BoundField<ResolvedPlan>;
+
+template <typename Get>
+PlanKey bound(const char* path, Get get, std::string help, FieldRange range = {})
 {
-    return Field{path, type};
+    return bound_field<ResolvedPlan>(path, get, std::move(help), range);
 }
-Field integer(const char* path, double minimum, double maximum)
+// A key that no single member stands behind.
+PlanKey key(std::string path, FieldType type, std::string help, FieldRange range = {})
 {
-    return Field{path, FieldType::integer, minimum, maximum};
+    return {{range, std::move(path), type, std::move(help)}};
 }
-Field integers(const char* path, double minimum, double maximum)
+PlanKey required(PlanKey field)
 {
-    return Field{path, FieldType::integer_list, minimum, maximum};
+    field.required = true;
+    return field;
 }
-// [minimum, maximum]
-Field number(const char* path, double minimum, double maximum)
+
+// Not written while it has its default: plans of before it was there keep their text and with it their hash.
+PlanKey unless_default(PlanKey field)
 {
-    return Field{path, FieldType::number, minimum, maximum};
+    field.write = [write = field.write](const ResolvedPlan& plan) {
+        Json value = write(plan);
+        return value == write(ResolvedPlan{}) ? Json() : value;
+    };
+    return field;
 }
-// (0, maximum]
-Field positive(const char* path, double maximum)
+
+// Of the ramp-up, which a plan has or has not.
+template <typename T>
+PlanKey ramp_up(const char* path, T RampUp::*member, std::string help, FieldRange range)
 {
-    return Field{path, FieldType::number, 0, maximum, true};
-}
-template <typename Enum>
-Field choice(const char* path, FieldType type = FieldType::choice)
-{
-    Field out{path, type};
-    out.choices = spellings<Enum>();
+    PlanKey out{{range, path, Codec<T>::kType, std::move(help), true}};
+    out.read = [member](const Json& json, ResolvedPlan& plan) {
+        std::optional<RampUp>& ramp = plan.training.ramp_up;
+        if (!ramp)
+            ramp.emplace();
+        *ramp.*member = json.get<T>();
+    };
+    out.write = [member](const ResolvedPlan& plan) {
+        return plan.training.ramp_up ? Json(*plan.training.ramp_up.*member) : Json();
+    };
     return out;
 }
 
-// Generous limits whose products still fit into the types that hold them.
-constexpr double kMaxDegree = kMaxGpus;
-constexpr double kMaxSteps = 1'000'000'000;
-constexpr double kMaxSeconds = 1e9;
-constexpr double kMaxTokens = 1e18;
-
-void add_data_fields(std::vector<Field>& out, const std::string& list)
+// A word, or the name of a file.
+PlanKey schedule()
 {
-    out.push_back(field(list.c_str(), FieldType::object_list));
-    const std::string item = list + "[].";
-    out.push_back(field((item + "path").c_str(), FieldType::text));
-    out.push_back(positive((item + "weight").c_str(), 1e9));
-    Field dtype{item + "dtype", FieldType::choice};
-    dtype.choices = {"uint8", "uint16", "uint32"};
-    out.push_back(dtype);
-    out.push_back(Field{item + "range", FieldType::number_pair, 0, 1});
+    PlanKey out = key("training.schedule", FieldType::schedule,
+        "Pipeline schedule, or a file in PyTorch's pipeline-schedule CSV (*.csv: one row a rank; cells 0F0, 1B3, 2I0, "
+        "2W0, SEND_F ...), relative to the plan's file. zb-v needs virtual_stages 2; a file needs the plan's ranks, "
+        "stages and micro-batches.");
+    out.choices = spellings<Schedule>();
+    out.read = [](const Json& json, ResolvedPlan& plan) {
+        const auto text = json.get<std::string>();
+        const bool file = text.ends_with(".csv");
+        plan.training.schedule = file ? Schedule::csv : *from_text<Schedule>(text, "");
+        plan.training.schedule_csv = file ? text : "";
+    };
+    out.write = [](const ResolvedPlan& plan) { return schedule_name(plan.training); };
+    return out;
 }
 
-void add_cluster_fields(std::vector<Field>& out)
+// A list of token files with the keys of its objects.
+template <typename Get>
+void add_data(std::vector<PlanKey>& out, const char* path, Get get)
 {
-    Field topology{"cluster.intra_node.topology", FieldType::choice};
-    topology.choices = {"switch", "pairs", "torus"};
-    const std::vector<Field> fields{field("cluster", FieldType::id_or_object), field("cluster.id", FieldType::text),
-        field("cluster.name", FieldType::text), field("cluster.gpu", FieldType::id_or_object),
-        field("cluster.gpu.id", FieldType::text), field("cluster.gpu.name", FieldType::text),
-        field("cluster.gpu.generation", FieldType::text), positive("cluster.gpu.memory_gib", 1e6),
-        positive("cluster.gpu.memory_bandwidth_gb_s", 1e9), field("cluster.gpu.peak_tflops", FieldType::object),
-        positive("cluster.gpu.peak_tflops.bf16", 1e9), positive("cluster.gpu.peak_tflops.fp16", 1e9),
-        positive("cluster.gpu.peak_tflops.fp8", 1e9), positive("cluster.gpu.peak_tflops.fp4", 1e9),
-        positive("cluster.gpu.peak_tflops.fp32", 1e9), integer("cluster.gpu.multiprocessors", 0, 1e6),
-        number("cluster.gpu.power_w", 0, 1e6), number("cluster.gpu.design_power_w", 0, 1e6),
-        integer("cluster.gpus_per_node", 1, 1 << 16), field("cluster.intra_node", FieldType::object),
-        positive("cluster.intra_node.bandwidth_gb_s", 1e9), number("cluster.intra_node.latency_us", 0, kMaxSeconds),
-        topology, number("cluster.intra_node.pair_gb_s", 0, 1e9), number("cluster.intra_node.hop_us", 0, kMaxSeconds),
-        integers("cluster.intra_node.torus_axes", 1, 1 << 16),
-        integer("cluster.intra_node.torus_closes_at", 0, 1 << 16), field("cluster.inter_node", FieldType::object),
-        positive("cluster.inter_node.bandwidth_gb_s", 1e9), number("cluster.inter_node.latency_us", 0, kMaxSeconds),
-        number("cluster.inter_node.nics_per_node", 0, 1e6), number("cluster.inter_node.p2p_gb_s", 0, 1e9),
-        number("cluster.inter_node.hop_us", 0, kMaxSeconds), positive("cluster.inter_node.nic_share", 1),
-        field("cluster.rack", FieldType::object), integer("cluster.rack.nodes", 0, kMaxGpus),
-        number("cluster.rack.bandwidth_gb_s", 0, 1e9), number("cluster.rack.latency_us", 0, kMaxSeconds)};
-    out.insert(out.end(), fields.begin(), fields.end());
-    // Where a figure comes from; read by people.
-    for (const char* object : {"cluster", "cluster.gpu", "cluster.intra_node", "cluster.inter_node", "cluster.rack"}) {
-        const std::string prefix = object;
-        for (const char* key : {".source", ".date", ".measured", ".notes"})
-            out.push_back(field((prefix + key).c_str(), FieldType::open_object));
+    PlanKey list = key(path, FieldType::object_list, "Token files.");
+    list.read = [get](const Json& json, ResolvedPlan& plan) {
+        for (const Json& entry : json)
+            read_bound(data_fields(), "", entry, get(plan).emplace_back());
+    };
+    list.write = [get](const ResolvedPlan& plan) {
+        Json json = Json::array();
+        for (const DataSource& source : get(plan))
+            json.push_back(write_bound(data_fields(), "", source));
+        return json;
+    };
+    out.push_back(std::move(list));
+    for (const Field& field : data_fields()) {
+        PlanKey member{field};
+        member.path = std::string(path) + "[]." + field.path;
+        out.push_back(std::move(member));
     }
 }
 
-void add_layout_fields(std::vector<Field>& out)
+std::vector<PlanKey> head()
 {
-    const std::vector<Field> fields{field("layout", FieldType::object), integer("layout.tp", 1, kMaxDegree),
-        integer("layout.cp", 1, kMaxDegree), integer("layout.pp", 1, kMaxDegree), integer("layout.dp", 1, kMaxDegree),
-        integer("layout.ep", 1, kMaxDegree), integer("layout.etp", 1, kMaxDegree),
-        integer("layout.virtual_stages", 1, 4096), integer("layout.dp_shard", 1, kMaxDegree),
-        integers("layout.stage_layers", 0, 1e6), field("layout.order", FieldType::order)};
-    out.insert(out.end(), fields.begin(), fields.end());
+    return {key("fourfold_plan", FieldType::integer, "Version of this format.", {1, 1}),
+        bound(FOURFOLD_MEMBER(name), "For people; not part of the plan's identity."),
+        required(key("model", FieldType::id_or_open_object,
+            "A model preset's id, or an object with the keys of a Hugging Face config.json (model_type tells the "
+            "family).")),
+        required(key("cluster", FieldType::id_or_object,
+            "A cluster preset's id, or an object. Bandwidths are per GPU and direction in 10^9 bytes/s, latencies in "
+            "microseconds."))};
 }
 
-void add_training_fields(std::vector<Field>& out)
+// Read and written by core/hardware.
+std::vector<PlanKey> cluster()
 {
-    const std::vector<Field> fields{field("training", FieldType::object), integer("training.seq_len", 1, 1 << 27),
-        integer("training.micro_batch", 1, 1 << 20), integer("training.global_batch", 1, kMaxBatch),
-        integer("training.micro_batches", 1, kMaxBatch), field("training.ramp_up", FieldType::object),
-        integer("training.ramp_up.start", 1, kMaxBatch), integer("training.ramp_up.increment", 1, kMaxBatch),
-        positive("training.ramp_up.samples", 1e15), choice<Schedule>("training.schedule", FieldType::schedule),
-        choice<Sharding>("training.sharding"), choice<Recompute>("training.recompute"),
-        integer("training.recompute_layers", 1, 1e6), choice<Precision>("training.precision"),
-        choice<Precision>("training.grad_dtype"), choice<Precision>("training.optimizer_state_dtype"),
-        choice<Optimizer>("training.optimizer"), choice<Offload>("training.offload"),
-        field("training.sequence_parallel", FieldType::boolean), field("training.compile", FieldType::boolean),
-        field("training.async_tp", FieldType::boolean), choice<AttentionKernel>("training.attention"),
-        choice<Fp8Recipe>("training.fp8_recipe"), choice<CpMethod>("training.cp_method"),
-        field("training.fsdp", FieldType::object), integer("training.fsdp.layers_per_unit", 1, 1e6),
-        field("training.fsdp.reshard_after_forward", FieldType::boolean),
-        field("training.fsdp.prefetch", FieldType::boolean), field("training.overlap", FieldType::object),
-        field("training.overlap.grad_reduce", FieldType::boolean),
-        field("training.overlap.param_gather", FieldType::boolean), field("training.overlap.p2p", FieldType::boolean),
-        field("training.overlap.expert_exchange", FieldType::boolean),
-        choice<FlopConvention>("training.flop_convention")};
-    out.insert(out.end(), fields.begin(), fields.end());
-}
-
-void add_run_fields(std::vector<Field>& out)
-{
-    const std::vector<Field> before{field("run", FieldType::object), integer("run.steps", 1, kMaxSteps),
-        positive("run.tokens", kMaxTokens), integer("run.seed", 0, 18446744073709551615.0)};
-    out.insert(out.end(), before.begin(), before.end());
-    add_data_fields(out, "run.data");
-    const std::vector<Field> middle{number("run.lr", 0, 1e6), number("run.min_lr", 0, 1e6),
-        choice<LrSchedule>("run.lr_schedule"), integer("run.warmup_steps", 0, kMaxSteps),
-        Field{"run.betas", FieldType::number_pair, 0, 1, false, true}, positive("run.eps", 1),
-        number("run.weight_decay", 0, 1e6), number("run.clip_norm", 0, 1e12), field("run.eval", FieldType::object),
-        integer("run.eval.every", 0, kMaxSteps), integer("run.eval.batches", 1, kMaxSteps)};
-    out.insert(out.end(), middle.begin(), middle.end());
-    add_data_fields(out, "run.eval.data");
-    const std::vector<Field> after{field("run.checkpoint", FieldType::object),
-        integer("run.checkpoint.every", 0, kMaxSteps), integer("run.checkpoint.keep", 1, 1e6),
-        field("run.checkpoint.path", FieldType::text), field("run.checkpoint.load", FieldType::text),
-        field("run.checkpoint.from_last_good", FieldType::boolean), integer("run.log_every", 1, kMaxSteps),
-        integer("run.read_at", 1, kMaxSteps), field("run.deterministic", FieldType::boolean),
-        field("run.environment", FieldType::text_map)};
-    out.insert(out.end(), after.begin(), after.end());
-}
-
-std::vector<Field> make_fields()
-{
-    std::vector<Field> out{
-        integer("fourfold_plan", 1, 1e9), field("name", FieldType::text), field("model", FieldType::id_or_open_object)};
-    add_cluster_fields(out);
-    out.push_back(integer("gpus", 1, kMaxGpus));
-    out.push_back(field("stack", FieldType::id_or_open_object));
-    add_layout_fields(out);
-    add_training_fields(out);
-    add_run_fields(out);
+    using enum FieldType;
+    PlanKey topology = key("cluster.intra_node.topology", choice,
+        "switch: every pair at full speed; pairs: a direct link to each neighbour; torus.");
+    topology.choices = spellings<IntraTopology>();
+    std::vector<PlanKey> out{key("cluster.id", text, ""), key("cluster.name", text, ""),
+        required(key("cluster.gpu", id_or_object, "A GPU preset's id, or an object.")), key("cluster.gpu.id", text, ""),
+        key("cluster.gpu.name", text, ""),
+        key("cluster.gpu.generation", text,
+            "Of the chip: volta, ampere, hopper, blackwell, cdna3 ... Kernels and their rates go by it."),
+        required(
+            key("cluster.gpu.memory_gib", number, "Memory that a program can use, GiB (2^30 bytes).", {0, 1e6, true})),
+        required(key("cluster.gpu.memory_bandwidth_gb_s", number, "10^9 bytes/s.", kSpeed)),
+        required(key(
+            "cluster.gpu.peak_tflops", object, "Dense peaks, 10^12 FLOP/s; null or absent where the GPU has none."))};
+    for (const char* precision : {"bf16", "fp16", "fp8", "fp4", "fp32"})
+        out.push_back(key(std::string("cluster.gpu.peak_tflops.") + precision, number, "", kSpeed));
+    const std::vector<PlanKey> links{
+        key("cluster.gpu.multiprocessors", integer, "0: no tile and wave quantization (CPU, TPU).", kSmall),
+        key("cluster.gpu.power_w", number, "Watt; 0 is unknown.", kSmall),
+        key("cluster.gpu.design_power_w", number,
+            "Watt for which the peaks are stated, where the board's limit is lower; 0: power_w.", kSmall),
+        required(key("cluster.gpus_per_node", integer, "GPUs of one node.", {1, 1 << 16})),
+        required(key("cluster.intra_node", object, "Links within a node.")),
+        required(key("cluster.intra_node.bandwidth_gb_s", number, "All links of one GPU.", kSpeed)),
+        key("cluster.intra_node.latency_us", number, "Start of a collective.", kLatency), topology,
+        key("cluster.intra_node.pair_gb_s", number, "One pair, where there is no switch; 0: as bandwidth_gb_s.",
+            kSpeedOrNone),
+        key("cluster.intra_node.hop_us", number, "One step of a ring; 0: 0.4 of latency_us.", kLatency),
+        key("cluster.intra_node.torus_axes", integer_list,
+            "torus: lengths of one to three axes, whose product is gpus_per_node; default as many equal ones as a chip "
+            "has pairs of links.",
+            {1, 1 << 16}),
+        key("cluster.intra_node.torus_closes_at", integer,
+            "torus: an axis of a job closes to a ring where its length is a multiple of this; 0: where it is the "
+            "longest axis.",
+            {0, 1 << 16}),
+        required(key("cluster.inter_node", object, "Links between nodes.")),
+        required(
+            key("cluster.inter_node.bandwidth_gb_s", number, "A GPU's share of the node's network adapters.", kSpeed)),
+        key("cluster.inter_node.latency_us", number, "Start of a collective.", kLatency),
+        key("cluster.inter_node.nics_per_node", number, "0 is unknown.", kSmall),
+        key("cluster.inter_node.p2p_gb_s", number,
+            "Per node: measured limit of point-to-point traffic across nodes; 0 is unknown.", kSpeedOrNone),
+        key("cluster.inter_node.hop_us", number, "One step of a ring between nodes; 0: 0.4 of latency_us.", kLatency),
+        key("cluster.inter_node.nic_share", number,
+            "Of the bandwidth what a GPU reaches whose way to the adapter leads through the other CPU socket or a "
+            "shared PCIe switch; default 1.",
+            {0, 1, true}),
+        key("cluster.rack", object, "A domain of nodes with links of its own (NVLink across nodes); 0 nodes: none."),
+        required(key("cluster.rack.nodes", integer, "", {0, kMaxGpus})),
+        key("cluster.rack.bandwidth_gb_s", number, "", kSpeedOrNone),
+        key("cluster.rack.latency_us", number, "", kLatency)};
+    out.insert(out.end(), links.begin(), links.end());
+    for (const char* part : {"cluster", "cluster.gpu", "cluster.intra_node", "cluster.inter_node", "cluster.rack"}) {
+        for (const char* remark : {".source", ".date", ".measured", ".notes"})
+            out.push_back(key(std::string(part) + remark, open_object, "Where a figure comes from; read by people."));
+    }
     return out;
 }
+
+std::vector<PlanKey> layout()
+{
+    return {required(bound(FOURFOLD_MEMBER(gpus), "tp x cp x pp x dp.", kDegree)),
+        key("stack", FieldType::id_or_open_object,
+            "Whose software runs the plan: a stack preset's id (default generic), or an object."),
+        key("layout", FieldType::object, "Degrees of parallelism and how ranks lie on GPUs."),
+        bound(FOURFOLD_MEMBER(layout.tp), "Tensor parallel.", kDegree),
+        bound(FOURFOLD_MEMBER(layout.cp), "Context parallel.", kDegree),
+        bound(FOURFOLD_MEMBER(layout.pp), "Pipeline parallel.", kDegree),
+        bound(FOURFOLD_MEMBER(layout.dp), "Data parallel; default gpus / (tp x cp x pp).", kDegree),
+        bound(FOURFOLD_MEMBER(layout.ep), "Expert parallel, carved out of tp x cp x dp.", kDegree),
+        bound(FOURFOLD_MEMBER(layout.etp), "Expert tensor parallel; default tp.", kDegree),
+        bound(FOURFOLD_MEMBER(layout.virtual_stages), "Model chunks per pipeline rank.", {1, 4096}),
+        bound(FOURFOLD_MEMBER(layout.dp_shard), "Ranks that share one sharded copy (HSDP); default the GPUs of a node.",
+            kDegree),
+        bound(FOURFOLD_MEMBER(layout.stage_layers),
+            "Layers of each of the pp x virtual_stages chunks; default the stack's rule.", {0, 1e6}),
+        bound(FOURFOLD_MEMBER(layout.order),
+            "Which dimension varies fastest over ranks, innermost first; default the stack's.")};
+}
+
+std::vector<PlanKey> training()
+{
+    return {key("training", FieldType::object, "How the plan trains; defaults come from the stack."),
+        bound(FOURFOLD_MEMBER(training.seq_len), "Tokens.", {1, 1 << 27}),
+        bound(FOURFOLD_MEMBER(training.micro_batch), "Sequences per rank and step of the pipeline.", {1, 1 << 20}),
+        bound(FOURFOLD_MEMBER(training.global_batch), "Sequences per step of the whole job.", kBatch),
+        bound(FOURFOLD_MEMBER(training.micro_batches), "Per step and pipeline; may stand in for global_batch.", kBatch),
+        key("training.ramp_up", FieldType::object,
+            "The global batch starts at start and grows by increment over samples samples; all three are needed."),
+        ramp_up("training.ramp_up.start", &RampUp::start, "Sequences per step.", kBatch),
+        ramp_up("training.ramp_up.increment", &RampUp::increment, "Sequences per step.", kBatch),
+        ramp_up("training.ramp_up.samples", &RampUp::samples, "Sequences.", {0, 1e15, true}), schedule(),
+        bound(FOURFOLD_MEMBER(training.sharding),
+            "none: DDP, ZeRO-0; optimizer: ZeRO-1; gradients: ZeRO-2; parameters: FSDP, ZeRO-3; hybrid: HSDP."),
+        bound(FOURFOLD_MEMBER(training.recompute), "Activation recomputation."),
+        bound(FOURFOLD_MEMBER(training.recompute_layers), "Layers of a stage that recompute; default all.", kLayers),
+        bound(FOURFOLD_MEMBER(training.precision), "Of the matrix products."),
+        bound(FOURFOLD_MEMBER(training.grad_dtype), "In which gradients are accumulated and reduced."),
+        bound(FOURFOLD_MEMBER(training.optimizer_state_dtype), "Of the optimizer's moments."),
+        bound(FOURFOLD_MEMBER(training.optimizer), "fused: its step is one kernel."),
+        bound(FOURFOLD_MEMBER(training.offload), "What the host's memory keeps."),
+        bound(FOURFOLD_MEMBER(training.sequence_parallel), "Sequence parallelism within the tensor-parallel group."),
+        bound(FOURFOLD_MEMBER(training.compile), "Compiled or fused kernels."),
+        bound(FOURFOLD_MEMBER(training.async_tp), "Tensor-parallel collectives overlapped with the products."),
+        bound(FOURFOLD_MEMBER(training.attention), "Attention kernel."),
+        bound(FOURFOLD_MEMBER(training.fp8_recipe),
+            "What shares a scale in fp8 products: a tensor, a row, a block of 128 (by 128), or 32 elements whose scale "
+            "the matrix units take (Blackwell, CDNA 4)."),
+        bound(FOURFOLD_MEMBER(training.cp_method), "How context parallelism exchanges keys and values."),
+        key("training.fsdp", FieldType::object, "How sharded parameters are gathered."),
+        bound(FOURFOLD_MEMBER(training.fsdp.layers_per_unit), "Layers that are gathered together.", kLayers),
+        bound(FOURFOLD_MEMBER(training.fsdp.reshard_after_forward),
+            "Freed after the forward pass and gathered again for the backward pass."),
+        bound(FOURFOLD_MEMBER(training.fsdp.prefetch), "The next unit is gathered while one computes."),
+        key("training.overlap", FieldType::object, "What is communicated behind the computation."),
+        bound(FOURFOLD_MEMBER(training.overlap.grad_reduce), "The reduction of gradients."),
+        bound(FOURFOLD_MEMBER(training.overlap.param_gather), "The gather of updated parameters."),
+        bound(FOURFOLD_MEMBER(training.overlap.p2p), "What pipeline stages send each other."),
+        bound(FOURFOLD_MEMBER(training.overlap.expert_exchange),
+            "Dispatch and combine of experts behind the work of another micro-batch (DualPipe)."),
+        bound(FOURFOLD_MEMBER(training.flop_convention), "How TFLOP/s per GPU are counted.")};
+}
+
+std::vector<PlanKey> run()
+{
+    std::vector<PlanKey> out{key("run", FieldType::object, "What the trainer needs beyond the layout."),
+        bound(FOURFOLD_MEMBER(run.steps), "Optimizer steps; default 100 when tokens is absent too.", kSteps),
+        bound(FOURFOLD_MEMBER(run.tokens), "Length of the run in tokens, where steps is absent.", {0, 1e18, true}),
+        bound(FOURFOLD_MEMBER(run.seed), "Of weights and data.", {0, 18446744073709551615.0})};
+    add_data(out, FOURFOLD_MEMBER(run.data));
+    const std::vector<PlanKey> middle{bound(FOURFOLD_MEMBER(run.lr), "Learning rate after the warm-up.", kSmall),
+        bound(FOURFOLD_MEMBER(run.min_lr), "Learning rate at the end.", kSmall),
+        bound(FOURFOLD_MEMBER(run.lr_schedule),
+            "From lr down to min_lr after the warm-up; wsd keeps lr for 80 % of the steps."),
+        bound(FOURFOLD_MEMBER(run.warmup_steps), "Steps over which the learning rate rises.", kStepsOrNone),
+        bound_pair<ResolvedPlan>(
+            "run.betas", [](auto& plan) -> auto& { return plan.run.beta1; },
+            [](auto& plan) -> auto& { return plan.run.beta2; }, "Adam's decay rates.", {0, 1, false, true}),
+        bound(FOURFOLD_MEMBER(run.eps), "Added to Adam's denominator.", {0, 1, true}),
+        bound(FOURFOLD_MEMBER(run.weight_decay), "Not on norms and biases.", kSmall),
+        bound(FOURFOLD_MEMBER(run.clip_norm), "Global gradient norm; 0 is off.", {0, 1e12}),
+        key("run.eval", FieldType::object, "Held-out loss."),
+        bound(FOURFOLD_MEMBER(run.eval.every), "Steps; 0: only at the end.", kStepsOrNone),
+        bound(FOURFOLD_MEMBER(run.eval.batches), "Global batches per evaluation.", kSteps)};
+    out.insert(out.end(), middle.begin(), middle.end());
+    add_data(out, FOURFOLD_MEMBER(run.eval.data));
+    const std::vector<PlanKey> rest{key("run.checkpoint", FieldType::object, "What is kept, and where a run starts."),
+        bound(FOURFOLD_MEMBER(run.checkpoint.every), "Steps between checkpoints, and one at the end; 0: never.",
+            kStepsOrNone),
+        bound(FOURFOLD_MEMBER(run.checkpoint.keep), "How many to keep, the newest.", {1, 1e6}),
+        bound(FOURFOLD_MEMBER(run.checkpoint.path),
+            "Folder on the nodes, shared by all of them; relative: from the run's folder there. Empty: checkpoints in "
+            "the run's folder."),
+        bound(FOURFOLD_MEMBER(run.checkpoint.load),
+            "Absolute path on the nodes: a folder of checkpoints (the newest), one checkpoint, written by any layout, "
+            "or a model of Hugging Face's (safetensors). Empty: start from the seed."),
+        unless_default(bound(FOURFOLD_MEMBER(run.checkpoint.from_last_good),
+            "Where the checkpoint to load is damaged or incomplete: go on from the newest older one beside it that is "
+            "whole.")),
+        bound(FOURFOLD_MEMBER(run.log_every), "Steps.", kSteps),
+        bound(FOURFOLD_MEMBER(run.read_at),
+            "The step whose figures are the headline; default the median after the warm-up.", kSteps),
+        bound(FOURFOLD_MEMBER(run.deterministic), "Kernels that add in a fixed order."),
+        bound(FOURFOLD_MEMBER(run.environment), "Variables for every rank, recorded.")};
+    out.insert(out.end(), rest.begin(), rest.end());
+    return out;
+}
+
+std::vector<BoundField<DataSource>> make_data_fields()
+{
+    using Key = BoundField<DataSource>;
+    Key path = bound_field<DataSource>(FOURFOLD_MEMBER(path), "Relative paths start at the plan file's folder.");
+    path.required = true;
+    Key dtype = bound_field<DataSource>(FOURFOLD_MEMBER(dtype), "Default: bytes for .txt, else uint16.");
+    dtype.type = FieldType::choice;
+    dtype.choices = {"uint8", "uint16", "uint32"};
+    dtype.write = [](const DataSource& source) { return source.dtype.empty() ? Json() : Json(source.dtype); };
+    return {path, bound_field<DataSource>(FOURFOLD_MEMBER(weight), "Share of the batches.", {0, 1e9, true}), dtype,
+        bound_pair<DataSource>(
+            "range", [](auto& source) -> auto& { return source.begin; },
+            [](auto& source) -> auto& { return source.end; }, "The part of the file used, as fractions [begin, end].",
+            {0, 1})};
+}
+#undef FOURFOLD_MEMBER
 } // namespace
 
-const std::vector<Field>& plan_fields()
+const std::vector<BoundField<DataSource>>& data_fields()
 {
-    static const std::vector<Field> kFields = make_fields();
+    static const auto kFields = make_data_fields();
     return kFields;
 }
 
-const Field* find_field(const std::string& pattern)
+const std::vector<BoundField<ResolvedPlan>>& bound_plan_fields()
 {
-    static const std::map<std::string, const Field*> kIndex = [] {
-        std::map<std::string, const Field*> index;
-        for (const Field& field : plan_fields())
-            index.emplace(field.path, &field);
-        return index;
+    static const auto kFields = [] {
+        std::vector<PlanKey> all;
+        for (const auto& part : {head(), cluster(), layout(), training(), run()})
+            all.insert(all.end(), part.begin(), part.end());
+        return all;
     }();
-    const auto found = kIndex.find(pattern);
-    return found == kIndex.end() ? nullptr : found->second;
+    return kFields;
+}
+
+const std::vector<Field>& plan_fields()
+{
+    static const std::vector<Field> kFields(bound_plan_fields().begin(), bound_plan_fields().end());
+    return kFields;
 }
 
 } // namespace fourfold

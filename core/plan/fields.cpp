@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace fourfold {
 
@@ -155,6 +157,40 @@ Expected<void> check_range(const Json& json, const Field& field, const std::stri
 std::string at_field(const std::string& file, const std::string& field)
 {
     return file + (file.empty() || field.empty() ? "" : ": ") + printable(field);
+}
+
+const Field* find_field(const std::string& pattern)
+{
+    static const auto kIndex = [] {
+        std::map<std::string, const Field*> index;
+        for (const Field& field : plan_fields())
+            index.emplace(field.path, &field);
+        return index;
+    }();
+    const auto found = kIndex.find(pattern);
+    return found == kIndex.end() ? nullptr : found->second;
+}
+
+const Json& value_at(const Json& object, const std::string& path)
+{
+    static const Json kNull;
+    const std::size_t dot = path.find('.');
+    if (!object.is_object())
+        return kNull;
+    const auto found = object.find(path.substr(0, dot));
+    if (found == object.end())
+        return kNull;
+    return dot == std::string::npos ? *found : value_at(*found, path.substr(dot + 1));
+}
+
+void set_value_at(Json& object, const std::string& path, Json value)
+{
+    const std::size_t dot = path.find('.');
+    Json& member = object[path.substr(0, dot)];
+    if (dot == std::string::npos)
+        member = std::move(value);
+    else
+        set_value_at(member, path.substr(dot + 1), std::move(value));
 }
 
 Expected<void> check_types(const Json& json, const std::string& pattern, const std::string& file,

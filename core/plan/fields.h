@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every key of the plan file with its type and range: one table for parsing, editing, resolving and the JSON Schema.
+// Every key of the plan file with its type, range and meaning: one table (field_table.cpp) for parsing, editing,
+// resolving, writing and the JSON Schema.
 #pragma once
 
 #include "core/base/json.h"
@@ -28,16 +29,21 @@ enum class FieldType {
     object_list,
 };
 
-// A key. `path` is dotted; the members of a list's objects are written "run.data[].path".
-struct Field {
-    std::string path;
-    FieldType type = FieldType::object;
-    // Range of integers and numbers, also inside lists. Ranges are what any plan could have; rules between fields
-    // (tp divides the heads) are check()'s.
+// Of integers and numbers, also inside lists: what any plan could have; rules between fields (tp divides the heads) are
+// check()'s.
+struct FieldRange {
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
     bool above_minimum = false; // the minimum itself is not allowed
     bool below_maximum = false;
+};
+
+// A key. `path` is dotted; the members of a list's objects are written "run.data[].path".
+struct Field : FieldRange {
+    std::string path;
+    FieldType type = FieldType::object;
+    std::string help{}; // what it means, for people
+    bool required = false; // in the object that it belongs to
     std::vector<std::string> choices{};
 };
 
@@ -47,6 +53,8 @@ inline constexpr int kMaxChunks = 1 << 13; // pp x virtual_stages, whose schedul
 
 // In the order of the contract.
 const std::vector<Field>& plan_fields();
+// The table as a JSON Schema: resources/schemas/plan.schema.json.
+Json plan_schema();
 // The field of a pattern path ("run.data[].path"), or nullptr.
 const Field* find_field(const std::string& pattern);
 
@@ -57,6 +65,11 @@ Expected<void> check_types(const Json& json, const std::string& pattern, const s
 // Checks the ranges; precondition: check_types succeeded.
 Expected<void> check_ranges(
     const Json& json, const std::string& pattern, const std::string& file, const std::string& path);
+
+// The value at a dotted path below an object, or null.
+const Json& value_at(const Json& object, const std::string& path);
+// Makes the objects on the way.
+void set_value_at(Json& object, const std::string& path, Json value);
 
 // "file: field", either part may be empty.
 std::string at_field(const std::string& file, const std::string& field);

@@ -77,6 +77,8 @@ enum class PresetStyle { ids, inlined };
 // The resolved plan as a plan file: every field explicit. `inlined` writes model and cluster as objects, so that a node
 // without presets can read it with read_resolved.
 Json to_json(const ResolvedPlan& plan, PresetStyle style);
+// Its `training` alone.
+Json training_json(const ResolvedPlan& plan);
 // Reads what to_json(plan, inlined) wrote. The stack keeps id and conventions only (no fitted constants).
 Expected<ResolvedPlan> read_resolved(const Json& document, const std::string& where);
 

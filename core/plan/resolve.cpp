@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/resolve.h"
 #include "core/base/text.h"
+#include "core/plan/bound_fields.h"
 #include "core/plan/derived.h"
-#include "core/plan/fields.h"
 #include "core/plan/stage_layers.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Expected<Cluster> resolve_cluster(
     const std::string at = at_field(where, "cluster");
     if (written.is_string())
         return placed(presets.cluster(written.get<std::string>()), at);
-    const Json& gpu_json = member(written, "gpu");
+    const Json& gpu_json = value_at(written, "gpu");
     const std::string gpu_at = at_field(where, "cluster.gpu");
     if (gpu_json.is_null())
         return Problem{ProblemCode::bad_input, "missing, expected a GPU's id or an object", "", gpu_at};
@@ -94,42 +94,27 @@ void apply_calibration(ResolvedPlan& plan)
         plan.stack.gpu_constants[gpu][name] = value;
 }
 
-std::array<Dimension, 4> read_order(const Json& list)
-{
-    std::array<Dimension, 4> order{};
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        for (const Dimension dimension : kDimensions) {
-            if (list[i].get_ref<const std::string&>() == name(dimension))
-                order[i] = dimension;
-        }
-    }
-    return order;
-}
-
 Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
 {
     Layout& layout = plan.layout;
-    layout.tp = member_or(written, "tp", 1);
-    layout.cp = member_or(written, "cp", 1);
-    layout.pp = member_or(written, "pp", 1);
+    const auto absent = [&](const char* key) { return value_at(written, key).is_null(); };
+    layout.order = plan.stack.order;
+    read_bound(bound_plan_fields(), "layout.", written, plan);
     const double inner = double(layout.tp) * layout.cp * layout.pp;
-    layout.dp = member_or(written, "dp", std::max(1, static_cast<int>(plan.gpus / inner)));
+    if (absent("dp"))
+        layout.dp = std::max(1, static_cast<int>(plan.gpus / inner));
     if (inner * layout.dp > kMaxGpus)
         return Problem{ProblemCode::bad_input, "tp x cp x pp x dp is more than " + std::to_string(kMaxGpus) + " GPUs",
             "", at_field(plan.where, "layout")};
-    layout.ep = member_or(written, "ep", 1);
-    layout.etp = member_or(written, "etp", layout.tp);
-    layout.virtual_stages = member_or(written, "virtual_stages", 1);
+    if (absent("etp"))
+        layout.etp = layout.tp;
     const double chunks = double(layout.pp) * layout.virtual_stages;
     if (chunks > kMaxChunks)
         return Problem{ProblemCode::bad_input,
             "pp x virtual_stages is more than " + std::to_string(kMaxChunks) + " model chunks", "",
             at_field(plan.where, "layout.virtual_stages")};
-    const Json& order = member(written, "order");
-    layout.order = order.is_null() ? plan.stack.order : read_order(order);
-    const Json& stages = member(written, "stage_layers");
-    layout.stage_layers = stages.is_null() ? default_stage_layers(plan.model, plan.stack, static_cast<int>(chunks))
-                                           : stages.get<std::vector<int>>();
+    if (absent("stage_layers"))
+        layout.stage_layers = default_stage_layers(plan.model, plan.stack, static_cast<int>(chunks));
     return {};
 }
 
@@ -147,37 +132,31 @@ Expected<void> pad_vocabulary(ResolvedPlan& plan)
 }
 } // namespace
 
-const Json& member(const Json& object, const std::string& key)
-{
-    static const Json kNull;
-    if (!object.is_object())
-        return kNull;
-    const auto found = object.find(key);
-    return found == object.end() ? kNull : *found;
-}
-
 Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, IdPolicy policy)
 {
     const Json& document = plan.document;
     FOURFOLD_CHECK(check_ranges(document, "", plan.where, ""));
     ResolvedPlan out;
     out.where = plan.where;
-    FOURFOLD_TRY(out.model, resolve_model(member(document, "model"), plan.where, presets, policy));
-    FOURFOLD_TRY(out.cluster, resolve_cluster(member(document, "cluster"), plan.where, presets, policy));
-    FOURFOLD_CHECK(resolve_stack(member(document, "stack"), presets, policy, out));
+    FOURFOLD_TRY(out.model, resolve_model(value_at(document, "model"), plan.where, presets, policy));
+    FOURFOLD_TRY(out.cluster, resolve_cluster(value_at(document, "cluster"), plan.where, presets, policy));
+    FOURFOLD_CHECK(resolve_stack(value_at(document, "stack"), presets, policy, out));
     if (out.stack.base && out.stack.base->changed)
         out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id
             + ": run `fourfold calibrate` again to take over what changed");
-    out.gpus = member(document, "gpus").get<int>();
-    out.name = printable(member_or<std::string>(document, "name",
-                             out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name),
-        kUncut);
-    const Json& layout = member(document, "layout");
+    out.gpus = value_at(document, "gpus").get<int>();
+    const Json& name = value_at(document, "name");
+    out.name
+        = printable(name.is_null() ? out.model.name + " on " + std::to_string(out.gpus) + " x " + out.cluster.gpu.name
+                                   : name.get<std::string>(),
+            kUncut);
+    const Json& layout = value_at(document, "layout");
     FOURFOLD_CHECK(resolve_layout(layout, out));
-    FOURFOLD_CHECK(resolve_training(member(document, "training"), out));
+    FOURFOLD_CHECK(resolve_training(value_at(document, "training"), out));
     apply_calibration(out);
-    out.layout.dp_shard = member_or(layout, "dp_shard", default_dp_shard(out));
-    FOURFOLD_TRY(out.run, resolve_run(member(document, "run"), plan.where, out.notes));
+    if (value_at(layout, "dp_shard").is_null())
+        out.layout.dp_shard = default_dp_shard(out);
+    FOURFOLD_CHECK(resolve_run(value_at(document, "run"), out));
     FOURFOLD_CHECK(pad_vocabulary(out));
     return out;
 }

@@ -15,20 +15,10 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
 // `written`: the plan's training object (or null). Needs model, cluster, stack and layout of `plan`; fills
 // plan.training and appends to plan.notes.
 Expected<void> resolve_training(const Json& written, ResolvedPlan& plan);
-// `written`: the plan's run object (or null).
-Expected<RunSettings> resolve_run(const Json& written, const std::string& where, std::vector<std::string>& notes);
+// `written`: the plan's run object (or null). Fills plan.run and appends to plan.notes.
+Expected<void> resolve_run(const Json& written, ResolvedPlan& plan);
 
 // What a node needs to know about the stack: its id and conventions, without defaults and fitted constants.
 Json conventions_json(const Stack& stack);
-
-// The member of an object, or null when the object or the member is absent.
-const Json& member(const Json& object, const std::string& key);
-// The member as T, or `fallback` where it is absent. Types and ranges have been checked before.
-template <typename T>
-T member_or(const Json& object, const std::string& key, T fallback)
-{
-    const Json& found = member(object, key);
-    return found.is_null() ? fallback : found.get<T>();
-}
 
 } // namespace fourfold

@@ -47,8 +47,8 @@ bool same_work(const MeasuredLayout& measured, const ResolvedPlan& plan)
         settings.push_back("cp_method");
     if (spread(measured.pp, plan.layout.pp))
         settings.push_back("schedule");
-    const Json planned = to_json(plan.training);
-    static const Json kDefaults = to_json(Training());
+    const Json planned = training_json(plan);
+    static const Json kDefaults = training_json(ResolvedPlan());
     const Json& usual = plan.stack.training_defaults;
     return std::all_of(settings.begin(), settings.end(), [&](const char* key) {
         if (measured.training.contains(key))
@@ -81,7 +81,7 @@ MeasuredLayout measured_layout(const ResolvedPlan& plan)
     const Layout& layout = plan.layout;
     return {plan.stack.id, shape_key(plan.model), plan.cluster.gpu.id.empty() ? plan.cluster.name : plan.cluster.gpu.id,
         plan.training.seq_len, layout.tp, layout.cp, layout.pp, layout.dp, plan.training.micro_batch, layout.order,
-        to_json(plan.training), plan.cluster.intra_node.link_gb_s(), plan.cluster.inter_node.bandwidth_gb_s};
+        training_json(plan), plan.cluster.intra_node.link_gb_s(), plan.cluster.inter_node.bandwidth_gb_s};
 }
 
 bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan)
