@@ -5,7 +5,10 @@
 #include "core/base/text.h"
 #include "core/base/thrown.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <sstream>
 
 namespace {
 
@@ -54,6 +57,18 @@ int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
     return fail(problem);
 }
 
+// A misspelt folder would go unseen where other folders have a preset of the same id.
+void warn_of_missing_presets()
+{
+    const char* const named = std::getenv("FOURFOLD_PRESETS");
+    std::istringstream folders(named ? named : "");
+    std::error_code error;
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+            warn("FOURFOLD_PRESETS: " + folder + " is no folder, so no presets come from there");
+    }
+}
+
 Expected<int> run(int argc, char** argv)
 {
     Cli cli;
@@ -90,6 +105,7 @@ Expected<int> run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return unusable_arguments(cli.app, error);
     }
+    warn_of_missing_presets();
     return cli.chosen();
 }
 

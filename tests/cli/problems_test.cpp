@@ -2,6 +2,8 @@
 // Bad input of every kind: one clear line, the contract's exit status, nothing half-written.
 #include "tests/cli/program.h"
 
+#include <cstdlib>
+
 namespace fourfold::test {
 namespace {
 
@@ -128,6 +130,16 @@ TEST_F(Problems, OfAFolderThatTakesNoFiles)
         const Output output = fourfold({"timeline", plan, "--output", name});
         expect_problem(output, output.status == 2 ? 2 : 1, name);
     }
+}
+
+TEST_F(Problems, OfAVariableThatNamesNoFolder)
+{
+    ::setenv("FOURFOLD_PRESETS", "/nowhere", 1);
+    const Output output = fourfold({"presets", "gpus"});
+    ::unsetenv("FOURFOLD_PRESETS");
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(
+        output.err, "fourfold: warning: FOURFOLD_PRESETS: /nowhere is no folder, so no presets come from there\n");
 }
 
 TEST_F(Problems, OfTheTarget)
