@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Writes rehearsals.md again: refresh_rehearsals.sh [FOURFOLD], the program (default: fourfold on the PATH) with its
+# trainer beside it. Every shipped plan that the bundled trainer can rehearse; minutes.
+set -eu
+fourfold=${1:-fourfold}
+folder=$(cd "$(dirname "$0")" && pwd)
+out="$folder/rehearsals.md"
+plans="$folder/../../presets/plans"
+
+{
+    printf '# Rehearsals of the shipped plans\n\n'
+    printf 'Written by `resources/reports/refresh_rehearsals.sh`: `fourfold rehearse PLAN --set training.compile=false` for every plan in\n'
+    printf '`presets/plans`, on two cores without a GPU. Nothing of this was compared with a GPU yet.\n'
+} >"$out"
+for file in "$plans"/*.plan.json; do
+    plan=$(basename "$file" .plan.json)
+    printf '\n## %s\n\n```text\n' "$plan" >>"$out"
+    begin=$(date +%s)
+    timeout 300 "$fourfold" rehearse "$plan" --set training.compile=false >>"$out" 2>&1 || true
+    printf '```\n\n%s s.\n' "$(($(date +%s) - begin))" >>"$out"
+done
