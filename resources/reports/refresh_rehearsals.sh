@@ -8,11 +8,12 @@ folder=$(cd "$(dirname "$0")" && pwd)
 out="$folder/rehearsals.md"
 plans="$folder/../../presets/plans"
 
-{
-    printf '# Rehearsals of the shipped plans\n\n'
-    printf 'Written by `resources/reports/refresh_rehearsals.sh`: `fourfold rehearse PLAN --set training.compile=false` for every plan in\n'
-    printf '`presets/plans`, on two cores without a GPU. Nothing of this was compared with a GPU yet.\n'
-} >"$out"
+cat >"$out" <<'END'
+# Rehearsals of the shipped plans
+
+Written by `resources/reports/refresh_rehearsals.sh`: `fourfold rehearse PLAN --set training.compile=false` for every
+plan in `presets/plans`, on two cores without a GPU. Nothing of this was compared with a GPU yet.
+END
 for file in "$plans"/*.plan.json; do
     plan=$(basename "$file" .plan.json)
     printf '\n## %s\n\n```text\n' "$plan" >>"$out"
