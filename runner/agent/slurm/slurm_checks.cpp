@@ -32,7 +32,7 @@ bool can_run(const SlurmPartition& part)
 }
 
 // "gpu" of "gpu:a100:8(S:0-1)".
-std::string kind_of(const std::string& gres)
+std::string gres_kind(const std::string& gres)
 {
     return gres.substr(0, gres.find_first_of(":(="));
 }
@@ -41,7 +41,7 @@ bool offers(const SlurmPartition& part, const std::string& gres)
 {
     std::istringstream list(part.gres);
     for (std::string one; std::getline(list, one, ',');) {
-        if (kind_of(one) == kind_of(gres))
+        if (gres_kind(one) == gres_kind(gres))
             return true;
     }
     return false;
@@ -130,7 +130,7 @@ Json partition_findings(const std::vector<SlurmPartition>& all, const Json& want
             add("error", "slurm.time " + time + " is beyond the limit of " + partition, evidence,
                 "ask for less time, or change slurm.partition");
         else if (!offered)
-            add("error", "no node of " + partition + " offers " + kind_of(gres), evidence,
+            add("error", "no node of " + partition + " offers " + gres_kind(gres), evidence,
                 "change slurm.gres or slurm.partition");
         else if (usable < std::max(nodes, 1))
             add("warning", "too few nodes of " + partition + " are up: the job will wait", evidence,
