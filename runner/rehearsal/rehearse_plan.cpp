@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
+#include "core/predict/prediction.h"
 #include "runner/bundle/trainer_libraries.h"
 
 #include <fcntl.h>
@@ -137,6 +138,17 @@ Expected<ResolvedPlan> for_trainer(ResolvedPlan plan)
     return plan;
 }
 
+// What the planner says that each stage holds, beside what the trainer does.
+void add_planned_memory(Json& rehearsal, const ResolvedPlan& plan)
+{
+    const Prediction prediction = predict(plan);
+    for (Json& stage : rehearsal["stages"]) {
+        const auto pp = stage["pp"].get<std::size_t>();
+        stage["planned_gib"]
+            = pp < prediction.memory_by_stage.size() ? Json(prediction.memory_by_stage[pp].total()) : Json(nullptr);
+    }
+}
+
 } // namespace
 
 Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop)
@@ -159,8 +171,10 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
         run_program({trainer.string(), "--rehearse", file.string()}, environment_for(libraries), output, errors, stop));
     if (ended.stopped)
         return Problem{ProblemCode::cancelled, "the rehearsal was stopped; nothing is proven", {}, plan.where};
-    if (auto result = read_json_file(output); result && result->is_object() && result->contains("verdict"))
+    if (auto result = read_json_file(output); result && result->is_object() && result->contains("verdict")) {
+        add_planned_memory(*result, plan);
         return result;
+    }
     const auto said = read_text_file(errors, 1u << 20);
     std::string why = said ? said->substr(0, said->find('\n')) : std::string();
     if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now

@@ -15,7 +15,8 @@ struct RehearsalRequest {
     std::filesystem::path trainer; // default: fourfold-trainer beside this program
 };
 
-// What the trainer found (the object of runner/trainer/rehearsal/rehearse.h). A rehearsal in which ranks wait for each
+// What the trainer found (the object of runner/trainer/rehearsal/rehearse.h), with "planned_gib" for each stage. A
+// rehearsal in which ranks wait for each
 // other is no Problem of this function: "verdict" says it. A Problem where the plan cannot be rehearsed (with what the
 // trainer said), where there is no trainer or LibTorch, or when stop is requested (cancelled).
 Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop);

@@ -20,6 +20,7 @@
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 #include "core/predict/explain.h"
+#include "core/report/views/nearest_row.h"
 #include "runner/target/room.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
@@ -146,6 +147,8 @@ void TruthTest::everyFigureOfTheCommandIsOnThePlanPage()
             shown = number->second(value.get<double>());
         else if (path == "feasible" || path == "fit" || first == "reasons")
             shown = says(verdict.word.chopped(1));
+        else if (first == "nearest_measured")
+            shown = says(fromUtf8(nearest_row_text(*prediction.nearest)));
         else if (path == "evidence")
             shown = says(evidenceText(prediction.evidence));
         else if (path == "roofline.limit" || path == "roofline.reached")

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/predict/bounds.h"
 #include "core/report/table/table.h"
+#include "core/report/views/nearest_row.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,20 +88,6 @@ std::string verdict_text(const Prediction& prediction)
     return out;
 }
 
-std::string nearest_text(const NearestMeasured& nearest)
-{
-    std::string text = "  nearest measured: " + nearest.source + " row " + nearest.row + ", ";
-    if (nearest.same)
-        text += "this layout";
-    else
-        text += text_of("tp %d, cp %d, pp %d, dp %d, micro-batch %d", nearest.tp, nearest.cp, nearest.pp, nearest.dp,
-            nearest.micro_batch);
-    if (nearest.error)
-        text += text_of("; predicted %+.1f %%%s", 100 * std::expm1(*nearest.error),
-            nearest.inside ? "" : ", which its range does not hold");
-    return text + "\n";
-}
-
 std::string figures_text(const Prediction& prediction)
 {
     Table table;
@@ -145,7 +132,7 @@ std::string figures_text(const Prediction& prediction)
         text += "  no ranges: nothing like it was measured, see the warnings; evidence: "
             + std::string(name(prediction.evidence)) + "\n";
     if (const auto& nearest = prediction.nearest)
-        text += nearest_text(*nearest);
+        text += "  nearest measured: " + nearest_row_text(*nearest) + "\n";
     return text;
 }
 

@@ -2,6 +2,7 @@
 #include "app/models/shared/answer.h"
 
 #include "app/models/shared/text.h"
+#include "core/report/views/nearest_row.h"
 
 #include <algorithm>
 
@@ -47,6 +48,8 @@ Figure throughputFigure(const Prediction& p)
         const Range& range = p.interval->tps_per_gpu;
         figure.confidence = rangeText(*p.interval, throughputText(range.low), throughputText(range.high), {});
     }
+    if (p.nearest)
+        figure.detail = tr("Nearest measured: %1").arg(fromUtf8(nearest_row_text(*p.nearest)));
     return figure;
 }
 

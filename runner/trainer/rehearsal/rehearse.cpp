@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearse.h"
 
-#include "core/predict/prediction.h"
 #include "core/rehearsal/match.h"
 #include "runner/trainer/rehearsal/counting_memory.h"
 #include "runner/trainer/rehearsal/product_flops.h"
@@ -25,17 +24,14 @@ constexpr int kAllOf = 8; // ranks that are all rehearsed
 // Operations that begin together: as few as the ranks get by with. NCCL promises no number; a few always fit.
 constexpr std::array kAtOnce{1, 2, 4, 8, 16};
 
-Json stage_json(const RankRehearsal& rank, const ResolvedPlan& plan, const Prediction& prediction)
+Json stage_json(const RankRehearsal& rank, int pp)
 {
-    const int pp = plan.layout.coordinates(rank.program.rank).pp;
     Json traffic = Json::array();
     for (const auto& [key, total] : rank.traffic)
         traffic.push_back(
             {{"group", key.first}, {"operation", key.second}, {"count", total.count}, {"bytes", total.bytes}});
-    const auto& planned = prediction.memory_by_stage;
     return {{"pp", pp}, {"rank", rank.program.rank}, {"peak_tensors_gib", double(rank.requested) / kGiB},
         {"peak_allocated_gib", double(rank.allocated) / kGiB}, {"reserved_gib", double(rank.reserved) / kGiB},
-        {"planned_gib", std::size_t(pp) < planned.size() ? Json(planned[std::size_t(pp)].total()) : Json(nullptr)},
         {"step_flops", rank.flops}, {"operations", rank.program.operations.size()}, {"traffic", std::move(traffic)}};
 }
 
@@ -125,7 +121,6 @@ std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most)
 Expected<Json> rehearse(const ResolvedPlan& plan)
 {
     const auto begin = std::chrono::steady_clock::now();
-    const Prediction prediction = predict(plan);
     Json stages = Json::array();
     std::vector<RankProgram> programs;
     const std::vector<int> chosen = ranks_to_rehearse(plan, kAllOf);
@@ -133,7 +128,7 @@ Expected<Json> rehearse(const ResolvedPlan& plan)
         FOURFOLD_TRY(RankRehearsal rehearsed, rehearse_rank(plan, rank));
         const Coordinates at = plan.layout.coordinates(rank);
         if (at.tp == 0 && at.cp == 0 && at.dp == 0)
-            stages.push_back(stage_json(rehearsed, plan, prediction));
+            stages.push_back(stage_json(rehearsed, at.pp));
         programs.push_back(std::move(rehearsed.program));
     }
     const Verdict verdict = judge(programs);

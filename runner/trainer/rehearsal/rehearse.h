@@ -33,7 +33,7 @@ std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most);
 
 // {"fourfold_rehearsal": 1, "ranks", "rehearsed", "steps", "verdict": "ok" or "failed", "problem" (null or one line),
 //  "at_once" (operations that must be able to wait at the same time; null where no number helps), "stages": [{"pp",
-//  "rank", "peak_tensors_gib", "peak_allocated_gib", "reserved_gib", "planned_gib", "step_flops", "operations",
+//  "rank", "peak_tensors_gib", "peak_allocated_gib", "reserved_gib", "step_flops", "operations",
 //  "traffic": [{"group", "operation", "count", "bytes"}]}], "wall_s"}
 Expected<Json> rehearse(const ResolvedPlan& plan);
 
