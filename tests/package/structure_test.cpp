@@ -89,7 +89,8 @@ TEST(Structure, FewFilesSeeTheHeavyTorchHeaders)
     std::string list;
     for (const std::string& file : heavy)
         list += file + " ";
-    EXPECT_LE(heavy.size(), 8U) << list;
+    constexpr std::size_t kMost = 9; // the ninth registers operators: rehearsal/meta_kernels.cpp
+    EXPECT_LE(heavy.size(), kMost) << list;
 }
 
 TEST(Structure, NoFileNamesAFolderOfOneComputer)

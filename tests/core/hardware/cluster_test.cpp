@@ -85,7 +85,7 @@ TEST(Cluster, NamesTheWrongField)
         {"/intra_node/bandwidth_gb_s", nullptr, "c.json: intra_node: bandwidth_gb_s", "missing key"},
         {"/intra_node/bandwidth_gb_s", 0, "c.json: intra_node: bandwidth_gb_s", "above 0"},
         {"/intra_node/latency_us", -1, "c.json: intra_node: latency_us", "at least 0"},
-        {"/intra_node/topology", "ring", "c.json: intra_node: topology", "\"switch\", \"pairs\" or \"torus\""},
+        {"/intra_node/topology", "ring", "c.json: intra_node: topology", "expected one of switch, pairs, torus"},
         {"/intra_node/pair_gb_s", 451, "c.json: intra_node: pair_gb_s", "at most bandwidth_gb_s"},
         {"/inter_node/bandwidth_gb_s", "fast", "c.json: inter_node: bandwidth_gb_s", "found \"fast\""},
         {"/inter_node/nics_per_node", -4, "c.json: inter_node: nics_per_node", "at least 0"},
