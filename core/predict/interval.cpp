@@ -225,7 +225,7 @@ double memory_half_width(const ResolvedPlan& plan)
 {
     const Constants constants = constants_of(plan);
     const double width = constants[Constant::interval_memory];
-    return memory_was_measured(plan) ? width : std::hypot(width, constants[Constant::interval_memory_unmeasured]);
+    return memory_was_measured(plan) ? width : added_in_squares(width, constants[Constant::interval_memory_unmeasured]);
 }
 
 double unmeasured_deviation(const ResolvedPlan& plan, double memory_share)

@@ -4,10 +4,17 @@
 
 #include "core/predict/prediction.h"
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
 namespace fourfold {
+
+// Of two independent half-widths. Not std::hypot: the trainer has this code too, and that asks nodes for glibc 2.35.
+inline double added_in_squares(double a, double b)
+{
+    return std::sqrt(a * a + b * b);
+}
 
 // The errors of published runs grow with the number of GPUs; one width for all would cover neither end.
 enum class Band { node, tens, hundreds };

@@ -76,9 +76,10 @@ void FoundRanking::place_ties(std::vector<FoundLayout>& best) const
         placed.push_back(best[entry.index]);
         placed.back().place = entry.place;
         const double all = spread_of_ties(tie_share_);
-        const double own = std::hypot(deviation(placed.front()), deviation(placed.back()));
+        const double own = added_in_squares(deviation(placed.front()), deviation(placed.back()));
         if (placed.size() > 1)
-            placed.back().may_beat_first = may_lose(yield(placed.back()) / yield(placed.front()), std::hypot(all, own));
+            placed.back().may_beat_first
+                = may_lose(yield(placed.back()) / yield(placed.front()), added_in_squares(all, own));
         if (placed.size() == std::size_t(std::max(0, request_->top)))
             break;
     }
