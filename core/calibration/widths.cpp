@@ -27,11 +27,6 @@ std::vector<OuterError> those(const std::vector<OuterError>& errors, const std::
     return kept;
 }
 
-double root_sum(double a, double b, double c = 0)
-{
-    return std::sqrt(a * a + b * b + c * c);
-}
-
 std::map<std::pair<std::string, std::string>, std::vector<GroupedError>> bodies_of(
     const std::vector<OuterError>& errors, Band band)
 {
@@ -180,7 +175,7 @@ double Widths::of(const OuterError& error) const
     const double band = own ? body->second[index(error.band)] : usual[index(error.band)];
     const double more = error.kind == Kind::elsewhere ? elsewhere : error.kind == Kind::unmeasured ? unmeasured : 0;
     const auto routed = experts_of.find(error.stack);
-    return root_sum(band, more, !error.experts ? 0 : routed != experts_of.end() ? routed->second : experts);
+    return added_in_squares(band, more, !error.experts ? 0 : routed != experts_of.end() ? routed->second : experts);
 }
 
 Widths widths_of(const std::vector<OuterError>& errors)

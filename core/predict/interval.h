@@ -10,10 +10,10 @@
 
 namespace fourfold {
 
-// Of two independent half-widths. Not std::hypot: the trainer has this code too, and that asks nodes for glibc 2.35.
-inline double added_in_squares(double a, double b)
+// Of independent half-widths. Not std::hypot: the trainer has this code too, and that asks nodes for glibc 2.35.
+inline double added_in_squares(double a, double b, double c = 0)
 {
-    return std::sqrt(a * a + b * b);
+    return std::sqrt(a * a + b * b + c * c);
 }
 
 // The errors of published runs grow with the number of GPUs; one width for all would cover neither end.

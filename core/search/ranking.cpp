@@ -72,14 +72,15 @@ void FoundRanking::place_ties(std::vector<FoundLayout>& best) const
     for (const FoundLayout& found : best)
         candidates.push_back({yield(found), found.risk, found.figures.memory_device_gib, true});
     std::vector<FoundLayout> placed;
+    const double all = spread_of_ties(tie_share_);
     for (const RankedCandidate& entry : rank_candidates(candidates, tie_share_)) {
         placed.push_back(best[entry.index]);
         placed.back().place = entry.place;
-        const double all = spread_of_ties(tie_share_);
-        const double own = added_in_squares(deviation(placed.front()), deviation(placed.back()));
-        if (placed.size() > 1)
+        if (placed.size() > 1) {
+            const double own = added_in_squares(deviation(placed.front()), deviation(placed.back()));
             placed.back().may_beat_first
                 = may_lose(yield(placed.back()) / yield(placed.front()), added_in_squares(all, own));
+        }
         if (placed.size() == std::size_t(std::max(0, request_->top)))
             break;
     }

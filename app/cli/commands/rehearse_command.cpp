@@ -49,25 +49,21 @@ std::string verdict_text(const Json& rehearsal)
     return text + "\n";
 }
 
-int rehearse(const RehearseOptions& options)
+Expected<int> rehearse(const RehearseOptions& options)
 {
-    const auto plan = options.plan.load_sound(Presets());
-    if (!plan)
-        return fail(plan.error());
-    const auto result = [&] {
+    FOURFOLD_TRY(const ResolvedPlan plan, options.plan.load_sound(Presets()));
+    FOURFOLD_TRY(const Json result, [&] {
         const StopSignals signals("stopping the rehearsal");
-        return rehearse_plan({*plan, {}}, signals.token());
-    }();
-    if (!result)
-        return fail(result.error());
+        return rehearse_plan({plan, {}}, signals.token());
+    }());
     if (options.json) {
-        print_json(*result);
+        print_json(result);
     } else {
-        std::cout << verdict_text(*result) << stage_table(*result).write(TableFormat::text)
+        std::cout << verdict_text(result) << stage_table(result).write(TableFormat::text)
                   << "Tensors: what the trainer holds at most; reserved: what LibTorch's caching allocator takes for "
                      "them. NCCL's buffers and CUDA's own memory come on top.\n";
     }
-    return (*result)["verdict"] == "ok" ? kDone : kFailed;
+    return result["verdict"] == "ok" ? kDone : kFailed;
 }
 
 } // namespace
