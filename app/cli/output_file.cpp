@@ -18,8 +18,13 @@ Expected<void> check_output(const std::string& output, const std::vector<std::st
         return {
             ProblemCode::bad_input, std::string("is ") + what + ", which would be lost", "name another file", output};
     };
-    if (is_output(HistoryStore::default_file()))
-        return taken("the history");
+    std::error_code error;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) { // SQLite's own, which may not be there at the moment
+        const std::filesystem::path part = HistoryStore::default_file().string() + suffix;
+        if (is_output(part)
+            || std::filesystem::weakly_canonical(output, error) == std::filesystem::weakly_canonical(part, error))
+            return taken("the history");
+    }
     if (std::any_of(inputs.begin(), inputs.end(), is_output))
         return taken("what the command reads");
     return {};

@@ -98,6 +98,12 @@ Expected<ImportedRun> read_run(const Json& json)
         return wrong("id", "1 to 64 letters, digits, '-' or '_'");
     if (!is_run_state(result.state))
         return wrong("state", "a state of a run, found \"" + result.state + "\"");
+    // Nobody follows it here, and where it runs is not known: it would never end.
+    if (!is_terminal(result.state)) {
+        if (result.problem.empty())
+            result.problem = "exported while it went on: what became of it is known where it was launched";
+        result.state = name(RunState::lost);
+    }
     if (!seconds_of(result.created))
         return wrong("created", "a time such as 2026-01-01T00:00:00.000Z");
     if (json.contains("planned_prediction")) {

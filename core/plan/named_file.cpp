@@ -17,7 +17,9 @@ Expected<std::filesystem::path> named_file(const ResolvedPlan& plan, const std::
     const std::filesystem::path file(name);
     std::vector<std::filesystem::path> places{file};
     if (file.is_relative()) {
-        places = {std::filesystem::path(plan.where).parent_path() / file};
+        // A plan that came through a pipe lies nowhere: its names are those of the current folder.
+        const bool piped = plan.where.starts_with("/dev/") || plan.where.starts_with("/proc/");
+        places = {(piped ? std::filesystem::path() : std::filesystem::path(plan.where).parent_path()) / file};
         for (const auto& folder : resource_folders())
             places.push_back(folder / file);
     }

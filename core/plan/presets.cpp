@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/presets.h"
+#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 
+#include <sys/stat.h>
+
+#include <optional>
 #include <set>
 
 namespace fourfold {
@@ -37,6 +41,7 @@ Presets::Presets()
 
 Expected<std::filesystem::path> Presets::file(const std::string& kind, const std::string& id) const
 {
+    std::optional<Problem> in_its_place;
     if (is_safe_id(id)) {
         for (const auto& folder : folders_) {
             for (const std::string& suffix : suffixes(kind)) {
@@ -44,9 +49,18 @@ Expected<std::filesystem::path> Presets::file(const std::string& kind, const std
                 auto file = folder / kind / (id + suffix);
                 if (std::filesystem::is_regular_file(file, error))
                     return file;
+                struct stat info { };
+                if (::lstat(file.c_str(), &info) != 0 || in_its_place)
+                    continue;
+                const bool leads = ::stat(file.c_str(), &info) == 0;
+                in_its_place = Problem{ProblemCode::bad_input,
+                    leads ? "is " + kind_of_file(info.st_mode) + ", expected a file" : "is a link that leads nowhere",
+                    "", file.string()};
             }
         }
     }
+    if (in_its_place)
+        return *in_its_place;
     const std::string singular = kind.substr(0, kind.size() - 1);
     const std::vector<std::string> known = ids(kind);
     const std::vector<std::string> near = nearest_words(id, known);

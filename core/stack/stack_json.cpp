@@ -8,6 +8,7 @@
 namespace fourfold {
 
 namespace {
+constexpr double kMostConstant = 1e6;
 constexpr int kMostVocabMultiple = 1 << 20, kMostStages = 4096;
 
 constexpr std::pair<const char*, bool PipelineRules::*> kPipelineRules[]{{"fill_warm_up", &PipelineRules::fill_warm_up},
@@ -58,7 +59,14 @@ bool is_remark(const std::string& key)
     return key == "source" || key == "date" || key == "notes";
 }
 
-// A constant is a number, or {"value": number} with remarks of its own.
+// A share or a multiple of what the hardware can do, which something is divided by.
+bool is_divisor(const std::string& key)
+{
+    return key.find("efficiency") != std::string::npos || key.ends_with("_gain") || key.ends_with("_clock");
+}
+
+// A constant is a number, or {"value": number} with remarks of its own. None is negative, and those that are fitted to
+// measurements lie far below the limit: beyond it a figure would be no number.
 Expected<std::map<std::string, double>> read_constants(const Fields& fields)
 {
     std::map<std::string, double> constants;
@@ -69,7 +77,11 @@ Expected<std::map<std::string, double>> read_constants(const Fields& fields)
         const Json& number = has_remarks ? value["value"] : value;
         if (!number.is_number() || !std::isfinite(number.get<double>()))
             return fields.wrong(key, "a number, or an object with \"value\" and its \"source\"");
-        constants[key] = number.get<double>();
+        const double read = number.get<double>();
+        if (read < 0 || read > kMostConstant || (read == 0 && is_divisor(key)))
+            return fields.wrong(
+                key, std::string(is_divisor(key) ? "a number above 0" : "a number from 0") + " to 1000000");
+        constants[key] = read;
     }
     return constants;
 }

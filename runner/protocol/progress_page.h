@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,7 +66,8 @@ inline double progress_clock()
 }
 
 // Begins with an empty page. begin() and end() are used by one thread at a time, fail() once by any. Where the file
-// cannot be made, writing does nothing: a run does not depend on it.
+// cannot be made, writing does nothing, and where somebody cuts it short, the page is this process's alone from then
+// on: a run does not depend on it. One writer per process is kept so, the last that was made.
 class ProgressWriter {
 public:
     explicit ProgressWriter(const std::string& file)
@@ -80,15 +82,20 @@ public:
                 page_ = static_cast<ProgressPage*>(at);
         }
         ::close(fd);
-        if (page_)
-            page_->magic = ProgressPage::kMagic;
+        if (!page_)
+            return;
+        outlast_a_cut(page_);
+        page_->magic = ProgressPage::kMagic;
     }
     ProgressWriter(const ProgressWriter&) = delete;
     ProgressWriter& operator=(const ProgressWriter&) = delete;
     ~ProgressWriter()
     {
-        if (page_)
-            ::munmap(page_, 4096);
+        if (!page_)
+            return;
+        ProgressPage* own = page_;
+        kept().compare_exchange_strong(own, nullptr);
+        ::munmap(page_, 4096);
     }
 
     void begin(uint64_t number, uint64_t group_number, const std::string& operation, const std::string& group)
@@ -123,6 +130,29 @@ public:
     }
 
 private:
+    static std::atomic<ProgressPage*>& kept()
+    {
+        static std::atomic<ProgressPage*> page{nullptr};
+        return page;
+    }
+    // A write to a page whose file became shorter is a SIGBUS: memory takes the page's place, and the write is made
+    // again. Every other SIGBUS ends the process as it would have.
+    static void outlast_a_cut(ProgressPage* page)
+    {
+        kept() = page;
+        struct sigaction action { };
+        action.sa_flags = SA_SIGINFO;
+        action.sa_sigaction = [](int, siginfo_t* info, void*) {
+            char* const at = reinterpret_cast<char*>(kept().load());
+            const char* const fault = static_cast<const char*>(info->si_addr);
+            if (at && fault >= at && fault < at + 4096
+                && ::mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at)
+                return;
+            ::signal(SIGBUS, SIG_DFL); // and the same once more
+        };
+        ::sigaction(SIGBUS, &action, nullptr);
+    }
+
     template <std::size_t N>
     static void copy(char (&to)[N], const std::string& from)
     {

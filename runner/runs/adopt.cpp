@@ -86,7 +86,8 @@ Expected<std::string> adopt(const std::string& run, const Target& target, RunObs
     std::vector<Node> nodes
         = make_nodes(target, agent.empty() ? own_program("fourfold-agent") : agent, mailbox, observer);
     FOURFOLD_TRY(const Found found, look_for(run, target, nodes, mailbox, stop));
-    if (store.full_id(found.run))
+    const bool known = store.full_id(found.run).has_value();
+    if (known && recorded_target(found.run))
         return found.run;
 
     const RunSpec& first = found.specs.at(0);
@@ -103,6 +104,10 @@ Expected<std::string> adopt(const std::string& run, const Target& target, RunObs
     FOURFOLD_TRY(plan.plan, resolve(written, Presets()));
     plan.prediction = predict_with_evidence(plan.plan);
     plan.environment = first.environment;
+    if (known) { // what leads to its nodes is lost or damaged
+        FOURFOLD_CHECK(record_launch(plan, found.run));
+        return found.run;
+    }
     FOURFOLD_CHECK(record_run(store, plan, found.run));
     FOURFOLD_CHECK(store.set_state(found.run, RunState::running)); // until its end is read
     return found.run;

@@ -43,7 +43,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     result.predicted_tps_per_gpu = detail.summary.predicted_tps_per_gpu;
     result.measured_tps_per_gpu = detail.summary.measured_tps_per_gpu;
     result.state = detail.summary.state;
-    const auto launch_file = read_json_file(folder / "launch.json");
+    const auto launch_file = launch_record(id);
     const std::size_t hosts = launch_file ? array_field(object_field(*launch_file, "target"), "hosts").size() : 0;
     // The first node's `end` may be stored without a further node's: the program that followed the run went away
     // between.

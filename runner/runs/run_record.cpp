@@ -54,11 +54,25 @@ std::filesystem::path run_record_folder(const std::string& run)
     return data_folder() / "runs" / run;
 }
 
-Expected<Target> recorded_target(const std::string& run)
+Expected<Json> launch_record(const std::string& run)
 {
     const auto file = run_record_folder(run) / "launch.json";
-    FOURFOLD_TRY(const Json launched, read_json_file(file));
-    return target_from_json(object_field(launched, "target"), file.string());
+    std::error_code error;
+    if (!std::filesystem::exists(file, error) && !error)
+        return Problem{ProblemCode::not_found, "this computer has no record of where the run was launched",
+            "name its nodes with --target", file.string()};
+    return read_json_file(file);
+}
+
+Expected<Target> recorded_target(const std::string& run)
+{
+    FOURFOLD_TRY(const Json launched, launch_record(run));
+    return target_from_json(object_field(launched, "target"), (run_record_folder(run) / "launch.json").string());
+}
+
+Expected<void> record_launch(const LaunchPlan& plan, const std::string& run)
+{
+    return write_folder(run_record_folder(run), new_run(plan, run), plan);
 }
 
 Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run)

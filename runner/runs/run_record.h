@@ -12,10 +12,13 @@ namespace fourfold {
 // data_folder()/runs/<id>, on this computer.
 std::filesystem::path run_record_folder(const std::string& run);
 
-// The target of a run that this computer launched or took over. Fails where its record is not here, as of an imported
-// run.
+// What is needed to find a run's nodes again. Fails where it is not here, as of an imported run.
+Expected<Json> launch_record(const std::string& run);
+// The target of a run that this computer launched or took over. Fails as the above.
 Expected<Target> recorded_target(const std::string& run);
 
+// Writes the record anew.
+Expected<void> record_launch(const LaunchPlan& plan, const std::string& run);
 // Creates the run in the history, and its folder with what another program needs to find its nodes again.
 Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run);
 

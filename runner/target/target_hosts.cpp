@@ -35,9 +35,10 @@ Expected<std::vector<std::string>> numbers_of(
 {
     const std::size_t dash = part.find('-');
     const std::string first = part.substr(0, dash), last = dash == std::string::npos ? first : part.substr(dash + 1);
-    if (!is_number(first) || !is_number(last) || std::stol(last) < std::stol(first)
-        || std::stol(last) - std::stol(first) >= long(kMostHosts))
+    if (!is_number(first) || !is_number(last) || std::stol(last) < std::stol(first))
         return bad_host(where, in_quotes(text) + " has no valid range in its brackets", "as in node[01-16,20]");
+    if (std::stol(last) - std::stol(first) >= long(kMostHosts))
+        return bad_host(where, in_quotes(text) + " is more than " + std::to_string(kMostHosts) + " hosts");
     std::vector<std::string> out;
     for (long number = std::stol(first); number <= std::stol(last); ++number) {
         std::string digits = std::to_string(number);

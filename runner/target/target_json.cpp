@@ -131,10 +131,12 @@ Expected<std::vector<TargetHost>> hosts_from_json(const Json& json, const std::s
 }
 
 // Goes into a remote path: spelled so that no shell and no tool finds a meaning in it.
+constexpr std::size_t kMostPath = 512;
+
 bool is_safe_path(const std::string& path, bool home_allowed)
 {
     const bool anchored = path.starts_with('/') || (home_allowed && path.starts_with("~/"));
-    return anchored && path.size() <= 512 && consists_of(path.substr(1), "/_.+-")
+    return anchored && path.size() <= kMostPath && consists_of(path.substr(1), "/_.+-")
         && path.find("..") == std::string::npos;
 }
 
@@ -259,7 +261,10 @@ void read_environment(TargetFields& fields, Target& target)
 void read_node_settings(TargetFields& fields, Target& target)
 {
     read_keys(fields, kFolderKeys, target);
-    if (!target.base_folder.empty() && !is_safe_path(target.base_folder, true))
+    if (target.base_folder.size() > kMostPath)
+        fields.complain("base_folder has " + std::to_string(target.base_folder.size()) + " characters",
+            "it may have " + std::to_string(kMostPath) + ": choose a shorter one");
+    else if (!target.base_folder.empty() && !is_safe_path(target.base_folder, true))
         fields.complain("base_folder " + in_quotes(target.base_folder) + " cannot be used",
             "begin it with / or ~/ and use letters, digits, '/', '_', '.' and '-' only");
     for (std::string& folder : target.group_writable_folders) {

@@ -231,7 +231,8 @@ TEST_F(History, IsNoOutput)
 {
     fill();
     std::filesystem::create_symlink(history_file(), folder() / "link.csv");
-    for (const std::string& output : {history_file().string(), (folder() / "link.csv").string()})
+    for (const std::string& output :
+        {history_file().string(), history_file().string() + "-wal", (folder() / "link.csv").string()})
         expect_problem(fourfold({"history", "export", "--output", output}), 2, "is the history, which would be lost");
     EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 2U);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/cli/program.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
 #include <cmath>
 
 namespace fourfold::test {
@@ -253,6 +257,23 @@ TEST_F(Predict, BatchGoesOnWhateverALineAsksFor)
     EXPECT_EQ(lines[4], lines[0]);
     expect_problem(fourfold({"timeline", file("p.json", pipeline(1024)), "--output", "t.svg"}), 2,
         "no timeline: the schedule has 8388608 passes, the limit is 2097152");
+}
+
+// As from a program that talks to its children through sockets: they have no name that could be opened.
+TEST_F(Predict, BatchComesThroughASocket)
+{
+    file("order.csv", "0F0,0B0\n");
+    const std::string line = plan_text(R"({"training": {"schedule": "order.csv"}})") + "\n";
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    ASSERT_EQ(::write(ends[1], line.data(), line.size()), ssize_t(line.size()));
+    ::close(ends[1]);
+    use_standard_input(ends[0]);
+    const Output output = fourfold({"predict", "--batch", "-", "--json"});
+    ::close(ends[0]);
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.out, Not(HasSubstr("does not exist"))) << "it lies where the user is";
+    EXPECT_THAT(output.out, HasSubstr("\"feasible\":"));
 }
 
 TEST_F(Predict, BatchOfNothingIsNothing)

@@ -69,7 +69,10 @@ ProgramTest::Started ProgramTest::start(const std::vector<std::string>& argument
         for (const auto& [name, value] : std::map<std::string, fs::path>{{"XDG_DATA_HOME", folder_ / "data"},
                  {"XDG_CONFIG_HOME", folder_ / "config"}, {"XDG_CACHE_HOME", folder_ / "cache"}})
             ::setenv(name.c_str(), value.c_str(), 1);
-        redirect(in, O_RDONLY, 0);
+        if (standard_input_ >= 0)
+            ::dup2(standard_input_, 0);
+        else
+            redirect(in, O_RDONLY, 0);
         redirect(out, O_WRONLY | O_CREAT | O_TRUNC, 1);
         redirect(err, O_WRONLY | O_CREAT | O_TRUNC, 2);
         std::vector<char*> words{const_cast<char*>(program.c_str())};

@@ -37,6 +37,8 @@ protected:
     };
     [[nodiscard]] Started start(const std::vector<std::string>& arguments, const std::string& input = "") const;
     [[nodiscard]] static Output finish(const Started& started);
+    // What programs read that are started without input; a descriptor of the test.
+    void use_standard_input(int descriptor) { standard_input_ = descriptor; }
     // Instead of the one in the build folder.
     void use_program(const std::filesystem::path& program) { program_ = program; }
     // `fourfold ARGUMENTS`, with `input` as its standard input, run in the temporary folder.
@@ -50,6 +52,7 @@ protected:
 
 private:
     std::filesystem::path folder_;
+    int standard_input_ = -1;
     std::filesystem::path program_ = FOURFOLD_BIN_DIR "/fourfold";
 };
 

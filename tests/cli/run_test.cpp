@@ -198,6 +198,29 @@ TEST_F(Run, IsStoppedByAnotherProgram)
     }
 }
 
+// What leads to its nodes is lost or damaged: the nodes still know it.
+TEST_F(Run, IsReachedThroughItsTargetWithoutItsRecord)
+{
+    const std::string plan = tiny_plan({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    for (const bool emptied : {true, false}) {
+        SCOPED_TRACE(emptied);
+        const Started client = start({"run", plan});
+        ASSERT_TRUE(wait_for_steps(client)) << client.error_text();
+        ::kill(client.process, SIGKILL);
+        (void)finish(client);
+        const std::string id = history()[0]["id"];
+        const fs::path record = folder() / "data/fourfold/runs" / id / "launch.json";
+        fs::remove(record);
+        if (emptied)
+            std::ofstream(record).close();
+        expect_problem(fourfold({"stop", id}), 2, emptied ? "launch.json: is empty" : "name its nodes with --target");
+        const Output stopped = fourfold({"stop", id, "--target", "local"});
+        EXPECT_EQ(stopped.status, 0) << stopped.err;
+        EXPECT_EQ(processes_with("FOURFOLD_RUN=" + id), 0);
+        EXPECT_EQ(history()[0]["state"], "cancelled");
+    }
+}
+
 // What could not be stopped is a failure with its cause, not a run that goes on as asked.
 TEST_F(Run, AStopThatReachesNobodyFails)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold search`, `sweep` and what predict says about changes and budgets: answers, shapes of JSON, bad input.
+#include "app/cli/text/progress_line.h"
 #include "tests/cli/program.h"
 
 #include <algorithm>
@@ -24,6 +25,18 @@ protected:
         return arguments;
     }
 };
+
+// A log of hours holds a dozen of them.
+TEST(Progress, IsSaidNowAndThenWhereNoTerminalShowsIt)
+{
+    cli::RareLines lines;
+    std::vector<int> said;
+    for (int second = 0; second <= 36000; ++second) {
+        if (lines.due(second))
+            said.push_back(second);
+    }
+    EXPECT_EQ(said, (std::vector<int>{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480}));
+}
 
 TEST_F(Search, HelpNamesWhatThereIs)
 {

@@ -5,6 +5,15 @@
 #include "core/plan/presets.h"
 #include "tests/history/history_test_support.h"
 
+#include <SQLiteCpp/Database.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+
 namespace fourfold::test {
 namespace {
 
@@ -33,6 +42,38 @@ void store_run(const std::filesystem::path& file, const std::string& id, const R
     lines.push_back(end_line(21, status));
     must(store.append_events(id, "events", lines));
 }
+
+// Another program that keeps a history for itself.
+class LockedFile {
+public:
+    explicit LockedFile(const std::filesystem::path& file)
+    {
+        std::array<int, 2> locked{};
+        EXPECT_EQ(::pipe(locked.data()), 0);
+        holder_ = ::fork();
+        if (holder_ == 0) {
+            SQLite::Database database(file, SQLite::OPEN_READWRITE);
+            database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE runs SET name = name");
+            (void)!::write(locked[1], "x", 1);
+            for (;;)
+                ::pause();
+        }
+        ::close(locked[1]);
+        char byte = 0;
+        EXPECT_EQ(::read(locked[0], &byte, 1), 1) << "it could not be locked";
+        ::close(locked[0]);
+    }
+    ~LockedFile()
+    {
+        ::kill(holder_, SIGKILL);
+        ::waitpid(holder_, nullptr, 0);
+    }
+    LockedFile(const LockedFile&) = delete;
+    LockedFile& operator=(const LockedFile&) = delete;
+
+private:
+    pid_t holder_ = -1;
+};
 
 TEST(HistoryEvidence, ARunVouchesForItsLayoutAndItsNeighbours)
 {
@@ -128,6 +169,22 @@ TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
     must(open_store(folder / "history.db").set_deleted({"RUN2"}, true));
     EXPECT_TRUE(history.near(plan_on_this_computer(2, 2, "full")).empty());
+}
+
+// Each prediction of a table would wait for it anew.
+TEST(HistoryEvidence, ALockedHistoryIsWaitedForOnce)
+{
+    const TemporaryFolder folder;
+    const ResolvedPlan plan = plan_on_this_computer(2, 2);
+    store_run(folder / "history.db", "RUN1", plan, "ok");
+    const LockedFile lock(folder / "history.db");
+    HistoryEvidence history(folder / "history.db");
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(history.near(plan).empty());
+    const auto once = std::chrono::steady_clock::now() - begin;
+    for (int i = 0; i < 5; ++i)
+        EXPECT_TRUE(history.near(plan).empty());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2 * once);
 }
 
 TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)

@@ -60,6 +60,21 @@ TEST(Transfer, KeepsTheStackOfOtherSoftware)
     EXPECT_EQ(must(other.list())[0].stack, "megatron-lm");
 }
 
+// Nobody follows it here: else it would go on for ever, and could not be purged.
+TEST(Transfer, ARunThatWentOnElsewhereIsLostHere)
+{
+    const TemporaryFolder folder;
+    Json document = exported_sample(folder / "a.db");
+    document["state"] = "running";
+    document["problem"] = "";
+    HistoryStore other = open_store(folder / "b.db");
+    must(other.import_run(document));
+    EXPECT_EQ(must(other.list())[0].state, RunState::lost);
+    EXPECT_THAT(must(other.list())[0].problem, HasSubstr("exported while it went on"));
+    must(other.set_deleted({"01RUN"}, true));
+    EXPECT_EQ(must(other.purge()).size(), 1u);
+}
+
 TEST(Transfer, NamesTheFieldThatIsWrong)
 {
     const TemporaryFolder folder;

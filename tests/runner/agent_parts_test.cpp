@@ -462,7 +462,7 @@ TEST(DescribeExit, ASignalFromOutsideIsNamed)
     EXPECT_EQ(describe_exit(2 << 8), "ended with exit status 2");
     EXPECT_EQ(describe_exit(SIGKILL), "killed by SIGKILL (Killed)");
     EXPECT_EQ(describe_exit((128 + SIGTERM) << 8),
-        "ended with exit status 143: a SIGTERM that did not come from this run asked a rank to end");
+        "ended with exit status 143: a SIGTERM that did not come from this run asked it to end");
 }
 
 } // namespace

@@ -65,6 +65,8 @@ protected:
     }
     Home home;
     PieceSource pieces{1};
+    // Ranks are found by the id of their run, and the tests may run twice at once.
+    const std::string run_ = "RUN" + std::to_string(::getpid()), other_run_ = run_ + "B";
 };
 
 TEST_F(AgentSession, SaysWhatTheNodeIs)
@@ -87,7 +89,7 @@ TEST_F(AgentSession, SaysWhatTheNodeIs)
 TEST_F(AgentSession, ARunFromPrepareToEnd)
 {
     AgentClient client = connect();
-    const auto prepared = client.prepare(spec("RUN1"));
+    const auto prepared = client.prepare(spec(run_));
     ASSERT_TRUE(prepared) << prepared.error().line();
     EXPECT_GT(prepared->port, 0);
     struct stat info { };
@@ -95,51 +97,51 @@ TEST_F(AgentSession, ARunFromPrepareToEnd)
     EXPECT_EQ(info.st_mode & 0777, 0700u);
     {
         AgentClient other = connect();
-        const auto busy = other.prepare(spec("RUN1"));
+        const auto busy = other.prepare(spec(run_));
         ASSERT_FALSE(busy);
         EXPECT_EQ(busy.error().code, ProblemCode::refused) << busy.error().line();
     }
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
-    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
+    ASSERT_TRUE(client.start(run_, 0, "127.0.0.1", prepared->port, random_token(32)));
+    ASSERT_TRUE(client.tail(run_, 0, 0, 0, 60));
     const auto [lines, status] = follow(client);
     EXPECT_EQ(status, "ok");
     EXPECT_EQ(lines, *read_text_file(std::filesystem::path(prepared->folder) / "events.jsonl"));
-    const auto again = client.prepare(spec("RUN1"));
+    const auto again = client.prepare(spec(run_));
     ASSERT_FALSE(again) << "a run is started once";
     EXPECT_EQ(again.error().code, ProblemCode::refused);
-    const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
+    const auto log = client.fetch(run_, 0, "rank0.log", 1000);
     ASSERT_TRUE(log);
     EXPECT_TRUE(log->starts_with("rank 0 of 1")) << *log;
-    EXPECT_EQ(client.fetch("RUN1", 0, "rank0.log", 5)->size(), 5u);
+    EXPECT_EQ(client.fetch(run_, 0, "rank0.log", 5)->size(), 5u);
     for (const char* name : {"spec.json", "../../hashes.json", "rank0.jsonl", "rank.log", "rank0x.log"})
-        EXPECT_EQ(client.fetch("RUN1", 0, name, 1000).error().code, ProblemCode::refused) << name;
+        EXPECT_EQ(client.fetch(run_, 0, name, 1000).error().code, ProblemCode::refused) << name;
     // Continued in the middle, and where it does not fit.
     const auto at = static_cast<int64_t>(lines.find('\n') + 1);
-    ASSERT_TRUE(client.tail("RUN1", 0, at, 1, 60));
+    ASSERT_TRUE(client.tail(run_, 0, at, 1, 60));
     EXPECT_EQ(follow(client).first, lines.substr(static_cast<std::size_t>(at)));
-    ASSERT_TRUE(client.tail("RUN1", 0, at, 3, 60));
+    ASSERT_TRUE(client.tail(run_, 0, at, 3, 60));
     EXPECT_EQ(follow(client).first, lines.substr(lines.find("{\"seq\":3,"))) << "the number counts, not the place";
-    EXPECT_EQ(text_field(*client.status("RUN1", 0), "state"), "ended");
+    EXPECT_EQ(text_field(*client.status(run_, 0), "state"), "ended");
 }
 
 // A ping, a question or a stop may be on its way when the events end: what is asked next gets its own answer.
 TEST_F(AgentSession, WhatCrossesTheEndOfTheEventsDisturbsNothing)
 {
     AgentClient client = connect();
-    const auto prepared = client.prepare(spec("RUN1"));
+    const auto prepared = client.prepare(spec(run_));
     ASSERT_TRUE(prepared) << prepared.error().line();
-    ASSERT_TRUE(client.start("RUN1", 0, "127.0.0.1", prepared->port, random_token(32)));
-    ASSERT_TRUE(client.tail("RUN1", 0, 0, 0, 60));
+    ASSERT_TRUE(client.start(run_, 0, "127.0.0.1", prepared->port, random_token(32)));
+    ASSERT_TRUE(client.tail(run_, 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "ok");
     std::this_thread::sleep_for(std::chrono::milliseconds(1100)); // a ping is due
     ASSERT_TRUE(client.tail_next(std::chrono::milliseconds(1)));
-    ASSERT_TRUE(client.diagnose("RUN1", 0));
-    ASSERT_TRUE(client.stop("RUN1", 0, RunState::cancelled, "", nullptr, 0));
-    const auto status = client.status("RUN1", 0);
+    ASSERT_TRUE(client.diagnose(run_, 0));
+    ASSERT_TRUE(client.stop(run_, 0, RunState::cancelled, "", nullptr, 0));
+    const auto status = client.status(run_, 0);
     ASSERT_TRUE(status) << status.error().line();
     EXPECT_EQ(text_field(*status, "state"), "ended");
-    ASSERT_TRUE(client.stop("RUN1", 0, RunState::cancelled, "", nullptr, 0));
-    const auto log = client.fetch("RUN1", 0, "rank0.log", 1000);
+    ASSERT_TRUE(client.stop(run_, 0, RunState::cancelled, "", nullptr, 0));
+    const auto log = client.fetch(run_, 0, "rank0.log", 1000);
     ASSERT_TRUE(log) << log.error().line();
     EXPECT_TRUE(log->starts_with("rank 0 of 1"));
 }
@@ -196,7 +198,7 @@ TEST_F(AgentSession, WhatIsOpenForOtherNodesIsClosedWhenItHasServed)
     const auto relay = client.relay("127.0.0.1", random_token(32), nullptr);
     ASSERT_TRUE(again && relay);
     EXPECT_TRUE(connect_to("127.0.0.1", *relay, 5));
-    ASSERT_TRUE(client.prepare(spec("RUN1")));
+    ASSERT_TRUE(client.prepare(spec(run_)));
     EXPECT_FALSE(connect_to("127.0.0.1", *again, 5));
     EXPECT_FALSE(connect_to("127.0.0.1", *relay, 5));
 }
@@ -204,10 +206,10 @@ TEST_F(AgentSession, WhatIsOpenForOtherNodesIsClosedWhenItHasServed)
 TEST_F(AgentSession, ARunWithoutATokenIsNotStarted)
 {
     AgentClient client = connect();
-    const auto prepared = client.prepare(spec("RUN1"));
+    const auto prepared = client.prepare(spec(run_));
     ASSERT_TRUE(prepared);
     for (const char* token : {"", "00000000000000000000000000000000"}) {
-        const auto started = client.start("RUN1", 0, "127.0.0.1", prepared->port, token);
+        const auto started = client.start(run_, 0, "127.0.0.1", prepared->port, token);
         ASSERT_FALSE(started);
         EXPECT_EQ(started.error().code, ProblemCode::bad_input) << started.error().line();
     }
@@ -217,14 +219,14 @@ TEST_F(AgentSession, ASessionThatDiesBeforeTheStartLeavesARunThatFailed)
 {
     {
         AgentClient client = connect();
-        ASSERT_TRUE(client.prepare(spec("RUN2")));
+        ASSERT_TRUE(client.prepare(spec(other_run_)));
     }
     AgentClient client = connect();
-    ASSERT_TRUE(client.tail("RUN2", 0, 0, 0, 60));
+    ASSERT_TRUE(client.tail(other_run_, 0, 0, 0, 60));
     EXPECT_EQ(follow(client).second, "fail");
-    const auto none = client.status("RUN3", 0);
+    const auto none = client.status(run_ + "C", 0);
     EXPECT_EQ(text_field(*none, "state"), "absent");
-    ASSERT_TRUE(client.tail("RUN3", 0, 0, 0, 60));
+    ASSERT_TRUE(client.tail(run_ + "C", 0, 0, 0, 60));
     EXPECT_EQ(client.tail_next(std::chrono::seconds(30)).error().code, ProblemCode::not_found);
 }
 

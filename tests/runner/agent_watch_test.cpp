@@ -5,6 +5,7 @@
 #include "runner/agent/checks/node_checks.h"
 #include "runner/agent/node/numa.h"
 #include "runner/agent/ranks/rank_log.h"
+#include "runner/agent/slurm/job_question.h"
 #include "runner/agent/slurm/slurm_checks.h"
 #include "runner/agent/slurm/slurm_commands.h"
 #include "runner/agent/supervision/diagnosis.h"
@@ -15,6 +16,8 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -232,6 +235,86 @@ TEST(SlurmAnswers, AreRead)
     EXPECT_EQ(status_of_state("COMPLETED"), RunState::lost) << "only the run folder says ok";
 }
 
+class SlurmPrograms : public Folder {
+protected:
+    void SetUp() override
+    {
+        Folder::SetUp();
+        setenv("PATH", (folder.string() + ":" + before_).c_str(), 1);
+    }
+    void TearDown() override
+    {
+        setenv("PATH", before_.c_str(), 1);
+        Folder::TearDown();
+    }
+    void write_program(const std::string& name, const std::string& lines) const
+    {
+        write(name, "#!/bin/sh\n" + lines);
+        std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+    }
+
+private:
+    std::string before_ = std::getenv("PATH");
+};
+
+TEST_F(SlurmPrograms, SilenceOfSbatchIsSaid)
+{
+    write_program("sbatch", "exit 0\n");
+    const auto job = submit_job("script", folder);
+    ASSERT_FALSE(job);
+    EXPECT_EQ(job.error().message, "sbatch printed nothing and ended with exit status 0");
+}
+
+// A run would be given up as lost while its job goes on.
+TEST_F(SlurmPrograms, RubbishIsNoAnswer)
+{
+    write_program("scontrol", "echo '/etc/profile.d: not found'\n");
+    write_program("squeue", "echo 'RUNNING|None|n[1-2]'\n");
+    EXPECT_EQ(look_at_job("7").state, "RUNNING");
+    write_program("squeue", "echo '/etc/profile.d: not found'\n");
+    EXPECT_FALSE(look_at_job("7").answered);
+    write_program("squeue", "exit 0\n");
+    EXPECT_TRUE(look_at_job("7").answered) << "a queue without it";
+    write_program("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified'; exit 1\n");
+    write_program("squeue", "exit 1\n");
+    EXPECT_TRUE(look_at_job("7").answered);
+}
+
+// Who follows a run would seem to be cut off, and would be asked anew for ever.
+TEST_F(SlurmPrograms, NobodyWaitsForAnAnswer)
+{
+    write_program("scontrol", "echo 'JobState=PENDING Reason=Priority Restarts=1'\n");
+    JobQuestion question;
+    EXPECT_FALSE(question.answer());
+    question.ask("7");
+    std::optional<SlurmJob> job;
+    for (int i = 0; i < 1000 && !(job = question.answer()); ++i)
+        usleep(10000);
+    ASSERT_TRUE(job);
+    EXPECT_TRUE(job->answered);
+    EXPECT_EQ(job->state + " " + job->reason + " " + std::to_string(job->restarts), "PENDING Priority 1");
+    EXPECT_FALSE(question.is_open());
+
+    write_program("scontrol", "exec sleep 600\n");
+    const auto begin = std::chrono::steady_clock::now();
+    {
+        JobQuestion late;
+        late.ask("7");
+        EXPECT_FALSE(late.answer());
+        EXPECT_TRUE(late.is_open());
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << "its process is ended";
+}
+
+TEST_F(SlurmPrograms, WhatTheyPrintIsReadToItsEnd)
+{
+    write_program("sinfo", "head -c 5000000 /dev/zero\necho end\n");
+    const SlurmAnswer answer = ask_slurm({"sinfo"});
+    EXPECT_EQ(answer.status, 0);
+    EXPECT_TRUE(answer.text.ends_with("end\n"));
+    EXPECT_LT(answer.text.size(), 3u << 20);
+}
+
 TEST(SlurmAnswers, ThePartitionIsHeldAgainstTheTarget)
 {
     const auto all = parse_sinfo("low*|up|idle|3|1-00:00:00|(null)\nlow*|up|down*|1|1-00:00:00|(null)\n"
@@ -320,6 +403,29 @@ TEST_F(ProgressPages, HaveTheirRoomFromTheBeginning)
     struct stat info { };
     ASSERT_EQ(stat(file.c_str(), &info), 0);
     EXPECT_GE(info.st_blocks * 512, 4096);
+}
+
+// A rank writes on where somebody empties its page; what else is a SIGBUS stays one.
+TEST_F(ProgressPages, CutShortTheyStopNoRank)
+{
+    const std::string file = (folder / "rank0.progress").string();
+    ProgressWriter writer(file);
+    writer.begin(1, 1, "all_gather of 8 bytes", "tp ranks 0 1");
+    std::filesystem::resize_file(file, 0);
+    writer.end();
+    writer.begin(2, 2, "all_gather of 8 bytes", "tp ranks 0 1");
+    writer.fail({FailureOrigin::own, "fail", "no disk"});
+    EXPECT_FALSE(read_progress(folder, 0));
+    const auto fault = [&] {
+        const std::string other = (folder / "other").string();
+        write("other", std::string(4096, 'x'));
+        const int fd = ::open(other.c_str(), O_RDWR);
+        volatile char* const page
+            = static_cast<char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+        std::filesystem::resize_file(other, 0);
+        page[0] = 'y';
+    };
+    EXPECT_EXIT(fault(), testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST(LoadChecks, WhatTheLoaderMisses)

@@ -167,6 +167,7 @@ TEST(Targets, RangesOfHosts)
     EXPECT_EQ(names("me@[::1]:22,a[1-2]"), "me@[::1]:22 me@a1 me@a2");
     for (const char* wrong : {"n[2-1]", "n[1-", "n[]", "n[a-b]", "n[1-99999]", "n[1-64]x[1-65]", "n[1;2]"})
         EXPECT_TRUE(names(wrong).starts_with("refused")) << wrong << names(wrong);
+    EXPECT_EQ(names("n[1-99999]"), "refused: \"n[1-99999]\" is more than 4096 hosts");
     const auto file
         = read(Json::parse(R"({"hosts":["me@n[10-11]",{"address":"n[1-2]","ranks":3}],"host_order":"name"})"));
     ASSERT_TRUE(file) << file.error().line();
@@ -225,6 +226,16 @@ TEST(Targets, FilesAreReadStrictly)
             EXPECT_NE(target.error().line().find("t.json"), std::string::npos) << target.error().line();
         }
     }
+}
+
+TEST(Targets, ALongBaseFolderIsSaidToBeLong)
+{
+    Json json{{"hosts", {"h"}}, {"base_folder", "/" + std::string(512, 'x')}};
+    const auto target = read(json);
+    ASSERT_FALSE(target);
+    EXPECT_NE(target.error().line().find("base_folder has 513 characters"), std::string::npos) << target.error().line();
+    json["base_folder"] = "/" + std::string(511, 'x');
+    EXPECT_TRUE(read(json));
 }
 
 // What no program can be started with is unusable input, and not a failure on the node.

@@ -33,11 +33,15 @@ int run_batch(const PredictOptions& options)
     std::error_code error;
     if (std::filesystem::is_directory(name, error))
         return fail({ProblemCode::bad_input, "is a folder, expected a file with one plan per line", "", name});
-    std::ifstream in(name);
-    if (!in)
+    std::ios::sync_with_stdio(false); // else it is not seen whether a pipe holds more
+    const bool standard = name == "/dev/stdin"; // a socket there cannot be opened by its name
+    std::ifstream file;
+    if (!standard)
+        file.open(name);
+    if (!file)
         return fail({ProblemCode::not_found, "cannot be read",
             "--batch takes a file with one plan per line, or /dev/stdin", name});
-    const auto result = predict_batch(in, std::cout, name, options.plan.assignments);
+    const auto result = predict_batch(standard ? std::cin : file, std::cout, name, options.plan.assignments);
     return result ? kDone : fail(result.error());
 }
 

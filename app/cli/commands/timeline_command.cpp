@@ -3,6 +3,7 @@
 #include "app/cli/output_file.h"
 #include "app/cli/planning/plan_source.h"
 #include "core/base/input_file.h"
+#include "core/base/text.h"
 #include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
@@ -66,7 +67,7 @@ Expected<int> run_timeline(const TimelineOptions& options)
         title += ", measured";
     }
     FOURFOLD_CHECK(export_timeline(timeline, title, options.output));
-    std::cerr << "wrote " << options.output << ": " << timeline.stages
+    std::cerr << "wrote " << printable(options.output) << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
     if (!options.measured.empty()) {
         std::cout << "an average stage, the furthest off first\n";

@@ -96,6 +96,7 @@ bool holds(const HistoryStore& store, const Json& run)
 
 Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool json)
 {
+    FOURFOLD_CHECK(open_history()); // where another program keeps it locked, that is all there is to wait for
     FOURFOLD_TRY(const auto runs, read_runs(file, plan));
     FOURFOLD_TRY(auto store, HistoryStore::open(HistoryStore::default_file()));
     Json taken = Json::array();

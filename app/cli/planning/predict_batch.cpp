@@ -27,6 +27,8 @@ Expected<void> predict_batch(
     std::istream& in, std::ostream& out, const std::string& name, const std::vector<std::string>& assignments)
 {
     const Presets presets;
+    const Problem unwritten{
+        ProblemCode::io, "cannot write the answers", "is the disk full or the reader gone?", "standard output"};
     std::string line;
     bool whole = true;
     for (int number = 1; read_line(in, line, kMostLineBytes, whole); ++number) {
@@ -42,10 +44,10 @@ Expected<void> predict_batch(
         if (in.rdbuf()->in_avail() <= 0)
             out.flush();
         if (!out)
-            return Problem{
-                ProblemCode::io, "cannot write the answers", "is the disk full or the reader gone?", "standard output"};
+            return unwritten;
     }
-    out.flush();
+    if (!out.flush())
+        return unwritten;
     if (in.bad())
         return Problem{ProblemCode::io, "cannot read on", "", name};
     return {};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <iostream>
 
 namespace fourfold::cli {
 
@@ -18,20 +19,26 @@ ProgressLine::ProgressLine()
 
 ProgressLine::~ProgressLine()
 {
-    if (shown_ >= 0)
+    if (terminal_ && shown_ >= 0)
         overwrite_line("");
 }
 
 void ProgressLine::show(double share, const std::string& done)
 {
     const int percent = int(share * 100);
-    if (!terminal_ || percent == shown_)
+    if (percent == shown_)
         return;
     shown_ = percent;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (!terminal_ && !lines_.due(seconds))
+        return;
     const auto left = seconds_left(share, seconds);
-    overwrite_line(std::to_string(percent) + " %, " + done
-        + (left ? ", " + duration_text(std::ceil(*left)) + " left" : std::string()));
+    const std::string line = std::to_string(percent) + " %, " + done
+        + (left ? ", " + duration_text(std::ceil(*left)) + " left" : std::string());
+    if (terminal_)
+        overwrite_line(line);
+    else
+        std::cerr << "fourfold: " << line << std::endl;
 }
 
 } // namespace fourfold::cli

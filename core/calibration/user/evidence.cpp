@@ -14,6 +14,7 @@ namespace fourfold {
 namespace {
 
 constexpr int kLatestPlans = 1000;
+constexpr std::chrono::seconds kAskedAgainAfter{30}; // a locked history takes seconds of waiting for each look
 constexpr std::size_t kAskedRuns = 4; // neighbours that are predicted anew: each costs as much as the plan itself
 
 // The user's history as this thread last saw it; programs that move the data folder (tests do) get another.
@@ -85,15 +86,23 @@ HistoryEvidence::HistoryEvidence(std::filesystem::path file)
 
 OwnRuns HistoryEvidence::latest(const ResolvedPlan& plan)
 {
+    const auto now = std::chrono::steady_clock::now();
+    if (refused_ && now - *refused_ < kAskedAgainAfter)
+        return {};
+    refused_.reset();
     std::error_code error;
     if (!store_ && std::filesystem::exists(file_, error)) {
         if (auto opened = HistoryStore::open(file_, StoreMode::read_only))
             store_ = *std::move(opened);
+        else
+            refused_ = std::chrono::steady_clock::now();
     }
     if (!store_)
         return {};
     const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
     const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
+    if (!plans)
+        refused_ = std::chrono::steady_clock::now();
     OwnRuns runs;
     for (const auto& [id, tps, on_cpus] : plans ? *plans : std::vector<HistoryStore::MeasuredPlan>()) {
         auto& known = known_.try_emplace({id, on_cpus}).first->second;

@@ -5,6 +5,7 @@
 #include "core/history/store.h"
 #include "core/predict/measured_layouts.h"
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,7 +27,8 @@ using OwnRuns = std::vector<std::shared_ptr<const OwnRun>>;
 
 // What ran according to a history. Each plan of it is read once; runs that were added or deleted since count at once. A
 // history that is missing, damaged or of another version vouches for nothing (those who show it say what is wrong with
-// it). One thread each.
+// it). One that cannot be read, as while another program keeps it locked, is waited for once and asked again later.
+// One thread each.
 class HistoryEvidence {
 public:
     explicit HistoryEvidence(std::filesystem::path file);
@@ -40,6 +42,7 @@ private:
 
     std::filesystem::path file_;
     std::optional<HistoryStore> store_;
+    std::optional<std::chrono::steady_clock::time_point> refused_; // when it could not be read
     std::map<std::pair<int64_t, bool>, std::shared_ptr<const OwnRun>> known_; // by plan, on CPUs; null: unreadable
 };
 

@@ -105,7 +105,7 @@ std::string describe_exit(int wait_status)
     constexpr int kPolitely = 128 + SIGTERM; // the trainer's own status where it was asked to end
     const int status = WEXITSTATUS(wait_status);
     return "ended with exit status " + std::to_string(status)
-        + (status == kPolitely ? ": a SIGTERM that did not come from this run asked a rank to end" : "");
+        + (status == kPolitely ? ": a SIGTERM that did not come from this run asked it to end" : "");
 }
 
 } // namespace fourfold

@@ -14,6 +14,7 @@ namespace fourfold {
 
 namespace {
 
+constexpr double kLateSeconds = 10; // an answer that takes longer is told to be missing
 constexpr double kUntilCancelled = 20; // seconds, beyond the grace of the ranks
 constexpr int kOutputLines = 5; // of each file
 constexpr std::size_t kOutputBytes = 1000;
@@ -44,14 +45,17 @@ Expected<std::string> JobWatch::look(const RunFolder& folder, const std::string&
 {
     const double between = state == "queued" || state == "silent" ? 3 : 30; // slurmctld serves a whole cluster
     const double now = monotonic_seconds();
-    if (looked_ > 0 && now - looked_ < between)
-        return hint_;
-    looked_ = now;
-    const SlurmJob job = look_at_job(folder.slurm_job());
-    if (!job.answered) {
-        hint_ = "Slurm does not answer";
-        return hint_;
+    if (!question_.is_open() && (looked_ == 0 || now - looked_ >= between)) {
+        looked_ = now;
+        question_.ask(folder.slurm_job());
     }
+    const auto said = question_.answer();
+    const bool late = question_.is_open() && now - looked_ > kLateSeconds;
+    if (late || (said && !said->answered))
+        hint_ = "Slurm does not answer";
+    if (!said || !said->answered)
+        return hint_;
+    const SlurmJob& job = *said;
     hint_ = job.state + (job.reason.empty() ? "" : " (" + job.reason + ")");
     // A job that waits again while its run folder is silent was taken from its nodes without a word.
     const bool requeued = state == "silent" && job.state.starts_with("PENDING");
@@ -60,9 +64,9 @@ Expected<std::string> JobWatch::look(const RunFolder& folder, const std::string&
     // Twice, as the run folder may lag behind; a job that ran writes its end itself unless it was lost.
     if (over_ < 2 || (state != "queued" && state != "silent" && over_ < 5))
         return hint_;
-    const std::string said = requeued ? "PREEMPTED" : job.state;
-    RunState status = status_of_state(said);
-    std::string why = words_of_state(said);
+    const std::string end = requeued ? "PREEMPTED" : job.state;
+    RunState status = status_of_state(end);
+    std::string why = words_of_state(end);
     if (const std::string output = job_output(folder.file("slurm")); status == RunState::lost && !output.empty())
         why += "; the job's output ends with: " + output;
     if (status == RunState::lost && state == "queued" && !job.state.empty())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/agent/run/run_folder.h"
+#include "runner/agent/slurm/job_question.h"
 
 #include <string>
 
@@ -11,14 +12,15 @@ namespace fourfold {
 
 class JobWatch {
 public:
-    // What Slurm says of the job, asked every few seconds while nothing is heard of the run; the first node's share is
-    // closed where the job is over. `state`: what the folder says.
+    // What Slurm said of the job last. It is asked every few seconds while nothing is heard of the run, and not waited
+    // for; the first node's share is closed where the job is over. `state`: what the folder says.
     Expected<std::string> look(const RunFolder& folder, const std::string& state);
     // The agents were told to end the ranks: where they do not within `grace_s` and 20 s more Slurm ends the job. Says
     // so when it does.
     std::string press(const RunFolder& folder, double grace_s);
 
 private:
+    JobQuestion question_;
     double looked_ = 0, told_ = 0; // monotonic
     int over_ = 0; // looks in a row that found the job over
     bool cancelled_ = false;

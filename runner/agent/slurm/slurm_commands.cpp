@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ namespace fourfold {
 
 namespace {
 
+constexpr std::size_t kMostText = 1u << 20; // the last of it: warnings come first
 constexpr double kCommandSeconds = 15; // slurmctld's own time-outs are of this size
 constexpr std::array<const char*, 4> kPlaces{
     "/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/cm/shared/apps/slurm/current/bin"};
@@ -74,6 +76,7 @@ SlurmAnswer call(std::vector<std::string> words)
     if (pid < 0)
         return result;
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int null = open("/dev/null", O_RDONLY);
         dup2(null, 0);
         dup2(out.get(), 1);
@@ -88,7 +91,7 @@ SlurmAnswer call(std::vector<std::string> words)
     out.close();
     const double deadline = monotonic_seconds() + kCommandSeconds;
     std::array<char, 4096> block{};
-    while (monotonic_seconds() < deadline && result.text.size() < (1u << 20)) {
+    while (monotonic_seconds() < deadline) {
         pollfd waiting{in.get(), POLLIN, 0};
         if (poll(&waiting, 1, 100) <= 0)
             continue;
@@ -98,13 +101,18 @@ SlurmAnswer call(std::vector<std::string> words)
         if (got <= 0)
             break;
         result.text.append(block.data(), static_cast<std::size_t>(got));
+        if (result.text.size() > 2 * kMostText) // what it prints without end is read all the same: else it would wait
+            result.text.erase(0, result.text.size() - kMostText);
     }
-    const bool late = monotonic_seconds() >= deadline;
-    if (late)
-        kill(pid, SIGKILL);
     int status = 0;
-    waitpid(pid, &status, 0);
-    result.status = late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
+    pid_t ended = 0;
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && monotonic_seconds() < deadline)
+        usleep(5000);
+    if (ended == 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+    }
+    result.status = ended == 0 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
     return result;
 }
 
@@ -190,7 +198,10 @@ Expected<std::string> submit_job(const std::filesystem::path& script, const std:
     }
     if (result.status != 0 || job.empty())
         return Problem{ProblemCode::failed,
-            result.status < 0 ? "sbatch did not answer" : "sbatch refused the job: " + one_line(result.text),
+            result.status < 0 ? "sbatch did not answer"
+                : one_line(result.text).empty()
+                ? "sbatch printed nothing and ended with exit status " + std::to_string(result.status)
+                : "sbatch refused the job: " + one_line(result.text),
             "see `fourfold run --dry-run` for the script; check partition, account and limits of the target", "Slurm"};
     return job;
 }
@@ -198,8 +209,10 @@ Expected<std::string> submit_job(const std::filesystem::path& script, const std:
 SlurmJob look_at_job(const std::string& job)
 {
     const SlurmAnswer control = call({"scontrol", "-o", "show", "job", job});
-    if (control.status == 0)
-        return parse_scontrol(control.text);
+    if (control.status == 0) {
+        if (SlurmJob found = parse_scontrol(control.text); !found.state.empty())
+            return found;
+    }
     const SlurmAnswer queue = call({"squeue", "-h", "-t", "all", "-o", "%T|%r|%N", "-j", job});
     if (queue.status == 0) {
         if (SlurmJob found = parse_squeue(queue.text); !found.state.empty())
@@ -208,7 +221,8 @@ SlurmJob look_at_job(const std::string& job)
     // An answer that the job is not known differs from no answer.
     const bool unknown = queue.text.find("Invalid job id") != std::string::npos
         || control.text.find("Invalid job id") != std::string::npos;
-    return {{}, {}, {}, false, 0, 0, unknown || queue.status == 0};
+    const bool empty = queue.status == 0 && queue.text.find_first_not_of(" \n") == std::string::npos;
+    return {{}, {}, {}, false, 0, 0, unknown || empty}; // what is no answer says nothing of the job
 }
 
 void cancel_job(const std::string& job)

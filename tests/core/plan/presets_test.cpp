@@ -59,6 +59,19 @@ TEST_F(PresetFolders, BrokenFilesAreNamed)
     EXPECT_NE(own.model("x").error().hint.find("FOURFOLD_PRESETS"), std::string::npos);
 }
 
+// What lies in a preset's place is said; a shipped one of the same name is found all the same.
+TEST_F(PresetFolders, OnlyFilesArePresets)
+{
+    std::filesystem::create_directory(root_ / "gpus/folder.json");
+    std::filesystem::create_symlink("nowhere", root_ / "gpus/link.json");
+    std::filesystem::create_directory(root_ / "gpus/old.json");
+    const Presets own({root_, FOURFOLD_TEST_DATA "/presets"});
+    EXPECT_EQ(
+        own.gpu("folder").error().line(), (root_ / "gpus/folder.json").string() + ": is a folder, expected a file");
+    EXPECT_EQ(own.gpu("link").error().line(), (root_ / "gpus/link.json").string() + ": is a link that leads nowhere");
+    EXPECT_EQ(must(own.gpu("old")).name, "Old GPU");
+}
+
 TEST(PresetIds, AreNoPaths)
 {
     for (const char* id : {"", ".", "..", "../models/small", "/etc/passwd", ".hidden"})

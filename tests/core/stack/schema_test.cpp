@@ -60,6 +60,9 @@ TEST(StackSchema, RefusesWhatTheReaderRefuses)
         EXPECT_FALSE(stack_from_json(json, "s.json")) << constant;
     }
     EXPECT_FALSE(test::matches(schema(), Json::parse(R"({"id": "s", "constant": {}})")));
+    const Json negative = Json::parse(R"({"id": "s", "constants": {"step_overhead_s": -1}})");
+    EXPECT_FALSE(test::matches(schema(), negative));
+    EXPECT_FALSE(stack_from_json(negative, "s.json"));
 }
 
 } // namespace

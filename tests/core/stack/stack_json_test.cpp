@@ -95,6 +95,10 @@ TEST(Stack, NamesTheWrongField)
         {"/training_defaults", 3, "s.json: training_defaults", "expected an object"},
         {"/constants/gemm_efficiency", "0.8", "s.json: constants: gemm_efficiency", "a number"},
         {"/constants/host_ms/value", true, "s.json: constants: host_ms", "a number"},
+        {"/constants/gemm_efficiency", 0, "s.json: constants: gemm_efficiency", "a number above 0 to 1000000"},
+        {"/constants/step_overhead_s", -0.1, "s.json: constants: step_overhead_s", "a number from 0 to 1000000"},
+        {"/gpu_constants/a100-40gb-sxm", {{"fragmentation", 1e308}},
+            "s.json: gpu_constants: a100-40gb-sxm: fragmentation", "a number from 0 to 1000000"},
         {"/gpu_constants/a100-40gb-sxm", 0.95, "s.json: gpu_constants: a100-40gb-sxm", "expected an object"},
     };
     for (const Case& wrong : cases) {
