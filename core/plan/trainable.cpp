@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/model/family.h"
 #include "core/plan/check_rules.h"
+#include "core/plan/plan_schedule.h"
 
 namespace fourfold {
 
@@ -78,7 +79,6 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
         "offloading of " + to_text(training.offload), quoted("none"));
     limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
-    limits.refuse_if(training.async_tp, "async_tp", "training.async_tp", "asynchronous tensor parallelism", "false");
     limits.refuse_if(training.ramp_up.has_value(), "ramp_up", "training.ramp_up", "a batch-size ramp-up");
 }
 
@@ -111,7 +111,10 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     layout_limits(plan.layout, limits);
     training_limits(plan, limits);
     run_limits(plan.run, limits);
-    return limits.take();
+    auto reasons = limits.take();
+    if (auto broken = broken_schedule_file(plan)) // it runs any other
+        reasons.push_back(std::move(*broken));
+    return reasons;
 }
 
 } // namespace fourfold

@@ -6,16 +6,15 @@ namespace fourfold {
 template <typename Number>
 Number layer_weight_operand_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
-    const Number tokens = input<Number>("tokens", rank.tokens), whole = input<Number>("hidden", rank.hidden);
-    // Inputs of the first and gradients of the second product.
-    const Number hidden = whole / input<Number>("TP", rank.sequence_split);
+    const Number tokens = input<Number>("tokens", rank.tokens), hidden = input<Number>("hidden", rank.hidden);
     const LayerWidths<Number> widths = layer_widths<Number>(plan, rank, moe);
+    // Inputs of the first and gradients of the second product: what sequence parallelism shares out is gathered then.
     Number elements = tokens * (2 * hidden + widths.attention);
     for (const auto& [routed, width, inputs] : widths.mlps) {
         const Number rows = routed
             ? input<Number>("rows per expert", rank.expert_rows) * input<Number>("experts", rank.local_experts)
             : tokens;
-        elements += rows * (2 * (routed ? whole : hidden) + (1 + inputs) * width);
+        elements += rows * (2 * hidden + (1 + inputs) * width);
     }
     return elements * input<Number>("bytes", rank.element_bytes);
 }
@@ -38,7 +37,7 @@ void add_weight_gradient_allocations(std::vector<AllocationOf<Number>>& list, co
             "inputs and output gradients of every product, until the weight gradient has run: Qi et al., "
             "arXiv:2401.10241"});
     if (head) {
-        const Number width = input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split)
+        const Number width = input<Number>("hidden", rank.hidden)
             + input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp);
         list.push_back({MemoryKind::activations, Lifetime::weight_gradient,
             input<Number>("tokens", rank.tokens) * width * input<Number>("bytes", rank.element_bytes),

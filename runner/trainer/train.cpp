@@ -256,10 +256,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (device.cuda)
         select_gpu(device.gpu);
 
-    FOURFOLD_TRY(const auto schedule,
-        make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, plan.training.micro_batches));
-    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads,
-        pipeline_links(schedule), [&](const std::string& name, const std::vector<int>& ranks, int place) {
+    FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
+    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads, std::move(schedule),
+        [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
                 rendezvous->store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
         }));

@@ -56,7 +56,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
                 options.padding));
     }
-    auto shards = shard_table(plan, mesh.at.pp, mesh.at.tp);
+    auto shards = shard_table(plan, mesh.schedule.stage_of_chunk, mesh.at.pp, mesh.at.tp);
     const bool values_too = fully_sharded(training);
     const auto groups_of = [&](const Shard&) {
         ReplicaGroups groups;
@@ -77,23 +77,26 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
     const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp);
-    trainer->block_settings_
-        = std::make_unique<BlockSettings>(block_settings(plan, mesh, positions, exact, leaf.dtype().toScalarType()));
+    trainer->block_settings_ = std::make_unique<BlockSettings>(
+        block_settings(plan, mesh, positions, exact, leaf.dtype().toScalarType(), trainer->weight_gradients_));
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
     trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
         GradientSettings{training.overlap.grad_reduce, training.sequence_parallel,
             training.sharding == Sharding::gradients || (values_too && !pipeline), training.micro_batches,
-            [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); }});
+            [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
+            [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }});
     trainer->optimizer_ = std::make_unique<AdamW>(*trainer->weights_, plan.run);
 
-    FOURFOLD_TRY(const auto schedule,
-        make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
     const int64_t rows = int64_t(positions.size()) / (training.sequence_parallel ? plan.layout.tp : 1);
     const std::vector<int64_t> stream{rows, training.micro_batch, plan.model.hidden};
     const bool early = training.overlap.p2p;
-    trainer->training_pass_ = std::make_unique<Executor>(schedule, mesh, stream, leaf, early);
-    trainer->evaluation_pass_ = std::make_unique<Executor>(forwards_only(schedule), mesh, stream, leaf, early);
+    const auto& lists = mesh.schedule.actions;
+    const auto executor = [&](const std::vector<std::vector<Action>>& actions) {
+        return std::make_unique<Executor>(actions, mesh, trainer->weight_gradients_, stream, leaf, early);
+    };
+    trainer->training_pass_ = executor(lists);
+    trainer->evaluation_pass_ = executor(forwards_only(lists));
     return trainer;
 }
 

@@ -99,6 +99,7 @@ private:
     std::optional<Sampler> data_, held_out_;
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<ParameterUnits> units_;
+    WeightGradients weight_gradients_;
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;

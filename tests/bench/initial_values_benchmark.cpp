@@ -24,7 +24,7 @@ int main(int argc, char** argv)
         std::fprintf(stderr, "%s\n", resolved.error().line().c_str());
         return 1;
     }
-    const auto shards = trainer::shard_table(*resolved, 0, 0);
+    const auto shards = trainer::shard_table(*resolved, {0}, 0, 0);
     int64_t elements = 0;
     for (const trainer::Shard& shard : shards)
         elements += shard.elements();

@@ -30,6 +30,7 @@ std::vector<Case> unpadded_cases()
         {"tp2", {"gpus=2", "layout.tp=2"}, {}},
         {"tp4_shared_keys", {"gpus=4", "layout.tp=4"}, {}},
         {"tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {}},
+        {"tp2_async", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
         {"tp2_recompute", {"gpus=2", "layout.tp=2", "training.recompute=\"full\""}, {}},
         {"dp2", {"gpus=2", "layout.dp=2"}, {}},
         {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
@@ -49,6 +50,10 @@ std::vector<Case> unpadded_cases()
         {"cp2_gather", {"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}, {}},
         {"pp2", {"gpus=2", "layout.pp=2"}, {}},
         {"pp2_tied_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2"}, {"model.tie_word_embeddings=true"}},
+        {"pp2_zb_h1_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2", "training.schedule=\"zb-h1\""}, {}},
+        {"pp2_zb_v_dp2",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.schedule=\"zb-v\""},
+            {"model.num_hidden_layers=4"}},
         {"pp2_cp2_dp2", {"gpus=8", "layout.pp=2", "layout.cp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
     };
 }

@@ -11,10 +11,16 @@ const std::string kGpt = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_e
 const std::string kSeed = "run.seed=3"; // one with which ten steps of GPT-2 learn something
 const std::string kBloom = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":4,"
                            "\"n_head\":4,\"tie_word_embeddings\":true}";
+
+std::string schedule_file(const std::string& name)
+{
+    return "training.schedule=\"" FOURFOLD_SOURCE_DIR "/tests/parity/schedules/" + name + ".csv\"";
+}
 } // namespace
 
 std::vector<Case> pipeline_cases()
 {
+    const std::string one_by_one = "training.micro_batch=1"; // eight micro-batches
     return {
         {"pp2", {"gpus=2", "layout.pp=2"}, {}},
         {"pp2_gpipe", {"gpus=2", "layout.pp=2", "training.schedule=\"gpipe\""}, {kTied}},
@@ -40,6 +46,36 @@ std::vector<Case> pipeline_cases()
                 "training.recompute_layers=1"},
             {kFourLayers}},
         {"pp2_selective", {"gpus=2", "layout.pp=2", "training.recompute=\"selective\""}, {}},
+        {"pp2_zb_h1", {"gpus=2", "layout.pp=2", "training.schedule=\"zb-h1\""}, {kTied}},
+        {"pp4_zb_h1_one_by_one", {"gpus=4", "layout.pp=4", "training.schedule=\"zb-h1\""}, {kFourLayers, one_by_one}},
+        {"pp2_tp2_dp2_zb_h1_recompute",
+            {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.dp=2", "training.schedule=\"zb-h1\"",
+                "training.recompute=\"full\"", "training.sharding=\"optimizer\""},
+            {kFourLayers}},
+        {"pp2_cp2_dp2_zb_h1_zero2",
+            {"gpus=8", "layout.pp=2", "layout.cp=2", "layout.dp=2", "training.schedule=\"zb-h1\"",
+                "training.sharding=\"gradients\""},
+            {}},
+        {"pp2_zb_v", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""}, {kFourLayers}},
+        {"pp2_dp2_zb_v_fsdp_tied_selective",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.schedule=\"zb-v\"",
+                "training.sharding=\"parameters\"", "training.recompute=\"selective\""},
+            {kFourLayers, kTied, one_by_one}},
+        {"pp2_dualpipe_v", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"dualpipe-v\""},
+            {kFourLayers, kTied, one_by_one}},
+        {"pp2_tp2_dualpipe_v_plain",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.tp=2", "training.schedule=\"dualpipe-v\"",
+                "training.sequence_parallel=false"},
+            {kFourLayers}},
+        {"pp2_file_ends_on_the_second_rank",
+            {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", schedule_file("pp2_ends_on_the_second_rank")},
+            {kFourLayers, kTied}},
+        {"pp2_dp2_lowered_file",
+            {"gpus=4", "layout.pp=2", "layout.dp=2", schedule_file("pp2_lowered"), "training.sharding=\"optimizer\""},
+            {kTied, "training.global_batch=16"}},
+        {"gpt2_pp2_tp2_zb_v",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.tp=2", "training.schedule=\"zb-v\""},
+            {kGpt, kSeed}},
         {"gpt2_tp2", {"gpus=2", "layout.tp=2"}, {kGpt, kSeed}},
         {"gpt2_pp2_tp2_plain", {"gpus=4", "layout.pp=2", "layout.tp=2", "training.sequence_parallel=false"},
             {kGpt, kSeed}},
@@ -56,6 +92,8 @@ std::vector<Sabotage> pipeline_sabotages()
         {"missing_tied_reduction", "ends.all_reduce", mesh, {kTied}},
         {"dropped_micro_batch", "pp_back.dropped", mesh, {}},
         {"wrong_micro_batch", "pp.swapped", mesh, {}},
+        {"dropped_micro_batch_of_a_split_backward", "pp_back.dropped",
+            {"gpus=2", "layout.pp=2", "training.schedule=\"zb-h1\""}, {}},
     };
 }
 

@@ -17,6 +17,17 @@ std::vector<Case> tensor_cases()
         {"tp4_plain_with_two_kv_heads", {"gpus=4", "layout.tp=4", "training.sequence_parallel=false"}, {}},
         {"tp2_dp2_recompute", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.recompute=\"full\""}, {}},
         {"tp2_qwen2_biases", {"gpus=2", "layout.tp=2"}, {"model.model_type=\"qwen2\"", "model.hidden_act=\"silu\""}},
+        {"tp2_async", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
+        {"tp4_async_uneven_pieces", {"gpus=4", "layout.tp=4", "training.async_tp=true"},
+            {"training.seq_len=24", "model.tie_word_embeddings=true"}},
+        {"tp2_dp2_async_recompute",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.async_tp=true", "training.recompute=\"full\""}, {}},
+        {"tp2_async_qwen2_biases", {"gpus=2", "layout.tp=2", "training.async_tp=true"},
+            {"model.model_type=\"qwen2\"", "model.hidden_act=\"silu\""}},
+        {"tp2_cp2_pp2_async_zb_h1",
+            {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.pp=2", "training.async_tp=true",
+                "training.schedule=\"zb-h1\""},
+            {}},
         {"tp2_gpipe", {"gpus=2", "layout.tp=2", "training.schedule=\"gpipe\""}, {}},
     };
 }
@@ -26,6 +37,8 @@ std::vector<Sabotage> tensor_sabotages()
     return {
         {"sequence_gather", "tp.all_gather", {"gpus=2", "layout.tp=2"}, {}},
         {"sequence_scatter", "tp.reduce_scatter", {"gpus=2", "layout.tp=2"}, {}},
+        {"asynchronous_gather", "tp.all_gather", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
+        {"asynchronous_scatter", "tp.reduce_scatter", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
         {"softmax_and_norms", "tp.all_reduce", {"gpus=2", "layout.tp=2"}, {}},
         {"shared_kv_heads", "kv.all_reduce", {"gpus=4", "layout.tp=4"}, {}},
     };

@@ -108,7 +108,7 @@ TEST(StoredLayout, OfGpt2IsAPermutation)
     const TemporaryFolder folder;
     const ResolvedPlan plan = tiny_plan(folder.path() / "tokens.bin", {kGpt2});
     int checked = 0;
-    for (const trainer::Shard& shard : trainer::shard_table(plan, 0, 0)) {
+    for (const trainer::Shard& shard : trainer::shard_table(plan, {0}, 0, 0)) {
         const trainer::StoredLayout layout(plan.model, shard);
         std::set<int64_t> places;
         for (int64_t row = 0; row < layout.rows(); ++row)

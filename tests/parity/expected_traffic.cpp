@@ -78,6 +78,7 @@ Traffic planned_traffic(const ResolvedPlan& plan)
     const Layout& layout = plan.layout;
     const double ranks_of_a_stage = double(layout.gpus()) / layout.pp;
     const int last_chunk = layout.pp * layout.virtual_stages - 1;
+    const auto homes = chunk_placement(plan.training.schedule, layout.pp, layout.virtual_stages);
     const auto add = [&](const Message& message, double times) {
         if (size_of(plan, message.group_name) > 1)
             traffic[{message.group_name, message.operation}] += message.bytes * times * ranks_of_a_stage;
@@ -85,10 +86,11 @@ Traffic planned_traffic(const ResolvedPlan& plan)
     for (const StageProgram& stage : build_program(plan)) {
         for (const ChunkProgram& chunk : stage.chunks)
             for (const Operation& op : chunk.operations) {
-                // A hop stands for the delay to a neighbour, also where the model ends.
+                // A hop stands for the delay to a neighbour, also where the model ends or goes on here (foot of a V).
                 const auto message = message_of(plan, op);
+                const int next = chunk.chunk + (op.phase == Phase::backward ? -1 : 1);
                 const bool no_neighbour = message && message->group == GroupKind::pp
-                    && chunk.chunk == (op.phase == Phase::backward ? 0 : last_chunk);
+                    && (next < 0 || next > last_chunk || homes[std::size_t(next)] == homes[std::size_t(chunk.chunk)]);
                 if (message && !no_neighbour)
                     add(*message, plan.training.micro_batches);
             }

@@ -241,11 +241,22 @@ TEST_F(TrainerFailure, MalformedPlan)
 
 TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
 {
-    const auto plan = tiny_plan(tokens(), {"training.async_tp=true"});
+    const auto plan = tiny_plan(tokens(), {"training.compile=true"});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
     EXPECT_THAT(only_line(ranks, 0),
-        HasSubstr("training.async_tp: fourfold-trainer does not run asynchronous tensor parallelism yet"));
+        HasSubstr("training.compile: fourfold-trainer does not run fused kernels and CUDA graphs yet"));
+}
+
+TEST_F(TrainerFailure, ScheduleFileWhoseFirstImpossibleActionIsNamed)
+{
+    const auto schedule = folder_.path() / "own.csv";
+    std::ofstream(schedule) << "0F0,0B0,0F1,0B1,0F2,0B2,0F3,0B3\n1F1,1B1,1F0,1B0,1F2,1B2,1F3,1B3\n";
+    const auto plan = tiny_plan(tokens(), {"gpus=2", "layout.pp=2", "training.schedule=\"" + schedule.string() + '"'});
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_line(ranks, 0),
+        HasSubstr("row 1, column 2: the schedule deadlocks: \"0B0\" waits for \"1B0\" of row 2, column 4"));
 }
 
 TEST_F(TrainerFailure, WrongNumberOfRanks)

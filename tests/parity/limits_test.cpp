@@ -31,6 +31,9 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
     EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
     EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
+    for (const char* schedule : {"zb-h1", "zb-v", "dualpipe-v"})
+        EXPECT_EQ(fields({"gpus=2", "layout.pp=2", "training.schedule=\"" + std::string(schedule) + "\""}), List{});
+    EXPECT_EQ(fields({"gpus=2", "layout.tp=2", "training.async_tp=true"}), List{});
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{});
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}), List{});
     for (const char* sharding : {"optimizer", "gradients", "parameters", "hybrid"})
@@ -43,13 +46,11 @@ TEST(TrainerLimits, RunnablePlansPass)
 TEST(TrainerLimits, EachFeatureNamesItsField)
 {
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"ulysses\""}), List{"training.cp_method"});
-    EXPECT_EQ(fields({"training.schedule=\"zb-h1\""}), List{"training.schedule"});
     EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.optimizer=\"adam\""}), List{"training.optimizer"});
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
-    EXPECT_EQ(fields({"training.async_tp=true"}), List{"training.async_tp"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
     EXPECT_EQ(fields({"model={\"model_type\":\"gpt_neox\",\"hidden_size\":32,\"num_hidden_layers\":2,"

@@ -32,6 +32,12 @@ protected:
             lists.push_back(RankActions({p.schedule, p.pp, p.virtual_stages, p.micro_batches}, rank).list());
         return lists;
     }();
+    // Between this chunk and the one before; at the foot of a V both are on one rank.
+    static bool is_border(int chunk)
+    {
+        const auto home = [](int c) { return stage_of_chunk(GetParam().schedule, GetParam().pp, c); };
+        return home(chunk) != home(chunk - 1);
+    }
 };
 
 TEST_P(Messages, ArriveInTheOrderOfSendingOnEveryWire)
@@ -40,7 +46,7 @@ TEST_P(Messages, ArriveInTheOrderOfSendingOnEveryWire)
     std::map<Wire, std::vector<int>> sent, received; // tags
     for (int rank = 0; rank < GetParam().pp; ++rank)
         for (const PlannedAction& planned : plan_messages(lists, rank)) {
-            const bool forward = planned.action.kind == ActionKind::forward;
+            const bool forward = is_forward(planned.action);
             if (planned.send)
                 sent[{rank, planned.send->peer, forward}].push_back(planned.send->tag);
             if (planned.receive)
@@ -48,11 +54,13 @@ TEST_P(Messages, ArriveInTheOrderOfSendingOnEveryWire)
         }
     EXPECT_EQ(sent, received);
     // Every border between chunks on different ranks is crossed by every micro-batch, forward and backward.
-    const int borders = GetParam().pp * GetParam().virtual_stages - 1;
+    int borders = 0;
+    for (int chunk = 1; chunk < GetParam().pp * GetParam().virtual_stages; ++chunk)
+        borders += is_border(chunk);
     std::size_t messages = 0;
     for (const auto& [wire, tags] : sent)
         messages += tags.size();
-    EXPECT_EQ(messages, GetParam().pp == 1 ? 0u : std::size_t(2 * borders * GetParam().micro_batches));
+    EXPECT_EQ(messages, std::size_t(2 * borders * GetParam().micro_batches));
 }
 
 // The peer's place in its list is that of the action on the other side of the border.
@@ -60,7 +68,7 @@ TEST_P(Messages, NameTheActionOnTheOtherSide)
 {
     for (int rank = 0; rank < GetParam().pp; ++rank)
         for (const PlannedAction& planned : plan_messages(lists, rank)) {
-            const int step = planned.action.kind == ActionKind::forward ? 1 : -1;
+            const int step = is_forward(planned.action) ? 1 : -1;
             const auto check = [&](const std::optional<Message>& message, int chunk) {
                 if (!message)
                     return;
@@ -80,7 +88,7 @@ TEST_P(Messages, AnEvaluationHasTheForwardsAlone)
             forwards[std::size_t(rank)].size(), std::size_t(GetParam().virtual_stages * GetParam().micro_batches));
         for (const PlannedAction& planned : plan_messages(forwards, rank)) {
             EXPECT_EQ(planned.action.kind, ActionKind::forward);
-            EXPECT_EQ(planned.receive.has_value(), planned.action.chunk > 0 && GetParam().pp > 1);
+            EXPECT_EQ(planned.receive.has_value(), planned.action.chunk > 0 && is_border(planned.action.chunk));
         }
     }
 }
@@ -89,7 +97,23 @@ INSTANTIATE_TEST_SUITE_P(Schedules, Messages,
     ::testing::Values(Pipeline{Schedule::one_f_one_b, 1, 1, 3}, Pipeline{Schedule::one_f_one_b, 2, 1, 5},
         Pipeline{Schedule::one_f_one_b, 4, 1, 2}, Pipeline{Schedule::one_f_one_b, 8, 1, 16},
         Pipeline{Schedule::gpipe, 4, 1, 6}, Pipeline{Schedule::gpipe, 2, 2, 3},
-        Pipeline{Schedule::interleaved, 2, 2, 4}, Pipeline{Schedule::interleaved, 4, 3, 8}));
+        Pipeline{Schedule::interleaved, 2, 2, 4}, Pipeline{Schedule::interleaved, 4, 3, 8},
+        Pipeline{Schedule::zb_h1, 4, 1, 8}, Pipeline{Schedule::zb_v, 4, 2, 8},
+        Pipeline{Schedule::dualpipe_v, 4, 2, 8}));
+
+// A file may give one chunk a whole backward where its neighbour parts it: the gradient goes between them all the same.
+TEST(MixedBackwards, PassTheirGradients)
+{
+    using enum ActionKind;
+    const std::vector<std::vector<Action>> lists{
+        {{forward, 0, 0}, {input_gradient, 0, 0}, {weight_gradient, 0, 0}}, {{forward, 0, 1}, {backward, 0, 1}}};
+    const auto first = plan_messages(lists, 0), second = plan_messages(lists, 1);
+    ASSERT_TRUE(first[1].receive.has_value() && second[1].send.has_value());
+    EXPECT_EQ(first[1].receive->peer_action, 1u);
+    EXPECT_EQ(second[1].send->peer_action, 1u);
+    EXPECT_EQ(first[1].receive->link, second[1].send->link);
+    EXPECT_FALSE(first[2].receive.has_value() || first[2].send.has_value());
+}
 
 } // namespace
 } // namespace fourfold::trainer

@@ -32,20 +32,25 @@ TEST_P(UnderNcclRules, EqualsOneRank)
 }
 
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.
-std::vector<Case> interleaved()
+std::vector<Case> pipelines()
 {
-    const auto pipeline = [](int pp, int chunks, int micro_batches) {
-        return Case{"pp" + std::to_string(pp) + "_v" + std::to_string(chunks) + "_m" + std::to_string(micro_batches),
-            {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
-                "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"interleaved\""},
-            {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
-                "training.global_batch=" + std::to_string(micro_batches)}};
-    };
-    return {pipeline(3, 2, 6), pipeline(4, 2, 8), pipeline(3, 3, 9)};
+    const auto pipeline
+        = [](const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches) {
+              return Case{name,
+                  {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
+                      "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"" + schedule + '"'},
+                  {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
+                      "training.global_batch=" + std::to_string(micro_batches)}};
+          };
+    return {pipeline("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6),
+        pipeline("interleaved_pp4_v2_m8", "interleaved", 4, 2, 8),
+        pipeline("interleaved_pp3_v3_m9", "interleaved", 3, 3, 9), pipeline("zb_h1_pp4_m8", "zb-h1", 4, 1, 8),
+        pipeline("zb_v_pp4_m8", "zb-v", 4, 2, 8), pipeline("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
+        {"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {}}};
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Interleaved, UnderNcclRules, ::testing::ValuesIn(interleaved()), [](const auto& info) { return info.param.name; });
+    Pipelines, UnderNcclRules, ::testing::ValuesIn(pipelines()), [](const auto& info) { return info.param.name; });
 #ifdef FOURFOLD_EVERY_MESH
 INSTANTIATE_TEST_SUITE_P(
     Meshes, UnderNcclRules, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });

@@ -13,7 +13,6 @@
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/comm/nccl_rules.h"
 #include "runner/trainer/device/device.h"
-#include "runner/trainer/pipeline_parallel/message_plan.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
@@ -221,10 +220,7 @@ void work(int argc, char** argv)
             transport = std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1));
         return device ? under_nccl_rules(transport, name, device) : transport;
     };
-    const Training& training = plan.training;
-    const auto schedule
-        = value(make_schedule(training.schedule, plan.layout.pp, plan.layout.virtual_stages, training.micro_batches));
-    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, pipeline_links(schedule), connect);
+    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model.kv_heads, value(listed_schedule(plan)), connect);
     if (const std::string wiring = options["--wiring"]; !wiring.empty())
         share_links(mesh, wiring, connect);
     if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself

@@ -3,6 +3,7 @@
 // the same list), no rank waits for ever, and wires that are known to deadlock are found out.
 #include "runner/trainer/rehearsal/rehearse.h"
 
+#include "core/program/build.h"
 #include "core/rehearsal/match.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/expected_traffic.h"
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 
 namespace fourfold::trainer {
@@ -205,6 +207,60 @@ TEST(Rehearsal, MemoryHoldsTheStatesAndFallsWithSharding)
     EXPECT_LT(bytes("optimizer"), bytes("none"));
     EXPECT_LT(bytes("parameters"), bytes("none"));
 }
+
+// Between its input gradient and its weight gradient a micro-batch keeps the operands of its products: to the byte what
+// the planner counts.
+class PostponedGradients : public ::testing::TestWithParam<Case> { };
+
+TEST_P(PostponedGradients, HoldWhatThePlannerCounts)
+{
+    const fourfold::testing::TemporaryFolder folder;
+    // One micro-batch after the other, but the weight gradients of the first ones come last.
+    const auto plan_with = [&](int waiting) {
+        const auto path = folder.path() / (std::to_string(waiting) + ".csv");
+        std::ofstream file(path);
+        for (const std::string chunk : {"0", "1"}) {
+            std::string last;
+            for (int m = 0; m < 4; ++m) {
+                const auto cell = [&](const char* letter) { return chunk + letter + std::to_string(m) + ','; };
+                file << cell("F") << cell("I");
+                if (m < waiting)
+                    last += cell("W");
+                else
+                    file << cell("W");
+            }
+            file << last << '\n';
+        }
+        return plan_of(
+            GetParam(), {"layout.pp=2", "training.seq_len=64", "training.schedule=\"" + path.string() + '"'});
+    };
+    const ResolvedPlan few = plan_with(2), more = plan_with(3);
+    const auto program = build_program(few, {0, 1});
+    for (int rank = 0; rank < few.gpus; ++rank) {
+        const StageProgram& stage = program[std::size_t(few.layout.coordinates(rank).pp)];
+        double planned = 0;
+        for (const Allocation& allocation : stage.chunks.at(0).allocations)
+            planned += allocation.lifetime == Lifetime::weight_gradient ? allocation.bytes : 0;
+        const auto with_few = rehearse_rank(few, rank), with_more = rehearse_rank(more, rank);
+        ASSERT_TRUE(with_few && with_more) << (with_few ? with_more : with_few).error().line();
+        EXPECT_GT(planned, 0);
+        EXPECT_EQ(double(with_more->requested - with_few->requested), planned) << "rank " << rank;
+    }
+}
+
+const Case kPostponing[] = {
+    {"llama", {"gpus=2"}, {}},
+    {"llama_bf16", {"gpus=2"}, {"training.precision=\"bf16\""}},
+    {"recomputed", {"gpus=2", "training.recompute=\"full\""}, {}},
+    {"tp2", {"gpus=4", "layout.tp=2"}, {"model.vocab_size=62"}},
+    {"tp2_plain", {"gpus=4", "layout.tp=2", "training.sequence_parallel=false"}, {"model.vocab_size=62"}},
+    {"cp2", {"gpus=4", "layout.cp=2"}, {}},
+    {"gpt2", {"gpus=2"},
+        {"model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":4,\"n_head\":4,\"n_positions\":"
+         "64}"}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Plans, PostponedGradients, ::testing::ValuesIn(kPostponing), [](const auto& info) { return info.param.name; });
 
 TEST(Rehearsal, CornersStandForLargeMeshes)
 {

@@ -48,9 +48,4 @@ std::string stage_file(const std::string& kind, int stage, int stages)
     return kind + text;
 }
 
-bool stored_here(const Shard& shard, int pp_rank)
-{
-    return shard.replication != Replication::ends || pp_rank == 0;
-}
-
 } // namespace fourfold::trainer

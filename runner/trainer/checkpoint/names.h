@@ -2,8 +2,6 @@
 // File and tensor names of a checkpoint.
 #pragma once
 
-#include "runner/trainer/model/shard.h"
-
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -25,7 +23,5 @@ std::map<int, std::filesystem::path> step_folders(const std::filesystem::path& f
 std::string index_name(const std::string& kind); // "model.safetensors.index.json"
 // "model-00001-of-00002.safetensors" for stage 0 of 2.
 std::string stage_file(const std::string& kind, int stage, int stages);
-// Whether a pipeline rank writes the tensor: a tied embedding is the first one's.
-bool stored_here(const Shard& shard, int pp_rank);
 
 } // namespace fourfold::trainer

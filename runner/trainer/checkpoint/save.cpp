@@ -39,7 +39,7 @@ public:
             for (const Bucket& bucket : weights_.buckets())
                 for (const BucketEntry& entry : bucket.entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
-                    if (stored_here(shard, mesh_.at.pp))
+                    if (!shard.second_copy)
                         tensors.push_back(
                             {shard.parameter.name + suffix, dtype, StoredLayout(plan_.model, shard).shape()});
                 }
@@ -58,7 +58,7 @@ public:
                     continue;
                 for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
-                    if (!stored_here(shard, mesh_.at.pp))
+                    if (shard.second_copy)
                         continue;
                     const at::Tensor full = over_tp(Weights::view(whole, entry, shard), shard);
                     if (writer && status_)
@@ -135,15 +135,15 @@ Expected<Checksums::Files> written_files(const fs::path& folder, const std::vect
 }
 
 // What ties the files of all pipeline ranks together, the checksums last.
-Expected<void> write_index(const fs::path& folder, int steps, int updates, const ResolvedPlan& plan, int64_t bytes,
-    const std::vector<std::string>& reported)
+Expected<void> write_index(const fs::path& folder, int steps, int updates, const ResolvedPlan& plan,
+    const std::vector<int>& stage_of_chunk, int64_t bytes, const std::vector<std::string>& reported)
 {
     FOURFOLD_TRY(Checksums::Files files, written_files(folder, reported));
     Json places = Json::object(), moments = Json::object();
     const int pp = plan.layout.pp;
     for (int stage = 0; stage < pp; ++stage)
-        for (const Shard& shard : shard_table(plan, stage, 0)) {
-            if (!stored_here(shard, stage))
+        for (const Shard& shard : shard_table(plan, stage_of_chunk, stage, 0)) {
+            if (shard.second_copy)
                 continue;
             places[shard.parameter.name] = stage_file("model", stage, pp);
             for (const std::string suffix : {kFirstMoment, kSecondMoment})
@@ -219,7 +219,8 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
 
     Expected<void> finished;
     if (leads) {
-        finished = write_index(partial, steps, optimizer.updates(), plan, static_cast<int64_t>(bytes), reported);
+        finished = write_index(
+            partial, steps, optimizer.updates(), plan, mesh.schedule.stage_of_chunk, int64_t(bytes), reported);
         if (finished)
             finished = publish_step(partial, target);
         if (finished)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/mesh.h"
 
+#include "runner/trainer/pipeline_parallel/message_plan.h"
+
 #include <algorithm>
 #include <array>
 
@@ -25,12 +27,13 @@ std::string Mesh::words() const
     return text;
 }
 
-Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<PipelineLink>& links,
-    const TransportFactory& make_transport)
+Mesh make_mesh(
+    const Layout& layout, int rank, int kv_heads, PlanSchedule schedule, const TransportFactory& make_transport)
 {
     Mesh mesh;
     mesh.layout = layout;
     mesh.at = layout.coordinates(rank);
+    mesh.schedule = std::move(schedule);
     mesh.recorder = std::make_shared<FlightRecorder>();
 
     // `wire`: unique among the groups of this kind.
@@ -57,17 +60,18 @@ Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<P
     }
 
     mesh.stages = ranks.group(rank, GroupKind::pp);
-    for (const PipelineLink& link : links) {
+    for (const PipelineLink& link : pipeline_links(mesh.schedule.actions)) {
         const int from = mesh.stages.at(std::size_t(link.from)), to = mesh.stages.at(std::size_t(link.to));
         if (rank == from || rank == to)
             mesh.links.emplace(link,
                 make_named(
                     link.activations ? "pp" : "pp_back", {from, to}, std::to_string(from) + "to" + std::to_string(to)));
     }
-    const bool at_an_end = rank == mesh.stages.front() || rank == mesh.stages.back();
-    mesh.ends = make("ends",
-        mesh.stages.size() > 1 && at_an_end ? std::vector<int>{mesh.stages.front(), mesh.stages.back()}
-                                            : std::vector<int>{rank});
+    const auto& homes = mesh.schedule.stage_of_chunk;
+    const int first = mesh.stages.at(std::size_t(homes.front())), last = mesh.stages.at(std::size_t(homes.back()));
+    const bool apart = first != last && (rank == first || rank == last);
+    mesh.ends
+        = make("ends", apart ? std::vector<int>{std::min(first, last), std::max(first, last)} : std::vector<int>{rank});
     return mesh;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/layout/mesh.h"
+#include "core/plan/plan_schedule.h"
 #include "runner/trainer/comm/communicator.h"
 #include "runner/trainer/comm/pipeline_link.h"
 
@@ -14,6 +15,7 @@ namespace fourfold::trainer {
 struct Mesh {
     Layout layout;
     Coordinates at; // of this rank
+    PlanSchedule schedule; // of the pipeline: which of its ranks holds which chunk of the model, and does what
     std::map<GroupKind, Communicator> groups;
     // Pipeline messages, apart from all collectives. Under NCCL, messages of a communicator match in the order of the
     // calls, and one that waits for its peer holds up all that were asked for after it. So each link that this rank
@@ -23,7 +25,7 @@ struct Mesh {
     // tests/parity/nccl_parity_test.cpp.)
     std::map<PipelineLink, Communicator> links;
     std::vector<int> stages; // global rank of each pipeline rank of this rank's pipeline
-    Communicator ends; // first and last pipeline rank, which both hold a tied embedding; this rank alone in between
+    Communicator ends; // of the first and the last chunk, whose ranks both hold a tied embedding; else this rank alone
     std::shared_ptr<FlightRecorder> recorder;
 
     // Precondition: one of the groups that make_mesh() makes; std::out_of_range otherwise.
@@ -37,10 +39,9 @@ using TransportFactory
     = std::function<std::shared_ptr<Transport>(const std::string& name, const std::vector<int>& ranks, int place)>;
 
 // Creates every group of `rank`, each once and in the same order on all ranks. `kv_heads` decides the kv groups,
-// `links` (ascending, all of a pipeline: pipeline_links()) those of pipeline messages. Throws std::exception when a
-// group cannot be made. Groups with the same members share one wire where their operations follow one order anyway
-// (replicas and shard).
-Mesh make_mesh(const Layout& layout, int rank, int kv_heads, const std::vector<PipelineLink>& links,
-    const TransportFactory& make_transport);
+// `schedule` (listed_schedule()) those of pipeline messages. Throws std::exception when a group cannot be made. Groups
+// with the same members share one wire where their operations follow one order anyway (replicas and shard).
+Mesh make_mesh(
+    const Layout& layout, int rank, int kv_heads, PlanSchedule schedule, const TransportFactory& make_transport);
 
 } // namespace fourfold::trainer

@@ -43,8 +43,10 @@ struct GradientBuckets::State {
 
     void expect(std::size_t b)
     {
-        missing[b]
-            = weights.buckets()[b].entries.size() * std::size_t(settings.each_micro_batch ? 1 : settings.micro_batches);
+        missing[b] = 0;
+        for (const BucketEntry& entry : weights.buckets()[b].entries)
+            missing[b] += std::size_t(weights.shards()[entry.shard].chunks)
+                * std::size_t(settings.each_micro_batch ? 1 : settings.micro_batches);
     }
 
     void finish_oldest()
@@ -144,6 +146,8 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
                 leaf.mutable_grad() = Weights::view(state->flat[b], entry, weights.shards()[entry.shard]);
             torch::autograd::impl::set_post_acc_grad_hooks(
                 leaf, std::make_unique<Added>([state, b, entry, direct](const at::Tensor& weight) {
+                    if (state->settings.waits && state->settings.waits(weight))
+                        return;
                     if (!direct) {
                         Weights::view(state->flat_of(b), entry, state->weights.shards()[entry.shard])
                             .add_(weight.grad());

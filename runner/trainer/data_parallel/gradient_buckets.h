@@ -20,6 +20,7 @@ struct GradientSettings {
     bool each_micro_batch = false; // stage 2, 3
     int micro_batches = 1; // per step: so often every weight gets a gradient
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
+    std::function<bool(const at::Tensor& weight)> waits = {}; // the pass that runs leaves its gradient for later
 };
 
 class GradientBuckets {

@@ -5,20 +5,11 @@
 #include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
-#include "runner/trainer/tensor_parallel/regions.h"
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
 
 namespace fourfold::trainer {
-
-namespace {
-at::Tensor linear(const at::Tensor& x, const Affine& layer)
-{
-    return at::linear(x, layer.weight, layer.bias);
-}
-} // namespace
 
 at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
 {
@@ -44,18 +35,22 @@ Block::Block(const BlockSettings& settings, const Weights& weights, int layer, b
 
 at::Tensor Block::attention(const at::Tensor& x) const
 {
-    const int64_t s = x.size(0), b = x.size(1), head_dim = settings_.shape.head_dim;
-    const auto heads = [&](const at::Tensor& projected) { return projected.view({s, b, -1, head_dim}); };
+    const RegionProducts& products = settings_.products;
+    const int64_t b = x.size(1), head_dim = settings_.shape.head_dim;
+    // Inside the region there are more rows than those of x.
+    const auto heads = [&](const at::Tensor& rows) { return rows.view({rows.size(0), b, -1, head_dim}); };
     at::Tensor query, key, value;
     if (fused_.weight.defined()) {
-        const auto parts = linear(x, fused_).view({s, b, -1, 3, head_dim}).unbind(3);
+        const at::Tensor rows = products.enter(x, {fused_})[0];
+        const auto parts = rows.view({rows.size(0), b, -1, 3, head_dim}).unbind(3);
         query = parts[0];
         key = parts[1];
         value = parts[2];
     } else {
-        query = heads(linear(x, query_));
-        key = heads(linear(x, key_));
-        value = heads(linear(x, value_));
+        const auto projected = products.enter(x, {query_, key_, value_});
+        query = heads(projected[0]);
+        key = heads(projected[1]);
+        value = heads(projected[2]);
     }
     if (settings_.rotary.cosine.defined()) {
         query = rotate(query, settings_.rotary);
@@ -67,24 +62,25 @@ at::Tensor Block::attention(const at::Tensor& x) const
             : causal_attention(in[0], in[1], in[2], settings.attention_bias);
     };
     const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
-    return at::linear(mixed, output_.weight);
+    return products.leave(mixed, output_.weight);
 }
 
 at::Tensor Block::mlp(const at::Tensor& x) const
 {
-    if (gate_.weight.defined())
-        return at::linear(fused_swiglu(linear(x, gate_), linear(x, up_)), down_.weight);
-    return at::linear(at::gelu(linear(x, up_), settings_.shape.exact_gelu ? "none" : "tanh"), down_.weight);
+    const RegionProducts& products = settings_.products;
+    if (gate_.weight.defined()) {
+        const auto inner = products.enter(x, {gate_, up_});
+        return products.leave(fused_swiglu(inner[0], inner[1]), down_.weight);
+    }
+    const at::Tensor inner = products.enter(x, {up_})[0];
+    return products.leave(at::gelu(inner, settings_.shape.exact_gelu ? "none" : "tanh"), down_.weight);
 }
 
 at::Tensor Block::forward(const at::Tensor& x) const
 {
-    const Communicator& tp = settings_.mesh[GroupKind::tp];
-    const bool by_sequence = settings_.sequence_parallel;
     // The bias of a row-parallel linear is added once, to the sum over the ranks.
     const auto residual = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias) {
-        const at::Tensor entered = enter_region(norm(in, before, settings_.shape), tp, by_sequence);
-        const at::Tensor out = in.add(leave_region(inside(entered), tp, by_sequence));
+        const at::Tensor out = in.add(inside(norm(in, before, settings_.shape)));
         return bias.defined() ? out.add(bias) : out;
     };
     const at::Tensor after_attention = residual(

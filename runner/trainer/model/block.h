@@ -8,6 +8,7 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/tensor_parallel/region_products.h"
 
 namespace fourfold::trainer {
 
@@ -15,6 +16,7 @@ namespace fourfold::trainer {
 struct BlockSettings {
     const Mesh& mesh;
     ModelShape shape;
+    RegionProducts products;
     bool sequence_parallel = false;
     CpMethod cp_method = CpMethod::ring;
     RotaryTable rotary; // undefined tensors: the family has no rotary positions
@@ -33,6 +35,7 @@ public:
     [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
 
 private:
+    // Each a tensor-parallel region. x: the normed stream.
     [[nodiscard]] at::Tensor attention(const at::Tensor& x) const;
     [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
 

@@ -7,7 +7,6 @@
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -15,10 +14,12 @@
 namespace fourfold::trainer {
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, at::ScalarType leaf)
+    const at::TensorOptions& options, at::ScalarType leaf, WeightGradients& later)
 {
     const ModelShape& model = plan.model;
-    BlockSettings settings{mesh, model, plan.training.sequence_parallel, plan.training.cp_method, {}, {}};
+    const bool by_sequence = plan.training.sequence_parallel;
+    BlockSettings settings{mesh, model, RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later),
+        by_sequence, plan.training.cp_method, {}, {}};
     if (model.positions == Positions::rope)
         settings.rotary = rotary_table(model, positions, options);
     if (model.positions == Positions::alibi) {
@@ -91,9 +92,8 @@ at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool
     constexpr int kRear = ParameterUnits::kRear;
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     units_.enter(kRear);
-    const at::Tensor last = enter_region(norm(x, final_norm_, settings_.shape), tp, settings_.sequence_parallel);
-    return units_.leave(
-        kRear, vocabulary_cross_entropy(at::linear(last, head_), labels, all_count, tp, settings_.shape.vocab));
+    const at::Tensor logits = settings_.products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
+    return units_.leave(kRear, vocabulary_cross_entropy(logits, labels, all_count, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
@@ -102,7 +102,7 @@ std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, c
     const Training& training = plan.training;
     int left = training.recompute == Recompute::none ? 0 : training.recompute_layers.value_or(plan.model.layers);
     std::vector<Decoder> decoders;
-    for (const ModelChunk& chunk : chunks_of(plan, mesh.at.pp)) {
+    for (const ModelChunk& chunk : chunks_of(plan, mesh.schedule.stage_of_chunk, mesh.at.pp)) {
         const int here = std::min(left, chunk.last_layer - chunk.first_layer);
         decoders.emplace_back(
             plan, chunk, weights, units, settings, positions, Decoder::Recomputation{training.recompute, here});

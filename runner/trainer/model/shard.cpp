@@ -24,38 +24,44 @@ int64_t Shard::elements() const
     return count;
 }
 
-std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, int pp_rank)
+std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank)
 {
     std::vector<ModelChunk> chunks;
     const auto& layers = plan.layout.stage_layers;
     const int count = int(layers.size());
     for (int index = 0, first = 0; index < count; ++index) {
         const int last = first + layers[std::size_t(index)];
-        if (stage_of_chunk(plan.training.schedule, plan.layout.pp, index) == pp_rank)
+        if (stage_of_chunk.at(std::size_t(index)) == pp_rank)
             chunks.push_back({index, first, last, index == 0, index + 1 == count});
         first = last;
     }
     return chunks;
 }
 
-std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_rank)
+std::vector<Shard> shard_table(
+    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank)
 {
     std::vector<Parameter> table;
-    for (const ModelChunk& chunk : chunks_of(plan, pp_rank))
+    for (const ModelChunk& chunk : chunks_of(plan, stage_of_chunk, pp_rank))
         for (Parameter& parameter : parameter_table(
                  plan.model, plan.padded_vocab, chunk.first_layer, chunk.last_layer, chunk.embeds, chunk.predicts))
             table.push_back(std::move(parameter));
 
-    const bool tied_apart = plan.model.tied_embeddings && plan.layout.pp > 1;
+    const bool tied = plan.model.tied_embeddings, apart = stage_of_chunk.front() != stage_of_chunk.back();
+    const bool tied_apart = tied && apart, two_chunks = tied && !apart && stage_of_chunk.size() > 1;
     const int tp = plan.layout.tp;
     const int copies = std::max(1, tp / std::max(1, plan.model.kv_heads));
     std::vector<Shard> shards;
     for (Parameter& parameter : table) {
-        if (tied_apart && parameter.kind == ParameterKind::head)
+        const bool head = parameter.kind == ParameterKind::head;
+        if (two_chunks && head)
+            continue;
+        if (tied_apart && head)
             parameter.name = std::string(find_family(plan.model.model_type)->names.embedding) + ".weight";
         Shard shard;
-        const bool over_vocabulary
-            = parameter.kind == ParameterKind::embedding || parameter.kind == ParameterKind::head;
+        const bool over_vocabulary = parameter.kind == ParameterKind::embedding || head;
+        shard.second_copy = tied_apart && head;
+        shard.chunks = two_chunks && over_vocabulary ? 2 : 1;
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
         if (parameter.tp_dim < 0) {
             shard.length = parameter.shape[0];

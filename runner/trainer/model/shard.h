@@ -21,6 +21,8 @@ struct Shard {
     Parameter parameter; // with its full shape
     int64_t begin = 0, length = 0; // this rank's part of dimension parameter.tp_dim (of dimension 0 where that is -1)
     int64_t valid_rows = 0; // rows of the full tensor that are not vocabulary padding
+    int chunks = 1; // of this pipeline rank that compute with it: so many gradients come for a micro-batch
+    bool second_copy = false; // a tied head apart from the embedding, which checkpoints have once
     Replication replication = Replication::none;
 
     [[nodiscard]] std::vector<int64_t> shape() const;
@@ -33,11 +35,13 @@ struct ModelChunk {
     int first_layer = 0, last_layer = 0; // [first, last)
     bool embeds = false, predicts = false; // holds the embedding, the final norm and head
 };
-// The chunks of a pipeline rank, by index. `plan` must pass check() and trainer_limits().
-std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, int pp_rank);
+// The chunks of a pipeline rank, by index. `plan` must pass check() and trainer_limits(). `stage_of_chunk`: of the
+// plan's schedule.
+std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank);
 
 // All parameters of a pipeline rank, in the table's order. A tied head on another rank than the embedding is a second
-// tensor of the embedding's name.
-std::vector<Shard> shard_table(const ResolvedPlan& plan, int pp_rank, int tp_rank);
+// tensor of the embedding's name; on the same rank the embedding stands for both, whichever chunks they are in.
+std::vector<Shard> shard_table(
+    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank);
 
 } // namespace fourfold::trainer

@@ -9,9 +9,18 @@
 namespace fourfold::trainer {
 
 namespace {
-bool is_forward(const Action& action)
+SpanKind span_of(const Action& action)
 {
-    return action.kind == ActionKind::forward;
+    switch (action.kind) {
+    case ActionKind::forward:
+        return SpanKind::forward;
+    case ActionKind::backward:
+    case ActionKind::input_gradient:
+        return SpanKind::backward;
+    case ActionKind::weight_gradient:
+        break;
+    }
+    return SpanKind::weight_gradient;
 }
 
 int place_in(const Communicator& group, int global_rank)
@@ -20,13 +29,15 @@ int place_in(const Communicator& group, int global_rank)
 }
 } // namespace
 
-Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, std::vector<int64_t> shape,
-    const at::TensorOptions& options, bool early)
+Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, WeightGradients& weight_gradients,
+    std::vector<int64_t> shape, const at::TensorOptions& options, bool early)
     : mesh_(mesh)
+    , weight_gradients_(weight_gradients)
     , actions_(plan_messages(lists, mesh.at.pp))
     , shape_(std::move(shape))
     , options_(options)
     , early_(early)
+    , in_pipeline_(lists.size() > 1)
     , has_backward_(
           std::ranges::any_of(actions_, [](const PlannedAction& planned) { return !is_forward(planned.action); }))
 {
@@ -56,7 +67,8 @@ at::Tensor Executor::input_of(std::size_t action, StepTrace* trace)
 {
     const PlannedAction& planned = actions_[action];
     if (!planned.receive) {
-        const auto found = local_.find({planned.action.kind, {planned.action.chunk, planned.action.micro_batch}});
+        const auto found
+            = local_.find({is_forward(planned.action), {planned.action.chunk, planned.action.micro_batch}});
         return found == local_.end() ? at::Tensor() : local_.extract(found).mapped();
     }
     ask_for(action);
@@ -88,7 +100,7 @@ void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
         sent_.push_back({*planned.send, wire.start_send(message, peer, planned.send->tag)});
         return;
     }
-    local_[{action.kind, {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
+    local_[{is_forward(action), {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
 }
 
 Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
@@ -100,8 +112,7 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
         at::Tensor arrived = input_of(i, trace);
         if (early_)
             ask_for(i + 1);
-        const auto span
-            = StepTrace::measure(trace, is_forward(action) ? SpanKind::forward : SpanKind::backward, action);
+        const auto span = StepTrace::measure(trace, span_of(action), action);
         if (is_forward(action)) {
             Held held{arrived, {}};
             if (arrived.defined() && has_backward_)
@@ -111,9 +122,14 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
                 pass_on(planned, held.output);
             if (has_backward_)
                 held_.emplace(key, std::move(held));
+        } else if (action.kind == ActionKind::weight_gradient) {
+            weight_gradients_.run(key);
         } else {
             Held held = std::move(held_.extract(key).mapped());
+            if (action.kind == ActionKind::input_gradient && in_pipeline_)
+                weight_gradients_.begin_postponing(key);
             held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
+            weight_gradients_.end_postponing();
             if (held.input.defined())
                 pass_on(planned, held.input.grad());
         }

@@ -5,6 +5,7 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/metrics/step_trace.h"
 #include "runner/trainer/pipeline_parallel/message_plan.h"
+#include "runner/trainer/pipeline_parallel/weight_gradients.h"
 
 #include <functional>
 #include <map>
@@ -23,9 +24,10 @@ struct StageWork {
 class Executor {
 public:
     // `lists`: one list a pipeline rank. Messages are tensors of `shape` and `options`. `early`: ask for the next
-    // action's message before this action computes (plan: overlap.p2p). `mesh` must outlive the executor.
-    Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, std::vector<int64_t> shape,
-        const at::TensorOptions& options, bool early);
+    // action's message before this action computes (plan: overlap.p2p). `weight_gradients`: what the chunks' operations
+    // offer their weight gradients to. It and `mesh` must outlive the executor.
+    Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, WeightGradients& weight_gradients,
+        std::vector<int64_t> shape, const at::TensorOptions& options, bool early);
 
     // All actions of the list, in order; gradients are added to the weights. Collective over the pipeline. Where
     // `trace` is not null, it gets a span for each action and each wait for a message.
@@ -43,7 +45,7 @@ private:
         Message message;
         Handle handle;
     };
-    using Key = std::pair<int, int>; // chunk, micro-batch
+    using Key = WeightGradients::Key;
 
     // For the messages of the action's link up to its own, in the order in which the peer sends them.
     void ask_for(std::size_t action);
@@ -51,15 +53,18 @@ private:
     void pass_on(const PlannedAction& planned, const at::Tensor& result);
 
     const Mesh& mesh_;
+    WeightGradients& weight_gradients_;
     std::vector<PlannedAction> actions_;
     std::vector<int64_t> shape_;
     at::TensorOptions options_;
-    bool early_ = true, has_backward_ = false;
+    bool early_ = true;
+    bool in_pipeline_ = false; // one stage alone has nobody who waits: its weight gradients do not
+    bool has_backward_ = false;
     std::map<Key, Held> held_;
     std::map<PipelineLink, std::vector<std::size_t>> arrivals_; // actions that receive, in the order of sending
     std::map<PipelineLink, std::size_t> asked_; // how many of them were asked for
     std::map<std::size_t, Incoming> incoming_; // by action
-    std::map<std::pair<ActionKind, Key>, at::Tensor> local_; // from a neighbour chunk on this rank
+    std::map<std::pair<bool, Key>, at::Tensor> local_; // activations and gradients of a neighbour chunk on this rank
     std::vector<Sent> sent_; // not known to have arrived
 };
 

@@ -9,18 +9,26 @@
 namespace fourfold::trainer {
 
 namespace {
-using Key = std::tuple<ActionKind, int, int>; // kind, chunk, micro-batch
+using Key = std::tuple<bool, int, int>; // activation or gradient, chunk, micro-batch
 struct Place {
     int rank = 0;
     std::size_t action = 0;
 };
 } // namespace
 
+Expected<PlanSchedule> listed_schedule(const ResolvedPlan& plan)
+{
+    FOURFOLD_TRY(PlanSchedule schedule, plan_schedule(plan, plan.training.micro_batches));
+    if (!schedule.listed())
+        return too_long_to_list(schedule.shape, "training.schedule");
+    return schedule;
+}
+
 std::vector<std::vector<Action>> forwards_only(const std::vector<std::vector<Action>>& lists)
 {
     auto forwards = lists;
     for (auto& list : forwards)
-        std::erase_if(list, [](const Action& action) { return action.kind != ActionKind::forward; });
+        std::erase_if(list, [](const Action& action) { return !is_forward(action); });
     return forwards;
 }
 
@@ -31,25 +39,26 @@ std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>&
     for (std::size_t r = 0; r < lists.size(); ++r)
         for (std::size_t i = 0; i < lists[r].size(); ++i) {
             const Action& action = lists[r][i];
-            places[{action.kind, action.chunk, action.micro_batch}] = {int(r), i};
+            if (action.kind != ActionKind::weight_gradient)
+                places[{is_forward(action), action.chunk, action.micro_batch}] = {int(r), i};
             micro_batches = std::max(micro_batches, action.micro_batch + 1);
         }
 
-    // The message between an action and the same one of another chunk, unless that runs on this rank too.
+    // The message between an action and that of another chunk with the same way, unless that runs on this rank too.
     const auto message = [&](const Action& action, int chunk, int producer) -> std::optional<Message> {
-        const auto found = places.find({action.kind, chunk, action.micro_batch});
+        const auto found = places.find({is_forward(action), chunk, action.micro_batch});
         if (found == places.end() || found->second.rank == rank)
             return std::nullopt;
         const int peer = found->second.rank;
         const bool sends = producer == action.chunk;
         return Message{peer, producer * micro_batches + action.micro_batch, found->second.action,
-            {action.kind == ActionKind::forward, sends ? rank : peer, sends ? peer : rank}};
+            {is_forward(action), sends ? rank : peer, sends ? peer : rank}};
     };
     std::vector<PlannedAction> plan;
     for (const Action& action : lists.at(std::size_t(rank))) {
         PlannedAction planned{action, {}, {}};
         if (action.kind != ActionKind::weight_gradient) {
-            const int step = action.kind == ActionKind::forward ? 1 : -1;
+            const int step = is_forward(action) ? 1 : -1;
             planned.receive = message(action, action.chunk - step, action.chunk - step);
             planned.send = message(action, action.chunk + step, action.chunk);
         }

@@ -2,13 +2,22 @@
 // Which messages the actions of a schedule send and receive. Needs no network: the lists of all pipeline ranks say it.
 #pragma once
 
-#include "core/schedule/actions.h"
+#include "core/plan/plan_schedule.h"
 #include "runner/trainer/comm/pipeline_link.h"
 
 #include <optional>
 #include <vector>
 
 namespace fourfold::trainer {
+
+// The plan's schedule of the whole batch with every list; a generated one of more than kMostListedPasses is
+// `unsupported`.
+Expected<PlanSchedule> listed_schedule(const ResolvedPlan& plan);
+
+inline bool is_forward(const Action& action)
+{
+    return action.kind == ActionKind::forward;
+}
 
 // One message of a pipeline rank: an activation to the chunk after, or a gradient to the chunk before.
 struct Message {

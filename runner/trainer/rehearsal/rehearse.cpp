@@ -64,9 +64,8 @@ Expected<RankRehearsal> two_steps(const ResolvedPlan& plan, int rank)
     RankRehearsal out;
     out.program.rank = rank;
     CountingMemory memory;
-    FOURFOLD_TRY(const auto schedule,
-        make_schedule(plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, plan.training.micro_batches));
-    const Mesh mesh = make_mesh(plan.layout, rank, plan.model.kv_heads, pipeline_links(schedule),
+    FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
+    const Mesh mesh = make_mesh(plan.layout, rank, plan.model.kv_heads, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return recording_transport(out.program, name, ranks, place);
         });

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/pipeline_parallel/weight_gradients.h"
+
+#include "runner/trainer/autograd/gradient_function.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+namespace fourfold::trainer {
+
+namespace {
+// Of weights an output without elements, whose backward pass is the postponed work.
+class Postponed final : public GradientFunction {
+public:
+    explicit Postponed(WeightGradients::Work work)
+        : work_(std::move(work))
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {at::empty({0}, inputs[0].options())}; }
+    Tensors backward(const Tensors&, const Tensors&) override
+    {
+        return std::exchange(work_, nullptr)(); // the operands go with it
+    }
+
+private:
+    WeightGradients::Work work_;
+};
+} // namespace
+
+void WeightGradients::begin_postponing(Key key)
+{
+    now_ = &waiting_[key];
+}
+
+void WeightGradients::end_postponing()
+{
+    now_ = nullptr;
+    offered_.clear();
+}
+
+bool WeightGradients::postpone(const std::vector<at::Tensor>& weights, Work work)
+{
+    if (now_ == nullptr)
+        return false;
+    for (const at::Tensor& weight : weights)
+        offered_.insert(weight.unsafeGetTensorImpl());
+    const at::AutoGradMode with_graph(true); // backward passes have none
+    now_->push_back(trainer::apply(std::make_shared<Postponed>(std::move(work)), weights)[0]);
+    return true;
+}
+
+void WeightGradients::run(Key key)
+{
+    auto node = waiting_.extract(key);
+    if (node.empty())
+        return;
+    for (at::Tensor& root : node.mapped()) {
+        root.backward(at::empty_like(root));
+        root.reset();
+    }
+}
+
+} // namespace fourfold::trainer

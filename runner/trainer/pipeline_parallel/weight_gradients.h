@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Weight gradients that come later than the input gradients of their products: Qi et al. 2023 (arXiv:2401.10241),
+// section 2. Other stages wait for input gradients alone, so that a schedule may put the rest where it would idle.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace fourfold::trainer {
+
+class WeightGradients {
+public:
+    using Key = std::pair<int, int>; // chunk, micro-batch
+    // Computes the gradients of some weights, in their order; keeps what it needs for that.
+    using Work = std::function<std::vector<at::Tensor>()>;
+
+    // Around a backward pass that gives input gradients alone: what operations offer in between waits for run(`key`).
+    void begin_postponing(Key key);
+    void end_postponing();
+
+    // For the backward pass of an operation. False: its weight gradients are due now, `work` is not kept. True: `work`
+    // runs later, the pass gives no gradient of `weights`, which are leaves. Within a pass a leaf is offered once.
+    bool postpone(const std::vector<at::Tensor>& weights, Work work);
+
+    // Whether the pass that runs leaves this leaf's gradient for later: autograd runs the hooks of such a leaf too.
+    [[nodiscard]] bool waits(const at::Tensor& weight) const { return offered_.contains(weight.unsafeGetTensorImpl()); }
+
+    // All work of a pass, in the order in which it was offered. Gradients are added to the leaves as a backward pass
+    // does it, hooks included, and operands are freed one after the other.
+    void run(Key key);
+
+private:
+    using Roots = std::vector<at::Tensor>; // one node of a graph for each operation
+    std::map<Key, Roots> waiting_;
+    Roots* now_ = nullptr; // null: nothing is postponed
+    std::set<const at::TensorImpl*> offered_; // leaves of the pass that runs
+};
+
+} // namespace fourfold::trainer

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The matrix products at the borders of a tensor-parallel region (regions.h): column-parallel linears where it begins,
+// a row-parallel one where it ends.
+#pragma once
+
+#include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/model/linear.h"
+
+namespace fourfold::trainer {
+
+class RegionProducts {
+public:
+    // `overlapped`: what sequence parallelism gathers and scatters is cut into pieces that travel beside the products
+    // (plan: async_tp). `tp` and `later`, for weight gradients, must outlive the object and the graphs.
+    RegionProducts(const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later);
+
+    // Into the region and through `layers`, all of the same input: outputs beside them. x: [s, b, h], of which with
+    // sequence parallelism each rank has its rows.
+    [[nodiscard]] std::vector<at::Tensor> enter(const at::Tensor& x, const std::vector<Affine>& layers) const;
+    // Through a linear and out of the region. x: [s, b, features / tp]; the sum over the ranks, of which with sequence
+    // parallelism each rank has its rows. The caller adds the bias, once.
+    [[nodiscard]] at::Tensor leave(const at::Tensor& x, const at::Tensor& weight) const;
+
+private:
+    const Communicator& tp_;
+    bool sequence_parallel_, overlapped_;
+    WeightGradients& later_;
+};
+
+} // namespace fourfold::trainer
