@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reserved memory of fourfold-trainer-cuda on one GPU beside what its rehearsal says of the same plan.
+
+    memory.py --fourfold BUILD/bin/fourfold --trainer BUILD/bin/fourfold-trainer-cuda
+
+Prints a table; exits with 1 where a run fails or the worst difference is above 5 %. Nothing is written but a temporary
+folder.
+"""
+import argparse
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+SETUPS = [  # hidden, layers, sequence, micro-batch, precision, recomputation
+    (1024, 8, 1024, 1, "bf16", "none"),
+    (1024, 8, 1024, 4, "bf16", "none"),
+    (1024, 8, 4096, 1, "bf16", "none"),
+    (1024, 8, 4096, 2, "bf16", "selective"),
+    (1024, 8, 4096, 2, "bf16", "full"),
+    (1024, 8, 1024, 4, "fp32", "none"),
+    (2048, 16, 2048, 1, "bf16", "none"),
+    (2048, 16, 2048, 2, "bf16", "full"),
+    (2048, 16, 4096, 1, "bf16", "selective"),
+    (2048, 16, 4096, 1, "bf16", "none"),
+]
+BOUND = 0.05
+
+
+def plan_of(setup, tokens):
+    hidden, layers, seq_len, micro_batch, precision, recompute = setup
+    model = {"model_type": "llama", "hidden_size": hidden, "num_hidden_layers": layers, "vocab_size": 32000,
+             "num_attention_heads": hidden // 64, "num_key_value_heads": hidden // 256,
+             "intermediate_size": hidden * 11 // 4, "max_position_embeddings": seq_len, "tie_word_embeddings": False}
+    return {"fourfold_plan": 1, "name": "memory", "model": model, "cluster": "dgx-h100", "gpus": 1,
+            "stack": "fourfold",
+            "training": {"seq_len": seq_len, "micro_batch": micro_batch, "global_batch": 2 * micro_batch,
+                         "precision": precision, "recompute": recompute},
+            "run": {"steps": 3, "data": [{"path": tokens, "weight": 1}], "seed": 1, "lr": 1e-4}}
+
+
+def measure(fourfold, trainer, setup, folder):
+    os.makedirs(folder)
+    tokens = os.path.join(folder, "tokens.bin")
+    with open(tokens, "wb") as file:
+        file.write(struct.pack("<65536H", *(random.randrange(32000) for _ in range(65536))))
+    draft, plan = os.path.join(folder, "draft.plan.json"), os.path.join(folder, "plan.json")
+    with open(draft, "w") as file:
+        json.dump(plan_of(setup, tokens), file)
+    answer = json.loads(subprocess.check_output([fourfold, "predict", draft, "--json"], text=True))
+    with open(plan, "w") as file:
+        json.dump(answer["plan"], file)
+    rehearsal = json.loads(subprocess.check_output([trainer, "--rehearse", plan], text=True))
+    subprocess.check_call([trainer, "--plan", plan, "--run-dir", folder], stdout=subprocess.DEVNULL)
+    with open(os.path.join(folder, "rank0.jsonl")) as file:
+        steps = [event for event in map(json.loads, file) if event["event"] == "step"]
+    return rehearsal["stages"][0]["reserved_gib"], steps[-1]["memory_peak_gib"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fourfold", required=True)
+    parser.add_argument("--trainer", required=True)
+    parser.add_argument("--setups", type=int, default=len(SETUPS), help="the first so many")
+    arguments = parser.parse_args()
+    worst = 0.0
+    print("hidden layers sequence micro-batch precision recompute | rehearsed GiB  measured GiB  difference")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, setup in enumerate(SETUPS[: arguments.setups]):
+            said, was = measure(arguments.fourfold, arguments.trainer, setup, os.path.join(folder, str(number)))
+            worst = max(worst, abs(said / was - 1))
+            print(*setup, "|", f"{said:.3f}  {was:.3f}  {100 * (said / was - 1):+.1f} %", flush=True)
+    print(f"worst difference {100 * worst:.1f} %, allowed {100 * BOUND:.0f} %")
+    sys.exit(0 if worst <= BOUND else 1)
+
+
+main()
