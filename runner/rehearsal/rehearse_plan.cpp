@@ -31,9 +31,10 @@ class ScratchFolder {
 public:
     static Expected<ScratchFolder> make()
     {
-        std::error_code error;
-        std::string name = (std::filesystem::temp_directory_path(error) / "fourfold-rehearsal-XXXXXX").string();
-        if (error || !mkdtemp(name.data()))
+        const char* chosen = std::getenv("TMPDIR");
+        std::string name
+            = (std::filesystem::path(chosen && *chosen ? chosen : "/tmp") / "fourfold-rehearsal-XXXXXX").string();
+        if (!mkdtemp(name.data()))
             return Problem{ProblemCode::io, std::string("cannot be created: ") + std::strerror(errno),
                 "make room, or set TMPDIR to a folder that can be written", name};
         ScratchFolder folder;

@@ -14,6 +14,7 @@
 #include <exception>
 #include <string>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace {
@@ -101,8 +102,10 @@ int main(int argc, char** argv)
         std::fputs(kUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
-    if (argc == 3 && std::string(argv[1]) == "--rehearse")
+    if (argc == 3 && std::string(argv[1]) == "--rehearse") {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else reads the answer
         return status_after_output(rehearse_plan(argv[2]), "fourfold-trainer");
+    }
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);
 

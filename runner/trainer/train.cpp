@@ -318,6 +318,8 @@ int train(const Job& job)
             return report(plan.error(), "bad_input");
         identity().coordinates = to_json(plan->layout.coordinates(job.rank));
         const auto stopped = train_plan(job, *plan, connections);
+        if (stopped && *stopped && !stop_wanted) // its agent asks who was meant
+            identity().page->fail({FailureOrigin::told, "fail", "another rank was asked to end by a SIGTERM"});
         if (stopped)
             return *stopped ? kStoppedStatus : 0;
         loop_runs = false; // a signal to stop ends the process at once

@@ -2,6 +2,11 @@
 // `fourfold rehearse` as a user sees it, with the real trainer.
 #include "tests/cli/program.h"
 
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
 namespace fourfold::test {
 namespace {
 
@@ -50,14 +55,37 @@ TEST_F(Rehearse, WhatCannotBeRehearsedSaysWhy)
     expect_problem(fourfold({"rehearse", plan({{"layout", {{"tp", 3}}}})}), 2, "layout");
 }
 
+// Killed, the command takes its rehearsal along, which may have minutes to go.
+TEST_F(Rehearse, EndsWithTheCommand)
+{
+    const Started started
+        = start({"rehearse", plan({{"gpus", 512}, {"layout", {{"dp", 64}}}, {"training", {{"global_batch", 4096}}}})});
+    const std::string children
+        = "/proc/" + std::to_string(started.process) + "/task/" + std::to_string(started.process) + "/children";
+    pid_t trainer = 0;
+    for (int i = 0; i < 500 && trainer == 0; ++i) {
+        ::usleep(10'000);
+        std::ifstream(children) >> trainer;
+    }
+    ASSERT_GT(trainer, 0);
+    ::usleep(300'000); // beyond its first lines
+    ::kill(started.process, SIGKILL);
+    (void)finish(started);
+    for (int i = 0; i < 300 && ::kill(trainer, 0) == 0; ++i)
+        ::usleep(10'000);
+    EXPECT_NE(::kill(trainer, 0), 0);
+}
+
 TEST_F(Rehearse, LeavesNothingBehind)
 {
     const auto scratch = folder() / "scratch";
     std::filesystem::create_directories(scratch);
     setenv("TMPDIR", scratch.c_str(), 1);
     EXPECT_EQ(fourfold({"rehearse", plan()}).status, 0);
-    unsetenv("TMPDIR");
     EXPECT_TRUE(std::filesystem::is_empty(scratch));
+    setenv("TMPDIR", file("no-folder", "").c_str(), 1);
+    expect_problem(fourfold({"rehearse", plan()}), 1, "cannot be created: Not a directory");
+    unsetenv("TMPDIR");
     EXPECT_FALSE(std::filesystem::exists(history_file())) << "a rehearsal is no run";
 }
 

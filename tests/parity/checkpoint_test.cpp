@@ -191,6 +191,15 @@ TEST(CheckpointProblems, NameWhatDoesNotFit)
     };
     EXPECT_THAT(problem({load, "model.intermediate_size=64"}), HasSubstr("[32, 48], the plan's model needs [32, 64]"));
     EXPECT_THAT(problem({load, "model.num_hidden_layers=3"}), HasSubstr("model.layers.2"));
+    // They would take a part of it.
+    EXPECT_THAT(problem({load, "model.num_hidden_layers=1"}),
+        HasSubstr("config.json: num_hidden_layers is 2, the plan's model has 1"));
+    EXPECT_THAT(problem({load, "model.tie_word_embeddings=true"}),
+        HasSubstr("tie_word_embeddings is false, the plan's model has true"));
+    const auto other
+        = train(tiny_plan(tokens, {load, "run.steps=3", "model.rope_theta=123.0"}), folder.path() / "rope");
+    EXPECT_EQ(other.problem, "");
+    EXPECT_THAT(other.warnings, ::testing::Contains(HasSubstr("rope_theta is 100.0, the plan's model has 123.0")));
     EXPECT_THAT(problem({load, "run.steps=2"}), HasSubstr("has finished 2 steps"));
     EXPECT_THAT(problem({"run.checkpoint.load=\"/nowhere\""}), HasSubstr("run.checkpoint.load /nowhere"));
     EXPECT_THAT(problem({"run.checkpoint.every=1", "run.checkpoint.path=\"/proc/none\""}), HasSubstr("/proc/none"));

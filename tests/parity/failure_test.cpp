@@ -183,6 +183,14 @@ TEST_F(TrainerFailure, TerminateEndsPolitely)
     EXPECT_EQ(ranks.wait(30s), (std::vector<int>{143, 143}));
     EXPECT_TRUE(last_error(ranks, 0).is_null()) << last_error(ranks, 0);
     EXPECT_TRUE(last_error(ranks, 1).is_null()) << last_error(ranks, 1);
+    // Which one was meant stands where their agent looks.
+    const auto heard = [&](int rank) {
+        std::ifstream page(folder_.path() / ("rank" + std::to_string(rank) + ".progress"));
+        const std::string text{std::istreambuf_iterator<char>(page), {}};
+        return text.find("another rank was asked to end by a SIGTERM") != std::string::npos;
+    };
+    EXPECT_TRUE(heard(0));
+    EXPECT_FALSE(heard(1));
 }
 
 TEST_F(TrainerFailure, NonFiniteStepsAreSkippedAndCounted)

@@ -70,6 +70,40 @@ Expected<void> read_all(const TensorFolder& tensors, const ModelShape& model, co
         }
     return {};
 }
+
+// Shapes do not tell all: fewer layers, a tied head or no biases would take a part of the checkpoint, and leave the
+// rest without a word. What only changes how the same weights are used is told.
+Expected<void> compare_models(const fs::path& folder, const ModelShape& model, std::vector<std::string>& notes)
+{
+    const fs::path file = folder / "config.json";
+    const auto config = read_json_file(file);
+    auto written = config ? model_from_config(*config, file.string()) : Expected<ModelShape>(config.error());
+    if (!written) // bare weights, or of a family that is not known
+        return {};
+    const auto has_part = [&](const char* what, auto ModelShape::*member) -> Expected<void> {
+        if ((*written).*member == model.*member)
+            return {};
+        return Problem{ProblemCode::bad_input,
+            std::string(what) + " " + Json((*written).*member).dump() + ", the plan's model has "
+                + Json(model.*member).dump(),
+            "give a checkpoint of the plan's model", file.string()};
+    };
+    FOURFOLD_CHECK(has_part("num_hidden_layers is", &ModelShape::layers));
+    FOURFOLD_CHECK(has_part("tie_word_embeddings is", &ModelShape::tied_embeddings));
+    FOURFOLD_CHECK(has_part("biases of queries, keys and values:", &ModelShape::qkv_bias));
+    FOURFOLD_CHECK(has_part("biases of linear layers:", &ModelShape::linear_bias));
+    FOURFOLD_CHECK(has_part("norms of queries and keys:", &ModelShape::query_key_norm));
+    written->name = model.name;
+    written->vocab = model.vocab; // its shape was checked
+    written->max_positions = model.max_positions; // of no weight
+    const Json there = config_from_model(*written), here = config_from_model(model);
+    for (const auto& [key, value] : here.items()) {
+        if (const auto at = there.find(key); at == there.end() || *at != value)
+            notes.push_back(file.string() + ": " + key + " is " + (at == there.end() ? "missing" : at->dump())
+                + ", the plan's model has " + value.dump());
+    }
+    return {};
+}
 } // namespace
 
 Expected<LoadedCheckpoint> load_checkpoint(
@@ -99,6 +133,7 @@ Expected<LoadedCheckpoint> load_checkpoint(
         loaded.notes.push_back(
             chosen.folder().string() + " was written without checksums: whether it is damaged was not checked");
     FOURFOLD_CHECK(read_all(contents.model, plan.model, weights, weights.masters(), ""));
+    FOURFOLD_CHECK(compare_models(chosen.folder(), plan.model, loaded.notes));
     if (!contents.moments)
         return loaded;
     FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.first_moment(), kFirstMoment));
