@@ -32,6 +32,8 @@ std::string group_key(const MeasuredRow& row, Split split)
             + std::to_string(layout.pp);
     case Split::model:
         return "h " + std::to_string(row.plan.model.hidden) + " L " + std::to_string(row.plan.model.layers);
+    case Split::source:
+        return row.source;
     case Split::halves:
         return half(row.table);
     case Split::table:

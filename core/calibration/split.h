@@ -16,11 +16,13 @@ enum class Split {
     section, // the table's heading without its number ("t12:48 node contenders" -> "48 node contenders")
     block, // (tp, cp, pp)
     model, // hidden size and layers
+    source, // the `source` column, where several sources tell of one software
     halves, // two folds: the groups of `table` by the lowest bit of the first byte of the SHA-256 of their name
 };
 
 template <>
-inline constexpr auto kWords<Split> = std::to_array<std::string_view>({"table", "section", "block", "model", "halves"});
+inline constexpr auto kWords<Split> = std::to_array<std::string_view>(
+    {"table", "section", "block", "model", "source", "halves"});
 
 // The group of a row: rows with equal keys are left out together.
 std::string group_key(const MeasuredRow& row, Split split);

@@ -59,9 +59,13 @@ void no_larger_job_is_better_known(Widths::Bands& bands)
 double added_width(const std::vector<OuterError>& errors, const Widths& widths, std::string OuterError::*group)
 {
     std::vector<GroupedError> rest;
-    for (const OuterError& error : errors)
-        rest.push_back({error.*group, beyond(error.error, widths.of(error))});
-    return rest.empty() ? 0 : predictive_width(rest);
+    std::vector<GroupedSquare> squares;
+    for (const OuterError& error : errors) {
+        const double known = widths.of(error);
+        rest.push_back({error.*group, beyond(error.error, known)});
+        squares.push_back({error.*group, error.error * error.error - known * known / (kHalfOf90 * kHalfOf90)});
+    }
+    return rest.empty() ? 0 : std::max(predictive_width(rest), effect_width(squares));
 }
 
 void add_view(std::vector<OuterError>& list, const ScoreCard& card, const TableSources& sources, const Presets& presets)
@@ -72,6 +76,13 @@ void add_view(std::vector<OuterError>& list, const ScoreCard& card, const TableS
             row.plan.model.experts.has_value(), error});
     };
     const bool has_folds = card.views.front().scored.split.has_value();
+    for (const ScoreView& view : card.views) {
+        for (const ScoredRow& scored : view.scored.rows) {
+            const auto error = view.scored.split == Split::source ? scored.log_error() : std::nullopt;
+            if (error && scored.row->in_core && !scored.row->excluded && scored.row->ran())
+                add(scored, Kind::elsewhere, scored.row->plan.stack.id, *error);
+        }
+    }
     std::map<std::string, std::optional<Stack>> stacks;
     for (const ScoredRow& scored : card.views.front().scored.rows) {
         const MeasuredRow& row = *scored.row;
@@ -152,6 +163,25 @@ double predictive_width(const std::vector<GroupedError>& errors, const std::opti
     return std::sqrt((count * own * own + kUsualGroups * *usual * *usual) / (count + kUsualGroups));
 }
 
+double effect_width(const std::vector<GroupedSquare>& squares)
+{
+    // 95th percentile of Student's t by degrees of freedom, from 1 (any table).
+    constexpr std::array kStudent{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812, 1.796, 1.782,
+        1.771, 1.761, 1.753, 1.746, 1.740, 1.734, 1.729};
+    std::map<std::string, std::pair<double, int>> groups; // sum, rows
+    for (const GroupedSquare& square : squares) {
+        groups[square.group].first += square.square;
+        ++groups[square.group].second;
+    }
+    if (groups.empty())
+        return 0;
+    double variance = 0;
+    for (const auto& [group, sum] : groups)
+        variance += sum.first / sum.second / double(groups.size());
+    const double quantile = groups.size() <= kStudent.size() ? kStudent[groups.size() - 1] : kHalfOf90;
+    return quantile * std::sqrt(std::max(0.0, variance) * (1 + 1 / double(groups.size())));
+}
+
 double beyond(double error, double half_width)
 {
     return std::sqrt(std::max(0.0, error * error - half_width * half_width));
@@ -209,7 +239,8 @@ Widths widths_of(const std::vector<OuterError>& errors)
     };
     add(&Widths::unmeasured, [](const OuterError& e) { return e.kind == Kind::unmeasured && !e.experts; });
     add(&Widths::elsewhere, [](const OuterError& e) { return e.kind == Kind::elsewhere && !e.experts; });
-    add(&Widths::experts, [](const OuterError& e) { return e.kind != Kind::left_out && e.experts; });
+    const auto routed = those(errors, [](const OuterError& e) { return e.kind != Kind::left_out && e.experts; });
+    widths.experts = added_width(routed, widths, &OuterError::group); // the sources are few
     for (const auto& [stack, gpu] : bodies) {
         const auto own = those(
             errors, [&](const OuterError& e) { return e.kind == Kind::left_out && e.experts && e.stack == stack; });

@@ -29,6 +29,15 @@ inline constexpr int kManyGroups = 20;
 inline constexpr double kUsualGroups = 2;
 double predictive_width(const std::vector<GroupedError>& errors, const std::optional<double>& usual = {});
 
+// Squares of errors less the variance that is accounted for already.
+struct GroupedSquare {
+    std::string group;
+    double square = 0;
+};
+// The half-width that holds 90 % of the effects of a further group, where those of the known groups are a sample from
+// one normal distribution about 0: Student's t with as many degrees of freedom as groups. Each counts the same.
+double effect_width(const std::vector<GroupedSquare>& squares);
+
 // What is left of an error beyond a half-width, in squares: the error that another cause must have made.
 double beyond(double error, double half_width);
 

@@ -31,11 +31,11 @@ Price price_fused(const Attention& attention, Phase phase, const CostContext& co
     const bool backward = phase == Phase::backward;
     const double half = c[Constant::attention_half_head_dim];
     // The softmax's time depends on the scores alone: the faster the products, the larger its share (special function
-    // units a multiprocessor are the same from Volta to Blackwell). 1 for FlashAttention-2, head dimension 128, on an
-    // H100.
+    // units a multiprocessor are the same from Volta to Blackwell; Blackwell Ultra has twice as many). 1 for
+    // FlashAttention-2, head dimension 128, on an H100.
     const double gain = kernel_gain(context);
-    const double size = gain * attention.head_dim / (attention.head_dim + half * gain * context.multiprocessor_ratio)
-        * (128 + half) / 128;
+    const double softmax = half * gain * context.multiprocessor_ratio / context.exponential_ratio;
+    const double size = gain * attention.head_dim / (attention.head_dim + softmax) * (128 + half) / 128;
     const double direction = backward ? c[Constant::attention_backward_efficiency] : 1;
     const double loss = 1 + c[Constant::attention_context_loss] * (attention.blocks - 1) / attention.blocks;
     const double share = std::min(1.0, c[Constant::attention_efficiency] * direction * size);

@@ -81,9 +81,12 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
         const double newer = std::log(multiprocessor_ratio / kAmpereRatio) / std::log(1 / kAmpereRatio);
         clock_share = 1 - (1 - constants[Constant::sustained_clock]) * std::clamp(newer, 0.0, 1.0);
     }
+    if (gpu.product_power_w > 0 && gpu.power_w > 0)
+        clock_share = std::min(1.0, gpu.power_w / gpu.product_power_w);
+    exponential_ratio = gpu.exponentials_per_clock / Gpu().exponentials_per_clock;
     whole_recompute = plan.training.recompute == Recompute::full;
     const double full_rate = peak_flops;
-    peak_flops *= std::pow(gpu.power_share(), constants[Constant::power_exponent]);
+    peak_flops *= gpu.power_share();
     attention = plan.training.attention;
     launch_blocking = runtime_switches(plan.run.environment).launch_blocking;
     operand_bytes = precision == Precision::fp32 ? 4 : 2;

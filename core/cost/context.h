@@ -32,7 +32,8 @@ struct CostContext {
     // Against an H100 SXM (data sheet): matrix FLOP/s of one multiprocessor, and FLOP per byte of memory traffic. 1
     // without multiprocessors.
     double multiprocessor_ratio = 1, balance_ratio = 1;
-    double clock_share = 1; // of matrix products under sustained load, see sustained_clock
+    double clock_share = 1; // of matrix products under sustained load: Gpu::product_power_w, else sustained_clock
+    double exponential_ratio = 1; // a multiprocessor's exponentials over an H100's
     AttentionKernel attention = AttentionKernel::flash2;
     bool launch_blocking = false; // CUDA_LAUNCH_BLOCKING: every launch waits, nothing overlaps
     double pressure = 0; // slowdown of a layout that hardly fits, as a share of every pass

@@ -23,6 +23,8 @@ struct Gpu {
     int multiprocessors = 0; // 0 = no tile/wave quantization (CPU, TPU)
     double power_w = 0; // board power limit
     double design_power_w = 0; // for which the peaks are stated, where the limit is lower; 0 = power_w
+    double product_power_w = 0; // at which matrix products would keep the clock of the peaks; 0 = not known
+    double exponentials_per_clock = 16; // of a multiprocessor's special function units; 16 from Volta to Blackwell
 
     // Dense peak for matrix products of `precision` in FLOP/s; fp8 falls back to bf16 where the GPU has none.
     [[nodiscard]] double peak_flops(Precision precision) const;

@@ -6,6 +6,7 @@ namespace fourfold {
 
 namespace {
 constexpr double kTera = 1e12;
+const double kExponentialsPerClock = Gpu().exponentials_per_clock;
 
 Expected<std::optional<double>> peak(const Fields& peaks, const std::string& key)
 {
@@ -56,6 +57,8 @@ Expected<Gpu> gpu_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(gpu.multiprocessors, fields.small_integer_or("multiprocessors", 0, 0, 1 << 20));
     FOURFOLD_TRY(gpu.power_w, fields.non_negative_or("power_w", 0));
     FOURFOLD_TRY(gpu.design_power_w, fields.non_negative_or("design_power_w", 0));
+    FOURFOLD_TRY(gpu.product_power_w, fields.non_negative_or("product_power_w", 0));
+    FOURFOLD_TRY(gpu.exponentials_per_clock, fields.positive_or("exponentials_per_clock", kExponentialsPerClock));
     return gpu;
 }
 
@@ -84,6 +87,10 @@ Json to_json(const Gpu& gpu)
     json["power_w"] = gpu.power_w;
     if (gpu.design_power_w > 0)
         json["design_power_w"] = gpu.design_power_w;
+    if (gpu.product_power_w > 0)
+        json["product_power_w"] = gpu.product_power_w;
+    if (gpu.exponentials_per_clock != kExponentialsPerClock)
+        json["exponentials_per_clock"] = gpu.exponentials_per_clock;
     return json;
 }
 

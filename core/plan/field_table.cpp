@@ -141,6 +141,12 @@ std::vector<PlanKey> cluster()
         key("cluster.gpu.power_w", number, "Watt; 0 is unknown.", kSmall),
         key("cluster.gpu.design_power_w", number,
             "Watt for which the peaks are stated, where the board's limit is lower; 0: power_w.", kSmall),
+        key("cluster.gpu.product_power_w", number,
+            "Watt at which matrix products would keep the clock of the peaks; 0: not known, the stack's "
+            "sustained_clock holds.",
+            kSmall),
+        key("cluster.gpu.exponentials_per_clock", number,
+            "Of a multiprocessor's special function units, for the softmax; default 16.", kSpeed),
         required(key("cluster.gpus_per_node", integer, "GPUs of one node.", {1, 1 << 16})),
         required(key("cluster.intra_node", object, "Links within a node.")),
         required(key("cluster.intra_node.bandwidth_gb_s", number, "All links of one GPU.", kSpeed)),

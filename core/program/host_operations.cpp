@@ -7,14 +7,16 @@
 
 namespace fourfold {
 
-void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank)
+void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank, const Layout& layout)
 {
+    const auto scale
+        = layout.virtual_stages > 1 ? Constant::interleaved_transfer_scale : Constant::pipeline_transfer_scale;
     const auto add = [&](const char* name, Phase phase) {
         list.push_back({.name = name,
             .phase = phase,
             .part = Part::pp,
             .in_layer = false,
-            .scale = Constant::pipeline_transfer_scale,
+            .scale = scale,
             .note = "simulated as a delay between stages; the backward sends gradients of the same size",
             .work = PointToPoint{.group = GroupKind::pp,
                 .bytes = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split,

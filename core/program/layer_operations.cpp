@@ -330,9 +330,14 @@ struct RowOperations {
         add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers,
             from_latents ? std::max(again.gemm, again.latents) : again.gemm, !routes, true);
         for (std::size_t i = before; of_expert && i < list.size(); ++i)
-            list[i].scale = Constant::expert_product_scale;
+            of_experts(list[i]);
         open = {};
         n = 0;
+    }
+    static void of_experts(Operation& product)
+    {
+        product.scale = Constant::expert_product_scale;
+        std::get<Gemm>(product.work).fp8_share = Constant::expert_fp8_share;
     }
     void pass(double rows, double width)
     {

@@ -20,7 +20,7 @@ void add_embedding_operations(std::vector<Operation>& list, const ResolvedPlan& 
 void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank);
 // One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of
 // a stage's own time).
-void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank);
+void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank, const Layout& layout);
 // The host's time to launch `layers`, below which no pass of them comes.
 void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
 // What the size of the job adds to every pass of a chunk: stragglers, wide replicas, jitter, a fixed cost.

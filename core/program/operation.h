@@ -39,6 +39,7 @@ enum class Window { none, gemm, attention, layer, forward_pass, backward_pass };
 struct Gemm { // m x k times k x n, `batch` times
     double m = 0, n = 0, k = 0, batch = 1;
     bool fp8 = false; // at the fp8 rate
+    Constant fp8_share = Constant::one; // of the gain over bf16 what these products keep
     bool operator==(const Gemm&) const = default;
 };
 

@@ -89,7 +89,7 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
     if (chunk.head)
         add_head_operations(list, plan, rank);
     if (plan.layout.pp > 1)
-        add_pipeline_hop(list, rank);
+        add_pipeline_hop(list, rank, plan.layout);
     add_launch_floors(list, plan, chunk.layers, shape.recompute_layers);
     chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;

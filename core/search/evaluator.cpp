@@ -273,12 +273,12 @@ double LayoutEvaluator::hop()
 {
     if (plan_.layout.pp == 1)
         return 0;
-    const int micro_batch = plan_.training.micro_batch;
-    for (const auto& [size, seconds] : hops_) {
-        if (size == micro_batch)
+    const std::pair wanted(plan_.training.micro_batch, plan_.layout.virtual_stages > 1);
+    for (const auto& [kind, seconds] : hops_) {
+        if (kind == wanted)
             return seconds;
     }
-    return hops_.emplace_back(micro_batch, terms_.hop(plan_)).second;
+    return hops_.emplace_back(wanted, terms_.hop(plan_)).second;
 }
 
 std::span<const double> LayoutEvaluator::formula_ends(double hop, double* length_without_hops)

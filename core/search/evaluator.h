@@ -102,7 +102,7 @@ private:
     // Of the placed layout's stages.
     LayoutStages* stages_ = nullptr; // null: not looked for
     double overhead_gib_ = 0;
-    std::vector<std::pair<int, double>> hops_; // by micro-batch size
+    std::vector<std::pair<std::pair<int, bool>, double>> hops_; // by micro-batch size, with virtual stages or without
 
     // Of its micro-batch and recomputation, by kind of chunk.
     int simulated_ = 1; // micro-batches of which the schedule consists; the rest repeats its steady state

@@ -194,7 +194,7 @@ ChunkPasses StageTermTable::passes(const ResolvedPlan& plan, const ChunkKind& ki
 double StageTermTable::hop(const ResolvedPlan& plan) const
 {
     std::vector<Operation> hops;
-    add_pipeline_hop(hops, with_micro_batch(plan));
+    add_pipeline_hop(hops, with_micro_batch(plan), plan.layout);
     return price(hops.front(), context_).seconds;
 }
 

@@ -16,7 +16,6 @@ enum class Constant {
     zero, // always 0 and 1: for rules that need no fitted value
     one,
     // Compute
-    power_exponent,
     sustained_clock,
     gemm_efficiency,
     gemm_half_k,
@@ -43,6 +42,7 @@ enum class Constant {
     selective_elementwise_share,
     expert_imbalance,
     expert_product_scale,
+    expert_fp8_share,
     expert_send_once,
     // Communication
     intra_node_efficiency,
@@ -57,6 +57,7 @@ enum class Constant {
     tp_sync_s,
     cp_step_s,
     pipeline_transfer_scale,
+    interleaved_transfer_scale,
     pipeline_latency_s,
     gradient_scale,
     gradient_overlap,
@@ -141,7 +142,6 @@ inline constexpr std::size_t kConstants = static_cast<std::size_t>(Constant::cou
 inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::zero, "zero", 0, "", "always 0" },
     { Constant::one, "one", 1, "", "always 1" },
-    { Constant::power_exponent, "power_exponent", 1, "exponent", "sustained rate of products over that at full power: (board power limit / design power)^this" },
     { Constant::sustained_clock, "sustained_clock", 0.83, "ratio", "clock that the power limit leaves matrix products, over the clock of the peak, on GPUs with an H100's matrix rate a multiprocessor or more (an A100 keeps its clock)" },
     { Constant::gemm_efficiency, "gemm_efficiency", 0.75, "share of peak", "large aligned matrix products" },
     { Constant::gemm_half_k, "gemm_half_k", 100, "elements", "inner dimension at which a product runs at half its rate, K / (K + this), at the FLOP per byte of an H100; elsewhere in proportion: the result's traffic that nothing hides" },
@@ -168,6 +168,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::selective_elementwise_share, "selective_elementwise_share", 0, "share", "elementwise work repeated by selective recomputation" },
     { Constant::expert_imbalance, "expert_imbalance", 0.1, "share", "tokens of the busiest expert-parallel rank above the mean" },
     { Constant::expert_product_scale, "expert_product_scale", 1, "ratio", "time of the products of a rank's experts, each of its own tokens, over that of equal products in one batch" },
+    { Constant::expert_fp8_share, "expert_fp8_share", 1, "share", "of the gain of fp8 what the experts' products keep: each expert's operands are cast and transposed for themselves, and its products are small" },
     { Constant::expert_send_once, "expert_send_once", 0, "0 or 1", "1: a token goes once to each node that holds some of its experts and is handed on inside (DeepEP), not once to each expert" },
     { Constant::intra_node_efficiency, "intra_node_efficiency", 0.75, "share of bandwidth", "collectives inside a node" },
     { Constant::inter_node_efficiency, "inter_node_efficiency", 0.6, "share of bandwidth", "traffic between nodes" },
@@ -181,6 +182,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::tp_sync_s, "tp_sync_s", 0, "s", "wait of one TP all-reduce at TP 8, growing with (TP / 8)^3" },
     { Constant::cp_step_s, "cp_step_s", 5e-5, "s", "fixed cost of one ring attention step (backward: twice)" },
     { Constant::pipeline_transfer_scale, "pipeline_transfer_scale", 1, "ratio", "exposed share of a pipeline hop at link rate" },
+    { Constant::interleaved_transfer_scale, "interleaved_transfer_scale", 1, "ratio", "the same between virtual stages; 0 where the software sends and receives beside the work of other chunks" },
     { Constant::pipeline_latency_s, "pipeline_latency_s", 0, "s", "fixed cost of a pipeline hop" },
     { Constant::gradient_scale, "gradient_scale", 1, "ratio", "measured over computed time of gradient reduction and parameter gather" },
     { Constant::gradient_overlap, "gradient_overlap", 0.7, "share", "of the last backward (first forward) that hides gradient reduction (parameter gather)" },

@@ -261,10 +261,12 @@ TEST(Splits, GroupsOfARow)
     EXPECT_EQ(group_key(row, Split::section), "48 node contenders");
     EXPECT_EQ(group_key(row, Split::block), "tp 4 cp 1 pp 2");
     EXPECT_EQ(group_key(row, Split::model), "h 1024 L 24");
+    row.source = "ours";
+    EXPECT_EQ(group_key(row, Split::source), "ours");
     const bool odd = std::stoi(sha256_hex(row.table).substr(0, 2), nullptr, 16) % 2 == 1;
     EXPECT_EQ(group_key(row, Split::halves), odd ? "half 1" : "half 0");
     EXPECT_THAT(from_text<Split>("rows", "x").error().line(),
-        HasSubstr("expected one of table, section, block, model, halves"));
+        HasSubstr("expected one of table, section, block, model, source, halves"));
 }
 
 TEST(Folds, RoundTripAndReplacement)

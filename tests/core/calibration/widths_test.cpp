@@ -41,6 +41,18 @@ TEST(Widths, FewGroupsAreWidenedAndDrawnTowardsTheUsual)
     EXPECT_NEAR(predictive_width(many, 100), 18.9, 1e-9) << "conformal: the 21 * 0.9th of 20";
 }
 
+// Two sources of 0.01 and 0.03 on average, whatever their rows: 2.920 is Student's t for two degrees of freedom.
+TEST(Widths, EffectsOfFewGroupsAreASampleFromOneDistribution)
+{
+    EXPECT_NEAR(effect_width({{"a", 0.01}, {"b", 0.02}, {"b", 0.04}}), 2.920 * std::sqrt(0.02 * 1.5), 1e-9);
+    EXPECT_EQ(effect_width({{"a", -0.01}, {"b", 0.005}}), 0) << "all is accounted for";
+    EXPECT_EQ(effect_width({}), 0);
+    std::vector<GroupedSquare> many;
+    for (int i = 0; i < 1000; ++i)
+        many.push_back({std::to_string(i), 0.04});
+    EXPECT_NEAR(effect_width(many), 1.6449 * 0.2, 1e-3);
+}
+
 TEST(Widths, WhatIsBeyondAddsUpInSquares)
 {
     EXPECT_NEAR(beyond(0.5, 0.3), 0.4, 1e-12);

@@ -40,7 +40,28 @@ TEST(Device, AnA100KeepsItsClockAndFasterMultiprocessorsDoNot)
 {
     EXPECT_NEAR(context_of("dgx-a100").clock_share, 1, 1e-3);
     EXPECT_NEAR(context_of("dgx-h100").clock_share, 0.83, 1e-2);
-    EXPECT_NEAR(context_of("dgx-b200").clock_share, 0.83, 1e-9);
+}
+
+// Boards of one chip differ in power: 1,200 and 1,400 W for the same peak.
+TEST(Device, ABoardsPowerSetsTheClockOfItsProducts)
+{
+    const double less = context_of("gb200-nvl72").clock_share, more = context_of("gb300-nvl72").clock_share;
+    EXPECT_NEAR(more / less, 1400.0 / 1200.0, 1e-9);
+    EXPECT_GT(context_of("dgx-b200").clock_share, 0.5);
+    Json plan = plan_json("gb300-nvl72", {});
+    ResolvedPlan unlimited = resolved(plan);
+    unlimited.cluster.gpu.power_w = 5000;
+    EXPECT_EQ(CostContext(unlimited).clock_share, 1) << "no faster than the peak";
+}
+
+// Blackwell Ultra has twice as many exponentials a clock and the same matrix rate: what the softmax takes is halved.
+TEST(Device, ExponentialsLimitAttentionOnWideMatrixUnits)
+{
+    const CostContext blackwell = context_of("gb200-nvl72", "cudnn"), ultra = context_of("gb300-nvl72", "cudnn");
+    ASSERT_EQ(blackwell.peak_flops, ultra.peak_flops);
+    const double gain = attention_share_of_peak(ultra) / attention_share_of_peak(blackwell);
+    EXPECT_GT(gain, 1.15);
+    EXPECT_LT(gain, 2) << "as the products take time, too";
 }
 
 // Dao, FlashAttention-2 (arXiv:2307.08691), section 4.1: up to 73 % of an A100's peak forward, causal about 60 to 70 %;
@@ -164,6 +185,42 @@ TEST(Experts, TheHostPacesSmallMicroBatches)
     ResolvedPlan without = resolved(dense), with = without;
     with.stack.constants["layer_floor_expert_s"] = kFloor;
     EXPECT_EQ(*predict(without).step_time_s, *predict(with).step_time_s) << "no experts";
+}
+
+TEST(Experts, ProductsOfExpertsKeepAShareOfTheGainOfFp8)
+{
+    const auto seconds = [](double share) {
+        ResolvedPlan plan = resolved(plan_json("dgx-h100",
+            {{"micro_batch", 4}, {"global_batch", 64}, {"precision", "fp8"}, {"sharding", "parameters"}},
+            "mixtral-8x7b"));
+        plan.stack.constants["expert_fp8_share"] = share;
+        const CostContext context(plan);
+        double sum = 0;
+        for (const Operation& op : build_program(plan)[0].chunks[0].operations)
+            sum += op.name.starts_with("experts") && op.is<Gemm>() ? price(op, context).seconds : 0;
+        return sum;
+    };
+    const Constants generic = CostContext(resolved(plan_json("dgx-h100", {}))).constants;
+    ASSERT_GT(seconds(1), 0);
+    EXPECT_NEAR(seconds(0) / seconds(1), generic[Constant::fp8_gain], 0.1);
+    EXPECT_GT(seconds(0.5), seconds(1) * 1.1);
+}
+
+// Between virtual stages a hop goes on beside the work of other chunks where the software sends so.
+TEST(Pipeline, HopsOfVirtualStagesHideWhereTheSoftwareSendsBesideWork)
+{
+    const auto exposed = [](int virtual_stages, double scale) {
+        Json plan = plan_json("dgx-h100",
+            {{"micro_batch", 1}, {"global_batch", 64}, {"schedule", virtual_stages > 1 ? "interleaved" : "1f1b"}},
+            "llama-3.1-70b", 32);
+        plan["layout"] = {{"tp", 8}, {"pp", 4}, {"dp", 1}, {"virtual_stages", virtual_stages}};
+        ResolvedPlan placed = resolved(plan);
+        placed.stack.constants["interleaved_transfer_scale"] = scale;
+        return predict(placed).time_by_part[Part::pp];
+    };
+    EXPECT_GT(exposed(4, 1), 0);
+    EXPECT_EQ(exposed(4, 0), 0);
+    EXPECT_GT(exposed(1, 0), 0) << "whole stages wait";
 }
 
 TEST(Stragglers, TheSlowestOfManyGrowsWithTheLogarithm)
