@@ -6,6 +6,7 @@
 #include "app/desktop/screenshot.h"
 #include "app/models/shared/text.h"
 #include "core/base/standard_streams.h"
+#include "core/base/thrown.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -70,6 +72,8 @@ Expected<Arguments> parse(const QCoreApplication& application)
     if (!arguments.answer.isEmpty())
         return arguments;
     arguments.files = parser.positionalArguments();
+    if (parser.isSet(screenshot) && parser.value(screenshot).isEmpty())
+        return Problem{ProblemCode::bad_input, "--screenshot names no file", "see --help", ""};
     if (parser.isSet(screenshot) && arguments.files.size() > 1)
         return Problem{ProblemCode::bad_input, "--screenshot takes one plan file at most", "see --help", ""};
     arguments.window.trainer = parser.value(trainer).toStdString();
@@ -121,6 +125,33 @@ bool hasDisplay()
     return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
+// With a factor that no screen has Qt finds nothing to paint on.
+void leaveOutWildScale()
+{
+    constexpr double kLeast = 0.25, kMost = 8;
+    bool number = false;
+    const double factor = qEnvironmentVariable("QT_SCALE_FACTOR").toDouble(&number);
+    if (qEnvironmentVariableIsEmpty("QT_SCALE_FACTOR") || (number && factor >= kLeast && factor <= kMost))
+        return;
+    qunsetenv("QT_SCALE_FACTOR");
+    std::fputs("fourfold-desktop: warning: QT_SCALE_FACTOR is left out: expected a number from 0.25 to 8\n", stderr);
+}
+
+// What nobody caught, as where no thread can be started any more: one line instead of abort()'s.
+void sayWhatWasThrown()
+{
+    QString why = QStringLiteral("ended without a word");
+    try {
+        if (const auto thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::exception&) {
+        why = fromUtf8(problem_of_thrown("").line());
+    } catch (...) {
+        why = QStringLiteral("something unknown was thrown");
+    }
+    std::_Exit(fail(1, why));
+}
+
 // Qt ends a program that gets no display with abort(), after some lines of its own.
 void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/, const QString& /*message*/)
 {
@@ -139,6 +170,8 @@ void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/
 int main(int argc, char** argv)
 {
     begin_program();
+    std::set_terminate(sayWhatWasThrown);
+    leaveOutWildScale();
     const std::span<char*> words(argv, static_cast<std::size_t>(argc));
     const auto given = [&](std::initializer_list<const char*> options) {
         return std::any_of(words.begin(), words.end(), [&](const char* word) { return isOneOf(word, options); });

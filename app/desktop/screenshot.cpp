@@ -4,11 +4,12 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/pages/search/search_page.h"
+#include "core/base/json.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QDeadlineTimer>
 #include <QPixmap>
-#include <QSaveFile>
 #include <QThread>
 
 namespace fourfold::ui {
@@ -46,11 +47,12 @@ Expected<void> takeScreenshot(MainWindow& window, const ScreenshotRequest& reque
         QApplication::sendPostedEvents();
         QThread::msleep(10);
     }
-    QSaveFile file(request.file);
-    if (!file.open(QIODevice::WriteOnly) || !window.grab().save(&file, "PNG") || !file.commit())
-        return Problem{ProblemCode::io, "the picture was not written: " + file.errorString().toStdString(),
-            "check the folder and the space on the disk", request.file.toStdString()};
-    return {};
+    QByteArray picture;
+    QBuffer buffer(&picture);
+    if (!buffer.open(QIODevice::WriteOnly) || !window.grab().save(&buffer, "PNG"))
+        return Problem{
+            ProblemCode::failed, "the picture cannot be made", "ask for a smaller one", request.file.toStdString()};
+    return write_file_atomically(request.file.toStdString(), picture.toStdString());
 }
 
 } // namespace fourfold::ui

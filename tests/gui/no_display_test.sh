@@ -32,6 +32,27 @@ alone -- --help --nonsense && fail "a wrong option beside --help is taken"
 alone -- --screenshot "$scratch/plan.png" --size 1280x800 || fail "a picture needs a display"
 [[ -s $scratch/plan.png ]] || fail "there is no picture"
 
+alone QT_SCALE_FACTOR=0 -- --screenshot "$scratch/scaled.png" || fail "a scale of 0 ends with status $?"
+grep -q "QT_SCALE_FACTOR is left out" "$scratch/err" || fail "a scale of 0 is not named"
+alone -- --screenshot "" && fail "a picture without a name is taken"
+ln -s /dev/full "$scratch/full.png"
+alone -- --screenshot "$scratch/full.png" && fail "a picture on a full disk is taken for one"
+grep -q "^fourfold-desktop: .*full.png: cannot be written: No space left" "$scratch/err" || fail "a full disk is not named"
+
+# An ordinary user who may have no more threads; root has no such limit.
+threads() {
+    ((EUID == 0)) || { bash -c 'ulimit -u 1; exec "$@"' _ "$@"; return; }
+    chmod -R a+rwX "$scratch"
+    setpriv --reuid 64999 --regid 64999 --clear-groups bash -c 'ulimit -u 1; exec "$@"' _ "$@"
+}
+if ((EUID != 0)) || setpriv --reuid 64999 --regid 64999 --clear-groups test -x "$program" 2>/dev/null; then
+    status=0
+    threads env -i HOME="$scratch" XDG_RUNTIME_DIR="$scratch/runtime" XDG_DATA_HOME="$scratch/data" \
+        XDG_CONFIG_HOME="$scratch/config" "$program" --screenshot "$scratch/none.png" >"$scratch/out" 2>"$scratch/err" \
+        || status=$?
+    ((status == 0 || status == 1)) || fail "without threads the status is $status"
+fi
+
 expect_line() { # WORDS VARIABLE=VALUE ...
     local words=$1 status=0
     shift
