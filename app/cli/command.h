@@ -39,6 +39,7 @@ void add_history(Cli& cli);
 void add_presets(Cli& cli);
 void add_model(Cli& cli);
 void add_libtorch(Cli& cli);
+void add_pack(Cli& cli);
 void add_validate(Cli& cli);
 void add_calibrate(Cli& cli);
 void add_guide(Cli& cli);

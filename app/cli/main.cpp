@@ -94,6 +94,7 @@ Expected<int> run(int argc, char** argv)
     add_presets(cli);
     add_model(cli);
     add_libtorch(cli);
+    add_pack(cli);
     add_validate(cli);
     add_calibrate(cli);
     add_guide(cli);

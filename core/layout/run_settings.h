@@ -20,7 +20,8 @@ inline constexpr auto kWords<LrSchedule> = std::to_array<std::string_view>({"con
 struct DataSource {
     std::string path; // relative paths: from the plan file's folder, else from the resources folder
     double weight = 1; // share of the batches
-    std::string dtype; // "uint8", "uint16", "uint32"; empty = by the file name (.txt: uint8, else uint16)
+    std::string dtype; // "uint8", "uint16", "uint32"; empty = what an .idx beside it says, else by its
+                       // name (.txt: uint8, others uint16)
     double begin = 0, end = 1; // the part of the file used, as fractions (train 0..0.9, held out 0.9..1)
 };
 

@@ -7,6 +7,8 @@ set(FOURFOLD_NOT_BELOW
     "sqlite3|3.39.2|CVE-2022-35737: a long text wrote beyond its buffer"
     "libsodium|1.0.18|as tested"
     "cairo|1.16|as tested"
+    "libpcre2-8|10.40|CVE-2022-1586 and CVE-2022-1587: its just-in-time code read beyond the text"
+    "libutf8proc|2.6|as tested; what Debian 12 has calls itself so"
     "nlohmann_json|3.11|as tested"
     "SQLiteCpp|3.2|as tested"
     "CLI11|2.1|as tested"

@@ -3,6 +3,7 @@
 
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/dataset/token_type.h"
 #include "core/plan/named_file.h"
 #include "runner/bundle/data_files.h"
 #include "runner/bundle/trainer_libraries.h"
@@ -39,6 +40,23 @@ Expected<void> add_data(Bundle& bundle)
     });
 }
 
+// Nodes get the tokens and not the index beside them: what it says of them goes into the plan.
+Expected<void> name_token_types(ResolvedPlan& plan)
+{
+    for (const auto& [sources, field] :
+        {std::pair(&plan.run.data, "run.data"), std::pair(&plan.run.eval.data, "run.eval.data")})
+        for (std::size_t i = 0; i < sources->size(); ++i) {
+            DataSource& source = (*sources)[i];
+            std::error_code error;
+            if (!std::filesystem::exists(TokenIndex::beside(source.path), error))
+                continue;
+            FOURFOLD_TRY(
+                const TokenBytes bytes, token_bytes_of(source, std::string(field) + "[" + std::to_string(i) + "]"));
+            source.dtype = dtype_of(bytes);
+        }
+    return {};
+}
+
 Expected<void> add_sizes(Bundle& bundle)
 {
     for (BundleFile& file : bundle.files) {
@@ -70,6 +88,7 @@ Expected<Bundle> with_program(const ResolvedPlan& plan, const std::filesystem::p
     std::error_code ignored;
     bundle.files.push_back({bundle.program, std::filesystem::absolute(trainer, ignored), {}, 0});
     FOURFOLD_CHECK(add_data(bundle));
+    FOURFOLD_CHECK(name_token_types(bundle.plan));
     return bundle;
 }
 } // namespace

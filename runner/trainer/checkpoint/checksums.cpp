@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/checksums.h"
 
-#include "runner/trainer/data/input_file.h"
+#include "core/base/data_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -100,7 +100,7 @@ FileSums sums_of_text(std::string_view text)
 Expected<Checksums> Checksums::read(const std::filesystem::path& folder)
 {
     const std::filesystem::path file = folder / kChecksumFile;
-    FOURFOLD_TRY(const auto input, InputFile::open(file));
+    FOURFOLD_TRY(const auto input, DataFile::open(file));
     std::string text(std::size_t(input->size()), '\0');
     FOURFOLD_CHECK(input->read(0, text.size(), text.data()));
     auto json = parse_json(text, file.string());
@@ -141,7 +141,7 @@ Expected<void> Checksums::check(const std::filesystem::path& folder, int part, i
     std::vector<char> block;
     for (const auto& [name, sums] : files_) {
         const std::filesystem::path file = folder / name;
-        FOURFOLD_TRY(const auto input, InputFile::open(file));
+        FOURFOLD_TRY(const auto input, DataFile::open(file));
         if (input->size() != sums.bytes)
             return damaged(
                 "it has " + std::to_string(input->size()) + " bytes, " + std::to_string(sums.bytes) + " were written",

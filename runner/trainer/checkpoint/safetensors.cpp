@@ -83,7 +83,7 @@ Expected<std::shared_ptr<const SafetensorsReader>> SafetensorsReader::open(const
 {
     std::shared_ptr<SafetensorsReader> reader(new SafetensorsReader);
     reader->path_ = file.string();
-    FOURFOLD_TRY(reader->file_, InputFile::open(file));
+    FOURFOLD_TRY(reader->file_, DataFile::open(file));
     FOURFOLD_CHECK(reader->read_header());
     return std::shared_ptr<const SafetensorsReader>(std::move(reader));
 }

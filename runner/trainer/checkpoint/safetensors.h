@@ -3,9 +3,9 @@
 // the tensors' bytes, little-endian and row-major.
 #pragma once
 
+#include "core/base/data_file.h"
 #include "core/base/json.h"
 #include "runner/trainer/checkpoint/checksums.h"
-#include "runner/trainer/data/input_file.h"
 
 #include <cstdint>
 #include <map>
@@ -43,7 +43,7 @@ private:
     Expected<void> read_header();
 
     std::string path_;
-    std::shared_ptr<const InputFile> file_;
+    std::shared_ptr<const DataFile> file_;
     std::map<std::string, StoredTensor> tensors_;
     std::map<std::string, int64_t> offsets_; // in the file
     mutable std::vector<unsigned char> window_; // read at once: rows follow each other

@@ -6,36 +6,16 @@
 
 namespace fourfold::trainer {
 
-namespace {
-int bytes_of(TokenType type)
-{
-    return type == TokenType::uint8 ? 1 : type == TokenType::uint16 ? 2 : 4;
-}
-
-Expected<TokenType> type_of(const DataSource& source, const std::string& where)
-{
-    const std::string dtype = !source.dtype.empty() ? source.dtype : source.path.ends_with(".txt") ? "uint8" : "uint16";
-    if (dtype == "uint8")
-        return TokenType::uint8;
-    if (dtype == "uint16")
-        return TokenType::uint16;
-    if (dtype == "uint32")
-        return TokenType::uint32;
-    return Problem{ProblemCode::bad_input, "unknown token type \"" + dtype + "\"", "use uint8, uint16 or uint32",
-        where + ".dtype"};
-}
-} // namespace
-
 Expected<std::shared_ptr<const TokenFile>> TokenFile::open(const DataSource& source, const std::string& where)
 {
     std::shared_ptr<TokenFile> file(new TokenFile);
     file->path_ = source.path;
-    FOURFOLD_TRY(file->type_, type_of(source, where));
+    FOURFOLD_TRY(file->bytes_, token_bytes_of(source, where));
     if (!(source.begin >= 0 && source.begin < source.end && source.end <= 1))
         return Problem{ProblemCode::bad_input, "the range must satisfy 0 <= begin < end <= 1", "", where};
 
-    FOURFOLD_TRY(file->file_, InputFile::open(source.path, where + " " + source.path, "give an existing token file"));
-    const int bytes = bytes_of(file->type_);
+    FOURFOLD_TRY(file->file_, DataFile::open(source.path, where + " " + source.path, "give an existing token file"));
+    const int bytes = int(file->bytes_);
     if (file->file_->size() == 0 || file->file_->size() % bytes != 0)
         return Problem{ProblemCode::bad_input,
             std::to_string(file->file_->size()) + " bytes are not a whole, positive number of " + std::to_string(bytes)
@@ -49,7 +29,7 @@ Expected<std::shared_ptr<const TokenFile>> TokenFile::open(const DataSource& sou
 
 Expected<void> TokenFile::read(int64_t first, int64_t count, int64_t* out) const
 {
-    const int size = bytes_of(type_);
+    const int size = int(bytes_);
     std::vector<unsigned char> bytes(std::size_t(count * size));
     FOURFOLD_CHECK(file_->read((first_ + first) * size, bytes.size(), bytes.data()));
     for (int64_t i = 0; i < count; ++i) {

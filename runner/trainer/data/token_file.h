@@ -2,17 +2,15 @@
 // A file of tokens: text (one token a byte) or little-endian 16- or 32-bit token ids.
 #pragma once
 
+#include "core/base/data_file.h"
 #include "core/base/expected.h"
-#include "core/layout/run_settings.h"
-#include "runner/trainer/data/input_file.h"
+#include "core/dataset/token_type.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace fourfold::trainer {
-
-enum class TokenType { uint8, uint16, uint32 };
 
 // Immutable. Only the range [begin, end) of the source is visible.
 class TokenFile {
@@ -32,8 +30,8 @@ private:
     TokenFile() = default;
 
     std::string path_;
-    TokenType type_ = TokenType::uint8;
-    std::shared_ptr<const InputFile> file_;
+    TokenBytes bytes_ = TokenBytes::one;
+    std::shared_ptr<const DataFile> file_;
     int64_t first_ = 0, count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "runner/trainer/data/input_file.h"
+#include "core/base/data_file.h"
 
 #include "core/base/input_file.h"
 
@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace fourfold::trainer {
+namespace fourfold {
 
-Expected<std::shared_ptr<const InputFile>> InputFile::open(
+Expected<std::shared_ptr<const DataFile>> DataFile::open(
     const std::filesystem::path& file, const std::string& where, const std::string& hint)
 {
-    std::shared_ptr<InputFile> input(new InputFile);
+    std::shared_ptr<DataFile> input(new DataFile);
     input->where_ = where.empty() ? file.string() : where;
     auto opened = open_regular(file);
     struct stat status { };
@@ -25,10 +25,10 @@ Expected<std::shared_ptr<const InputFile>> InputFile::open(
     }
     input->descriptor_ = std::move(*opened);
     input->size_ = status.st_size;
-    return std::shared_ptr<const InputFile>(std::move(input));
+    return std::shared_ptr<const DataFile>(std::move(input));
 }
 
-Expected<void> InputFile::read(int64_t offset, std::size_t bytes, void* out) const
+Expected<void> DataFile::read(int64_t offset, std::size_t bytes, void* out) const
 {
     auto* next = static_cast<char*>(out);
     while (bytes > 0) {
@@ -41,7 +41,7 @@ Expected<void> InputFile::read(int64_t offset, std::size_t bytes, void* out) con
             return Problem{ProblemCode::io,
                 "it became shorter while it was read: it had " + std::to_string(size_) + " bytes, now it ends before "
                     + std::to_string(offset + int64_t(bytes)),
-                "put the whole file back and go on from the last checkpoint", where_};
+                "put the whole file back and go on", where_};
         next += got;
         offset += got;
         bytes -= std::size_t(got);
@@ -49,4 +49,4 @@ Expected<void> InputFile::read(int64_t offset, std::size_t bytes, void* out) con
     return {};
 }
 
-} // namespace fourfold::trainer
+} // namespace fourfold

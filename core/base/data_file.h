@@ -12,27 +12,27 @@
 #include <memory>
 #include <string>
 
-namespace fourfold::trainer {
+namespace fourfold {
 
 // Immutable; several threads may read at once.
-class InputFile {
+class DataFile {
 public:
     // Problems name `where`, or the file where it is empty. `hint`: what to do about one that cannot be opened.
-    static Expected<std::shared_ptr<const InputFile>> open(
+    static Expected<std::shared_ptr<const DataFile>> open(
         const std::filesystem::path& file, const std::string& where = "", const std::string& hint = "");
-    InputFile(const InputFile&) = delete;
-    InputFile& operator=(const InputFile&) = delete;
+    DataFile(const DataFile&) = delete;
+    DataFile& operator=(const DataFile&) = delete;
 
     [[nodiscard]] int64_t size() const { return size_; } // bytes, when it was opened
     // Precondition: 0 <= offset, offset + bytes <= size().
     Expected<void> read(int64_t offset, std::size_t bytes, void* out) const;
 
 private:
-    InputFile() = default;
+    DataFile() = default;
 
     std::string where_;
     FileDescriptor descriptor_;
     int64_t size_ = 0;
 };
 
-} // namespace fourfold::trainer
+} // namespace fourfold
