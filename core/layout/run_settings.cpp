@@ -3,23 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace fourfold {
 
 namespace {
 constexpr double kWsdStableShare = 0.8;
-}
-
-int RunSettings::total_steps(double tokens_per_step) const
-{
-    if (steps)
-        return *steps;
-    if (!tokens || !(tokens_per_step > 0))
-        return kDefaultSteps;
-    const double needed = std::ceil(*tokens / tokens_per_step);
-    return static_cast<int>(std::clamp(needed, 1.0, double(std::numeric_limits<int>::max())));
 }
 
 double RunSettings::learning_rate(int step, int total) const

@@ -58,8 +58,6 @@ struct RunSettings {
     bool deterministic = false;
     std::map<std::string, std::string> environment; // for every rank, recorded
 
-    // Optimizer steps of this run: `steps`, else ceil(tokens / tokens_per_step), else kDefaultSteps.
-    [[nodiscard]] int total_steps(double tokens_per_step) const;
     // Learning rate of optimizer step `step` in [0, total): linear warm-up, then the schedule down to min_lr.
     // wsd keeps lr until 80 % of the steps, then falls linearly.
     [[nodiscard]] double learning_rate(int step, int total) const;

@@ -9,14 +9,37 @@ namespace fourfold::config_keys {
 
 namespace {
 // Scaling kinds whose factor and original length the shape keeps.
-constexpr std::array<std::string_view, 4> kScalings{"linear", "dynamic", "llama3", "yarn"};
+constexpr std::array<std::string_view, 5> kScalings{"linear", "dynamic", "llama3", "yarn", "longrope"};
 
 bool is_known_scaling(std::string_view type)
 {
     return std::find(kScalings.begin(), kScalings.end(), type) != kScalings.end();
 }
 
-Expected<void> read_scaling(const Fields& scaling, int64_t default_original, RopeScaling& out)
+// One factor for each plane of a head.
+Expected<std::vector<double>> read_factors(const Fields& scaling, const std::string& key, int64_t head_dim)
+{
+    std::vector<double> factors;
+    if (scaling.has(key) && scaling.json()[key].is_array())
+        for (const Json& factor : scaling.json()[key])
+            factors.push_back(factor.is_number() ? factor.get<double>() : 0);
+    if (int64_t(factors.size()) != head_dim / 2 || std::ranges::any_of(factors, [](double f) { return !(f > 0); }))
+        return scaling.problem(key, "expected " + std::to_string(head_dim / 2) + " numbers above 0");
+    return factors;
+}
+
+// Its factor is how much longer the context has become.
+Expected<void> read_longrope(const Fields& scaling, int64_t positions, int64_t head_dim, RopeScaling& out)
+{
+    FOURFOLD_TRY(out.short_factors, read_factors(scaling, "short_factor", head_dim));
+    FOURFOLD_TRY(out.long_factors, read_factors(scaling, "long_factor", head_dim));
+    FOURFOLD_TRY(out.original_positions, scaling.integer_or("original_max_position_embeddings", positions));
+    FOURFOLD_TRY(out.factor, scaling.positive_or("factor", double(positions) / double(out.original_positions)));
+    FOURFOLD_TRY(out.attention_factor, scaling.positive_or("attention_factor", 0));
+    return {};
+}
+
+Expected<void> read_scaling(const Fields& scaling, int64_t positions, int64_t head_dim, RopeScaling& out)
 {
     // Files older than transformers 4.43 call it "type".
     const std::string key = scaling.has("rope_type") ? "rope_type" : "type";
@@ -24,8 +47,10 @@ Expected<void> read_scaling(const Fields& scaling, int64_t default_original, Rop
     if (type == "default")
         return {};
     if (!is_known_scaling(type))
-        return scaling.wrong(key, "default, linear, dynamic, llama3 or yarn");
+        return scaling.wrong(key, "default, linear, dynamic, llama3, yarn or longrope");
     out.type = type;
+    if (type == "longrope")
+        return read_longrope(scaling, positions, head_dim, out);
     FOURFOLD_TRY(out.factor, scaling.positive("factor"));
     if (type == "llama3") {
         FOURFOLD_TRY(out.low_freq_factor, scaling.positive("low_freq_factor"));
@@ -34,8 +59,16 @@ Expected<void> read_scaling(const Fields& scaling, int64_t default_original, Rop
             return scaling.wrong("high_freq_factor", "a number above low_freq_factor");
         FOURFOLD_TRY(out.original_positions, scaling.integer("original_max_position_embeddings"));
     } else {
-        FOURFOLD_TRY(out.original_positions, scaling.integer_or("original_max_position_embeddings", default_original));
+        FOURFOLD_TRY(out.original_positions, scaling.integer_or("original_max_position_embeddings", positions));
     }
+    if (type != "yarn")
+        return {};
+    FOURFOLD_TRY(out.beta_fast, scaling.positive_or("beta_fast", out.beta_fast));
+    FOURFOLD_TRY(out.beta_slow, scaling.positive_or("beta_slow", out.beta_slow));
+    FOURFOLD_TRY(out.truncate, scaling.boolean_or("truncate", true));
+    FOURFOLD_TRY(out.mscale, scaling.non_negative_or("mscale", 0));
+    FOURFOLD_TRY(out.mscale_all_dim, scaling.non_negative_or("mscale_all_dim", 0));
+    FOURFOLD_TRY(out.attention_factor, scaling.positive_or("attention_factor", 0));
     return {};
 }
 } // namespace
@@ -97,13 +130,13 @@ Expected<void> read_rope(const Fields& config, ModelShape& model)
     if (config.has("rope_parameters")) {
         FOURFOLD_TRY(const Fields parameters, config.object("rope_parameters"));
         FOURFOLD_TRY(model.rope_theta, parameters.positive_or("rope_theta", 10000));
-        return read_scaling(parameters, model.max_positions, model.rope_scaling);
+        return read_scaling(parameters, model.max_positions, model.head_dim, model.rope_scaling);
     }
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rope_theta", 10000));
     if (!config.has("rope_scaling"))
         return {};
     FOURFOLD_TRY(const Fields scaling, config.object("rope_scaling"));
-    return read_scaling(scaling, model.max_positions, model.rope_scaling);
+    return read_scaling(scaling, model.max_positions, model.head_dim, model.rope_scaling);
 }
 
 void write_rope(const ModelShape& model, Json& config)
@@ -116,6 +149,23 @@ void write_rope(const ModelShape& model, Json& config)
     if (scaling.type == "llama3") {
         out["low_freq_factor"] = scaling.low_freq_factor;
         out["high_freq_factor"] = scaling.high_freq_factor;
+    }
+    const RopeScaling usual;
+    if (scaling.beta_fast != usual.beta_fast)
+        out["beta_fast"] = scaling.beta_fast;
+    if (scaling.beta_slow != usual.beta_slow)
+        out["beta_slow"] = scaling.beta_slow;
+    if (!scaling.truncate)
+        out["truncate"] = false;
+    if (scaling.mscale > 0)
+        out["mscale"] = scaling.mscale;
+    if (scaling.mscale_all_dim > 0)
+        out["mscale_all_dim"] = scaling.mscale_all_dim;
+    if (scaling.attention_factor > 0)
+        out["attention_factor"] = scaling.attention_factor;
+    if (!scaling.short_factors.empty()) {
+        out["short_factor"] = scaling.short_factors;
+        out["long_factor"] = scaling.long_factors;
     }
     out["original_max_position_embeddings"] = scaling.original_positions;
     config["rope_scaling"] = std::move(out);

@@ -10,7 +10,7 @@ namespace {
 Expected<void> read_gemma3(const Fields& config, ModelShape& model)
 {
     model.activation = Activation::geglu;
-    model.query_key_norm = true;
+    model.query_key_norm = model.offset_norms = model.scaled_embedding = true;
     FOURFOLD_CHECK(config_keys::read_widths(config, model));
     FOURFOLD_CHECK(config_keys::check_activation(config, "hidden_activation", {"gelu_pytorch_tanh"}));
     FOURFOLD_CHECK(config_keys::must_be_off(config, "attention_bias", "biases on all four attention projections"));
@@ -18,6 +18,8 @@ Expected<void> read_gemma3(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
     FOURFOLD_TRY(
         model.window.full_every, config.small_integer_or("sliding_window_pattern", 6, 1, config_keys::kMostLayers));
+    FOURFOLD_TRY(model.window_rope_theta, config.positive_or("rope_local_base_freq", 10000));
+    FOURFOLD_TRY(model.score_dimension, config.positive_or("query_pre_attn_scalar", 256));
     return {};
 }
 
@@ -29,19 +31,21 @@ void write_gemma3(const ModelShape& model, Json& config)
     config_keys::write_rope(model, config);
     config["sliding_window"] = model.window.tokens > 0 ? Json(model.window.tokens) : Json(nullptr);
     config["sliding_window_pattern"] = model.window.full_every;
+    config["rope_local_base_freq"] = model.window_rope_theta;
+    config["query_pre_attn_scalar"] = model.score_dimension;
 }
 
 void gemma3_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
     rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
     add_grouped_attention(rows, m, kLlamaAttention);
-    rows.emplace_back(NormRow{Role::post_norm, "post_attention_layernorm", m.hidden});
+    rows.emplace_back(NormRow{Role::attention_post_norm, "post_attention_layernorm", m.hidden});
     rows.emplace_back(NormRow{Role::mlp_norm, "pre_feedforward_layernorm", m.hidden});
     add_mlp(rows, m, kLlamaMlp);
-    rows.emplace_back(NormRow{Role::post_norm, "post_feedforward_layernorm", m.hidden});
+    rows.emplace_back(NormRow{Role::mlp_post_norm, "post_feedforward_layernorm", m.hidden});
 }
 } // namespace
 
-const Family kGemma3{"gemma3_text", read_gemma3, write_gemma3, gemma3_layer, kLlamaNames, true};
+const Family kGemma3{"gemma3_text", read_gemma3, write_gemma3, gemma3_layer, kLlamaNames, true, true};
 
 } // namespace fourfold

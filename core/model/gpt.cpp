@@ -99,6 +99,10 @@ Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     // GPT-NeoX's own name for rope_theta.
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rotary_emb_base", model.rope_theta));
+    FOURFOLD_TRY(model.rotary_share, config.positive_or("rotary_pct", 0.25));
+    if (model.rotary_share > 1 || model.rotary_dim() < 2)
+        return config.wrong("rotary_pct", "a share of each head of at least two elements");
+    FOURFOLD_TRY(model.parallel_residual, config.boolean_or("use_parallel_residual", true));
     return {};
 }
 void write_gpt_neox(const ModelShape& model, Json& config)
@@ -112,6 +116,8 @@ void write_gpt_neox(const ModelShape& model, Json& config)
     config["layer_norm_eps"] = model.norm_eps;
     config["hidden_act"] = model.exact_gelu ? "gelu" : "gelu_new";
     config["rotary_emb_base"] = model.rope_theta;
+    config["rotary_pct"] = model.rotary_share;
+    config["use_parallel_residual"] = model.parallel_residual;
     config_keys::write_rope(model, config);
 }
 
@@ -167,7 +173,8 @@ const Family kGptNeox{"gpt_neox", read_gpt_neox, write_gpt_neox, gpt_layer<kGptN
     {.layers = "gpt_neox.layers.",
         .embedding = "gpt_neox.embed_in",
         .final_norm = "gpt_neox.final_layer_norm",
-        .head = "embed_out"}};
+        .head = "embed_out"},
+    false, true};
 const Family kBloom{"bloom", read_bloom, write_bloom, gpt_layer<kBloomLayer>,
     {.layers = "transformer.h.",
         .embedding = "transformer.word_embeddings",

@@ -36,10 +36,10 @@ void grok_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
     rows.emplace_back(NormRow{Role::attention_norm, "pre_attn_norm", m.hidden});
     add_grouped_attention(rows, m, kGrokAttention);
-    rows.emplace_back(NormRow{Role::post_norm, "post_attn_norm", m.hidden});
+    rows.emplace_back(NormRow{Role::attention_post_norm, "post_attn_norm", m.hidden});
     rows.emplace_back(NormRow{Role::mlp_norm, "pre_moe_norm", m.hidden});
     add_experts(rows, m, {.router = "moe_block.gate", .each = kGrokExpert});
-    rows.emplace_back(NormRow{Role::post_norm, "post_moe_norm", m.hidden});
+    rows.emplace_back(NormRow{Role::mlp_post_norm, "post_moe_norm", m.hidden});
 }
 } // namespace
 

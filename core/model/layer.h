@@ -35,7 +35,8 @@ enum class Role : std::uint8_t {
     fused, // queries, keys and values in one projection, head after head
     output,
     mlp_norm,
-    post_norm, // of what attention or MLP adds to the residual stream
+    attention_post_norm, // of what attention, and the MLP, adds to the residual stream
+    mlp_post_norm,
     gate,
     up,
     down,

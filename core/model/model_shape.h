@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -40,11 +41,21 @@ struct AttentionWindow {
     bool chunked = false; // back to the begin of the token's own chunk instead of over so many tokens (Llama 4)
 };
 
-// Rotary position scaling as in Hugging Face configs ("llama3", "linear"); `factor` 1 = none.
+// Rotary position scaling as in Hugging Face configs: "linear", "dynamic", "llama3", "yarn", "longrope"; `factor` 1 =
+// none.
 struct RopeScaling {
     std::string type; // empty = none
     double factor = 1, low_freq_factor = 1, high_freq_factor = 4;
     int64_t original_positions = 8192;
+    // yarn (arXiv:2309.00071): turns in the original context beyond which a plane is left alone, below which it is
+    // stretched; `truncate`: the planes between them from a whole number to a whole number.
+    double beta_fast = 32, beta_slow = 1;
+    bool truncate = true;
+    double mscale = 0, mscale_all_dim = 0; // 0: not given
+    double attention_factor = 0; // yarn, longrope: of cosines and sines; 0: by the formula
+    std::vector<double> short_factors, long_factors; // longrope (arXiv:2402.13753): of each plane
+
+    bool operator==(const RopeScaling&) const = default;
 };
 
 struct ModelShape {
@@ -69,10 +80,20 @@ struct ModelShape {
     bool linear_bias = false; // every linear layer (GPT-2, BLOOM)
     bool embedding_norm = false; // BLOOM's LayerNorm after the embedding
     bool query_key_norm = false; // of every head, before the rotation
+    // Gemma: norms multiply by 1 + weight, embeddings by the square root of `hidden`; scores are divided by the square
+    // root of this (0: head_dim); layers with a window turn by a theta of their own (0: the same, with its scaling).
+    bool offset_norms = false, scaled_embedding = false;
+    double score_dimension = 0, window_rope_theta = 0;
+    // GPT-NeoX: the share of each head that is turned, and attention and MLP of the same input.
+    double rotary_share = 1;
+    bool parallel_residual = false;
     AttentionWindow window;
     std::optional<Experts> experts;
     std::optional<LatentAttention> latent;
 
+    [[nodiscard]] int64_t rotary_dim() const { return int64_t(double(head_dim) * rotary_share) / 2 * 2; }
+    // Whether a layer's attention sees a window alone.
+    [[nodiscard]] bool windowed(int layer) const { return window.tokens > 0 && (layer + 1) % window.full_every != 0; }
     [[nodiscard]] bool gated() const { return activation == Activation::swiglu || activation == Activation::geglu; }
     [[nodiscard]] bool is_moe_layer(int layer) const;
     // How many of `count` layers from `first` on have experts.

@@ -58,7 +58,8 @@ public:
     {
         if (norm.width == 0)
             return;
-        constant(norm.role, norm.name, ".weight", norm.width, ParameterKind::norm).init_value = 1;
+        constant(norm.role, norm.name, ".weight", norm.width, ParameterKind::norm).init_value
+            = model_.offset_norms ? 0 : 1;
         if (model_.norm == Norm::layer)
             constant(norm.role, norm.name, ".bias", norm.width, ParameterKind::norm);
     }

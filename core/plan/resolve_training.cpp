@@ -99,6 +99,11 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     const auto better = stack.attention_by_generation.find(plan.cluster.gpu.generation);
     if (!chosen("attention") && better != stack.attention_by_generation.end())
         training.attention = better->second;
+    // GPUs' kernels are what stacks are told with.
+    const bool dense
+        = training.attention == AttentionKernel::unfused || training.attention == AttentionKernel::fused_softmax;
+    if (!chosen("attention") && plan.cluster.gpu.is_cpu() && !dense)
+        training.attention = AttentionKernel::flash2;
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include "core/plan/trainable.h"
 
 #include "core/base/text.h"
+#include "core/layout/batch_ramp.h"
 #include "core/model/family.h"
 #include "core/plan/check_rules.h"
 #include "core/plan/plan_schedule.h"
@@ -36,9 +37,19 @@ void model_limits(const ModelShape& model, Limits& limits)
     limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
     if (const auto family = check_trainer_family(model); !family && !model.experts && !model.latent)
         limits.require(false, "family", "model.model_type", family.error().message, "\"llama\"");
-    const std::string& scaling = model.rope_scaling.type;
-    limits.refuse_if(!scaling.empty() && scaling != "default" && scaling != "llama3" && scaling != "linear",
-        "rope_scaling", "model.rope_scaling", "rotary scaling of type \"" + scaling + "\"", "\"llama3\"");
+}
+
+// A run that ends before its batch is full.
+void ramp_up_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    if (!plan.training.ramp_up)
+        return;
+    limits.refuse_if(plan.training.schedule == Schedule::csv, "ramp_up_schedule", "training.ramp_up",
+        "a batch-size ramp-up with a schedule file, which is of one number of micro-batches");
+    const int steps = total_steps(plan.training, plan.run), needed = ramp_up_steps(plan.training);
+    limits.require(needed < steps, "ramp_up", "training.ramp_up.samples",
+        "the batch is full only after " + std::to_string(needed) + " steps, and the run ends after "
+            + std::to_string(steps) + ": ramp up over fewer samples or set run.steps to more");
 }
 
 // Learned positions stop where the table ends.
@@ -50,8 +61,27 @@ void position_limits(const ResolvedPlan& plan, Limits& limits)
         "seq_len " + std::to_string(plan.training.seq_len) + " is more than the " + std::to_string(model.max_positions)
             + " learned positions of the model",
         std::to_string(model.max_positions));
-    limits.refuse_if(model.positions == Positions::alibi && plan.layout.cp > 1, "alibi_cp", "layout.cp",
-        "attention with linear biases under context parallelism", "1");
+}
+
+// Which kernels LibTorch has, and what they can.
+void attention_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    using enum AttentionKernel;
+    const AttentionKernel kernel = plan.training.attention;
+    const bool cpu = plan.cluster.gpu.is_cpu(), dense = kernel == unfused || kernel == fused_softmax;
+    const bool parts = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
+    const ModelShape& model = plan.model;
+    const bool special = model.window.tokens > 0 || model.positions == Positions::alibi;
+    const auto refuse_if = [&](bool condition, const std::string& where) {
+        limits.refuse_if(condition, "attention", "training.attention",
+            "the attention kernel \"" + to_text(kernel) + "\"" + where, "\"flash2\"");
+    };
+    if (kernel == flash1 || kernel == flash3 || (kernel == cudnn && cpu))
+        refuse_if(true, cpu ? " on CPUs" : "");
+    else if (parts)
+        refuse_if(dense || kernel == cudnn, " under context parallelism by " + to_text(plan.training.cp_method));
+    else
+        refuse_if(kernel == cudnn && special, " with windows or linear biases");
 }
 
 void layout_limits(const Layout& layout, Limits& limits)
@@ -65,21 +95,16 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
     limits.refuse_if(!traits_of(training.schedule).trainer_runs, "schedule", "training.schedule",
         "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-    limits.refuse_if(plan.layout.cp > 1 && training.cp_method == CpMethod::ulysses, "cp_method", "training.cp_method",
-        "the context-parallel method " + quoted(to_text(training.cp_method)), quoted("ring"));
     limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",
         "training.precision", "precision " + quoted(to_text(training.precision)), quoted("bf16"));
-    limits.refuse_if(training.grad_dtype != Precision::fp32, "grad_dtype", "training.grad_dtype",
+    const auto wide = [](Precision dtype) { return dtype == Precision::fp32 || dtype == Precision::bf16; };
+    limits.refuse_if(!wide(training.grad_dtype), "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
-    limits.refuse_if(training.optimizer_state_dtype != Precision::fp32, "optimizer_state_dtype",
-        "training.optimizer_state_dtype", "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)),
-        quoted("fp32"));
-    limits.refuse_if(training.optimizer != Optimizer::adamw && training.optimizer != Optimizer::fused_adamw,
-        "optimizer", "training.optimizer", "the optimizer " + quoted(to_text(training.optimizer)), quoted("adamw"));
+    limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
+        "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
     limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
         "offloading of " + to_text(training.offload), quoted("none"));
     limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
-    limits.refuse_if(training.ramp_up.has_value(), "ramp_up", "training.ramp_up", "a batch-size ramp-up");
 }
 
 void run_limits(const RunSettings& run, Limits& limits)
@@ -110,6 +135,8 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     position_limits(plan, limits);
     layout_limits(plan.layout, limits);
     training_limits(plan, limits);
+    attention_limits(plan, limits);
+    ramp_up_limits(plan, limits);
     run_limits(plan.run, limits);
     auto reasons = limits.take();
     if (auto broken = broken_schedule_file(plan)) // it runs any other

@@ -82,7 +82,8 @@ double normed_elements(const NormRow& norm, const RankShape& rank)
         return rank.query / rank.tp;
     case Role::key_norm:
         return rank.key_local;
-    case Role::post_norm:
+    case Role::attention_post_norm:
+    case Role::mlp_post_norm:
         return rank.hidden / rank.sequence_split;
     default:
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
 #include "core/history/store.h"
+#include "core/layout/batch_ramp.h"
 #include "runner/nodes/connections.h"
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/recorder.h"
@@ -62,7 +63,7 @@ Expected<LaunchPreview> preview(const RunRequest& request)
     const bool local = is_here(plan.target);
     Json hosts = Json::array(), files = Json::array();
     std::ostringstream text;
-    text << "plan " << plan.plan.name << ": " << plan.plan.run.total_steps(plan.plan.tokens_per_step()) << " steps\n"
+    text << "plan " << plan.plan.name << ": " << total_steps(plan.plan.training, plan.plan.run) << " steps\n"
          << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
     if (!plan.note.empty())
         text << plan.note << "\n";

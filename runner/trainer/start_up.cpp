@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/start_up.h"
 
+#include "core/layout/batch_ramp.h"
 #include "core/plan/trainable.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/metrics/host_facts.h"
@@ -155,9 +156,8 @@ Json start_event(
                 {"backend", device.backend}, {"nccl", nccl.empty() ? Json(nullptr) : Json(nccl)},
                 {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
                 {"kernel", kernel_release()}}},
-        {"hardware", hardware}, {"environment", plan.run.environment},
-        {"steps", plan.run.total_steps(plan.tokens_per_step())}, {"global_batch", plan.training.global_batch},
-        {"seq_len", plan.training.seq_len}};
+        {"hardware", hardware}, {"environment", plan.run.environment}, {"steps", total_steps(plan.training, plan.run)},
+        {"global_batch", plan.training.global_batch}, {"seq_len", plan.training.seq_len}};
 }
 
 } // namespace fourfold::trainer

@@ -143,13 +143,15 @@ private:
         synchronize_gpu();
         const RankFigures ranks
             = of_all_ranks(mesh_, device_, seconds_since(interval_.begin) / std::max(1, interval_.steps));
-        const double step_time = seconds_since(interval_.begin) / interval_.steps;
+        const double time = seconds_since(interval_.begin), step_time = time / interval_.steps;
         const double data_time = interval_.data_time_s / interval_.steps;
+        const StepBatch batch = step_batch(plan_.training, step);
+        const double samples = batch.first + batch.size, seq_len = plan_.training.seq_len;
+        const double fresh = samples - step_batch(plan_.training, step + 1 - interval_.steps).first;
         interval_ = {};
         if (mesh_[GroupKind::world].rank() != 0)
             return {};
-        const Throughput speed = throughput(plan_, step_time);
-        const double samples = double(step + 1) * plan_.training.global_batch;
+        const Throughput speed = throughput(plan_, fresh * seq_len, time);
         std::printf("step %d  loss %.4f  grad norm %.3f  %.1f tokens/s/GPU  %.3f s\n", step + 1, outcome.loss,
             outcome.grad_norm, speed.tps_per_gpu, step_time);
         std::fflush(stdout);
@@ -162,9 +164,8 @@ private:
                 {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
                 {"ranks",
                     {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
-                {"tokens", samples * plan_.training.seq_len}, {"samples", samples},
-                {"global_batch", plan_.training.global_batch}, {"loss_scale", 1}, {"skipped_steps", unusable_},
-                {"nan_steps", unusable_}, {"data_time_s", data_time}});
+                {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size}, {"loss_scale", 1},
+                {"skipped_steps", unusable_}, {"nan_steps", unusable_}, {"data_time_s", data_time}});
     }
 
     // After a collective, so that all ranks' clocks begin at about the same time.
@@ -244,6 +245,12 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 {
     const int threads = use_threads(plan, job);
     at::globalContext().setDeterministicAlgorithms(plan.run.deterministic, /*warn_only=*/false);
+    if (plan.training.attention == AttentionKernel::cudnn) { // or an error where it cannot
+        at::globalContext().setSDPUseFlash(false);
+        at::globalContext().setSDPUseMemEfficient(false);
+        at::globalContext().setSDPUseMath(false);
+        at::globalContext().setSDPUseCuDNN(true);
+    }
 
     FOURFOLD_TRY(connections.rendezvous, Rendezvous::join(job));
     const auto& rendezvous = connections.rendezvous;

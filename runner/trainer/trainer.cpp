@@ -31,13 +31,21 @@ at::TensorOptions tensor_options(TrainerOptions options)
                 : options.cuda    ? at::kCUDA
                                   : at::kCPU);
 }
+
+// A comparison in fp64 has nothing else.
+at::ScalarType type_of(Precision precision, const at::TensorOptions& exact)
+{
+    if (exact.dtype() == at::kDouble)
+        return at::kDouble;
+    return precision == Precision::bf16 ? at::kBFloat16 : precision == Precision::fp16 ? at::kHalf : at::kFloat;
+}
 } // namespace
 
 Trainer::Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options)
     : plan_(plan)
     , mesh_(mesh)
     , options_(options)
-    , total_steps_(plan.run.total_steps(plan.tokens_per_step()))
+    , total_steps_(fourfold::total_steps(plan.training, plan.run))
 {
 }
 
@@ -51,6 +59,12 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(
                 plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, options.padding));
     }
+    if (const auto& ramp = training.ramp_up;
+        ramp && trainer->data_ && double(trainer->data_->windows()) < ramp->samples)
+        return Problem{ProblemCode::bad_input,
+            "the data hold " + std::to_string(trainer->data_->windows()) + " sequences, the ramp-up takes "
+                + std::to_string(int64_t(ramp->samples)),
+            "give more data or ramp up over fewer samples", "training.ramp_up.samples"};
     if (!options.rehearsal && !plan.run.eval.data.empty()) {
         FOURFOLD_TRY(trainer->held_out_,
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
@@ -75,55 +89,70 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     const bool pipeline = plan.layout.pp > 1;
     trainer->units_ = std::make_unique<ParameterUnits>(
         *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
-    const auto leaf = trainer->weights_->leaves()[0].options().requires_grad(false);
-    const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp);
-    trainer->block_settings_ = std::make_unique<BlockSettings>(
-        block_settings(plan, mesh, positions, exact, leaf.dtype().toScalarType(), trainer->weight_gradients_));
+    const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
+    trainer->block_settings_
+        = std::make_unique<BlockSettings>(block_settings(plan, mesh, positions, exact, trainer->weight_gradients_));
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
     trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
         GradientSettings{training.overlap.grad_reduce, training.sequence_parallel,
-            training.sharding == Sharding::gradients || (values_too && !pipeline), training.micro_batches,
+            training.sharding == Sharding::gradients || (values_too && !pipeline), type_of(training.grad_dtype, exact),
             [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
             [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }});
-    trainer->optimizer_ = std::make_unique<AdamW>(*trainer->weights_, plan.run);
+    trainer->optimizer_ = std::make_unique<Adam>(*trainer->weights_, plan.run, training.optimizer,
+        training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact));
 
-    const int64_t rows = int64_t(positions.size()) / (training.sequence_parallel ? plan.layout.tp : 1);
-    const std::vector<int64_t> stream{rows, training.micro_batch, plan.model.hidden};
-    const bool early = training.overlap.p2p;
-    const auto& lists = mesh.schedule.actions;
-    const auto executor = [&](const std::vector<std::vector<Action>>& actions) {
-        return std::make_unique<Executor>(actions, mesh, trainer->weight_gradients_, stream, leaf, early);
-    };
-    trainer->training_pass_ = executor(lists);
-    trainer->evaluation_pass_ = executor(forwards_only(lists));
+    FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
     return trainer;
 }
 
+Expected<void> Trainer::make_training_pass(int micro_batches)
+{
+    const Training& training = plan_.training;
+    const bool full = micro_batches == training.micro_batches;
+    std::vector<std::vector<Action>> lists = mesh_.schedule.actions;
+    if (!full) { // of a ramp-up; what each link carries begins alike
+        FOURFOLD_TRY(
+            lists, make_schedule(training.schedule, plan_.layout.pp, plan_.layout.virtual_stages, micro_batches));
+    }
+    const int64_t rows = training.seq_len / plan_.layout.cp / (training.sequence_parallel ? plan_.layout.tp : 1);
+    const std::vector<int64_t> stream{rows, training.micro_batch, plan_.model.hidden};
+    const auto leaf = weights_->leaves()[0].options().requires_grad(false);
+    const auto executor = [&](const std::vector<std::vector<Action>>& actions) {
+        return std::make_unique<Executor>(actions, mesh_, weight_gradients_, stream, leaf, training.overlap.p2p);
+    };
+    training_pass_ = executor(lists);
+    if (full)
+        evaluation_pass_ = executor(forwards_only(lists));
+    micro_batches_ = micro_batches;
+    return {};
+}
+
 // The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
-Expected<Trainer::Batch> Trainer::micro_batch(int index, const Fill& fill) const
+Expected<Trainer::Batch> Trainer::micro_batch(int index, const GlobalBatch& of) const
 {
     const Training& training = plan_.training;
     const int64_t s = training.seq_len, b = training.micro_batch;
-    const int64_t first = (int64_t(mesh_.at.dp) * training.micro_batches + index) * b;
+    const int64_t first = (int64_t(mesh_.at.dp) * of.micro_batches + index) * b;
     const at::Tensor samples = at::empty({2, b, s}, at::kLong); // tokens, labels
     auto* const tokens = samples.data_ptr<int64_t>();
     for (int64_t i = 0; i < b; ++i)
-        FOURFOLD_CHECK(fill(first + i, {tokens + i * s, tokens + (b + i) * s}));
-    const auto own
-        = [&](int64_t which) { return context_part(samples[which].t(), mesh_.at.cp, plan_.layout.cp).contiguous(); };
+        FOURFOLD_CHECK(of.fill(first + i, {tokens + i * s, tokens + (b + i) * s}));
+    const auto own = [&](int64_t which) {
+        return context_part(samples[which].t(), mesh_.at.cp, plan_.layout.cp, training.cp_method).contiguous();
+    };
     const at::Tensor labels = own(1);
     const auto device = tensor_options(options_).device();
     return Batch{own(0).to(device), labels.to(device), labels.ne(Sampler::kNoLabel).sum().item<int64_t>()};
 }
 
-Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& input, const Fill& fill, Sums& sums)
+Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& input, const GlobalBatch& of, Sums& sums)
 {
     const Decoder& model = *std::ranges::find(chunks_, action.chunk, [](const Decoder& d) { return d.chunk().index; });
     Batch batch;
     if (model.chunk().embeds || model.chunk().predicts) {
         const auto begin = std::chrono::steady_clock::now();
-        FOURFOLD_TRY(batch, micro_batch(action.micro_batch, fill));
+        FOURFOLD_TRY(batch, micro_batch(action.micro_batch, of));
         sums.data_time_s += seconds_since(begin);
     }
     const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input);
@@ -154,19 +183,27 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     StepOutcome outcome;
     const auto options = tensor_options(options_);
     Sums sums{at::zeros({}, options.dtype(at::kDouble))};
-    const Fill sample = [&](int64_t index, Sampler::Sequence out) -> Expected<void> {
+    const StepBatch batch = step_batch(plan_.training, step);
+    const int micro_batches = batch.size / (plan_.training.micro_batch * plan_.layout.dp);
+    const double tokens = double(batch.size) * plan_.training.seq_len;
+    if (micro_batches != micro_batches_)
+        FOURFOLD_CHECK(make_training_pass(micro_batches));
+    const auto fill = [&](int64_t index, Sampler::Sequence out) -> Expected<void> {
+        // In the order of a run without ramp-up: which sequences follow which does not depend on how many a step takes.
+        const int64_t sequence = int64_t(batch.first) + index, full = plan_.training.global_batch;
         if (data_)
-            return data_->sample(step, index, out);
+            return data_->sample(sequence / full, sequence % full, out);
         std::fill_n(out.tokens, plan_.training.seq_len, 0);
         std::fill_n(out.labels, plan_.training.seq_len, 0);
         return {};
     };
 
-    gradients_->clear();
+    const GlobalBatch samples{micro_batches, fill};
+    gradients_->clear(micro_batches);
     StageWork work;
-    work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, sample, sums); };
+    work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
     // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
-    work.loss_gradient = at::full({}, 1 / plan_.tokens_per_step(), options);
+    work.loss_gradient = at::full({}, 1 / tokens, options);
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
@@ -181,7 +218,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
             {squared_norm_share(*weights_, gradients_->reduced(), mesh_),
                 at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
-    const double valid = known[1].item<double>(), scale = plan_.tokens_per_step() / valid;
+    const double valid = known[1].item<double>(), scale = tokens / valid;
     if (valid > 0 && scale != 1)
         gradients_->scale(scale);
     outcome.data_time_s = sums.data_time_s;
@@ -218,12 +255,12 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
         = std::clamp<int64_t>(held_out_->windows() / training.global_batch, 1, std::max(1, plan_.run.eval.batches));
     Sums sums{at::zeros({}, tensor_options(options_).dtype(at::kDouble))};
     for (int64_t batch_index = 0; batch_index < batches; ++batch_index) {
-        const Fill window = [&](int64_t index, Sampler::Sequence out) {
-            return held_out_->window(batch_index * training.global_batch + index, out);
-        };
+        const GlobalBatch windows{training.micro_batches, [&](int64_t index, Sampler::Sequence out) {
+                                      return held_out_->window(batch_index * training.global_batch + index, out);
+                                  }};
         StageWork work;
         work.forward
-            = [&](const Action& action, const at::Tensor& input) { return forward(action, input, window, sums); };
+            = [&](const Action& action, const at::Tensor& input) { return forward(action, input, windows, sums); };
         FOURFOLD_CHECK(evaluation_pass_->run(work));
     }
     units_->end_of_pass();

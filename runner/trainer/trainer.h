@@ -2,6 +2,7 @@
 // The parts of the trainer put together: one rank's model, data, gradients and optimizer, step by step.
 #pragma once
 
+#include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
 #include "runner/trainer/checkpoint/checkpoint.h"
 #include "runner/trainer/comm/mesh.h"
@@ -9,7 +10,7 @@
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 #include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/decoder.h"
-#include "runner/trainer/optim/adamw.h"
+#include "runner/trainer/optim/adam.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
 #include <chrono>
@@ -84,13 +85,17 @@ private:
         int64_t valid = 0; // labels that the loss is of
         double data_time_s = 0;
     };
-    // Sample `index` of a global batch.
-    using Fill = std::function<Expected<void>(int64_t index, Sampler::Sequence out)>;
-    [[nodiscard]] Expected<Batch> micro_batch(int index, const Fill& fill) const;
-    // The forward pass of one chunk over a micro-batch of what `fill` has.
-    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Fill& fill, Sums& sums);
+    struct GlobalBatch {
+        int micro_batches = 0; // of each replica
+        std::function<Expected<void>(int64_t index, Sampler::Sequence out)> fill; // with its sample `index`
+    };
+    [[nodiscard]] Expected<Batch> micro_batch(int index, const GlobalBatch& of) const;
+    // The forward pass of one chunk over a micro-batch.
+    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const GlobalBatch& of, Sums& sums);
     // Of all ranks, each number once: loss, valid labels, and `more`, in fp64 on the CPU. Collective.
     [[nodiscard]] at::Tensor add_up(const Sums& sums, const std::vector<at::Tensor>& more) const;
+    // Passes of so many micro-batches are run from here on.
+    Expected<void> make_training_pass(int micro_batches);
 
     ResolvedPlan plan_;
     const Mesh& mesh_;
@@ -103,8 +108,9 @@ private:
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
-    std::unique_ptr<AdamW> optimizer_;
+    std::unique_ptr<Adam> optimizer_;
     std::unique_ptr<Executor> training_pass_, evaluation_pass_;
+    int micro_batches_ = 0; // of training_pass_
 };
 
 } // namespace fourfold::trainer

@@ -22,7 +22,9 @@ inline void PrintTo(const Case& c, std::ostream* out)
 std::vector<Case> tensor_cases(); // tp and what no other file claims
 std::vector<Case> data_cases(); // dp: DDP, ZeRO, FSDP, HSDP
 std::vector<Case> context_cases(); // cp
+std::vector<Case> attention_cases(); // what a layer's attention sees, of which families, by which kernel
 std::vector<Case> pipeline_cases(); // pp and its schedules
+std::vector<Case> training_cases(); // optimizers, precisions, batches
 std::vector<Case> all_cases();
 // Sizes without padding, which the planner does not count: what these send is what it lists.
 std::vector<Case> unpadded_cases();
@@ -41,6 +43,7 @@ inline void PrintTo(const Sabotage& s, std::ostream* out)
 std::vector<Sabotage> tensor_sabotages();
 std::vector<Sabotage> data_sabotages();
 std::vector<Sabotage> context_sabotages();
+std::vector<Sabotage> attention_sabotages();
 std::vector<Sabotage> pipeline_sabotages();
 std::vector<Sabotage> all_sabotages();
 

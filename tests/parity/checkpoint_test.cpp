@@ -175,8 +175,43 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
             1e-5},
         Resume{"dp2_zero1_to_tp4_shared_kv", {}, {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""},
             {"gpus=4", "layout.tp=4"}, 1e-5},
+        Resume{"adam_with_states_in_bf16_bitwise",
+            {"training.optimizer=\"adam\"", "training.optimizer_state_dtype=\"bf16\""}, {}, {}, 0},
+        // 2 sequences a step, then 4, in step 9 still 6, then 8.
+        Resume{"within_a_ramp_up",
+            {"training.micro_batch=1", R"(training.ramp_up={"start":2,"increment":2,"samples":26})"}, {},
+            {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, 1e-5},
         Resume{"gpt2_tp2_to_pp2", {kGpt2}, {"gpus=2", "layout.tp=2"}, {"gpus=2", "layout.pp=2"}, 1e-5}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RampUp, EventsTellWhatWasTaken)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const std::vector<std::string> ramp{
+        "training.micro_batch=1", R"(training.ramp_up={"start":2,"increment":2,"samples":26})"};
+    const auto trained = train(tiny_plan(tokens, ramp), folder.path() / "ramp");
+    ASSERT_EQ(trained.problem, "");
+    int samples = 0;
+    const int sizes[] = {2, 2, 2, 2, 2, 4, 4, 6, 6, 8}; // 26 / 3 samples to each increment
+    for (int step = 1; step <= 10; ++step) {
+        const Json& event = trained.steps.at(step);
+        samples += sizes[step - 1];
+        EXPECT_EQ(event["global_batch"], sizes[step - 1]) << step;
+        EXPECT_EQ(event["samples"], samples) << step;
+        EXPECT_EQ(event["tokens"], 16 * samples) << step;
+        EXPECT_NEAR(
+            event["tps_per_gpu"].get<double>() * event["step_time_s"].get<double>(), 16 * sizes[step - 1], 1e-6);
+    }
+    // More than the file of 4000 tokens has.
+    const auto endless = train(
+        tiny_plan(tokens,
+            {"training.micro_batch=1", "run.steps=100", R"(training.ramp_up={"start":2,"increment":2,"samples":300})"}),
+        folder.path() / "endless");
+    EXPECT_NE(endless.problem.find("training.ramp_up.samples: the data hold 224 sequences, the ramp-up takes 300"),
+        std::string::npos)
+        << endless.problem;
+}
 
 TEST(CheckpointProblems, NameWhatDoesNotFit)
 {

@@ -35,9 +35,17 @@ TEST(TrainerLimits, RunnablePlansPass)
         EXPECT_EQ(fields({"gpus=2", "layout.pp=2", "training.schedule=\"" + std::string(schedule) + "\""}), List{});
     EXPECT_EQ(fields({"gpus=2", "layout.tp=2", "training.async_tp=true"}), List{});
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2"}), List{});
+    EXPECT_EQ(
+        fields({"gpus=2", "layout.cp=2", "training.cp_method=\"ulysses\"", "training.attention=\"unfused\""}), List{});
+    for (const char* model : {"qwen3-8b", "gemma-3-4b", "gpt-neox-20b"})
+        EXPECT_EQ(fields({"model=\"" + std::string(model) + "\""}), List{}) << model;
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}), List{});
     for (const char* sharding : {"optimizer", "gradients", "parameters", "hybrid"})
         EXPECT_EQ(fields({"gpus=2", "layout.dp=2", "training.sharding=\"" + std::string(sharding) + "\""}), List{});
+    for (const char* optimizer : {"adam", "adamw", "fused-adam", "fused-adamw"})
+        EXPECT_EQ(fields({"training.optimizer=\"" + std::string(optimizer) + "\""}), List{});
+    EXPECT_EQ(fields({"training.grad_dtype=\"bf16\"", "training.optimizer_state_dtype=\"bf16\""}), List{});
+    EXPECT_EQ(fields({"run.steps=5", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}), List{});
     EXPECT_EQ(fields({"run.checkpoint.every=10", "run.checkpoint.load=\"/somewhere\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
     EXPECT_TRUE(check(example_plan()).empty());
@@ -45,17 +53,20 @@ TEST(TrainerLimits, RunnablePlansPass)
 
 TEST(TrainerLimits, EachFeatureNamesItsField)
 {
-    EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"ulysses\""}), List{"training.cp_method"});
+    EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.attention=\"unfused\""}), List{"training.attention"});
+    EXPECT_EQ(fields({"training.attention=\"cudnn\""}), List{"training.attention"});
+    EXPECT_EQ(fields({"training.attention=\"flash3\""}), List{"training.attention"});
     EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{"training.precision"});
-    EXPECT_EQ(fields({"training.optimizer=\"adam\""}), List{"training.optimizer"});
+    EXPECT_EQ(fields({"training.grad_dtype=\"fp16\""}), List{"training.grad_dtype"});
+    EXPECT_EQ(fields({"training.optimizer_state_dtype=\"fp8\""}), List{"training.optimizer_state_dtype"});
+    EXPECT_EQ(fields({"run.steps=4", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}),
+        List{"training.ramp_up.samples"});
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
-    EXPECT_EQ(fields({"model={\"model_type\":\"gpt_neox\",\"hidden_size\":32,\"num_hidden_layers\":2,"
-                      "\"num_attention_heads\":4,\"intermediate_size\":64,\"vocab_size\":61}"}),
-        List{"model.model_type"});
+    EXPECT_EQ(fields({"model=\"nemotron-4-15b\""}), List{"model.model_type"});
     EXPECT_EQ(fields({"model=\"gpt3-175b\"", "training.seq_len=4096"}), List{"training.seq_len"});
 }
 

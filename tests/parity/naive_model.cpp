@@ -60,12 +60,17 @@ double alibi_slope(const ModelShape& model, std::size_t head)
     return std::pow(2, -8 * double(head + 1) / model.heads);
 }
 
-double frequency(const ModelShape& model, std::size_t plane)
+// Layers with a window turn by a theta of their own, where the model has one.
+double frequency(const ModelShape& model, bool window, std::size_t plane)
 {
-    const double base = std::pow(model.rope_theta, -2.0 * double(plane) / double(model.head_dim));
+    const bool local = window && model.window_rope_theta > 0;
+    const double width = double(model.head_dim) * model.rotary_share;
+    const double base = std::pow(local ? model.window_rope_theta : model.rope_theta, -2.0 * double(plane) / width);
     const RopeScaling& scaling = model.rope_scaling;
-    if (scaling.type != "llama3")
+    if (local || scaling.type.empty())
         return base;
+    if (scaling.type == "linear")
+        return base / scaling.factor;
     const double turns = double(scaling.original_positions) * base / (2 * std::numbers::pi); // in the old context
     if (turns < scaling.low_freq_factor)
         return base / scaling.factor;
@@ -75,13 +80,14 @@ double frequency(const ModelShape& model, std::size_t plane)
     return keep * base + (1 - keep) * base / scaling.factor;
 }
 
-// Turns each head of `x` to `position`: element i pairs with element i + head_dim / 2.
-void rotate(const ModelShape& model, Vector& x, std::size_t position)
+// Turns the first elements of each head of `x` to `position`: element i pairs with the one half of them further.
+void rotate(const ModelShape& model, bool window, Vector& x, std::size_t position)
 {
-    const auto head_dim = std::size_t(model.head_dim), half = head_dim / 2;
+    const auto head_dim = std::size_t(model.head_dim);
+    const auto half = std::size_t(double(head_dim) * model.rotary_share) / 2;
     for (std::size_t head = 0; head < x.size() / head_dim; ++head)
         for (std::size_t i = 0; i < half; ++i) {
-            const double angle = double(position) * frequency(model, i);
+            const double angle = double(position) * frequency(model, window, i);
             double &a = x[head * head_dim + i], &b = x[head * head_dim + i + half];
             const double turned = a * std::cos(angle) - b * std::sin(angle);
             b = b * std::cos(angle) + a * std::sin(angle);
@@ -89,8 +95,13 @@ void rotate(const ModelShape& model, Vector& x, std::size_t position)
         }
 }
 
-Vector attend(const ModelShape& model, const Rows& queries, const Rows& keys, const Rows& values, std::size_t position)
+// `window`: of a layer that sees the nearest tokens alone.
+Vector attend(const ModelShape& model, bool window, const Rows& queries, const Rows& keys, const Rows& values,
+    std::size_t position)
 {
+    const auto width = std::size_t(model.window.tokens);
+    const std::size_t first = window && position + 1 > width ? position + 1 - width : 0;
+    const double divisor = std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     const auto head_dim = std::size_t(model.head_dim);
     const auto group = std::size_t(model.heads / model.kv_heads);
     Vector mixed(std::size_t(model.heads) * head_dim, 0.0);
@@ -98,19 +109,19 @@ Vector attend(const ModelShape& model, const Rows& queries, const Rows& keys, co
         const std::size_t at = head * head_dim, kv_at = head / group * head_dim;
         Vector scores;
         double total = 0;
-        for (std::size_t other = 0; other <= position; ++other) {
+        for (std::size_t other = first; other <= position; ++other) {
             double dot = 0;
             for (std::size_t i = 0; i < head_dim; ++i)
                 dot += queries[position][at + i] * keys[other][kv_at + i];
-            double score = dot / std::sqrt(double(head_dim));
+            double score = dot / divisor;
             if (model.positions == Positions::alibi)
                 score += alibi_slope(model, head) * double(other);
             scores.push_back(std::exp(score));
             total += scores.back();
         }
-        for (std::size_t other = 0; other <= position; ++other)
+        for (std::size_t other = first; other <= position; ++other)
             for (std::size_t i = 0; i < head_dim; ++i)
-                mixed[at + i] += scores[other] / total * values[other][kv_at + i];
+                mixed[at + i] += scores[other - first] / total * values[other][kv_at + i];
     }
     return mixed;
 }
@@ -133,6 +144,26 @@ Vector unfused(const ModelShape& model, const Vector& row, std::size_t part)
     return out;
 }
 
+// Gemma's weights are what a norm multiplies by beyond one.
+Vector rms_norm_of(const ModelShape& model, const Vector& x, Vector weight)
+{
+    for (double& factor : weight)
+        factor += model.offset_norms ? 1 : 0;
+    return rms_norm(x, weight, model.norm_eps);
+}
+
+// Of each head apart.
+Vector heads_normed(const ModelShape& model, const Vector& x, const Vector& weight)
+{
+    const auto head_dim = std::ptrdiff_t(model.head_dim);
+    Vector out;
+    for (auto head = x.begin(); head != x.end(); head += head_dim) {
+        const Vector normed = rms_norm_of(model, Vector(head, head + head_dim), weight);
+        out.insert(out.end(), normed.begin(), normed.end());
+    }
+    return out;
+}
+
 // The residual stream after the last layer, before the final norm.
 Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows stream)
 {
@@ -140,28 +171,42 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
         const auto found = weights.find(name);
         return found == weights.end() ? nullptr : &found->second;
     };
+    const bool gemma = model.model_type == "gemma3_text";
     for (int layer = 0; layer < model.layers; ++layer) {
+        const bool window = model.window.tokens > 0 && (layer + 1) % model.window.full_every != 0;
         const std::string prefix = "model.layers." + std::to_string(layer) + ".";
         const auto weight = [&](const char* name) -> const Vector& { return weights.at(prefix + name + ".weight"); };
         const auto bias = [&](const char* name) { return find(prefix + name + ".bias"); };
         Rows queries, keys, values;
         for (std::size_t position = 0; position < stream.size(); ++position) {
-            const Vector x = rms_norm(stream[position], weight("input_layernorm"), model.norm_eps);
+            const Vector x = rms_norm_of(model, stream[position], weight("input_layernorm"));
             queries.push_back(times(weight("self_attn.q_proj"), x, bias("self_attn.q_proj")));
             keys.push_back(times(weight("self_attn.k_proj"), x, bias("self_attn.k_proj")));
             values.push_back(times(weight("self_attn.v_proj"), x, bias("self_attn.v_proj")));
-            rotate(model, queries.back(), position);
-            rotate(model, keys.back(), position);
+            if (model.query_key_norm) {
+                queries.back() = heads_normed(model, queries.back(), weight("self_attn.q_norm"));
+                keys.back() = heads_normed(model, keys.back(), weight("self_attn.k_norm"));
+            }
+            rotate(model, window, queries.back(), position);
+            rotate(model, window, keys.back(), position);
         }
         for (std::size_t position = 0; position < stream.size(); ++position) {
             Vector& x = stream[position];
-            add(x, times(weight("self_attn.o_proj"), attend(model, queries, keys, values, position), nullptr));
-            const Vector in = rms_norm(x, weight("post_attention_layernorm"), model.norm_eps);
+            Vector mixed
+                = times(weight("self_attn.o_proj"), attend(model, window, queries, keys, values, position), nullptr);
+            if (gemma)
+                mixed = rms_norm_of(model, mixed, weight("post_attention_layernorm"));
+            add(x, mixed);
+            const Vector in
+                = rms_norm_of(model, x, weight(gemma ? "pre_feedforward_layernorm" : "post_attention_layernorm"));
             Vector gate = times(weight("mlp.gate_proj"), in, nullptr);
             const Vector up = times(weight("mlp.up_proj"), in, nullptr);
             for (std::size_t i = 0; i < gate.size(); ++i)
-                gate[i] *= up[i] / (1 + std::exp(-gate[i]));
-            add(x, times(weight("mlp.down_proj"), gate, nullptr));
+                gate[i] = up[i] * (gemma ? gelu(model, gate[i]) : gate[i] / (1 + std::exp(-gate[i])));
+            Vector down = times(weight("mlp.down_proj"), gate, nullptr);
+            if (gemma)
+                down = rms_norm_of(model, down, weight("post_feedforward_layernorm"));
+            add(x, down);
         }
     }
     return stream;
@@ -169,10 +214,11 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
 
 Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows stream)
 {
-    const bool bloom = model.model_type == "bloom";
+    const bool gpt2 = model.model_type == "gpt2", neox = model.model_type == "gpt_neox";
     for (int layer = 0; layer < model.layers; ++layer) {
-        const std::string prefix = "transformer.h." + std::to_string(layer) + ".";
-        const auto name = [&](const char* gpt2, const char* other) { return prefix + (bloom ? other : gpt2); };
+        const std::string prefix = (neox ? "gpt_neox.layers." : "transformer.h.") + std::to_string(layer) + ".";
+        const std::string attention = prefix + (gpt2 ? "attn." : neox ? "attention." : "self_attention.");
+        const auto name = [&](const char* of_gpt2, const char* other) { return prefix + (gpt2 ? of_gpt2 : other); };
         const auto norm = [&](const std::string& which, const Vector& x) {
             return layer_norm(x, weights.at(which + ".weight"), weights.at(which + ".bias"), model.norm_eps);
         };
@@ -180,18 +226,24 @@ Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows strea
             return times(weights.at(which + ".weight"), x, &weights.at(which + ".bias"));
         };
         Rows queries, keys, values;
-        for (const Vector& x : stream) {
-            const Vector fused = linear(
-                name("attn.c_attn", "self_attention.query_key_value"), norm(name("ln_1", "input_layernorm"), x));
+        for (std::size_t position = 0; position < stream.size(); ++position) {
+            const Vector in = norm(name("ln_1", "input_layernorm"), stream[position]);
+            const Vector fused = linear(attention + (gpt2 ? "c_attn" : "query_key_value"), in);
             queries.push_back(unfused(model, fused, 0));
             keys.push_back(unfused(model, fused, 1));
             values.push_back(unfused(model, fused, 2));
+            if (model.positions == Positions::rope) {
+                rotate(model, false, queries.back(), position);
+                rotate(model, false, keys.back(), position);
+            }
         }
         for (std::size_t position = 0; position < stream.size(); ++position) {
             Vector& x = stream[position];
-            add(x, linear(name("attn.c_proj", "self_attention.dense"), attend(model, queries, keys, values, position)));
-            Vector up
-                = linear(name("mlp.c_fc", "mlp.dense_h_to_4h"), norm(name("ln_2", "post_attention_layernorm"), x));
+            const Vector before = x;
+            add(x,
+                linear(attention + (gpt2 ? "c_proj" : "dense"), attend(model, false, queries, keys, values, position)));
+            Vector up = linear(name("mlp.c_fc", "mlp.dense_h_to_4h"),
+                norm(name("ln_2", "post_attention_layernorm"), model.parallel_residual ? before : x));
             for (double& value : up)
                 value = gelu(model, value);
             add(x, linear(name("mlp.c_proj", "mlp.dense_4h_to_h"), up));
@@ -204,10 +256,11 @@ Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows strea
 double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
     const std::vector<int64_t>& labels)
 {
-    const bool gpt = model.norm == Norm::layer;
-    const std::string prefix = gpt ? "transformer." : "model.";
+    const bool gpt = model.norm == Norm::layer, neox = model.model_type == "gpt_neox";
+    const std::string prefix = neox ? "gpt_neox." : gpt ? "transformer." : "model.";
     const Vector& embedding = weights.at(prefix
         + (model.model_type == "gpt2" ? "wte.weight"
+                : neox                ? "embed_in.weight"
                 : gpt                 ? "word_embeddings.weight"
                                       : "embed_tokens.weight"));
     const auto row_of = [&](const Vector& table, int64_t row) {
@@ -216,6 +269,8 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
     Rows stream;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         stream.push_back(row_of(embedding, tokens[i]));
+        for (double& value : stream.back())
+            value *= model.scaled_embedding ? std::sqrt(double(model.hidden)) : 1;
         if (model.positions == Positions::learned)
             add(stream.back(), row_of(weights.at("transformer.wpe.weight"), int64_t(i)));
         if (model.embedding_norm)
@@ -223,14 +278,15 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
                 weights.at(prefix + "word_embeddings_layernorm.bias"), model.norm_eps);
     }
     stream = gpt ? gpt_stream(model, weights, stream) : llama_stream(model, weights, stream);
-    const Vector& head = model.tied_embeddings ? embedding : weights.at("lm_head.weight");
+    const Vector& head = model.tied_embeddings ? embedding : weights.at(neox ? "embed_out.weight" : "lm_head.weight");
+    const std::string final_norm = prefix + (neox ? "final_layer_norm" : gpt ? "ln_f" : "norm");
     double loss = 0;
     for (std::size_t position = 0; position < stream.size(); ++position) {
         if (labels[position] < 0)
             continue;
-        const Vector last = gpt ? layer_norm(stream[position], weights.at("transformer.ln_f.weight"),
-                                weights.at("transformer.ln_f.bias"), model.norm_eps)
-                                : rms_norm(stream[position], weights.at("model.norm.weight"), model.norm_eps);
+        const Vector& weight = weights.at(final_norm + ".weight");
+        const Vector last = gpt ? layer_norm(stream[position], weight, weights.at(final_norm + ".bias"), model.norm_eps)
+                                : rms_norm_of(model, stream[position], weight);
         double total = 0, target = 0;
         for (int64_t token = 0; token < model.vocab; ++token) {
             double logit = 0;

@@ -19,7 +19,7 @@ const std::vector<std::string> kRules{"--fp64", "--nccl-rules", "4", "--one-queu
 #ifdef FOURFOLD_EVERY_MESH
 constexpr int kSteps = 10;
 #else
-constexpr int kSteps = 2; // the second one begins with weights that the first one moved
+constexpr int kSteps = 6; // the second one begins with weights that the first one moved, the fifth ends a ramp-up
 #endif
 
 class UnderNcclRules : public ::testing::TestWithParam<Case> { };
@@ -57,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else
+INSTANTIATE_TEST_SUITE_P(Attention, UnderNcclRules, ::testing::ValuesIn(attention_cases()),
+    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Training, UnderNcclRules, ::testing::ValuesIn(training_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(2, 4)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #endif

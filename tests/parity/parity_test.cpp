@@ -113,6 +113,30 @@ TEST(MixedPrecision, FollowsFp32)
     EXPECT_EQ(many[0].losses, many[3].losses);
 }
 
+// Gradients in bf16 are added up and sent as such: half the bytes, and as close as 8 bits allow.
+TEST(Gradients, InBf16)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const std::vector<std::string> dp2{"gpus=2", "layout.dp=2", "run.steps=1"};
+    const auto wide = run_job(tiny_plan(tokens, dp2), folder.path() / "wide").dumps;
+    const auto narrow
+        = run_job(tiny_plan(tokens, joined(dp2, {"training.grad_dtype=\"bf16\""})), folder.path() / "narrow").dumps;
+    ASSERT_TRUE(wide.size() == 2 && narrow.size() == 2);
+    EXPECT_EQ(narrow[0].bytes.at("dp").at("all_reduce") * 2, wide[0].bytes.at("dp").at("all_reduce"));
+    const auto worst = compare({narrow[0]}, wide[0]);
+    EXPECT_EQ(worst.loss, 0);
+    EXPECT_GT(worst.gradient, 1e-5);
+    EXPECT_LT(worst.gradient, 2e-2) << worst.worst_tensor;
+    for (const auto& [name, tensor] : narrow[0].tensors)
+        for (const double value : tensor.gradient) {
+            int exponent = 0;
+            const double mantissa = std::ldexp(std::frexp(value, &exponent), 8);
+            ASSERT_EQ(mantissa, std::nearbyint(mantissa)) << name << ": " << value << " has more than 8 bits";
+        }
+    EXPECT_EQ(narrow[0].tensors.at("model.norm.weight").gradient, narrow[1].tensors.at("model.norm.weight").gradient);
+}
+
 // The comparison notices a wrong collective, whichever it is.
 class NegativeControl : public ::testing::TestWithParam<Sabotage> { };
 

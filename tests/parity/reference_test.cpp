@@ -119,16 +119,44 @@ const std::vector<std::string> kModels[] = {
     {"training.global_batch=4",
         "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}"},
     {"training.global_batch=4", "run.environment={\"FOURFOLD_PADDING\":\"5\"}"},
+    {"training.global_batch=4", "model.model_type=\"qwen3\"", "model.head_dim=12"},
+    {"training.global_batch=4", kGemma},
+    {"training.global_batch=4", kNeox},
+    {"training.global_batch=4", "training.attention=\"unfused\""},
+    {"training.global_batch=4", kGemma, "training.attention=\"fused-softmax\""},
+    {"training.global_batch=4",
+        "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}",
+        "training.attention=\"unfused\""},
 };
-const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded"};
+const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
+    "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });
 
-// Algorithm 2 of the paper, element by element, with decay on matrices alone and clipping of the global norm.
-TEST(Optimizer, IsAdamWWithClippingAndDecayOffNorms)
+struct Update {
+    const char* optimizer;
+    bool decoupled, small_states;
+};
+class OptimizerOf : public ::testing::TestWithParam<Update> { };
+
+// To the nearest number with 8 significant bits, of two the even one, as LibTorch does by way of fp32; not for
+// subnormals.
+double as_bf16(double value)
 {
-    OneRank one({"run.clip_norm=0.05", "run.weight_decay=0.3"});
+    int exponent = 0;
+    const double mantissa = std::frexp(double(float(value)), &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(mantissa, 8)), exponent - 8);
+}
+
+// Algorithm 2 of the paper, element by element, with decay on matrices alone and clipping of the global norm.
+TEST_P(OptimizerOf, IsTheAlgorithmWithClippingAndDecayOffNorms)
+{
+    const Update& update = GetParam();
+    OneRank one({"run.clip_norm=0.05", "run.weight_decay=0.3",
+        "training.optimizer=\"" + std::string(update.optimizer) + "\"",
+        update.small_states ? "training.optimizer_state_dtype=\"bf16\"" : "training.optimizer_state_dtype=\"fp32\""});
+    const auto kept = [&](double state) { return update.small_states ? as_bf16(state) : state; };
     const RunSettings& run = one.plan.run;
     std::map<std::string, std::vector<double>> first, second;
     NamedWeights expected = one.weights();
@@ -148,14 +176,16 @@ TEST(Optimizer, IsAdamWWithClippingAndDecayOffNorms)
             auto &m = first[name], &v = second[name], &w = expected[name];
             m.resize(w.size());
             v.resize(w.size());
-            const bool matrix = shards[t].parameter.shape.size() > 1;
+            const double decay = shards[t].parameter.shape.size() > 1 ? run.weight_decay : 0;
             for (std::size_t i = 0; i < w.size(); ++i) {
-                const double g = gradient[i] * scale;
+                const double g = gradient[i] * scale + (update.decoupled ? 0 : decay * w[i]);
                 m[i] = run.beta1 * m[i] + (1 - run.beta1) * g;
                 v[i] = run.beta2 * v[i] + (1 - run.beta2) * g * g;
                 const double m_hat = m[i] / (1 - std::pow(run.beta1, step + 1));
                 const double v_hat = v[i] / (1 - std::pow(run.beta2, step + 1));
-                w[i] -= lr * ((matrix ? run.weight_decay * w[i] : 0) + m_hat / (std::sqrt(v_hat) + run.eps));
+                w[i] -= lr * ((update.decoupled ? decay * w[i] : 0) + m_hat / (std::sqrt(v_hat) + run.eps));
+                m[i] = kept(m[i]);
+                v[i] = kept(v[i]);
             }
         }
         one.trainer->update(step, outcome);
@@ -165,6 +195,13 @@ TEST(Optimizer, IsAdamWWithClippingAndDecayOffNorms)
                 ASSERT_NEAR(now.at(name)[i], values[i], 1e-10) << name << " " << i << " step " << step;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerOf,
+    ::testing::Values(Update{"adamw", true, false}, Update{"fused-adamw", true, true}, Update{"adam", false, true},
+        Update{"fused-adam", false, false}),
+    [](const auto& info) {
+        return std::string(info.param.decoupled ? "AdamW" : "Adam") + (info.param.small_states ? "InBf16" : "");
+    });
 
 // In the words of the planner, also for a caller that asked nobody before.
 TEST(Families, WhatHasNoRowIsNotTrained)
@@ -178,20 +215,72 @@ TEST(Families, WhatHasNoRowIsNotTrained)
     EXPECT_TRUE(reasons[0].message.starts_with(made.error().message)) << made.error().line();
 }
 
-TEST(Rotary, LinearScalingStretchesPositions)
+// Of transformers 4.57.1 (modeling_rope_utils, in fp32) for heads of 16 elements and a theta of 100.
+struct Scaled {
+    const char* name;
+    const char* scaling;
+    int64_t max_positions, seq_len;
+    double magnitude;
+    std::vector<double> frequencies;
+};
+void PrintTo(const Scaled& scaled, std::ostream* out)
 {
-    ModelShape model;
-    model.head_dim = 8;
-    const auto plain = trainer::rotary_frequencies(model);
-    model.rope_scaling.type = "linear";
-    model.rope_scaling.factor = 2;
-    const auto scaled = trainer::rotary_frequencies(model);
-    ASSERT_EQ(plain.size(), 4u);
-    EXPECT_EQ(plain[0], 1);
-    EXPECT_NEAR(plain[3], std::pow(10000, -0.75), 1e-15);
-    for (std::size_t i = 0; i < 4; ++i)
-        EXPECT_DOUBLE_EQ(scaled[i], plain[i] / 2);
+    *out << scaled.name;
 }
+const std::string kFactors
+    = R"("short_factor":[1,1.1,1.2,1.3,1.4,1.5,1.6,1.7],"long_factor":[2,2.5,3,3.5,4,4.5,5,5.5])";
+const std::string kLongRope = R"({"rope_type":"longrope","original_max_position_embeddings":64,)" + kFactors + "}";
+
+class RotaryScaling : public ::testing::TestWithParam<Scaled> { };
+
+TEST_P(RotaryScaling, IsThatOfTransformers)
+{
+    const Scaled& scaled = GetParam();
+    const TemporaryFolder folder;
+    const ModelShape model = tiny_plan(folder.path() / "none",
+        {"model.head_dim=16", "model.max_position_embeddings=" + std::to_string(scaled.max_positions),
+            std::string("model.rope_scaling=") + scaled.scaling})
+                                 .model;
+    const auto found = trainer::rotary_frequencies(
+        model.rope_scaling, model.rope_theta, model.head_dim, model.max_positions, scaled.seq_len);
+    EXPECT_NEAR(found.magnitude, scaled.magnitude, 1e-8);
+    ASSERT_EQ(found.each.size(), scaled.frequencies.size());
+    for (std::size_t i = 0; i < found.each.size(); ++i)
+        EXPECT_NEAR(found.each[i], scaled.frequencies[i], 3e-7 * scaled.frequencies[i]) << i;
+    EXPECT_EQ(model_from_config(config_from_model(model), "again")->rope_scaling, model.rope_scaling);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RotaryScaling,
+    ::testing::Values(
+        Scaled{"linear", R"({"rope_type":"linear","factor":4.0})", 64, 64, 1,
+            {0.25, 0.140585333, 0.079056941, 0.0444569848, 0.0250000004, 0.0140585322, 0.00790569466, 0.00444569858}},
+        Scaled{"dynamic_as_long_as_before", R"({"rope_type":"dynamic","factor":4.0})", 64, 64, 1,
+            {1, 0.562341332, 0.316227764, 0.177827939, 0.100000001, 0.0562341288, 0.0316227786, 0.0177827943}},
+        Scaled{"dynamic_longer", R"({"rope_type":"dynamic","factor":4.0})", 64, 200, 1,
+            {1, 0.407685429, 0.166207418, 0.0677603409, 0.0276249051, 0.0112622725, 0.00459146453, 0.00187187316}},
+        Scaled{"llama3",
+            R"({"rope_type":"llama3","factor":4.0,"low_freq_factor":1.0,"high_freq_factor":4.0,)"
+            R"("original_max_position_embeddings":32})",
+            64, 64, 1,
+            {1, 0.402633697, 0.127323955, 0.0444569848, 0.0250000004, 0.0140585322, 0.00790569466, 0.00444569858}},
+        Scaled{"yarn",
+            R"({"rope_type":"yarn","factor":4.0,"original_max_position_embeddings":64,"beta_fast":4,"beta_slow":0.5})",
+            256, 64, 1.13862944,
+            {1, 0.562341332, 0.268793613, 0.124479562, 0.0549999997, 0.0224936493, 0.00790569466, 0.00444569858}},
+        Scaled{"yarn_not_truncated",
+            R"({"rope_type":"yarn","factor":32.0,"original_max_position_embeddings":64,"beta_fast":4,"beta_slow":0.5,)"
+            R"("truncate":false})",
+            2048, 64, 1.34657359,
+            {1, 0.562341332, 0.284320831, 0.11219608, 0.0362748429, 0.00531817134, 0.000988211832, 0.000555712322}},
+        Scaled{"yarn_of_deepseek",
+            R"({"rope_type":"yarn","factor":40.0,"original_max_position_embeddings":64,"mscale":1,"mscale_all_dim":0.5})",
+            2560, 64, 1.15572199,
+            {1, 0.45268476, 0.192898944, 0.0737985894, 0.0219999999, 0.00140585331, 0.000790569466, 0.000444569858}},
+        Scaled{"longrope_short", kLongRope.c_str(), 256, 64, 1.15470054,
+            {1, 0.511219382, 0.263523132, 0.136790738, 0.0714285746, 0.0374894217, 0.0197642352, 0.0104604671}},
+        Scaled{"longrope_long", kLongRope.c_str(), 256, 65, 1.15470054,
+            {0.5, 0.224936515, 0.10540925, 0.0508079864, 0.0250000004, 0.0124964733, 0.00632455572, 0.00323323533}}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace fourfold::testing

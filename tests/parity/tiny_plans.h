@@ -14,6 +14,16 @@ namespace fourfold::testing {
 // sequences of 16 tokens a step, ten steps. `assignments` as in --set ("layout.tp=2"). Data: `tokens`, a file of
 // write_tokens(). Throws std::runtime_error where the plan does not resolve.
 ResolvedPlan tiny_plan(const std::filesystem::path& tokens, const std::vector<std::string>& assignments = {});
+// Of `model`: Gemma 3 with a window of five tokens in every second layer, and GPT-NeoX.
+inline const std::string kGemma = R"(model={"model_type":"gemma3_text","vocab_size":61,"hidden_size":32,)"
+                                  R"("num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,)"
+                                  R"("head_dim":12,"intermediate_size":48,"max_position_embeddings":64,)"
+                                  R"("rope_theta":100.0,"rope_local_base_freq":20.0,"query_pre_attn_scalar":10,)"
+                                  R"("sliding_window":5,"sliding_window_pattern":2,"tie_word_embeddings":true,)"
+                                  R"("rope_scaling":{"rope_type":"linear","factor":8.0}})";
+inline const std::string kNeox = R"(model={"model_type":"gpt_neox","vocab_size":61,"hidden_size":32,)"
+                                 R"("num_hidden_layers":2,"num_attention_heads":2,"intermediate_size":48,)"
+                                 R"("max_position_embeddings":64,"rotary_pct":0.25,"hidden_act":"gelu"})";
 // A file of 4000 little-endian 16-bit tokens below 61, with some order in them that can be learned.
 std::filesystem::path write_tokens(const std::filesystem::path& folder);
 // Writes the plan as the trainer reads it.

@@ -20,8 +20,12 @@ Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder)
     for (int rank = 0; rank < plan.gpus; ++rank)
         for (const Json& event : ranks.events(rank)) {
             EXPECT_EQ(schema_violation(event), "");
-            if (event["event"] == "step")
-                trained.losses[event["step"].get<int>()] = event["loss"].get<double>();
+            if (event["event"] == "step") {
+                const int step = event["step"].get<int>();
+                trained.steps[step] = event;
+                if (event["loss"].is_number())
+                    trained.losses[step] = event["loss"].get<double>();
+            }
             if (event["event"] == "checkpoint")
                 trained.checkpoints[event["step"].get<int>()] = event["path"].get<std::string>();
             if (event["event"] == "warning")

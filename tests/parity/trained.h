@@ -14,6 +14,7 @@ namespace fourfold::testing {
 
 struct Trained {
     std::map<int, double> losses; // by step, from 1
+    std::map<int, Json> steps; // the whole events
     std::map<int, std::string> checkpoints; // folders, by step
     std::vector<std::string> warnings;
     std::vector<Json> errors; // of all ranks

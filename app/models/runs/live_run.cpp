@@ -3,6 +3,7 @@
 
 #include "app/models/runs/event_fields.h"
 #include "core/history/run_event.h"
+#include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
 #include "core/predict/term_off.h"
 #include "core/schedule/chrome_trace.h"
@@ -133,7 +134,7 @@ void LiveRun::readPlan(const QString& folder)
         return;
     if (const Expected<ResolvedPlan> plan = read_resolved(*json, file.string())) {
         m_title = fromUtf8(plan->name);
-        m_totalSteps = plan->run.total_steps(plan->tokens_per_step());
+        m_totalSteps = total_steps(plan->training, plan->run);
     }
     emit pointsArrived();
 }

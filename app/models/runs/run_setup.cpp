@@ -6,6 +6,7 @@
 #include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
 #include "core/calibration/user/evidence.h"
+#include "core/layout/batch_ramp.h"
 #include "core/plan/trainable.h"
 #include "runner/target/room.h"
 
@@ -53,7 +54,7 @@ RunSetup prepareRun(const PlanDocument& document, const QString& target, std::op
     RunSetup setup;
     const Prediction prediction = predict_with_evidence(*runs);
     setup.expectation = {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
-    setup.steps = steps.value_or(runs->run.total_steps(runs->tokens_per_step()));
+    setup.steps = steps.value_or(total_steps(runs->training, runs->run));
     if (setup.steps < 1)
         setup.refusal = tr("The plan does not say how long to train: choose the number of steps");
     Expected<Target> where = target.isEmpty()

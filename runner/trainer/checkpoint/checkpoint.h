@@ -12,7 +12,7 @@
 #pragma once
 
 #include "runner/trainer/comm/mesh.h"
-#include "runner/trainer/optim/adamw.h"
+#include "runner/trainer/optim/adam.h"
 
 #include <filesystem>
 
@@ -26,7 +26,7 @@ struct SavedCheckpoint {
 // `steps`: finished so far. Keeps the newest `plan.run.checkpoint.keep` steps of the folder. Collective: fails on all
 // ranks where one fails.
 Expected<SavedCheckpoint> save_checkpoint(const std::filesystem::path& folder, int steps, const ResolvedPlan& plan,
-    const Mesh& mesh, const Weights& weights, const AdamW& optimizer);
+    const Mesh& mesh, const Weights& weights, const Adam& optimizer);
 
 struct LoadedCheckpoint {
     int steps = 0; // that it had finished; 0 for a model of Hugging Face's
@@ -39,6 +39,6 @@ struct LoadedCheckpoint {
 // missing or has another shape than the plan's model is a Problem. Call publish() on the weights afterwards.
 // Collective.
 Expected<LoadedCheckpoint> load_checkpoint(
-    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, AdamW& optimizer);
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer);
 
 } // namespace fourfold::trainer

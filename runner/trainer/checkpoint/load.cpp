@@ -107,7 +107,7 @@ Expected<void> compare_models(const fs::path& folder, const ModelShape& model, s
 } // namespace
 
 Expected<LoadedCheckpoint> load_checkpoint(
-    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, AdamW& optimizer)
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer)
 {
     const fs::path folder = plan.run.checkpoint.load;
     const Chosen chosen(candidates(folder), mesh, weights.masters()[0].device());

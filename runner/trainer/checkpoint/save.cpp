@@ -16,6 +16,12 @@ namespace fourfold::trainer {
 namespace {
 namespace fs = std::filesystem;
 
+// The format's word for the type of a buffer.
+std::string word_of(at::ScalarType type)
+{
+    return type == at::kDouble ? "F64" : type == at::kBFloat16 ? "BF16" : "F32";
+}
+
 // One pipeline rank's tensors: this rank takes part in gathering them, and writes them if `writer`.
 class StageFiles {
 public:
@@ -33,15 +39,14 @@ public:
     using Parts = std::vector<std::pair<std::string, const std::vector<at::Tensor>*>>;
     void write(const fs::path& file, const Parts& parts)
     {
-        const std::string dtype = weights_.masters()[0].scalar_type() == at::kDouble ? "F64" : "F32";
         std::vector<StoredTensor> tensors;
         for (const auto& [suffix, buffers] : parts)
-            for (const Bucket& bucket : weights_.buckets())
-                for (const BucketEntry& entry : bucket.entries) {
+            for (std::size_t b = 0; b < weights_.buckets().size(); ++b)
+                for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
                     if (!shard.second_copy)
-                        tensors.push_back(
-                            {shard.parameter.name + suffix, dtype, StoredLayout(plan_.model, shard).shape()});
+                        tensors.push_back({shard.parameter.name + suffix, word_of((*buffers)[b].scalar_type()),
+                            StoredLayout(plan_.model, shard).shape()});
                 }
         std::unique_ptr<SafetensorsWriter> writer;
         if (writes_ && status_) {
@@ -175,7 +180,7 @@ bool all_agree(const Mesh& mesh, bool own, const at::TensorOptions& options, dou
 } // namespace
 
 Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, const ResolvedPlan& plan, const Mesh& mesh,
-    const Weights& weights, const AdamW& optimizer)
+    const Weights& weights, const Adam& optimizer)
 {
     const fs::path target = folder / step_name(steps);
     const fs::path partial = folder / (step_name(steps) + kPartial);

@@ -6,6 +6,8 @@
 // heads; query head i reads key head i / (heads / kv_heads).
 #pragma once
 
+#include "runner/trainer/model/attention_rule.h"
+
 #include <ATen/core/Tensor.h>
 
 namespace fourfold::trainer {
@@ -15,11 +17,13 @@ struct AttentionPart {
     at::Tensor log_sum; // log of the sum of exp(score) over these keys: [b, heads, s], fp32 (fp64 for fp64 queries)
 };
 
-// `causal`: query i sees keys 0..i (s == t); else every query sees every key.
-AttentionPart attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal);
+// `asking`, `asked`: positions of the queries and of the keys. A query of which no key is seen has output 0 and log-sum
+// minus infinity.
+AttentionPart attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Runs& asking,
+    const Runs& asked, const AttentionRule& rule);
 
 // Adds a further part, of other keys, to what `output` and `log_sum` hold (in place, both in the type of log_sum):
-// L = log(e^L1 + e^L2), O = e^(L1-L) O1 + e^(L2-L) O2.
+// L = log(e^L1 + e^L2), O = e^(L1-L) O1 + e^(L2-L) O2. Precondition: log_sum is finite.
 void merge(const at::Tensor& output, const at::Tensor& log_sum, const AttentionPart& part);
 
 struct AttentionGradients {
@@ -27,6 +31,7 @@ struct AttentionGradients {
 };
 // Of one part, given output and log-sum-exp over *all* keys.
 AttentionGradients attend_backward(const at::Tensor& gradient, const at::Tensor& query, const at::Tensor& key,
-    const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum, bool causal);
+    const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum, const Runs& asking, const Runs& asked,
+    const AttentionRule& rule);
 
 } // namespace fourfold::trainer

@@ -1,62 +1,60 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/context_parallel/gather_attention.h"
 
-#include "runner/trainer/context_parallel/attention_block.h"
+#include "runner/trainer/context_parallel/slice.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 
 namespace fourfold::trainer {
 
 namespace {
-class GatherAttention final : public GradientFunction {
+class GatherAttention final : public SequenceAttention {
 public:
-    explicit GatherAttention(const Communicator& cp)
-        : cp_(cp)
+    GatherAttention(const AttentionRule& rule, const Communicator& cp)
+        : SequenceAttention(rule)
+        , cp_(cp)
     {
     }
 
-    Tensors forward(const Tensors& inputs, Tensors& kept) override
+protected:
+    AttentionPart attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override
     {
-        const at::Tensor &query = inputs[0], own = at::stack({inputs[1], inputs[2]});
-        const at::Tensor all = in_sequence(cp_.all_gather(own.unsqueeze(0)));
-        Tensors outputs, log_sums;
+        const at::Tensor all = in_sequence(cp_.all_gather(at::stack({key, value}).unsqueeze(0)));
+        std::vector<at::Tensor> outputs, log_sums;
         for (const Chunk& chunk : chunks(query)) {
-            const AttentionPart diagonal = attend(chunk.of(query), chunk.here(all[0]), chunk.here(all[1]), true);
-            const at::Tensor output = diagonal.output.to(diagonal.log_sum.scalar_type(), false, /*copy=*/true);
-            const at::Tensor log_sum = diagonal.log_sum.clone();
-            if (chunk.begin > 0)
-                merge(output, log_sum, attend(chunk.of(query), chunk.before(all[0]), chunk.before(all[1]), false));
-            outputs.push_back(output);
-            log_sums.push_back(log_sum);
-        }
-        const at::Tensor result = at::cat(outputs, kPositions).to(query.scalar_type());
-        kept = {query, own, result, at::cat(log_sums, kPositions)};
-        return {result};
-    }
-
-    Tensors backward(const Tensors& gradients, const Tensors& kept) override
-    {
-        const at::Tensor &query = kept[0], own = kept[1], output = kept[2], log_sum = kept[3], slope = gradients[0];
-        const at::Tensor all = in_sequence(cp_.all_gather(own.unsqueeze(0))), all_slope = at::zeros_like(all);
-        Tensors query_slopes;
-        for (const Chunk& chunk : chunks(query)) {
-            const auto part = [&](const at::Tensor& keys, const at::Tensor& values, bool causal) {
-                return attend_backward(
-                    chunk.of(slope), chunk.of(query), keys, values, chunk.of(output), chunk.of(log_sum), causal);
+            const auto part = [&](const Run& keys) {
+                return attend(
+                    chunk.of(query), Chunk::at(all[0], keys), Chunk::at(all[1], keys), {chunk.run}, {keys}, rule());
             };
-            const AttentionGradients diagonal = part(chunk.here(all[0]), chunk.here(all[1]), true);
-            chunk.here(all_slope[0]).add_(diagonal.key);
-            chunk.here(all_slope[1]).add_(diagonal.value);
-            at::Tensor query_slope = diagonal.query;
-            if (chunk.begin > 0) {
-                const AttentionGradients earlier = part(chunk.before(all[0]), chunk.before(all[1]), false);
-                chunk.before(all_slope[0]).add_(earlier.key);
-                chunk.before(all_slope[1]).add_(earlier.value);
-                query_slope = query_slope.add(earlier.query);
-            }
+            const AttentionPart sum = begun(part(chunk.run));
+            if (const Run before = seen_before(chunk); before.length > 0)
+                merge(sum.output, sum.log_sum, part(before));
+            outputs.push_back(sum.output);
+            log_sums.push_back(sum.log_sum);
+        }
+        return {at::cat(outputs, kPositions), at::cat(log_sums, kPositions)};
+    }
+
+    AttentionGradients gradients(const at::Tensor& slope, const at::Tensor& query, const at::Tensor& key,
+        const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum) override
+    {
+        const at::Tensor all = in_sequence(cp_.all_gather(at::stack({key, value}).unsqueeze(0)));
+        const at::Tensor all_slope = at::zeros_like(all);
+        std::vector<at::Tensor> query_slopes;
+        for (const Chunk& chunk : chunks(query)) {
+            const auto part = [&](const Run& keys) {
+                const AttentionGradients found
+                    = attend_backward(chunk.of(slope), chunk.of(query), Chunk::at(all[0], keys),
+                        Chunk::at(all[1], keys), chunk.of(output), chunk.of(log_sum), {chunk.run}, {keys}, rule());
+                Chunk::at(all_slope[0], keys).add_(found.key);
+                Chunk::at(all_slope[1], keys).add_(found.value);
+                return found.query;
+            };
+            at::Tensor query_slope = part(chunk.run);
+            if (const Run before = seen_before(chunk); before.length > 0)
+                query_slope = query_slope.add(part(before));
             query_slopes.push_back(query_slope);
         }
         const at::Tensor own_slope = cp_.reduce_scatter(by_rank(all_slope)).squeeze(0);
@@ -64,19 +62,26 @@ public:
     }
 
 private:
-    static constexpr int kPositions = 2; // dimension of [b, heads, s, head_dim]
-
     // One of the two runs of positions that this rank holds.
     struct Chunk {
-        int64_t local, begin, length; // place in this rank's part, place in the sequence
-        [[nodiscard]] at::Tensor of(const at::Tensor& part) const { return part.narrow(kPositions, local, length); }
-        [[nodiscard]] at::Tensor here(const at::Tensor& all) const { return all.narrow(kPositions, begin, length); }
-        [[nodiscard]] at::Tensor before(const at::Tensor& all) const { return all.narrow(kPositions, 0, begin); }
+        int64_t local = 0; // place in this rank's part
+        Run run;
+        [[nodiscard]] at::Tensor of(const at::Tensor& part) const { return part.narrow(kPositions, local, run.length); }
+        [[nodiscard]] static at::Tensor at(const at::Tensor& all, const Run& where)
+        {
+            return all.narrow(kPositions, where.begin, where.length);
+        }
     };
     [[nodiscard]] std::vector<Chunk> chunks(const at::Tensor& query) const
     {
-        const int64_t length = query.size(kPositions) / 2;
-        return {{0, cp_.rank() * length, length}, {length, (2 * cp_.size() - 1 - cp_.rank()) * length, length}};
+        const Runs own = context_runs(query.size(kPositions) * cp_.size(), cp_.rank(), cp_.size());
+        return {{0, own[0]}, {own[0].length, own[1]}};
+    }
+    // The earlier positions that some query of the chunk sees.
+    [[nodiscard]] Run seen_before(const Chunk& chunk) const
+    {
+        const int64_t first = std::min(rule().first_seen(chunk.run.begin), chunk.run.begin);
+        return {first, chunk.run.begin - first};
     }
 
     // [cp, 2, b, kv_heads, s / cp, head_dim] by rank -> [2, b, kv_heads, s, head_dim] by position.
@@ -105,9 +110,9 @@ private:
 };
 } // namespace
 
-std::shared_ptr<GradientFunction> gather_attention(const Communicator& cp)
+std::shared_ptr<GradientFunction> gather_attention(const AttentionRule& rule, const Communicator& cp)
 {
-    return std::make_shared<GatherAttention>(cp);
+    return std::make_shared<GatherAttention>(rule, cp);
 }
 
 } // namespace fourfold::trainer

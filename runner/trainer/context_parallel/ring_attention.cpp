@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/context_parallel/ring_attention.h"
 
-#include "runner/trainer/context_parallel/attention_block.h"
+#include "runner/trainer/context_parallel/slice.h"
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/stack.h>
@@ -39,9 +39,16 @@ private:
 // square.
 struct Overlap {
     bool earlier;
-    Overlap(int source, int rank)
+    Runs asking, asked;
+    Overlap(int source, int rank, int64_t seq_len, int size)
         : earlier(source < rank)
+        , asking(context_runs(seq_len, rank, size))
+        , asked(context_runs(seq_len, source, size))
     {
+        if (earlier)
+            asked.pop_back();
+        else
+            asking.erase(asking.begin());
     }
     [[nodiscard]] at::Tensor queries(const at::Tensor& x) const { return earlier ? x : back(x); }
     [[nodiscard]] at::Tensor keys(const at::Tensor& x) const { return earlier ? front(x) : x; }
@@ -54,49 +61,49 @@ struct Overlap {
     }
 };
 
-class RingAttention final : public GradientFunction {
+class RingAttention final : public SequenceAttention {
 public:
-    explicit RingAttention(const Communicator& cp)
-        : cp_(cp)
+    RingAttention(const AttentionRule& rule, const Communicator& cp)
+        : SequenceAttention(rule)
+        , cp_(cp)
     {
     }
 
-    Tensors forward(const Tensors& inputs, Tensors& kept) override
+protected:
+    AttentionPart attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override
     {
-        const at::Tensor &query = inputs[0], own = at::stack({inputs[1], inputs[2]});
-        std::unique_ptr<Hop> hop = std::make_unique<Hop>(cp_, own, kKeysTag);
+        std::unique_ptr<Hop> hop = std::make_unique<Hop>(cp_, at::stack({key, value}), kKeysTag);
         // The own positions in rising order: causal as they stand.
-        const AttentionPart local = attend(query, own[0], own[1], true);
-        const at::Tensor output = local.output.to(local.log_sum.scalar_type(), false, /*copy=*/true);
-        const at::Tensor log_sum = local.log_sum.clone();
+        const Runs own = context_runs(seq_len(query), cp_.rank(), cp_.size());
+        const AttentionPart sum = begun(attend(query, key, value, own, own, rule()));
         for (int step = 1; step < cp_.size(); ++step) {
             const at::Tensor visiting = hop->arrived();
             hop = step + 1 < cp_.size() ? std::make_unique<Hop>(cp_, visiting, kKeysTag) : nullptr;
-            const Overlap overlap(source(step), cp_.rank());
-            merge(overlap.queries(output), overlap.queries(log_sum),
-                attend(overlap.queries(query), overlap.keys(visiting[0]), overlap.keys(visiting[1]), false));
+            const Overlap overlap(source(step), cp_.rank(), seq_len(query), cp_.size());
+            merge(overlap.queries(sum.output), overlap.queries(sum.log_sum),
+                attend(overlap.queries(query), overlap.keys(visiting[0]), overlap.keys(visiting[1]), overlap.asking,
+                    overlap.asked, rule()));
         }
-        const at::Tensor result = output.to(query.scalar_type());
-        kept = {query, own, result, log_sum};
-        return {result};
+        return sum;
     }
 
-    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    AttentionGradients gradients(const at::Tensor& slope, const at::Tensor& query, const at::Tensor& key,
+        const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum) override
     {
-        const at::Tensor &query = kept[0], own = kept[1], output = kept[2], log_sum = kept[3], slope = gradients[0];
-        std::unique_ptr<Hop> keys = std::make_unique<Hop>(cp_, own, kKeysTag), home;
-        const AttentionGradients local = attend_backward(slope, query, own[0], own[1], output, log_sum, true);
+        std::unique_ptr<Hop> keys = std::make_unique<Hop>(cp_, at::stack({key, value}), kKeysTag), home;
+        const Runs own = context_runs(seq_len(query), cp_.rank(), cp_.size());
+        const AttentionGradients local = attend_backward(slope, query, key, value, output, log_sum, own, own, rule());
         const at::Tensor query_slope = local.query.contiguous();
         for (int step = 1; step < cp_.size(); ++step) {
             const at::Tensor visiting = keys->arrived();
             keys = step + 1 < cp_.size() ? std::make_unique<Hop>(cp_, visiting, kKeysTag) : nullptr;
-            const Overlap overlap(source(step), cp_.rank());
-            const AttentionGradients part
-                = attend_backward(overlap.queries(slope), overlap.queries(query), overlap.keys(visiting[0]),
-                    overlap.keys(visiting[1]), overlap.queries(output), overlap.queries(log_sum), false);
+            const Overlap overlap(source(step), cp_.rank(), seq_len(query), cp_.size());
+            const AttentionGradients part = attend_backward(overlap.queries(slope), overlap.queries(query),
+                overlap.keys(visiting[0]), overlap.keys(visiting[1]), overlap.queries(output), overlap.queries(log_sum),
+                overlap.asking, overlap.asked, rule());
             overlap.queries(query_slope).add_(part.query);
             // The first rank after their home starts the sum; home adds its own share when it comes back.
-            const at::Tensor travelling = home ? home->arrived() : at::zeros_like(own);
+            const at::Tensor travelling = home ? home->arrived() : at::zeros_like(visiting);
             overlap.keys(travelling[0]).add_(part.key);
             overlap.keys(travelling[1]).add_(part.value);
             home = std::make_unique<Hop>(cp_, travelling, kGradientsTag);
@@ -106,6 +113,7 @@ public:
     }
 
 private:
+    [[nodiscard]] int64_t seq_len(const at::Tensor& query) const { return query.size(kPositions) * cp_.size(); }
     // Whose keys are here after `step` hops.
     [[nodiscard]] int source(int step) const { return (cp_.rank() - step + cp_.size()) % cp_.size(); }
 
@@ -113,9 +121,9 @@ private:
 };
 } // namespace
 
-std::shared_ptr<GradientFunction> ring_attention(const Communicator& cp)
+std::shared_ptr<GradientFunction> ring_attention(const AttentionRule& rule, const Communicator& cp)
 {
-    return std::make_shared<RingAttention>(cp);
+    return std::make_shared<RingAttention>(rule, cp);
 }
 
 } // namespace fourfold::trainer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ring of context_attention.h as an operation with gradient: inputs query, key, value; one output.
+// The ring of context_attention.h, see sequence_attention.h.
 #pragma once
 
-#include "runner/trainer/autograd/gradient_function.h"
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/context_parallel/sequence_attention.h"
 
 namespace fourfold::trainer {
 
-std::shared_ptr<GradientFunction> ring_attention(const Communicator& cp);
+std::shared_ptr<GradientFunction> ring_attention(const AttentionRule& rule, const Communicator& cp);
 
 } // namespace fourfold::trainer

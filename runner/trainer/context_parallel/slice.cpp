@@ -3,44 +3,31 @@
 
 #include <ATen/ops/cat.h>
 
-#include <array>
-
 namespace fourfold::trainer {
 
-namespace {
-// Where the two chunks of a rank begin, and how long they are.
-struct Chunks {
-    std::array<int64_t, 2> begin;
-    int64_t length;
-    Chunks(int64_t positions, int rank, int size)
-        : length(positions / (2 * size))
-    {
-        begin = {rank * length, (2 * size - 1 - rank) * length};
-    }
-};
-} // namespace
+Runs context_runs(int64_t seq_len, int rank, int size, CpMethod method)
+{
+    if (size == 1 || method == CpMethod::ulysses)
+        return {{rank * (seq_len / size), seq_len / size}};
+    const int64_t length = seq_len / (2 * size);
+    return {{rank * length, length}, {(2 * size - 1 - rank) * length, length}};
+}
 
-std::vector<int64_t> context_positions(int64_t seq_len, int rank, int size)
+std::vector<int64_t> context_positions(int64_t seq_len, int rank, int size, CpMethod method)
 {
     std::vector<int64_t> positions;
-    if (size == 1) {
-        for (int64_t position = 0; position < seq_len; ++position)
+    for (const Run& run : context_runs(seq_len, rank, size, method))
+        for (int64_t position = run.begin; position < run.end(); ++position)
             positions.push_back(position);
-        return positions;
-    }
-    const Chunks chunks(seq_len, rank, size);
-    for (const int64_t begin : chunks.begin)
-        for (int64_t i = 0; i < chunks.length; ++i)
-            positions.push_back(begin + i);
     return positions;
 }
 
-at::Tensor context_part(const at::Tensor& whole, int rank, int size)
+at::Tensor context_part(const at::Tensor& whole, int rank, int size, CpMethod method)
 {
-    if (size == 1)
-        return whole;
-    const Chunks chunks(whole.size(0), rank, size);
-    return at::cat({whole.narrow(0, chunks.begin[0], chunks.length), whole.narrow(0, chunks.begin[1], chunks.length)});
+    std::vector<at::Tensor> parts;
+    for (const Run& run : context_runs(whole.size(0), rank, size, method))
+        parts.push_back(whole.narrow(0, run.begin, run.length));
+    return parts.size() == 1 ? parts[0] : at::cat(parts);
 }
 
 } // namespace fourfold::trainer

@@ -30,14 +30,19 @@ struct GradientBuckets::State {
     int issued = 0;
     std::deque<Reduction> under_way;
     int64_t overlapped = 0;
-    bool finishing = false;
+    int micro_batches = 1; // of this step
 
-    [[nodiscard]] int rounds() const { return settings.each_micro_batch ? settings.micro_batches : 1; }
+    [[nodiscard]] int rounds() const { return settings.each_micro_batch ? micro_batches : 1; }
+
+    [[nodiscard]] at::TensorOptions options(std::size_t b) const
+    {
+        return weights.masters()[b].options().dtype(settings.type);
+    }
 
     const at::Tensor& flat_of(std::size_t b)
     {
         if (!flat[b].defined())
-            flat[b] = at::zeros({weights.buckets()[b].elements}, weights.masters()[b].options());
+            flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
         return flat[b];
     }
 
@@ -46,7 +51,7 @@ struct GradientBuckets::State {
         missing[b] = 0;
         for (const BucketEntry& entry : weights.buckets()[b].entries)
             missing[b] += std::size_t(weights.shards()[entry.shard].chunks)
-                * std::size_t(settings.each_micro_batch ? 1 : settings.micro_batches);
+                * std::size_t(settings.each_micro_batch ? 1 : micro_batches);
     }
 
     void finish_oldest()
@@ -100,7 +105,8 @@ struct GradientBuckets::State {
     {
         for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             const at::Tensor part = reduced[b].narrow(0, segment.begin, segment.end - segment.begin);
-            if (segment.replication == Replication::tp && settings.sequence_parallel)
+            if (segment.replication == Replication::tp_heads
+                || (segment.replication == Replication::tp && settings.sequence_parallel))
                 mesh[GroupKind::tp].all_reduce(part);
             else if (segment.replication == Replication::kv)
                 mesh[GroupKind::tp_keys].all_reduce(part);
@@ -123,7 +129,7 @@ struct Added : torch::autograd::PostAccumulateGradHook {
 } // namespace
 
 GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, GradientSettings settings)
-    : state_(std::make_unique<State>(State{weights, mesh, std::move(settings), {}, {}, {}, {}, 0, 0, {}, 0, false}))
+    : state_(std::make_unique<State>(State{weights, mesh, std::move(settings), {}, {}, {}, {}, 0, 0, {}}))
 {
     State* const state = state_.get();
     const std::size_t count = weights.buckets().size();
@@ -131,7 +137,7 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
     state->missing.resize(count);
     state->complete.resize(count);
     for (std::size_t b = 0; b < count; ++b) {
-        const auto options = weights.masters()[b].options();
+        const auto options = state->options(b);
         if (!state->settings.each_micro_batch)
             (void)state->flat_of(b);
         const Bucket& bucket = weights.buckets()[b];
@@ -165,9 +171,10 @@ GradientBuckets::~GradientBuckets()
         torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
 }
 
-void GradientBuckets::clear()
+void GradientBuckets::clear(int micro_batches)
 {
     State& state = *state_;
+    state.micro_batches = micro_batches;
     state.next = 0;
     state.issued = 0;
     for (std::size_t b = 0; b < state.flat.size(); ++b) {

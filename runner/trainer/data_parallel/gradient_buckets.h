@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gradients in flat fp32 buffers, summed over the replicas while the backward pass still runs.
+// Gradients in flat buffers, summed over the replicas while the backward pass still runs.
 //   ZeRO stage 0, 1 (arXiv:1910.02054 section 5.1): every rank adds up whole gradients, reduced with the last
 //   micro-batch. stage 2, 3 (sections 5.2, 5.3): after each micro-batch a bucket is reduce-scattered and freed, only
 //   the parts of the own rank are added up; a pipeline of stage 3 does it once a step.
@@ -18,22 +18,21 @@ struct GradientSettings {
     bool overlap = true; // reduce during backward passes, else after them
     bool sequence_parallel = true; // gradients of weights that all TP ranks share are partial sums
     bool each_micro_batch = false; // stage 2, 3
-    int micro_batches = 1; // per step: so often every weight gets a gradient
+    at::ScalarType type = at::kFloat; // in which gradients are added up and reduced
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
     std::function<bool(const at::Tensor& weight)> waits = {}; // the pass that runs leaves its gradient for later
 };
 
 class GradientBuckets {
 public:
-    // Puts every weight's gradient into its bucket; gradients of bf16 weights are added up in fp32. `weights` and
-    // `mesh` must outlive the object.
+    // Puts every weight's gradient into its bucket. `weights` and `mesh` must outlive the object.
     GradientBuckets(const Weights& weights, const Mesh& mesh, GradientSettings settings);
     ~GradientBuckets();
     GradientBuckets(const GradientBuckets&) = delete;
     GradientBuckets& operator=(const GradientBuckets&) = delete;
 
-    // A step: clear(), a backward pass for each micro-batch, finish().
-    void clear();
+    // A step: clear(), a backward pass for each of so many micro-batches, finish().
+    void clear(int micro_batches);
     // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 

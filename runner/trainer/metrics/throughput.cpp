@@ -5,11 +5,11 @@
 
 namespace fourfold::trainer {
 
-Throughput throughput(const ResolvedPlan& plan, double step_time_s)
+Throughput throughput(const ResolvedPlan& plan, double tokens, double time_s)
 {
     Throughput result;
     const int64_t seq_len = plan.training.seq_len;
-    result.tps_per_gpu = plan.tokens_per_step() / step_time_s / plan.gpus;
+    result.tps_per_gpu = tokens / time_s / plan.gpus;
     result.tflops_per_gpu = result.tps_per_gpu * 1e-12
         * reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention);
     const double peak = plan.cluster.gpu.peak_flops(plan.training.precision);

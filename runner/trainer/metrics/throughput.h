@@ -14,7 +14,7 @@ struct Throughput {
     std::optional<double> mfu; // share of the dense peak; empty where the GPU's peak is not known, and with fp8
 };
 
-// Of a step (or a mean of steps) that took `step_time_s` for one global batch.
-Throughput throughput(const ResolvedPlan& plan, double step_time_s);
+// Of steps that took `time_s` for so many tokens of the whole job.
+Throughput throughput(const ResolvedPlan& plan, double tokens, double time_s);
 
 } // namespace fourfold::trainer

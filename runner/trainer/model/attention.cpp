@@ -1,14 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/attention.h"
 
-#include <ATen/ops/_scaled_dot_product_flash_attention.h>
-#include <ATen/ops/empty.h>
+#include "runner/trainer/context_parallel/ruled_attention.h"
+#include "runner/trainer/context_parallel/sequence_attention.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/baddbmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
 
 #include <cmath>
-#include <limits>
 
 namespace fourfold::trainer {
+
+namespace {
+at::Tensor heads_first(const at::Tensor& x)
+{
+    return x.permute({1, 2, 0, 3}); // [b, heads, s, head_dim]
+}
+// [s, b, heads * head_dim]
+at::Tensor positions_first(const at::Tensor& x)
+{
+    return x.permute({2, 0, 1, 3}).flatten(2);
+}
+
+// With all scores in memory.
+at::Tensor dense_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    const at::Tensor& sinks, const AttentionRule& rule)
+{
+    const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
+    const auto every_head = [&](const at::Tensor& x) {
+        const int64_t shared = heads / x.size(1);
+        return x.unsqueeze(2).expand({batch, x.size(1), shared, length, width}).reshape({batch * heads, length, width});
+    };
+    const at::Tensor positions = at::arange(length, at::TensorOptions(at::kLong).device(query.device()));
+    const at::Tensor bias = score_bias(positions, positions, rule, query.options().requires_grad(false));
+    const at::Tensor queries = query.reshape({batch * heads, length, width}), keys = every_head(key).transpose(1, 2);
+    at::Tensor scores;
+    if (rule.kernel == AttentionKernel::fused_softmax) {
+        const at::Tensor each = bias.unsqueeze(0).expand({batch, heads, length, length});
+        scores = at::baddbmm(each.reshape({batch * heads, length, length}), queries, keys, 1, rule.scale);
+    } else {
+        scores = at::matmul(queries, keys).mul(rule.scale).view({batch, heads, length, length}).add(bias).flatten(0, 1);
+    }
+    if (sinks.defined()) {
+        const at::Tensor column = sinks.to(scores.scalar_type()).view({1, heads, 1, 1});
+        scores = at::cat({scores, column.expand({batch, heads, length, 1}).reshape({batch * heads, length, 1})}, -1);
+    }
+    const at::Tensor shares = at::softmax(scores, -1).narrow(-1, 0, length);
+    return at::matmul(shares, every_head(value)).view({batch, heads, length, width});
+}
+} // namespace
 
 std::vector<double> alibi_slopes(int heads)
 {
@@ -23,33 +67,28 @@ std::vector<double> alibi_slopes(int heads)
     return slopes;
 }
 
-at::Tensor alibi_bias(int heads, int first, int count, int64_t seq_len, const at::TensorOptions& options)
+at::Tensor apply_attention(const std::shared_ptr<GradientFunction>& function, const at::Tensor& query,
+    const at::Tensor& key, const at::Tensor& value, const at::Tensor& sinks)
 {
-    const auto slopes = alibi_slopes(heads);
-    const at::Tensor bias = at::empty({1, count, seq_len, seq_len}, at::kDouble);
-    auto* value = bias.data_ptr<double>();
-    for (int head = first; head < first + count; ++head)
-        for (int64_t i = 0; i < seq_len; ++i)
-            for (int64_t j = 0; j < seq_len; ++j)
-                *value++ = j > i ? -std::numeric_limits<double>::infinity() : slopes[std::size_t(head)] * double(j - i);
-    return bias.to(options);
+    GradientFunction::Tensors inputs{heads_first(query), heads_first(key), heads_first(value)};
+    if (sinks.defined())
+        inputs.push_back(sinks);
+    return positions_first(trainer::apply(function, inputs)[0]);
 }
 
-at::Tensor causal_attention(
-    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& bias)
+at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    const at::Tensor& sinks, const AttentionRule& rule)
 {
-    const bool grouped = query.size(2) != key.size(2);
-    const auto heads_first = [](const at::Tensor& x) { return x.permute({1, 2, 0, 3}); }; // [b, heads, s, head_dim]
-    const std::optional<at::Tensor> mask = bias.defined() ? std::optional(bias) : std::nullopt;
-    // What scaled_dot_product_attention() takes on a GPU: for tensors without values it would take the plain formula.
-    if (query.is_meta() && !mask && query.scalar_type() != at::kFloat && query.scalar_type() != at::kDouble) {
-        const auto result = at::_scaled_dot_product_flash_attention(
-            heads_first(query), heads_first(key), heads_first(value), 0.0, /*is_causal=*/true);
-        return std::get<0>(result).permute({2, 0, 1, 3}).reshape({query.size(0), query.size(1), -1});
-    }
-    const at::Tensor mixed = at::scaled_dot_product_attention(heads_first(query), heads_first(key), heads_first(value),
-        mask, 0.0, /*is_causal=*/!mask, std::nullopt, grouped);
-    return mixed.permute({2, 0, 1, 3}).reshape({query.size(0), query.size(1), -1});
+    const at::Tensor q = heads_first(query), k = heads_first(key), v = heads_first(value);
+    if (rule.kernel == AttentionKernel::unfused || rule.kernel == AttentionKernel::fused_softmax)
+        return positions_first(dense_attention(q, k, v, sinks, rule));
+    // The CPU's kernel for it is FlashAttention-2's algorithm. On a GPU it is taken by name, cuDNN's through the choice
+    // that the program made (use_attention_kernel).
+    const bool chosen_by_library = query.is_cpu() || rule.kernel == AttentionKernel::cudnn;
+    if (rule.plain() && !sinks.defined() && chosen_by_library)
+        return positions_first(at::scaled_dot_product_attention(
+            q, k, v, std::nullopt, 0.0, /*is_causal=*/true, rule.scale, query.size(2) != key.size(2)));
+    return apply_attention(whole_attention(rule), query, key, value, sinks);
 }
 
 } // namespace fourfold::trainer

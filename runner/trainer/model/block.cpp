@@ -3,7 +3,6 @@
 
 #include "runner/trainer/context_parallel/context_attention.h"
 #include "runner/trainer/kernels/fused.h"
-#include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
 
 #include <ATen/ops/gelu.h>
@@ -13,23 +12,30 @@ namespace fourfold::trainer {
 
 at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
 {
-    return shape.norm == Norm::rms ? fused_rms_norm(x, weights.weight, shape.norm_eps)
-                                   : at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
+    if (shape.norm == Norm::layer)
+        return at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
+    return fused_rms_norm(x, shape.offset_norms ? weights.weight.add(1) : weights.weight, shape.norm_eps);
 }
 
 Block::Block(const BlockSettings& settings, const Weights& weights, int layer, bool recompute_attention)
     : settings_(settings)
+    , kind_(settings.shape.windowed(layer) ? settings.windowed : settings.full)
     , recompute_attention_(recompute_attention)
     , attention_norm_(weights.find(layer, Role::attention_norm))
     , query_(weights.find(layer, Role::query))
     , key_(weights.find(layer, Role::key))
     , value_(weights.find(layer, Role::value))
+    , query_norm_(weights.find(layer, Role::query_norm))
+    , key_norm_(weights.find(layer, Role::key_norm))
+    , sinks_(weights.find(layer, Role::sinks))
     , fused_(weights.find(layer, Role::fused))
     , output_(weights.find(layer, Role::output))
+    , attention_post_norm_(weights.find(layer, Role::attention_post_norm))
     , mlp_norm_(weights.find(layer, Role::mlp_norm))
     , gate_(weights.find(layer, Role::gate))
     , up_(weights.find(layer, Role::up))
     , down_(weights.find(layer, Role::down))
+    , mlp_post_norm_(weights.find(layer, Role::mlp_post_norm))
 {
 }
 
@@ -52,14 +58,16 @@ at::Tensor Block::attention(const at::Tensor& x) const
         key = heads(projected[1]);
         value = heads(projected[2]);
     }
-    if (settings_.rotary.cosine.defined()) {
-        query = rotate(query, settings_.rotary);
-        key = rotate(key, settings_.rotary);
+    if (query_norm_.weight.defined()) {
+        query = norm(query, query_norm_, settings_.shape);
+        key = norm(key, key_norm_, settings_.shape);
     }
-    const auto mix = [&settings = settings_](at::TensorList in) {
-        return settings.mesh[GroupKind::cp].size() > 1
-            ? context_attention(in[0], in[1], in[2], settings.mesh[GroupKind::cp], settings.cp_method)
-            : causal_attention(in[0], in[1], in[2], settings.attention_bias);
+    if (kind_.rotary.cosine.defined()) {
+        query = rotate(query, kind_.rotary);
+        key = rotate(key, kind_.rotary);
+    }
+    const auto mix = [&settings = settings_, &rule = kind_.rule, sinks = sinks_.weight](at::TensorList in) {
+        return context_attention(in[0], in[1], in[2], sinks, rule, settings.mesh[GroupKind::cp], settings.cp_method);
     };
     const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
     return products.leave(mixed, output_.weight);
@@ -68,25 +76,30 @@ at::Tensor Block::attention(const at::Tensor& x) const
 at::Tensor Block::mlp(const at::Tensor& x) const
 {
     const RegionProducts& products = settings_.products;
-    if (gate_.weight.defined()) {
-        const auto inner = products.enter(x, {gate_, up_});
-        return products.leave(fused_swiglu(inner[0], inner[1]), down_.weight);
-    }
-    const at::Tensor inner = products.enter(x, {up_})[0];
-    return products.leave(at::gelu(inner, settings_.shape.exact_gelu ? "none" : "tanh"), down_.weight);
+    const std::string_view form = settings_.shape.exact_gelu ? "none" : "tanh";
+    if (!gate_.weight.defined())
+        return products.leave(at::gelu(products.enter(x, {up_})[0], form), down_.weight);
+    const auto inner = products.enter(x, {gate_, up_});
+    const bool gelu = settings_.shape.activation == Activation::geglu;
+    return products.leave(
+        gelu ? at::gelu(inner[0], form).mul(inner[1]) : fused_swiglu(inner[0], inner[1]), down_.weight);
 }
 
 at::Tensor Block::forward(const at::Tensor& x) const
 {
-    // The bias of a row-parallel linear is added once, to the sum over the ranks.
-    const auto residual = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias) {
-        const at::Tensor out = in.add(inside(norm(in, before, settings_.shape)));
-        return bias.defined() ? out.add(bias) : out;
-    };
-    const at::Tensor after_attention = residual(
-        x, attention_norm_, [&](const at::Tensor& in) { return attention(in); }, output_.bias);
-    return residual(
-        after_attention, mlp_norm_, [&](const at::Tensor& in) { return mlp(in); }, down_.bias);
+    // What a region adds to the stream. The bias of a row-parallel linear is added once, to the sum over the ranks.
+    const auto added
+        = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias, const Affine& behind) {
+              at::Tensor out = inside(norm(in, before, settings_.shape));
+              if (bias.defined())
+                  out = out.add(bias);
+              return behind.weight.defined() ? norm(out, behind, settings_.shape) : out;
+          };
+    const at::Tensor after_attention = x.add(added(
+        x, attention_norm_, [&](const at::Tensor& in) { return attention(in); }, output_.bias, attention_post_norm_));
+    return after_attention.add(added(
+        settings_.shape.parallel_residual ? x : after_attention, mlp_norm_,
+        [&](const at::Tensor& in) { return mlp(in); }, down_.bias, mlp_post_norm_));
 }
 
 } // namespace fourfold::trainer

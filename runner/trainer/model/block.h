@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One layer of a decoder: x + attention(norm(x)), then x + mlp(norm(x)), for the Llama family (RMSNorm, rotary
-// positions, grouped queries, SwiGLU) and the GPT family (LayerNorm, GELU, biases). Tensor parallelism is in it as the
-// borders of its regions; on one rank they are the identity.
+// positions, grouped queries, SwiGLU; Qwen3 with QK-norm, Gemma 3 with a norm behind attention and MLP too) and the GPT
+// family (LayerNorm, GELU, biases; GPT-NeoX with both of the same x). Tensor parallelism is in it as the borders of its
+// regions; on one rank they are the identity.
 #pragma once
 
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/model/attention_rule.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/tensor_parallel/region_products.h"
@@ -19,8 +21,12 @@ struct BlockSettings {
     RegionProducts products;
     bool sequence_parallel = false;
     CpMethod cp_method = CpMethod::ring;
-    RotaryTable rotary; // undefined tensors: the family has no rotary positions
-    at::Tensor attention_bias; // undefined: the plain causal mask
+    // Of layers that see the whole sequence, and of those with a window.
+    struct Attention {
+        RotaryTable rotary; // undefined tensors: the family has no rotary positions
+        AttentionRule rule;
+    };
+    Attention full, windowed;
 };
 
 // RMSNorm or LayerNorm over the last dimension, as the shape says.
@@ -40,9 +46,10 @@ private:
     [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
 
     const BlockSettings& settings_;
+    const BlockSettings::Attention& kind_;
     bool recompute_attention_;
-    Affine attention_norm_, query_, key_, value_, fused_, output_;
-    Affine mlp_norm_, gate_, up_, down_;
+    Affine attention_norm_, query_, key_, value_, query_norm_, key_norm_, sinks_, fused_, output_, attention_post_norm_;
+    Affine mlp_norm_, gate_, up_, down_, mlp_post_norm_;
 };
 
 } // namespace fourfold::trainer

@@ -10,23 +10,37 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold::trainer {
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, at::ScalarType leaf, WeightGradients& later)
+    const at::TensorOptions& options, WeightGradients& later)
 {
     const ModelShape& model = plan.model;
     const bool by_sequence = plan.training.sequence_parallel;
     BlockSettings settings{mesh, model, RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later),
         by_sequence, plan.training.cp_method, {}, {}};
+    BlockSettings::Attention &full = settings.full, &windowed = settings.windowed;
+    full.rule.kernel = plan.training.attention;
+    full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     if (model.positions == Positions::rope)
-        settings.rotary = rotary_table(model, positions, options);
+        full.rotary = rotary_table(rotary_frequencies(model.rope_scaling, model.rope_theta, model.rotary_dim(),
+                                       model.max_positions, plan.training.seq_len),
+            positions, options);
     if (model.positions == Positions::alibi) {
-        const int heads = model.heads / plan.layout.tp;
-        settings.attention_bias
-            = alibi_bias(model.heads, mesh.at.tp * heads, heads, plan.training.seq_len, options.dtype(leaf));
+        const auto slopes = alibi_slopes(model.heads);
+        const int64_t heads = model.heads / plan.layout.tp;
+        full.rule.slopes
+            = at::tensor(at::ArrayRef<double>(slopes), at::kDouble).narrow(0, mesh.at.tp * heads, heads).to(options);
     }
+    windowed = full;
+    windowed.rule.window = model.window.tokens;
+    windowed.rule.chunked = model.window.chunked;
+    if (model.positions == Positions::rope && model.window_rope_theta > 0)
+        windowed.rotary = rotary_table(rotary_frequencies({}, model.window_rope_theta, model.rotary_dim(),
+                                           model.max_positions, plan.training.seq_len),
+            positions, options);
     return settings;
 }
 
@@ -64,6 +78,8 @@ at::Tensor Decoder::embed(const at::Tensor& tokens) const
 {
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
+    if (settings_.shape.scaled_embedding)
+        x = x.mul(std::sqrt(double(settings_.shape.hidden)));
     if (positions_.defined())
         x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
     return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;

@@ -11,10 +11,10 @@
 namespace fourfold::trainer {
 
 // What every chunk of a rank needs to know. `positions`: of this rank's tokens in the sequence, in its order.
-// `options`: fp32 (fp64 for fp64 weights), for what is never computed in bf16; `leaf`: the type of the arithmetic.
-// `later`: for weight gradients; it must outlive the settings and all graphs.
+// `options`: fp32 (fp64 for fp64 weights), for what is never computed in bf16. `later`: for weight gradients; it must
+// outlive the settings and all graphs.
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, at::ScalarType leaf, WeightGradients& later);
+    const at::TensorOptions& options, WeightGradients& later);
 
 class Decoder {
 public:

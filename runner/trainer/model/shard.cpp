@@ -65,7 +65,8 @@ std::vector<Shard> shard_table(
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
         if (parameter.tp_dim < 0) {
             shard.length = parameter.shape[0];
-            shard.replication = tp > 1 ? Replication::tp : Replication::none;
+            const bool of_heads = parameter.role == Role::query_norm || parameter.role == Role::key_norm;
+            shard.replication = tp == 1 ? Replication::none : of_heads ? Replication::tp_heads : Replication::tp;
         } else {
             const bool shared = copies > 1 && parameter.key_heads;
             const int parts = shared ? tp / copies : tp;

@@ -13,6 +13,7 @@ namespace fourfold::trainer {
 enum class Replication {
     none, // each rank has its own part
     tp, // all ranks have the same values (norms)
+    tp_heads, // the same, of norms of queries and keys: each rank's gradient is of its own heads
     kv, // neighbours share key/value heads, where there are fewer heads than ranks
     ends, // no TP rank has them too, but the other end of the pipeline: the embedding that is the head as well
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearse.h"
 
+#include "core/layout/batch_ramp.h"
 #include "core/rehearsal/match.h"
 #include "runner/trainer/rehearsal/counting_memory.h"
 #include "runner/trainer/rehearsal/product_flops.h"
@@ -73,7 +74,8 @@ Expected<RankRehearsal> two_steps(const ResolvedPlan& plan, int rank)
     TrainerOptions options;
     options.rehearsal = true;
     FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));
-    for (int step = 0; step < 2; ++step) {
+    const int full = ramp_up_steps(plan.training); // a ramp-up ends with it, and what comes before needs no more
+    for (int step = full; step < full + 2; ++step) {
         const auto before = mesh.recorder->totals();
         const ProductFlops products;
         FOURFOLD_TRY(StepOutcome outcome, trainer->accumulate_gradients(step));

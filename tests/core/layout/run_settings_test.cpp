@@ -16,22 +16,6 @@ RunSettings with(LrSchedule schedule)
     return run;
 }
 
-TEST(RunSettings, TotalSteps)
-{
-    RunSettings run;
-    EXPECT_EQ(run.total_steps(1000), kDefaultSteps);
-    run.tokens = 1001;
-    EXPECT_EQ(run.total_steps(1000), 2);
-    run.tokens = 1000;
-    EXPECT_EQ(run.total_steps(1000), 1);
-    run.tokens = 1;
-    EXPECT_EQ(run.total_steps(1000), 1);
-    run.tokens = 1e18;
-    EXPECT_EQ(run.total_steps(1), 2147483647);
-    run.steps = 7;
-    EXPECT_EQ(run.total_steps(1000), 7);
-}
-
 TEST(RunSettings, WarmUpIsLinearAndReachesTheRate)
 {
     for (const auto schedule : {LrSchedule::constant, LrSchedule::linear, LrSchedule::cosine, LrSchedule::wsd}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "runner/trainer/optim/adamw.h"
+#include "runner/trainer/optim/adam.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -21,6 +22,7 @@ bool counts_here(Replication replication, const Mesh& mesh)
     case Replication::none:
         return true;
     case Replication::tp:
+    case Replication::tp_heads:
         return mesh[GroupKind::tp].rank() == 0;
     case Replication::kv:
         return mesh[GroupKind::tp_keys].rank() == 0;
@@ -46,14 +48,15 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
     return sum;
 }
 
-AdamW::AdamW(const Weights& weights, const RunSettings& settings)
+Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states)
     : settings_(settings)
+    , decoupled_(kind == Optimizer::adamw || kind == Optimizer::fused_adamw)
 {
     groups_[0].weight_decay = settings.weight_decay;
     for (std::size_t b = 0; b < weights.masters().size(); ++b) {
         const at::Tensor& masters = weights.masters()[b];
-        first_moment_.push_back(at::zeros_like(masters));
-        second_moment_.push_back(at::zeros_like(masters));
+        first_moment_.push_back(at::zeros_like(masters, states));
+        second_moment_.push_back(at::zeros_like(masters, states));
         for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             Group& group = groups_[segment.weight_decay ? 0 : 1];
             group.buckets.push_back(b);
@@ -66,7 +69,7 @@ AdamW::AdamW(const Weights& weights, const RunSettings& settings)
     }
 }
 
-void AdamW::set_updates(int updates)
+void Adam::set_updates(int updates)
 {
     updates_ = updates;
     for (const Group& group : groups_)
@@ -74,7 +77,42 @@ void AdamW::set_updates(int updates)
             steps.fill_(updates);
 }
 
-void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
+void Adam::update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const
+{
+    const auto fused
+        = [&](const auto& masters, const auto& slopes, const auto& moments, const auto& squares, const auto& steps) {
+              const double rate = learning_rate, decay = group.weight_decay;
+              const double beta1 = settings_.beta1, beta2 = settings_.beta2, eps = settings_.eps;
+              if (decoupled_)
+                  at::_fused_adamw_(masters, slopes, moments, squares, {}, steps, rate, beta1, beta2, decay, eps,
+                      /*amsgrad=*/false, /*maximize=*/false);
+              else
+                  at::_fused_adam_(masters, slopes, moments, squares, {}, steps, rate, beta1, beta2, decay, eps,
+                      /*amsgrad=*/false, /*maximize=*/false);
+          };
+    // Of another type than the masters, moments and gradients are brought into it stretch by stretch.
+    const at::ScalarType exact = group.masters[0].scalar_type();
+    const bool as_they_are = group.first_moments[0].scalar_type() == exact && gradients[0].scalar_type() == exact;
+    const std::size_t stretches = group.masters.size(), at_once = as_they_are ? stretches : 1;
+    for (std::size_t first = 0; first < stretches; first += at_once) {
+        const auto some = [&](const std::vector<at::Tensor>& all) {
+            std::vector<at::Tensor> out;
+            for (std::size_t i = first; i < first + at_once; ++i)
+                out.push_back(all[i].to(exact));
+            return out;
+        };
+        const std::vector<at::Tensor> moments = some(group.first_moments), squares = some(group.second_moments);
+        fused(some(group.masters), some(gradients), moments, squares,
+            std::vector<at::Tensor>(
+                group.steps.begin() + std::ptrdiff_t(first), group.steps.begin() + std::ptrdiff_t(first + at_once)));
+        for (std::size_t i = first; i < first + at_once && !as_they_are; ++i) {
+            group.first_moments[i].copy_(moments[i - first]);
+            group.second_moments[i].copy_(squares[i - first]);
+        }
+    }
+}
+
+void Adam::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
 {
     const at::NoGradGuard no_graph;
     ++updates_;
@@ -89,9 +127,7 @@ void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate,
             own.push_back(stretch(gradients[group.buckets[i]], group.segments[i]));
             group.steps[i].add_(1);
         }
-        at::_fused_adamw_(group.masters, own, group.first_moments, group.second_moments, {}, group.steps, learning_rate,
-            settings_.beta1, settings_.beta2, group.weight_decay, settings_.eps, /*amsgrad=*/false,
-            /*maximize=*/false);
+        update(group, own, learning_rate);
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AdamW (Loshchilov, Hutter 2019, arXiv:1711.05101, algorithm 2) on flat buffers, and the gradient norm.
+// Adam on flat buffers, and the gradient norm: AdamW (Loshchilov, Hutter 2019, arXiv:1711.05101, algorithm 2), whose
+// weight decay is apart from the gradient, or Adam with L2 decay (the same, whose decay is added to the gradient).
 #pragma once
 
 #include "core/layout/run_settings.h"
+#include "core/layout/training.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
 
@@ -14,9 +16,11 @@ namespace fourfold::trainer {
 // one rank only, so that the sum over all ranks is the square of the norm that one rank would compute.
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh);
 
-class AdamW {
+class Adam {
 public:
-    AdamW(const Weights& weights, const RunSettings& settings);
+    // `states`: the type in which the moments are kept. Where it is not that of the masters, an update computes in the
+    // masters' type and rounds the moments when it is done.
+    Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states);
     // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first.
     void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
 
@@ -27,15 +31,17 @@ public:
     void set_updates(int updates);
 
 private:
-    // Stretches of all buckets with one weight decay: one call of the fused update.
+    // Stretches of all buckets with one weight decay: one call of the fused update where the types allow it.
     struct Group {
         double weight_decay = 0;
         std::vector<std::size_t> buckets; // beside segments
         std::vector<BucketSegment> segments;
         std::vector<at::Tensor> masters, first_moments, second_moments, steps;
     };
+    void update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const;
 
     RunSettings settings_;
+    bool decoupled_; // weight decay
     std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters()
     int updates_ = 0;
     std::array<Group, 2> groups_; // decayed or not; views of the above
