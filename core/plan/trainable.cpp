@@ -95,8 +95,8 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
     limits.refuse_if(!traits_of(training.schedule).trainer_runs, "schedule", "training.schedule",
         "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-    limits.refuse_if(training.precision != Precision::fp32 && training.precision != Precision::bf16, "precision",
-        "training.precision", "precision " + quoted(to_text(training.precision)), quoted("bf16"));
+    limits.refuse_if(training.precision == Precision::fp8, "precision", "training.precision",
+        "precision " + quoted(to_text(training.precision)), quoted("bf16"));
     const auto wide = [](Precision dtype) { return dtype == Precision::fp32 || dtype == Precision::bf16; };
     limits.refuse_if(!wide(training.grad_dtype), "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));

@@ -127,14 +127,15 @@ private:
     {
         if (outcome.applied)
             return {};
-        ++unusable_;
-        if (mesh_[GroupKind::world].rank() != 0 || unusable_ > 1)
+        ++skipped_;
+        const bool first = outcome.overflow ? skipped_ - unusable_ == 1 : ++unusable_ == 1;
+        if (mesh_[GroupKind::world].rank() != 0 || !first)
             return {};
-        return events_.write("warning",
-            {{"step", step + 1},
-                {"message",
-                    "the loss or the gradient norm is not finite: the update was left out (lower run.lr or set "
-                    "run.clip_norm)"}});
+        const char* const message = outcome.overflow
+            ? "the gradients were beyond fp16: the update was left out and the loss scale halved, as it will be again"
+            : "the loss or the gradient norm is not finite: the update was left out (lower run.lr or set "
+              "run.clip_norm)";
+        return events_.write("warning", {{"step", step + 1}, {"message", message}});
     }
 
     // `step` counts finished steps, from 1. With log_every n the times are means over n steps.
@@ -164,8 +165,9 @@ private:
                 {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
                 {"ranks",
                     {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
-                {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size}, {"loss_scale", 1},
-                {"skipped_steps", unusable_}, {"nan_steps", unusable_}, {"data_time_s", data_time}});
+                {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size},
+                {"loss_scale", trainer_.loss_scaler().state().scale}, {"skipped_steps", skipped_},
+                {"nan_steps", unusable_}, {"data_time_s", data_time}});
     }
 
     // After a collective, so that all ranks' clocks begin at about the same time.
@@ -230,7 +232,7 @@ private:
     Trainer& trainer_;
     EventWriter& events_;
     Interval interval_;
-    int unusable_ = 0;
+    int skipped_ = 0, unusable_ = 0; // updates left out, and those of them that no smaller loss scale helps
 };
 
 // What connects this rank to the others. It lasts until the process ends: where it closes while a failure is not told

@@ -83,9 +83,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, groups_of)
                               : plan_buckets(shards, default_bucket_capacity(shards), groups_of);
     const auto exact = tensor_options(options);
-    const bool mixed = training.precision == Precision::bf16 && !options.fp64;
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), mesh, plan.run.seed, exact,
-        mixed ? at::kBFloat16 : c10::typeMetaToScalarType(exact.dtype()), values_too);
+        type_of(training.precision, exact), values_too);
     const bool pipeline = plan.layout.pp > 1;
     trainer->units_ = std::make_unique<ParameterUnits>(
         *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
@@ -102,6 +101,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     trainer->optimizer_ = std::make_unique<Adam>(*trainer->weights_, plan.run, training.optimizer,
         training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact));
 
+    trainer->loss_scaler_ = std::make_unique<LossScaler>(training.precision == Precision::fp16, exact);
     FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
     return trainer;
 }
@@ -203,12 +203,14 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     StageWork work;
     work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
     // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
-    work.loss_gradient = at::full({}, 1 / tokens, options);
+    work.loss_gradient = loss_scaler_->scale().to(options.dtype()).div(tokens);
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
         gradients_->finish();
         units_->end_of_pass();
+        if (loss_scaler_->on())
+            gradients_->scale(loss_scaler_->scale().reciprocal());
     }
 
     // One small all-reduce tells every rank the loss, the norm and whether to go on.
@@ -220,11 +222,13 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     }();
     const double valid = known[1].item<double>(), scale = tokens / valid;
     if (valid > 0 && scale != 1)
-        gradients_->scale(scale);
+        gradients_->scale(at::full({}, scale, options));
     outcome.data_time_s = sums.data_time_s;
     outcome.loss = known[0].item<double>() / valid;
     outcome.grad_norm = std::sqrt(known[2].item<double>()) * scale;
     outcome.stop = known[3].item<double>() > 0;
+    outcome.overflow = loss_scaler_->on() && std::isfinite(outcome.loss) && !std::isfinite(outcome.grad_norm);
+    FOURFOLD_CHECK(loss_scaler_->take(std::isfinite(outcome.loss) && std::isfinite(outcome.grad_norm)));
     return outcome;
 }
 
@@ -272,12 +276,12 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
 Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int steps) const
 {
     units_->end_of_pass(); // published weights are still on their way
-    return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_);
+    return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_, *loss_scaler_);
 }
 
 Expected<std::vector<std::string>> Trainer::load()
 {
-    FOURFOLD_TRY(LoadedCheckpoint loaded, load_checkpoint(plan_, mesh_, *weights_, *optimizer_));
+    FOURFOLD_TRY(LoadedCheckpoint loaded, load_checkpoint(plan_, mesh_, *weights_, *optimizer_, *loss_scaler_));
     first_step_ = loaded.steps;
     units_->publish();
     if (first_step_ >= total_steps_)

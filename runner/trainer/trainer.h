@@ -11,6 +11,7 @@
 #include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/decoder.h"
 #include "runner/trainer/optim/adam.h"
+#include "runner/trainer/optim/loss_scaler.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
 #include <chrono>
@@ -31,6 +32,7 @@ struct StepOutcome {
     double loss = 0; // mean over the global batch's tokens that have a label, nats
     double grad_norm = 0; // global, before clipping
     bool applied = false; // false: loss or gradient was not finite, the weights did not change
+    bool overflow = false; // then: the gradients alone, beyond fp16; the loss scale is smaller from here on
     bool stop = false; // some rank was asked to stop
     double data_time_s = 0; // this rank's wait for data
 };
@@ -71,6 +73,7 @@ public:
     [[nodiscard]] const Weights& weights() const { return *weights_; }
     [[nodiscard]] const GradientBuckets& gradients() const { return *gradients_; }
     [[nodiscard]] const ParameterUnits& units() const { return *units_; }
+    [[nodiscard]] const LossScaler& loss_scaler() const { return *loss_scaler_; }
 
 private:
     Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
@@ -109,6 +112,7 @@ private:
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
     std::unique_ptr<Adam> optimizer_;
+    std::unique_ptr<LossScaler> loss_scaler_;
     std::unique_ptr<Executor> training_pass_, evaluation_pass_;
     int micro_batches_ = 0; // of training_pass_
 };

@@ -25,6 +25,8 @@ std::vector<Case> context_cases(); // cp
 std::vector<Case> attention_cases(); // what a layer's attention sees, of which families, by which kernel
 std::vector<Case> pipeline_cases(); // pp and its schedules
 std::vector<Case> training_cases(); // optimizers, precisions, batches
+// Precisions of which one rank must take the same micro-batches: in fp64 with their scales and rounded values.
+std::vector<Case> precision_cases();
 std::vector<Case> all_cases();
 // Sizes without padding, which the planner does not count: what these send is what it lists.
 std::vector<Case> unpadded_cases();

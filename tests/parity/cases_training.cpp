@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/cases.h"
+#include "tests/parity/tiny_plans.h"
 
 namespace fourfold::testing {
 
@@ -7,7 +8,17 @@ namespace {
 // 4 sequences in the first four steps, then 8.
 const std::string kRampUp = R"(training.ramp_up={"start":4,"increment":4,"samples":16})";
 const std::string kAdam = "training.optimizer=\"adam\"", kSmallStates = "training.optimizer_state_dtype=\"bf16\"";
+
 } // namespace
+
+std::vector<Case> precision_cases()
+{
+    const std::vector<std::string> half{kEveryPrecision, "training.precision=\"fp16\""};
+    return {
+        {"fp16_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, half},
+        {"fp16_dp2_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, half},
+    };
+}
 
 std::vector<Case> training_cases()
 {

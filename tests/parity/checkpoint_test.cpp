@@ -213,6 +213,32 @@ TEST(RampUp, EventsTellWhatWasTaken)
         << endless.problem;
 }
 
+TEST(Fp16, AnOverflowThatNeverEndsEndsTheRun)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const std::vector<std::string> fp16{kEveryPrecision, "training.precision=\"fp16\"", "run.steps=40"};
+    const auto good = train(tiny_plan(tokens, joined(fp16, {"run.checkpoint.every=40"})), folder.path() / "good");
+    ASSERT_EQ(good.problem, "");
+    EXPECT_LT(good.losses.at(40), good.losses.at(1));
+    EXPECT_EQ(good.steps.at(40)["loss_scale"], 65536);
+    EXPECT_EQ(good.steps.at(40)["skipped_steps"], 0);
+    const Json state = *read_json_file(fs::path(good.checkpoints.at(40)) / "trainer.json");
+    EXPECT_EQ(state["loss_scale"], 65536);
+    EXPECT_EQ(state["loss_scale_steps"], 40);
+
+    // The first update throws the weights out of fp16: from then on no scale helps.
+    const auto bad = train(tiny_plan(tokens, joined(fp16, {"run.lr=1e6", "run.warmup_steps=0", "run.clip_norm=0"})),
+        folder.path() / "bad");
+    EXPECT_NE(
+        bad.problem.find("the gradients overflow fp16 with every loss scale down to 1, in 17 steps"), std::string::npos)
+        << bad.problem;
+    ASSERT_FALSE(bad.warnings.empty());
+    const Json& last = bad.steps.rbegin()->second;
+    EXPECT_GT(last["skipped_steps"].get<int>(), 10);
+    EXPECT_LT(last["loss_scale"].get<double>(), 65536);
+}
+
 TEST(CheckpointProblems, NameWhatDoesNotFit)
 {
     const TemporaryFolder folder;

@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else
+INSTANTIATE_TEST_SUITE_P(Precisions, UnderNcclRules, ::testing::ValuesIn(precision_cases()),
+    [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Attention, UnderNcclRules, ::testing::ValuesIn(attention_cases()),
     [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(

@@ -34,6 +34,16 @@ TEST_P(MeshEqualsOneRank, InFp64AndInFp32)
 INSTANTIATE_TEST_SUITE_P(
     Meshes, MeshEqualsOneRank, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
 
+class PrecisionEqualsOneRank : public ::testing::TestWithParam<Case> { };
+
+TEST_P(PrecisionEqualsOneRank, InFp64)
+{
+    EXPECT_EQ(excess(compare_with_one_rank(GetParam(), {"--fp64"}, {"--fp64"})), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, PrecisionEqualsOneRank, ::testing::ValuesIn(precision_cases()),
+    [](const auto& info) { return info.param.name; });
+
 // Every pair of settings that can be set together is in one of these jobs of at most 8 ranks; and some plans that the
 // planner's search would propose.
 class CombinationOfSettings : public ::testing::TestWithParam<Case> { };
@@ -87,31 +97,39 @@ TEST(WrongPartner, EndsTheJob)
     EXPECT_NE(job.problem, "");
 }
 
-// Mixed precision follows fp32 closely, and a mesh of it follows its one rank as closely as bf16 allows.
-TEST(MixedPrecision, FollowsFp32)
+// Mixed precision follows fp32 closely, and a mesh of it follows its one rank as closely as its bits allow.
+struct Mixed {
+    const char* precision;
+    double loss, gradient; // bounds
+};
+class MixedPrecision : public ::testing::TestWithParam<Mixed> { };
+
+TEST_P(MixedPrecision, FollowsFp32)
 {
+    const auto [precision, loss, gradient] = GetParam();
     const TemporaryFolder folder;
     const auto tokens = write_tokens(folder.path());
-    // A GPU that has bf16: the planner refuses it on a plain CPU, which would only be slow.
-    const std::vector<std::string> bf16{"training.precision=\"bf16\"",
-        "cluster={\"gpu\":{\"name\":\"bf16 CPU\",\"memory_gib\":4,\"memory_bandwidth_gb_s\":50,"
-        "\"peak_tflops\":{\"bf16\":0.2,\"fp32\":0.2}},\"gpus_per_node\":8,"
-        "\"intra_node\":{\"bandwidth_gb_s\":5,\"latency_us\":30},\"inter_node\":{\"bandwidth_gb_s\":5,\"latency_us\":"
-        "30}}"};
-    const auto exact = run_job(tiny_plan(tokens), folder.path() / "fp32").dumps;
-    const auto one = run_job(tiny_plan(tokens, bf16), folder.path() / "one").dumps;
+    const std::vector<std::string> wide{kEveryPrecision, "model.hidden_size=64", "model.intermediate_size=96"};
+    const auto mixed = joined(wide, {"training.precision=\"" + std::string(precision) + "\""});
+    const auto exact
+        = run_job(tiny_plan(tokens, joined(wide, {"training.precision=\"fp32\""})), folder.path() / "fp32").dumps;
+    const auto one = run_job(tiny_plan(tokens, mixed), folder.path() / "one").dumps;
     const auto many
-        = run_job(tiny_plan(tokens, joined(bf16, {"gpus=4", "layout.tp=2", "layout.dp=2"})), folder.path() / "many")
+        = run_job(tiny_plan(tokens, joined(mixed, {"gpus=4", "layout.tp=2", "layout.dp=2"})), folder.path() / "many")
               .dumps;
     ASSERT_TRUE(exact.size() == 1 && one.size() == 1 && many.size() == 4);
     EXPECT_NE(one[0].losses, exact[0].losses) << "it must not be fp32 in disguise";
     for (const auto* dump : {&one[0], &many[0]}) {
         const auto worst = compare({*dump}, exact[0]);
-        EXPECT_LT(worst.loss, 5e-3);
-        EXPECT_LT(worst.gradient, 0.05) << worst.worst_tensor; // bf16 keeps 8 bits
+        EXPECT_LT(worst.loss, loss);
+        EXPECT_LT(worst.gradient, gradient) << worst.worst_tensor;
     }
     EXPECT_EQ(many[0].losses, many[3].losses);
 }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, MixedPrecision,
+    ::testing::Values(Mixed{"bf16", 5e-3, 0.05}, Mixed{"fp16", 1e-3, 0.01}),
+    [](const auto& info) { return std::string(info.param.precision); });
 
 // Gradients in bf16 are added up and sent as such: half the bytes, and as close as 8 bits allow.
 TEST(Gradients, InBf16)

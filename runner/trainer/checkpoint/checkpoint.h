@@ -5,7 +5,7 @@
 //                        model-00001-of-00002.safetensors one file a pipeline rank, with model.safetensors.index.json
 //                        optimizer-00001-of-00002.safetensors   "<name>.exp_avg" and "<name>.exp_avg_sq", with
 //                                                          optimizer.safetensors.index.json
-//                        trainer.json                      steps and updates so far
+//                        trainer.json                      steps and updates so far, the loss scale
 //                        checksums.json                    of all of these
 // The folder of a step appears under its name when all of it is written; until then it is called step-00000010.partial.
 // With several nodes FOLDER must be on a file system that they share.
@@ -13,6 +13,7 @@
 
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/optim/adam.h"
+#include "runner/trainer/optim/loss_scaler.h"
 
 #include <filesystem>
 
@@ -26,7 +27,7 @@ struct SavedCheckpoint {
 // `steps`: finished so far. Keeps the newest `plan.run.checkpoint.keep` steps of the folder. Collective: fails on all
 // ranks where one fails.
 Expected<SavedCheckpoint> save_checkpoint(const std::filesystem::path& folder, int steps, const ResolvedPlan& plan,
-    const Mesh& mesh, const Weights& weights, const Adam& optimizer);
+    const Mesh& mesh, const Weights& weights, const Adam& optimizer, const LossScaler& loss_scaler);
 
 struct LoadedCheckpoint {
     int steps = 0; // that it had finished; 0 for a model of Hugging Face's
@@ -39,6 +40,6 @@ struct LoadedCheckpoint {
 // missing or has another shape than the plan's model is a Problem. Call publish() on the weights afterwards.
 // Collective.
 Expected<LoadedCheckpoint> load_checkpoint(
-    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer);
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler);
 
 } // namespace fourfold::trainer

@@ -173,6 +173,13 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
     FOURFOLD_TRY(const int version, whole_number(state, "fourfold_checkpoint", state_file));
     FOURFOLD_TRY(const int steps, whole_number(state, "step", state_file));
     FOURFOLD_TRY(const int updates, whole_number(state, "updates", state_file));
+    // Of earlier checkpoints neither is known.
+    const auto scale = state.find("loss_scale");
+    const double loss_scale = scale != state.end() && scale->is_number() ? scale->get<double>() : 0;
+    int loss_scale_steps = 0;
+    if (loss_scale > 0) {
+        FOURFOLD_TRY(loss_scale_steps, whole_number(state, "loss_scale_steps", state_file));
+    }
     if (version > kCheckpointVersion)
         return Problem{
             ProblemCode::unsupported, "written by a newer Fourfold", "load it with that one", state_file.string()};
@@ -184,14 +191,15 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
     if (version >= 2) {
         FOURFOLD_TRY(const Index places, read_index(folder / index_name("optimizer")));
         FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, places));
-        return CheckpointContents{std::move(model), std::move(moments), steps, updates};
+        return CheckpointContents{std::move(model), std::move(moments), steps, updates, loss_scale, loss_scale_steps};
     }
     // The first version had no index for the optimizer's files, which are beside the model's.
     std::vector<std::string> files = files_of(index);
     for (std::string& file : files)
         file.replace(0, file.find('-'), "optimizer");
     FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, files));
-    return CheckpointContents{std::move(model), std::move(moments), steps, updates, has_sums};
+    return CheckpointContents{
+        std::move(model), std::move(moments), steps, updates, loss_scale, loss_scale_steps, has_sums};
 }
 
 } // namespace fourfold::trainer

@@ -39,6 +39,8 @@ struct CheckpointContents {
     TensorFolder model;
     std::optional<TensorFolder> moments; // none in a model of Hugging Face's
     int steps = 0, updates = 0; // so far
+    double loss_scale = 0; // of fp16; 0: not told
+    int loss_scale_steps = 0; // since it last changed
     bool checked = true; // false: a checkpoint of an earlier version, which has no checksums
 
     // Reads the folder and checks this reader's share of it, `part` of `parts`.

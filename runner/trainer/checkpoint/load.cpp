@@ -107,7 +107,7 @@ Expected<void> compare_models(const fs::path& folder, const ModelShape& model, s
 } // namespace
 
 Expected<LoadedCheckpoint> load_checkpoint(
-    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer)
+    const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler)
 {
     const fs::path folder = plan.run.checkpoint.load;
     const Chosen chosen(candidates(folder), mesh, weights.masters()[0].device());
@@ -139,6 +139,8 @@ Expected<LoadedCheckpoint> load_checkpoint(
     FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.first_moment(), kFirstMoment));
     FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.second_moment(), kSecondMoment));
     optimizer.set_updates(contents.updates);
+    if (contents.loss_scale > 0)
+        loss_scaler.restore({contents.loss_scale, contents.loss_scale_steps});
     loaded.steps = contents.steps;
     return loaded;
 }

@@ -140,8 +140,9 @@ Expected<Checksums::Files> written_files(const fs::path& folder, const std::vect
 }
 
 // What ties the files of all pipeline ranks together, the checksums last.
-Expected<void> write_index(const fs::path& folder, int steps, int updates, const ResolvedPlan& plan,
-    const std::vector<int>& stage_of_chunk, int64_t bytes, const std::vector<std::string>& reported)
+Expected<void> write_index(const fs::path& folder, int steps, int updates, const LossScaler::State& scale,
+    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int64_t bytes,
+    const std::vector<std::string>& reported)
 {
     FOURFOLD_TRY(Checksums::Files files, written_files(folder, reported));
     Json places = Json::object(), moments = Json::object();
@@ -164,7 +165,7 @@ Expected<void> write_index(const fs::path& folder, int steps, int updates, const
     FOURFOLD_CHECK(write("config.json", config_from_model(plan.model)));
     FOURFOLD_CHECK(write(kStateFile,
         {{"fourfold_checkpoint", kCheckpointVersion}, {"step", steps}, {"updates", updates}, {"seed", plan.run.seed},
-            {"plan_hash", plan_hash(plan)}}));
+            {"plan_hash", plan_hash(plan)}, {"loss_scale", scale.scale}, {"loss_scale_steps", scale.steady}}));
     return Checksums(std::move(files)).write(folder);
 }
 
@@ -180,7 +181,7 @@ bool all_agree(const Mesh& mesh, bool own, const at::TensorOptions& options, dou
 } // namespace
 
 Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, const ResolvedPlan& plan, const Mesh& mesh,
-    const Weights& weights, const Adam& optimizer)
+    const Weights& weights, const Adam& optimizer, const LossScaler& loss_scaler)
 {
     const fs::path target = folder / step_name(steps);
     const fs::path partial = folder / (step_name(steps) + kPartial);
@@ -224,8 +225,8 @@ Expected<SavedCheckpoint> save_checkpoint(const fs::path& folder, int steps, con
 
     Expected<void> finished;
     if (leads) {
-        finished = write_index(
-            partial, steps, optimizer.updates(), plan, mesh.schedule.stage_of_chunk, int64_t(bytes), reported);
+        finished = write_index(partial, steps, optimizer.updates(), loss_scaler.state(), plan,
+            mesh.schedule.stage_of_chunk, int64_t(bytes), reported);
         if (finished)
             finished = publish_step(partial, target);
         if (finished)

@@ -200,7 +200,7 @@ void GradientBuckets::finish()
     }
 }
 
-void GradientBuckets::scale(double factor)
+void GradientBuckets::scale(const at::Tensor& factor)
 {
     for (const at::Tensor& gradient : state_->reduced)
         gradient.mul_(factor);

@@ -37,7 +37,7 @@ public:
     void finish();
 
     // After finish(): multiplies all gradients.
-    void scale(double factor);
+    void scale(const at::Tensor& factor); // a scalar
 
     // The gradients of what this rank's optimizer updates, beside weights.masters().
     [[nodiscard]] const std::vector<at::Tensor>& reduced() const;
