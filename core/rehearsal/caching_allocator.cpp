@@ -22,14 +22,32 @@ uint64_t segment_bytes(uint64_t bytes)
 }
 } // namespace
 
-uint64_t CachingAllocator::new_segment(uint64_t bytes, bool small)
+void CachingAllocator::give_back_segments()
 {
+    for (auto block = blocks_.begin(); block != blocks_.end();) {
+        const auto next = std::next(block);
+        const bool whole = block->second.free && block->first == block->second.segment
+            && (next == blocks_.end() || next->second.segment != block->second.segment);
+        if (whole) {
+            pool(block->second.small).erase({block->second.bytes, block->first});
+            reserved_ -= block->second.bytes;
+            blocks_.erase(block);
+        }
+        block = next;
+    }
+}
+
+void CachingAllocator::new_segment(uint64_t bytes, bool small)
+{
+    if (capacity_ > 0 && reserved_ + bytes > capacity_)
+        give_back_segments();
+    ran_out_ |= capacity_ > 0 && reserved_ + bytes > capacity_;
     const uint64_t address = next_segment_;
     next_segment_ += rounded_up(bytes, kMiddleSegment) + kMiddleSegment; // a gap: segments are never joined
     blocks_[address] = {bytes, 0, address, small, true};
     pool(small).emplace(bytes, address);
     reserved_ += bytes;
-    return address;
+    peak_reserved_ = std::max(peak_reserved_, reserved_);
 }
 
 uint64_t CachingAllocator::allocate(uint64_t bytes)

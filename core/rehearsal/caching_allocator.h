@@ -4,7 +4,8 @@
 // to 512 bytes; requests of up to 1 MiB come out of segments of 2 MiB, up to 10 MiB out of segments of 20 MiB, larger
 // ones have segments of their own in whole 2 MiB. The smallest free block that fits is taken; it is split where 512
 // bytes (small) or more than 1 MiB (large) would be left. Freed neighbours are joined. Segments are kept.
-// Not modelled: what is freed while another stream still uses it, and segments that are given back when memory is full.
+// Where the device is full, segments of which nothing is in use are given back before memory runs out.
+// Not modelled: what is freed while another stream still uses it.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,12 @@ namespace fourfold {
 
 class CachingAllocator {
 public:
+    // `capacity`: bytes that segments may take, 0: any number. What goes beyond is allocated all the same.
+    explicit CachingAllocator(uint64_t capacity = 0)
+        : capacity_(capacity)
+    {
+    }
+
     // Returns the block's address (of an address space of its own, never 0). bytes: more than 0.
     uint64_t allocate(uint64_t bytes);
     // Precondition: `address` was returned by allocate() and is freed once.
@@ -23,7 +30,9 @@ public:
 
     [[nodiscard]] uint64_t allocated() const { return allocated_; } // bytes, as rounded
     [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
-    [[nodiscard]] uint64_t reserved() const { return reserved_; } // bytes of all segments; never falls
+    [[nodiscard]] uint64_t reserved() const { return reserved_; } // bytes of all segments
+    [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
+    [[nodiscard]] bool ran_out() const { return ran_out_; } // some segment had no place in the capacity
     // Bytes as they were asked for, at the moment when they were most.
     [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
 
@@ -34,12 +43,15 @@ private:
     };
     using Free = std::set<std::pair<uint64_t, uint64_t>>; // bytes, address
     Free& pool(bool small) { return small ? small_ : large_; }
-    uint64_t new_segment(uint64_t bytes, bool small); // its one free block
+    void new_segment(uint64_t bytes, bool small); // one free block
+    void give_back_segments(); // that are free as a whole
 
     std::map<uint64_t, Block> blocks_; // by address; segments do not touch
     Free small_, large_;
-    uint64_t next_segment_ = uint64_t(1) << 32;
-    uint64_t allocated_ = 0, peak_allocated_ = 0, reserved_ = 0, requested_ = 0, peak_requested_ = 0;
+    uint64_t capacity_ = 0, next_segment_ = uint64_t(1) << 32;
+    uint64_t allocated_ = 0, peak_allocated_ = 0, reserved_ = 0, peak_reserved_ = 0;
+    uint64_t requested_ = 0, peak_requested_ = 0;
+    bool ran_out_ = false;
 };
 
 } // namespace fourfold

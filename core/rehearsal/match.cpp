@@ -2,6 +2,7 @@
 #include "core/rehearsal/match.h"
 
 #include "core/base/text.h"
+#include "core/rehearsal/rehearsal_words.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,28 +14,6 @@
 namespace fourfold {
 
 namespace {
-
-std::string rank_words(const RankProgram& program)
-{
-    return text_of("rank %d (%s)", program.rank, program.place.c_str());
-}
-
-std::string words_of(const RankProgram& program, int operation)
-{
-    const WireOperation& asked = program.operations[std::size_t(operation)];
-    std::string text = text_of("operation %d, ", operation + 1);
-    for (const WireMessage& message : asked.messages)
-        text += text_of("%s rank %d, ", message.sends ? "a send to" : "a receive from", message.peer);
-    if (asked.messages.empty())
-        text += asked.kind + " ";
-    return text + "on " + program.wires[std::size_t(asked.wire)].name;
-}
-
-std::string shape_of(const WireOperation& asked)
-{
-    return asked.kind + (asked.reduction.empty() ? "" : " (" + asked.reduction + ")") + " of "
-        + std::to_string(asked.elements) + " " + asked.type;
-}
 
 bool is_collective(const WireOperation& asked)
 {
@@ -54,15 +33,18 @@ public:
         : programs_(programs)
         , rules_(rules)
         , ranks_(programs.size())
+        , matched_{std::vector<Matched::Rank>(programs.size())}
     {
         for (std::size_t i = 0; i < programs.size(); ++i) {
             index_.emplace(programs[i].rank, i);
             ranks_[i].open.resize(programs[i].operations.size(), 0);
+            ranks_[i].free_at.resize(programs[i].wires.size(), 0);
             ranks_[i].busy.resize(programs[i].wires.size(), false);
+            matched_.ranks[i].operations.resize(programs[i].operations.size());
         }
     }
 
-    Expected<void> run()
+    Expected<Matched> run()
     {
         for (std::size_t i = 0; i < ranks_.size(); ++i)
             ready_.push_back(i);
@@ -73,13 +55,18 @@ public:
         }
         if (broken_)
             return *broken_;
-        return check_ended();
+        FOURFOLD_CHECK(check_ended());
+        for (std::size_t i = 0; i < ranks_.size(); ++i)
+            matched_.ranks[i].end_s = ranks_[i].now_s + programs_[i].last_work_s;
+        return std::move(matched_);
     }
 
 private:
     struct Rank {
         std::size_t step = 0; // next of the program
         std::vector<int> waiting; // asked for, not begun, oldest first
+        double now_s = 0;
+        std::vector<double> free_at; // when the last operation on each wire ended
         std::vector<bool> busy; // wires on which an operation has begun and not ended
         std::vector<int> open; // of each operation: what it still waits for; kEnded when it is through
         int begun = 0;
@@ -99,7 +86,15 @@ private:
                 rank.blocked_on = ~step;
                 return;
             }
+            if (rank.step < program.work_s.size())
+                rank.now_s += program.work_s[rank.step];
             ++rank.step;
+            std::vector<Matched::Span>& spans = matched_.ranks[at].operations;
+            if (step < 0)
+                rank.now_s = std::max(rank.now_s, spans[std::size_t(~step)].end_s);
+            else
+                spans[std::size_t(step)].begin_s = rank.now_s;
+            matched_.ranks[at].at_s.push_back(rank.now_s);
             if (step >= 0) {
                 rank.open[std::size_t(step)] = kAsked;
                 rank.waiting.push_back(step);
@@ -135,6 +130,8 @@ private:
     {
         const RankProgram& program = programs_[call.rank];
         const WireOperation& asked = program.operations[std::size_t(call.operation)];
+        double& begin_s = span_of(call).begin_s;
+        begin_s = std::max(begin_s, ranks_[call.rank].free_at[std::size_t(asked.wire)]);
         if (is_collective(asked))
             meet(call, program.wires[std::size_t(asked.wire)]);
         else
@@ -152,9 +149,9 @@ private:
             const WireOperation& second = own.operations[std::size_t(call.operation)];
             if (std::tie(first.kind, first.type, first.elements, first.reduction)
                 != std::tie(second.kind, second.type, second.elements, second.reduction)) {
-                break_off("members of " + wire.name + " disagree: " + rank_words(other) + " has " + shape_of(first)
-                    + " (" + words_of(other, calls.front().operation) + "), " + rank_words(own) + " has "
-                    + shape_of(second) + " (" + words_of(own, call.operation) + ")");
+                break_off("members of " + wire.name + " disagree: " + rank_words(other) + " has " + shape_words(first)
+                    + " (" + operation_words(other, calls.front().operation) + "), " + rank_words(own) + " has "
+                    + shape_words(second) + " (" + operation_words(own, call.operation) + ")");
                 return;
             }
         }
@@ -165,8 +162,13 @@ private:
             return;
         const std::vector<Call> all = std::move(calls);
         gathered_.erase(wire.name);
+        double end_s = 0;
         for (const Call& each : all)
+            end_s = std::max(end_s, span_of(each).begin_s + operation_of(each).seconds);
+        for (const Call& each : all) {
+            span_of(each).end_s = end_s;
             end(each);
+        }
     }
 
     void exchange(Call call, const Wire& wire)
@@ -189,14 +191,18 @@ private:
             const Offer other = others.front();
             others.pop_front();
             if (other.elements != message.elements || other.type != asked.type) {
-                break_off(text_of(
-                    "rank %d and rank %d disagree on a message of %s: %s has %lld %s (%s), the other side "
-                    "%lld %s (%s)",
-                    from, to, wire.name.c_str(), rank_words(own).c_str(), static_cast<long long>(message.elements),
-                    asked.type.c_str(), words_of(own, call.operation).c_str(), static_cast<long long>(other.elements),
-                    other.type.c_str(), words_of(programs_[other.call.rank], other.call.operation).c_str()));
+                break_off(
+                    text_of("rank %d and rank %d disagree on a message of %s: %s has %lld %s (%s), the other side "
+                            "%lld %s (%s)",
+                        from, to, wire.name.c_str(), rank_words(own).c_str(), static_cast<long long>(message.elements),
+                        asked.type.c_str(), operation_words(own, call.operation).c_str(),
+                        static_cast<long long>(other.elements), other.type.c_str(),
+                        operation_words(programs_[other.call.rank], other.call.operation).c_str()));
                 return;
             }
+            const double end_s = std::max(span_of(call).begin_s, span_of(other.call).begin_s) + asked.seconds;
+            for (const Call& side : {call, other.call})
+                span_of(side).end_s = std::max(span_of(side).end_s, end_s);
             touched.push_back(other.call);
         }
         touched.push_back(call);
@@ -209,7 +215,11 @@ private:
     {
         Rank& rank = ranks_[call.rank];
         rank.open[std::size_t(call.operation)] = kEnded;
-        rank.busy[std::size_t(programs_[call.rank].operations[std::size_t(call.operation)].wire)] = false;
+        const auto wire = std::size_t(operation_of(call).wire);
+        rank.busy[wire] = false;
+        Matched::Span& span = span_of(call);
+        span.end_s = std::max(span.end_s, span.begin_s); // of messages to ranks without a program
+        rank.free_at[wire] = span.end_s;
         --rank.begun;
         ready_.push_back(call.rank);
         unblocked_.push_back(call.rank);
@@ -241,7 +251,7 @@ private:
                 continue;
             }
             message += (named++ == 0 ? ": " : "; ") + rank_words(programs_[i]) + " in "
-                + words_of(programs_[i], ranks_[i].blocked_on) + missing_words(i);
+                + operation_words(programs_[i], ranks_[i].blocked_on) + missing_words(i);
         }
         if (more > 0)
             message += text_of("; and %d more ranks", more);
@@ -277,7 +287,7 @@ private:
     {
         const auto left_over = [&](const Call& call) {
             return Problem{ProblemCode::failed,
-                rank_words(programs_[call.rank]) + ": " + words_of(programs_[call.rank], call.operation)
+                rank_words(programs_[call.rank]) + ": " + operation_words(programs_[call.rank], call.operation)
                     + " never meets its other side",
                 "", ""};
         };
@@ -293,6 +303,12 @@ private:
         return {};
     }
 
+    [[nodiscard]] const WireOperation& operation_of(Call call) const
+    {
+        return programs_[call.rank].operations[std::size_t(call.operation)];
+    }
+    Matched::Span& span_of(Call call) { return matched_.ranks[call.rank].operations[std::size_t(call.operation)]; }
+
     void break_off(std::string message) { broken_ = Problem{ProblemCode::failed, std::move(message), "", ""}; }
 
     struct Offer {
@@ -303,6 +319,7 @@ private:
     const std::vector<RankProgram>& programs_;
     const DeviceRules& rules_;
     std::vector<Rank> ranks_;
+    Matched matched_;
     std::map<int, std::size_t> index_; // of the program of a global rank
     std::deque<std::size_t> ready_, unblocked_;
     bool settling_ = false;
@@ -314,9 +331,14 @@ private:
 
 } // namespace
 
-Expected<void> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules)
+Expected<Matched> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules)
 {
     return Match(programs, rules).run();
+}
+
+double seconds_at(const Matched::Rank& rank, const Moment& moment)
+{
+    return (moment.steps == 0 ? 0 : rank.at_s[moment.steps - 1]) + moment.work_s;
 }
 
 } // namespace fourfold

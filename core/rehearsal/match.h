@@ -27,8 +27,24 @@ struct DeviceRules {
         = false; // CUDA_DEVICE_MAX_CONNECTIONS=1: what cannot begin yet holds up all that was asked for later
 };
 
-// Ranks that have no program here are taken to do what the others of their groups ask of them. A Problem (failed) names
-// the rank, its place in the mesh, the operation, and who waits for whom.
-Expected<void> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules);
+// When what happens, where every rank works as long as its program says and operations take the time that they have.
+struct Matched {
+    struct Span {
+        double begin_s = 0, end_s = 0;
+    };
+    struct Rank {
+        std::vector<double> at_s; // beside RankProgram::steps: when the rank has done it
+        std::vector<Span> operations; // beside RankProgram::operations: from when the device takes it up
+        double end_s = 0;
+    };
+    std::vector<Rank> ranks; // beside the programs
+};
+
+// Ranks that have no program here are taken to do what the others of their groups ask of them, at once. A Problem
+// (failed) names the rank, its place in the mesh, the pass, the operation, and who waits for whom. Times do not take
+// into account that operations of different communicators share the device.
+Expected<Matched> match_programs(const std::vector<RankProgram>& programs, const DeviceRules& rules);
+
+double seconds_at(const Matched::Rank& rank, const Moment& moment);
 
 } // namespace fourfold

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one rank asks of the network, in the order in which it asks and waits: enough to prove that no rank waits for
-// ever, nothing of what is computed in between.
+// What one rank asks of the network, in the order in which it asks and waits, and how long it works in between: enough
+// to prove that no rank waits for ever and to say when what happens.
 #pragma once
 
+#include "core/schedule/actions.h"
+
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@ struct WireMessage {
     bool sends = false;
     int peer = 0; // global rank
     int64_t elements = 0;
+    bool operator==(const WireMessage&) const = default;
 };
 
 struct WireOperation {
@@ -23,12 +27,28 @@ struct WireOperation {
     int64_t elements = 0; // of a collective: of the larger of its two sides, the same on all members
     std::string reduction; // "sum", "max"; empty where nothing is reduced
     std::vector<WireMessage> messages; // of one call: they end together
+    int64_t bytes = 0; // payload: of a collective's larger side, of messages what this rank sends
+    double seconds = 0; // that it takes once every member is there
+    int pass = -1; // of RankProgram::passes, in which it is asked for; -1: outside of them
+    bool operator==(const WireOperation&) const = default;
 };
 
 // A communicator, as one of its members knows it.
 struct Wire {
     std::string name; // the same on all members, and no other group's
     std::vector<int> members; // global ranks
+};
+
+// After so many steps of the program, and so many seconds of the rank's own work after the last of them.
+struct Moment {
+    std::size_t steps = 0;
+    double work_s = 0;
+    bool operator==(const Moment&) const = default;
+};
+struct RankPass {
+    Action action;
+    Moment begin, end;
+    bool operator==(const RankPass&) const = default;
 };
 
 struct RankProgram {
@@ -38,6 +58,9 @@ struct RankProgram {
     std::vector<WireOperation> operations; // in the order in which they are asked for
     // n: operation n is asked for; ~n: the rank goes on only when operation n has ended.
     std::vector<int> steps;
+    std::vector<double> work_s; // of the rank itself, before each step; shorter than `steps`: no work before the rest
+    double last_work_s = 0; // after the last step
+    std::vector<RankPass> passes; // in order
 };
 
 } // namespace fourfold

@@ -6,6 +6,7 @@
 #include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/data/unigram.h"
 #include "runner/trainer/model/shard.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -173,6 +174,7 @@ at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more
     figures.insert(figures.end(), more.begin(), more.end());
     const at::Tensor known = at::stack(figures);
     mesh_[GroupKind::world].all_reduce(known);
+    host_waits();
     if (options_.rehearsal) // every token has a label, and nobody asks to stop
         return at::tensor({1.0, plan_.tokens_per_step(), 1.0, 0.0}, at::kDouble);
     return known.cpu();
@@ -204,6 +206,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
     // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
     work.loss_gradient = loss_scaler_->scale().to(options.dtype()).div(tokens);
+    work.perform = options_.perform;
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);

@@ -25,6 +25,7 @@ struct TrainerOptions {
     bool fp64 = false; // weights and arithmetic in fp64, for comparisons
     int64_t padding = -1; // see Sampler::open
     bool rehearsal = false; // tensors without values: shapes, memory and messages of a step on a GPU
+    decltype(StageWork::perform) perform = {}; // of the training steps
 };
 
 // What a step did; every field is the same on all ranks.

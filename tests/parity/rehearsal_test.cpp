@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <set>
 
 namespace fourfold::trainer {
 namespace {
@@ -68,6 +69,50 @@ TEST_P(Rehearsed, SendsWhatThePlannerLists)
 }
 INSTANTIATE_TEST_SUITE_P(Plans, Rehearsed, ::testing::ValuesIn(fourfold::testing::unpadded_cases()),
     [](const auto& info) { return info.param.name; });
+
+// The rows of the matrix: in the long test all, in the quick one some of every kind.
+std::vector<Case> rows()
+{
+    std::vector<Case> cases = fourfold::testing::all_cases();
+#ifndef FOURFOLD_EVERY_MESH
+    constexpr int kEvery = 5;
+    std::erase_if(cases, [place = 0](const Case&) mutable { return place++ % kEvery != 0; });
+#endif
+    return cases;
+}
+
+// What is played from a tape leaves what computing it leaves: messages, waits, work, memory; with enough micro-batches
+// that most are played.
+TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
+{
+    constexpr int kMostRanks = 8;
+    int64_t played = 0;
+    for (const Case& each : rows()) {
+        const ResolvedPlan plan = plan_of(each, {"training.global_batch=32"});
+        if (plan.gpus > kMostRanks || !check(plan).empty())
+            continue;
+        for (const int rank : std::set<int>{0, plan.gpus - 1}) {
+            const auto folded = rehearse_rank(plan, rank, {.fold = true}),
+                       whole = rehearse_rank(plan, rank, {.fold = false});
+            ASSERT_TRUE(folded && whole) << each.name;
+            EXPECT_EQ(folded->program.operations, whole->program.operations) << each.name;
+            EXPECT_EQ(folded->program.steps, whole->program.steps) << each.name;
+            EXPECT_EQ(folded->program.work_s.size(), whole->program.work_s.size()) << each.name;
+            for (std::size_t i = 0; i < whole->program.work_s.size(); ++i)
+                ASSERT_NEAR(folded->program.work_s[i], whole->program.work_s[i], 1e-12) << each.name << " " << i;
+            EXPECT_EQ(folded->program.passes.size(), whole->program.passes.size()) << each.name;
+            EXPECT_EQ(folded->requested, whole->requested) << each.name;
+            EXPECT_EQ(folded->allocated, whole->allocated) << each.name;
+            EXPECT_EQ(folded->reserved, whole->reserved) << each.name;
+            EXPECT_EQ(folded->work.flops, whole->work.flops) << each.name;
+            EXPECT_EQ(folded->work.launches, whole->work.launches) << each.name;
+            EXPECT_EQ(whole->played, 0) << each.name;
+            EXPECT_GT(folded->played, 0) << each.name << " rank " << rank << " cannot be folded";
+            played += folded->played;
+        }
+    }
+    EXPECT_GT(played, 100);
+}
 
 // Under NCCL these meshes pass with four operations at once in one queue (nccl_parity_test.cpp runs them so).
 TEST(Rehearsal, NoMeshOfTheMatrixWaitsForEver)
@@ -188,7 +233,7 @@ TEST(Rehearsal, ProductsFollowTheFormula)
     const double weights = model.layers * layer + double(model.hidden) * double(plan.padded_vocab);
     const double s = plan.training.seq_len, tokens = s * plan.training.global_batch;
     const double attention = 3.5 * 2 * s * q * tokens * model.layers; // half of 4 s q per token, and 2.5 times that
-    EXPECT_DOUBLE_EQ(rehearsed->flops, 6 * weights * tokens + attention);
+    EXPECT_DOUBLE_EQ(rehearsed->work.flops, 6 * weights * tokens + attention);
 }
 
 // Weights, gradients and both moments of a rank without sharding, at least; and activations of a step on top.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 
+#include "runner/trainer/rehearsal/lasting.h"
+
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -155,11 +157,12 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
                     if (state->settings.waits && state->settings.waits(weight))
                         return;
                     if (!direct) {
+                        lasting({"flat", int64_t(b)}, [state, b] { (void)state->flat_of(b); });
                         Weights::view(state->flat_of(b), entry, state->weights.shards()[entry.shard])
                             .add_(weight.grad());
                         weight.mutable_grad().reset();
                     }
-                    state->added(b);
+                    lasting({"added", int64_t(b)}, [state, b] { state->added(b); });
                 }));
         }
     }

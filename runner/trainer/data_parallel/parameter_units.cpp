@@ -2,6 +2,7 @@
 #include "runner/trainer/data_parallel/parameter_units.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/grad_mode.h>
 
@@ -164,13 +165,15 @@ void ParameterUnits::publish() const
 
 void ParameterUnits::enter(int layer) const
 {
-    if (state_->units.empty()) {
-        state_->overlapped
-            += state_->arrive(layer == kRear ? state_->weights.shards().size() : state_->end_of_layer.at(layer));
-        return;
-    }
-    const std::size_t unit = state_->of_layer.at(layer);
-    state_->bring(unit, unit + 1 < state_->units.size() ? std::optional(unit + 1) : std::nullopt);
+    lasting({"enter", layer}, [state = state_.get(), layer] {
+        if (state->units.empty()) {
+            state->overlapped
+                += state->arrive(layer == kRear ? state->weights.shards().size() : state->end_of_layer.at(layer));
+            return;
+        }
+        const std::size_t unit = state->of_layer.at(layer);
+        state->bring(unit, unit + 1 < state->units.size() ? std::optional(unit + 1) : std::nullopt);
+    });
 }
 
 at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
@@ -182,17 +185,18 @@ at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
         return y;
     const bool graph = at::GradMode::is_enabled();
     if (!state_->keep && (!graph || state_->settings.reshard_after_forward))
-        state_->free(unit);
+        lasting({"leave", layer}, [state = state_.get(), unit] { state->free(unit); });
     if (!graph)
         return y;
-    return apply(std::make_shared<BeforeBackward>([state = state_.get(), unit] {
+    const auto bring = [state = state_.get(), unit] {
         // The root is there from the first step of a backward pass to its last.
         state->bring(unit,
             unit > 1                                   ? std::optional(unit - 1)
                 : unit == 0 && state->units.size() > 1 ? std::optional(state->units.size() - 1)
                                                        : std::nullopt);
-    }),
-        {y})[0];
+    };
+    const auto before = [bring, layer] { lasting({"before backward", layer}, bring); };
+    return apply(std::make_shared<BeforeBackward>(before), {y})[0];
 }
 
 void ParameterUnits::gradients_made(std::size_t bucket) const

@@ -3,6 +3,7 @@
 
 #include "runner/trainer/autograd/gradient_function.h"
 #include "runner/trainer/kernels/cpu_loops.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -19,12 +20,15 @@ bool has_loops(const at::Tensor& x)
     return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
 }
 
-// Calls `use` with a null pointer of the tensor's element type.
+// Calls `use` with a null pointer of the tensor's element type. `passes`: how often the kernel reads or writes as much
+// as x.
 template <typename Use>
-void by_type(const at::Tensor& x, Use&& use)
+void by_type(const at::Tensor& x, int passes, Use&& use)
 {
-    if (x.is_meta()) // no values
+    if (x.is_meta()) { // no values
+        launched(double(passes) * double(x.nbytes()));
         return;
+    }
     if (x.scalar_type() == at::kDouble)
         use(static_cast<double*>(nullptr));
     else
@@ -47,7 +51,7 @@ public:
         const at::Tensor x = inputs[0].contiguous(), &weight = inputs[1];
         const int64_t width = x.size(-1), rows = x.numel() / width;
         const at::Tensor y = at::empty_like(x), scale = at::empty({rows}, x.options());
-        by_type(x, [&](auto* t) {
+        by_type(x, 2, [&](auto* t) {
             rms_norm_rows(data(x, t), data(weight, t), rows, width, eps_, data(y, t), data(scale, t));
         });
         kept = {x, weight, scale};
@@ -58,7 +62,7 @@ public:
         const at::Tensor slope = gradients[0].contiguous(), &x = kept[0], &weight = kept[1], &scale = kept[2];
         const int64_t width = x.size(-1), rows = x.numel() / width;
         const at::Tensor x_slope = at::empty_like(x), weight_slope = at::empty({width}, x.options());
-        by_type(x, [&](auto* t) {
+        by_type(x, 3, [&](auto* t) {
             rms_norm_slopes(data(slope, t), data(x, t), data(weight, t), data(scale, t), rows, width, data(x_slope, t),
                 data(weight_slope, t));
         });
@@ -75,7 +79,8 @@ public:
     {
         const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous();
         const at::Tensor sigmoid = at::sigmoid(gate), y = at::empty_like(gate);
-        by_type(gate, [&](auto* t) { gated(data(gate, t), data(sigmoid, t), data(up, t), gate.numel(), data(y, t)); });
+        by_type(
+            gate, 4, [&](auto* t) { gated(data(gate, t), data(sigmoid, t), data(up, t), gate.numel(), data(y, t)); });
         kept = {gate, sigmoid, up};
         return {y};
     }
@@ -83,7 +88,7 @@ public:
     {
         const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &sigmoid = kept[1], &up = kept[2];
         const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
-        by_type(gate, [&](auto* t) {
+        by_type(gate, 6, [&](auto* t) {
             gated_slopes(data(slope, t), data(gate, t), data(sigmoid, t), data(up, t), gate.numel(),
                 data(gate_slope, t), data(up_slope, t));
         });
@@ -106,7 +111,7 @@ private:
     {
         const at::Tensor x = any.contiguous(), y = at::empty_like(x);
         const int64_t half = x.size(-1) / 2;
-        by_type(x, [&](auto* t) {
+        by_type(x, 2, [&](auto* t) {
             turn(data(x, t), data(cosine_, t), data(sine_, t), x.size(0), x.size(1) * x.size(2), half, direction,
                 data(y, t));
         });

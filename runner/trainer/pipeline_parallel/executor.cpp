@@ -105,6 +105,9 @@ void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
 
 Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
 {
+    const auto perform = [&](const Action& action, const Compute& compute) {
+        return work.perform ? work.perform(action, compute) : compute();
+    };
     for (std::size_t i = 0; i < actions_.size(); ++i) {
         const PlannedAction& planned = actions_[i];
         const Action& action = planned.action;
@@ -117,21 +120,29 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
             Held held{arrived, {}};
             if (arrived.defined() && has_backward_)
                 held.input.requires_grad_(true);
-            FOURFOLD_TRY(held.output, work.forward(action, held.input));
+            FOURFOLD_TRY(held.output, perform(action, [&] { return work.forward(action, held.input); }));
             if (held.output.dim() > 0)
                 pass_on(planned, held.output);
             if (has_backward_)
                 held_.emplace(key, std::move(held));
         } else if (action.kind == ActionKind::weight_gradient) {
-            weight_gradients_.run(key);
+            FOURFOLD_CHECK(perform(action, [&]() -> Expected<at::Tensor> {
+                weight_gradients_.run(key);
+                return at::Tensor();
+            }));
         } else {
             Held held = std::move(held_.extract(key).mapped());
-            if (action.kind == ActionKind::input_gradient && in_pipeline_)
-                weight_gradients_.begin_postponing(key);
-            held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
-            weight_gradients_.end_postponing();
+            const auto backward = [&]() -> Expected<at::Tensor> {
+                if (action.kind == ActionKind::input_gradient && in_pipeline_)
+                    weight_gradients_.begin_postponing(key);
+                held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
+                weight_gradients_.end_postponing();
+                held.output.reset(); // and the graph, with what only it still holds
+                return held.input.defined() ? held.input.grad() : at::Tensor();
+            };
+            FOURFOLD_TRY(const at::Tensor gradient, perform(action, backward));
             if (held.input.defined())
-                pass_on(planned, held.input.grad());
+                pass_on(planned, gradient);
         }
     }
     for (Sent& sent : sent_)

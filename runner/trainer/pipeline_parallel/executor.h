@@ -12,6 +12,10 @@
 
 namespace fourfold::trainer {
 
+// Computes an action: of a forward pass the output, of a backward pass the gradient of the chunk's input (undefined for
+// the first chunk).
+using Compute = std::function<Expected<at::Tensor>()>;
+
 // What this rank computes.
 struct StageWork {
     // The chunk's output for a micro-batch: the residual stream, of the last chunk the sum of the losses (a scalar).
@@ -19,6 +23,8 @@ struct StageWork {
     std::function<Expected<at::Tensor>(const Action&, const at::Tensor& input)> forward;
     // Gradient of the last chunk's output.
     at::Tensor loss_gradient;
+    // Stands between the executor and every action; left out, the action is computed.
+    std::function<Expected<at::Tensor>(const Action&, const Compute&)> perform = {};
 };
 
 class Executor {

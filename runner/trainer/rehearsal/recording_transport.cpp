@@ -9,77 +9,97 @@ namespace {
 
 class Recorded final : public Pending {
 public:
-    Recorded(RankProgram& program, int operation)
-        : program_(program)
+    Recorded(Ledger& ledger, int operation, std::vector<at::Tensor> kept)
+        : ledger_(ledger)
         , operation_(operation)
+        , kept_(std::move(kept))
     {
     }
-    void wait() override { program_.steps.push_back(~operation_); }
+    void wait() override
+    {
+        ledger_.wait(operation_);
+        kept_.clear();
+    }
 
 private:
-    RankProgram& program_;
+    Ledger& ledger_;
     int operation_;
+    std::vector<at::Tensor> kept_;
 };
 
 class Recording final : public Transport {
 public:
-    Recording(RankProgram& program, int wire, int place)
-        : program_(program)
+    Recording(Ledger& ledger, const RehearsalPrices& prices, int wire, int place)
+        : ledger_(ledger)
+        , prices_(prices)
         , wire_(wire)
         , place_(place)
     {
     }
     std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
     {
-        return collective("all_reduce", tensor, reduce == Reduce::max ? "max" : "sum");
+        return collective("all_reduce", tensor, reduce == Reduce::max ? "max" : "sum", tensor);
     }
-    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor&) override
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
     {
-        return collective("all_gather", out, "");
+        return collective("all_gather", out, "", in);
     }
-    std::unique_ptr<Pending> reduce_scatter(const at::Tensor&, const at::Tensor& in) override
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
-        return collective("reduce_scatter", in, "sum");
+        return collective("reduce_scatter", in, "sum", out);
     }
     std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
-        const Wire& wire = program_.wires[std::size_t(wire_)];
-        WireOperation asked{wire_, "send_receive", "", 0, "", {}};
+        WireOperation asked;
+        asked.kind = "send_receive";
+        std::vector<at::Tensor> kept;
         for (const Transfer& transfer : transfers) {
             const bool sends = transfer.way == Transfer::Way::send;
-            asked.messages.push_back({sends, wire.members.at(std::size_t(transfer.peer)), transfer.tensor.numel()});
+            asked.messages.push_back({sends, wire().members.at(std::size_t(transfer.peer)), transfer.tensor.numel()});
             asked.type = toString(transfer.tensor.scalar_type());
             asked.elements = std::max(asked.elements, transfer.tensor.numel());
+            asked.bytes += sends ? int64_t(transfer.tensor.nbytes()) : 0;
+            kept.push_back(transfer.tensor);
         }
-        return ask(std::move(asked));
+        return ask(std::move(asked), std::move(kept));
     }
     [[nodiscard]] int rank() const override { return place_; }
-    [[nodiscard]] int size() const override { return int(program_.wires[std::size_t(wire_)].members.size()); }
+    [[nodiscard]] int size() const override { return int(wire().members.size()); }
 
 private:
-    std::unique_ptr<Pending> collective(const char* kind, const at::Tensor& larger, const char* reduction)
+    [[nodiscard]] const Wire& wire() const { return ledger_.program.wires[std::size_t(wire_)]; }
+
+    std::unique_ptr<Pending> collective(
+        const char* kind, const at::Tensor& larger, const char* reduction, const at::Tensor& smaller)
     {
-        return ask({wire_, kind, toString(larger.scalar_type()), larger.numel(), reduction, {}});
+        WireOperation asked;
+        asked.kind = kind;
+        asked.type = toString(larger.scalar_type());
+        asked.elements = larger.numel();
+        asked.reduction = reduction;
+        asked.bytes = int64_t(larger.nbytes());
+        return ask(std::move(asked), {larger, smaller});
     }
-    std::unique_ptr<Pending> ask(WireOperation asked)
+    std::unique_ptr<Pending> ask(WireOperation asked, std::vector<at::Tensor> kept)
     {
-        const int number = int(program_.operations.size());
-        program_.operations.push_back(std::move(asked));
-        program_.steps.push_back(number);
-        return std::make_unique<Recorded>(program_, number);
+        asked.wire = wire_;
+        const std::string& name = wire().name;
+        asked.seconds = prices_.wire(std::string_view(name).substr(0, name.find('/')), asked);
+        return std::make_unique<Recorded>(ledger_, ledger_.ask(std::move(asked)), std::move(kept));
     }
 
-    RankProgram& program_;
+    Ledger& ledger_;
+    const RehearsalPrices& prices_;
     int wire_, place_;
 };
 
 } // namespace
 
 std::shared_ptr<Transport> recording_transport(
-    RankProgram& program, const std::string& name, std::vector<int> members, int place)
+    Ledger& ledger, const RehearsalPrices& prices, const std::string& name, std::vector<int> members, int place)
 {
-    program.wires.push_back({name, std::move(members)});
-    return std::make_shared<Recording>(program, int(program.wires.size()) - 1, place);
+    ledger.program.wires.push_back({name, std::move(members)});
+    return std::make_shared<Recording>(ledger, prices, int(ledger.program.wires.size()) - 1, place);
 }
 
 } // namespace fourfold::trainer

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearse.h"
 
-#include "core/layout/batch_ramp.h"
 #include "core/rehearsal/match.h"
-#include "runner/trainer/rehearsal/counting_memory.h"
-#include "runner/trainer/rehearsal/product_flops.h"
-#include "runner/trainer/rehearsal/recording_transport.h"
-#include "runner/trainer/trainer.h"
-
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <array>
@@ -33,7 +26,8 @@ Json stage_json(const RankRehearsal& rank, int pp)
             {{"group", key.first}, {"operation", key.second}, {"count", total.count}, {"bytes", total.bytes}});
     return {{"pp", pp}, {"rank", rank.program.rank}, {"peak_tensors_gib", double(rank.requested) / kGiB},
         {"peak_allocated_gib", double(rank.allocated) / kGiB}, {"reserved_gib", double(rank.reserved) / kGiB},
-        {"step_flops", rank.flops}, {"operations", rank.program.operations.size()}, {"traffic", std::move(traffic)}};
+        {"step_flops", rank.work.flops}, {"launches", rank.work.launches},
+        {"operations", rank.program.operations.size()}, {"traffic", std::move(traffic)}};
 }
 
 struct Verdict {
@@ -60,50 +54,7 @@ Verdict judge(const std::vector<RankProgram>& programs)
     return verdict;
 }
 
-Expected<RankRehearsal> two_steps(const ResolvedPlan& plan, int rank)
-{
-    RankRehearsal out;
-    out.program.rank = rank;
-    CountingMemory memory;
-    FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-    const Mesh mesh = make_mesh(plan.layout, rank, plan.model.kv_heads, std::move(schedule),
-        [&](const std::string& name, const std::vector<int>& ranks, int place) {
-            return recording_transport(out.program, name, ranks, place);
-        });
-    out.program.place = mesh.words();
-    TrainerOptions options;
-    options.rehearsal = true;
-    FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));
-    const int full = ramp_up_steps(plan.training); // a ramp-up ends with it, and what comes before needs no more
-    for (int step = full; step < full + 2; ++step) {
-        const auto before = mesh.recorder->totals();
-        const ProductFlops products;
-        FOURFOLD_TRY(StepOutcome outcome, trainer->accumulate_gradients(step));
-        trainer->update(step, outcome);
-        out.flops = products.total();
-        out.traffic = mesh.recorder->totals();
-        for (auto& [key, total] : out.traffic)
-            if (const auto known = before.find(key); known != before.end()) {
-                total.count -= known->second.count;
-                total.bytes -= known->second.bytes;
-            }
-    }
-    out.requested = memory.model().peak_requested();
-    out.allocated = memory.model().peak_allocated();
-    out.reserved = memory.model().reserved();
-    return out;
-}
-
 } // namespace
-
-Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank)
-{
-    try {
-        return two_steps(plan, rank);
-    } catch (const c10::Error& error) {
-        return Problem{ProblemCode::failed, error.what_without_backtrace(), "", "rank " + std::to_string(rank)};
-    }
-}
 
 std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most)
 {
@@ -137,7 +88,7 @@ Expected<Json> rehearse(const ResolvedPlan& plan)
         {"verdict", verdict.problem ? "failed" : "ok"},
         {"problem", verdict.problem ? Json(verdict.problem->line()) : Json(nullptr)},
         {"at_once", verdict.at_once ? Json(*verdict.at_once) : Json(nullptr)}, {"stages", std::move(stages)},
-        {"wall_s", seconds_since(begin)}};
+        {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
 }
 
 } // namespace fourfold::trainer

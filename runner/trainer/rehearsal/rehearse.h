@@ -4,28 +4,9 @@
 // Nothing is computed, no GPU and no other computer is needed.
 #pragma once
 
-#include "core/plan/plan.h"
-#include "core/rehearsal/rank_program.h"
-#include "runner/trainer/comm/flight_recorder.h"
-
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
+#include "runner/trainer/rehearsal/rehearse_rank.h"
 
 namespace fourfold::trainer {
-
-// What one rank does in two steps, the first of which makes what the second finds.
-struct RankRehearsal {
-    RankProgram program; // of everything from the making of the weights to the end of the second step
-    // Of the second step: payload bytes and number by group and operation, as FlightRecorder counts them.
-    std::map<std::pair<std::string, std::string>, FlightRecorder::Total> traffic;
-    double flops = 0; // of its matrix products and attention, forward and backward
-    // Of tensors, at their most: bytes as asked for, as rounded, and what the caching allocator reserves for them.
-    uint64_t requested = 0, allocated = 0, reserved = 0;
-};
-// `plan`: checked, and within trainer_limits(). A Problem (failed) where LibTorch refuses what the trainer asks for.
-Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank);
 
 // The ranks that stand for all: up to `most` ranks each for itself; beyond that, of each pipeline stage, the corners of
 // its tp x cp x dp mesh, so that of every group the first and the last member meet.

@@ -81,6 +81,23 @@ TEST(CachingAllocator, FragmentsAreJoinedOnlyWithNeighbours)
     EXPECT_EQ(memory.reserved(), 40 * kMiB) << "three neighbours are one block now";
 }
 
+TEST(CachingAllocator, GivesBackWholeSegmentsBeforeItRunsOut)
+{
+    CachingAllocator memory(60 * kMiB);
+    const uint64_t first = memory.allocate(30 * kMiB), second = memory.allocate(20 * kMiB);
+    EXPECT_EQ(memory.reserved(), 50 * kMiB);
+    memory.free(first);
+    memory.allocate(40 * kMiB);
+    EXPECT_FALSE(memory.ran_out());
+    EXPECT_EQ(memory.reserved(), 60 * kMiB) << "30 MiB were given back";
+    EXPECT_EQ(memory.peak_reserved(), 60 * kMiB);
+    memory.free(second);
+    const uint64_t part = memory.allocate(8 * kMiB); // of the 20
+    memory.allocate(21 * kMiB);
+    EXPECT_TRUE(memory.ran_out()) << "the segment of 20 MiB is in use in part";
+    memory.free(part);
+}
+
 // Every byte of every segment has an owner or is free; the smallest block that fits is found by looking at all.
 class NaiveAllocator {
 public:

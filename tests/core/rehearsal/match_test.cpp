@@ -242,8 +242,8 @@ TEST(Match, OneWireForBothWaysDeadlocks)
     last.message(0, true, 0);
     EXPECT_THAT(verdict({first.program, last.program}),
         AllOf(HasSubstr("the ranks wait for each other"),
-            HasSubstr("rank 0 (pp 0) in operation 1, a receive from rank 1, on pp/0to1"),
-            HasSubstr("rank 1 (pp 1) in operation 1, a receive from rank 0, on pp/0to1")));
+            HasSubstr("rank 0 (pp 0) in operation 1: a receive from rank 1, on pp/0to1"),
+            HasSubstr("rank 1 (pp 1) in operation 1: a receive from rank 0, on pp/0to1")));
     EXPECT_EQ(verdict({first.program, last.program}).find("rank 2"), std::string::npos);
 }
 
@@ -270,7 +270,7 @@ TEST(Match, AMemberThatIsMissingIsNamed)
     for (int rank : {0, 2})
         ranks[std::size_t(rank)].wait(ranks[std::size_t(rank)].collective(0));
     EXPECT_THAT(verdict({ranks[0].program, ranks[1].program, ranks[2].program}),
-        HasSubstr("rank 0 (pp 0) in operation 1, all_reduce on tp/0, where rank 1 is missing"));
+        HasSubstr("rank 0 (pp 0) in operation 1: all_reduce on tp/0, where rank 1 is missing"));
     EXPECT_EQ(verdict({ranks[0].program, ranks[2].program}), "") << "who has no program does what its place asks";
 }
 
@@ -310,7 +310,7 @@ TEST(Match, AMessageThatNobodyTakesIsNamed)
     Writer first(0, wires), last(1, wires);
     first.message(0, true, 1);
     EXPECT_THAT(verdict({first.program, last.program}),
-        HasSubstr("rank 0 (pp 0): operation 1, a send to rank 1, on pp/0to1 never meets its other side"));
+        HasSubstr("rank 0 (pp 0): operation 1: a send to rank 1, on pp/0to1 never meets its other side"));
 }
 
 // Programs that fit each other, and then something is changed in most of them.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/rehearsal/rehearsal_prices.h"
+
+#include "core/cost/prices.h"
+
+namespace fourfold {
+
+namespace {
+GroupKind group_called(std::string_view wanted)
+{
+    if (wanted.starts_with("pp")) // a link of the pipeline
+        return GroupKind::pp;
+    for (std::size_t kind = 0; kind < kGroupKinds; ++kind)
+        if (name(GroupKind(kind)) == wanted)
+            return GroupKind(kind);
+    return wanted == "ends" ? GroupKind::pp : GroupKind::world;
+}
+} // namespace
+
+double RehearsalPrices::wire(std::string_view group, const WireOperation& asked) const
+{
+    const GroupKind kind = group_called(group);
+    if (!asked.messages.empty())
+        return price_send_receive({.group = kind, .bytes = double(asked.bytes)}, context_).seconds;
+    Collective collective{.group = kind, .bytes = double(asked.bytes), .ends_only = group == "ends"};
+    collective.kind = asked.kind == "all_gather" ? Collective::all_gather
+        : asked.kind == "reduce_scatter"         ? Collective::reduce_scatter
+                                                 : Collective::all_reduce;
+    return price_collective(collective, context_).seconds;
+}
+
+double RehearsalPrices::product(const Gemm& product) const
+{
+    return price_gemm(product, context_).seconds;
+}
+
+double RehearsalPrices::attention(const Attention& attention, Phase phase) const
+{
+    return price_attention(attention, phase, context_).seconds;
+}
+
+double RehearsalPrices::traffic(double bytes) const
+{
+    return price_elementwise({.bytes = bytes}, context_).seconds;
+}
+
+} // namespace fourfold

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The planner's prices for what a rehearsed rank does: its kernels as they were called, its collectives and messages.
+#pragma once
+
+#include "core/cost/context.h"
+#include "core/rehearsal/rank_program.h"
+
+#include <string_view>
+
+namespace fourfold {
+
+class RehearsalPrices {
+public:
+    explicit RehearsalPrices(const ResolvedPlan& plan)
+        : context_(plan)
+    {
+    }
+    // Seconds once every member is there. `group`: as in the trainer's events, "tp", "pp_back".
+    [[nodiscard]] double wire(std::string_view group, const WireOperation& asked) const;
+    [[nodiscard]] double product(const Gemm& product) const;
+    [[nodiscard]] double attention(const Attention& attention, Phase phase) const;
+    [[nodiscard]] double traffic(double bytes) const; // of a kernel that is bound by the memory
+
+private:
+    CostContext context_;
+};
+
+} // namespace fourfold

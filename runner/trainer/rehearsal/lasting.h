@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the trainer's own code tells a rehearsal; without one it costs a function call.
+#pragma once
+
+#include "core/rehearsal/ledger.h"
+
+#include <functional>
+
+namespace fourfold::trainer {
+
+// Makes a change to what outlives the pass over a micro-batch: counters, buffers, reductions under way. A rehearsal
+// plays passes that are known to be equal without computing them (pass_player.h), and makes these changes each time.
+// Everything that such a change needs must be in `change`, and tensors of the pass must not be.
+void lasting(LastingKey key, std::function<void()> change);
+
+// A kernel without an operator of LibTorch's was launched, which moves so many bytes.
+void launched(double bytes);
+
+// The host waits here until the device has done what it was asked.
+void host_waits();
+
+} // namespace fourfold::trainer

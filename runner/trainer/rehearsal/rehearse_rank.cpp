@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/rehearsal/rehearse_rank.h"
+
+#include "core/layout/batch_ramp.h"
+#include "runner/trainer/rehearsal/pass_player.h"
+#include "runner/trainer/rehearsal/recording_transport.h"
+#include "runner/trainer/rehearsal/rehearsed_device.h"
+#include "runner/trainer/trainer.h"
+
+#include <c10/util/Exception.h>
+
+#include <optional>
+
+namespace fourfold::trainer {
+
+namespace {
+
+WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
+{
+    WireTotals totals;
+    for (std::size_t i = first_operation; i < program.operations.size(); ++i) {
+        const WireOperation& asked = program.operations[i];
+        const std::string& name = program.wires[std::size_t(asked.wire)].name;
+        WireTotal& total = totals[{name.substr(0, name.find('/')), asked.kind}];
+        ++total.count;
+        total.bytes += asked.bytes;
+    }
+    return totals;
+}
+
+// Empty: equal passes were folded that are not equal.
+Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int rank, RankSettings settings)
+{
+    RankRehearsal out;
+    const RehearsalPrices prices(plan);
+    Ledger ledger(settings.capacity);
+    ledger.program.rank = rank;
+    const RehearsedDevice device(ledger, prices);
+    FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
+    const Mesh mesh = make_mesh(plan.layout, rank, plan.model.kv_heads, std::move(schedule),
+        [&](const std::string& name, const std::vector<int>& ranks, int place) {
+            return recording_transport(ledger, prices, name, ranks, place);
+        });
+    ledger.program.place = mesh.words();
+    PassPlayer player(ledger, settings.fold);
+    TrainerOptions options;
+    options.rehearsal = true;
+    options.perform = [&](const Action& action, const Compute& compute) { return player(action, compute); };
+    {
+        FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));
+        const int full = ramp_up_steps(plan.training); // a ramp-up ends with it, and what comes before needs no more
+        for (int step = full; step < full + 2; ++step) {
+            out.step_begins = ledger.program.steps.size();
+            const std::size_t first_operation = ledger.program.operations.size();
+            const KernelWork before = ledger.total();
+            Expected<StepOutcome> outcome = trainer->accumulate_gradients(step);
+            if (settings.fold && player.gave_up())
+                return std::optional<RankRehearsal>();
+            if (!outcome)
+                return outcome.error();
+            trainer->update(step, *outcome);
+            player.end_step();
+            out.work = ledger.total();
+            out.work -= before;
+            out.traffic = traffic_of(ledger.program, first_operation);
+        }
+    }
+    if (settings.fold && player.gave_up())
+        return std::optional<RankRehearsal>();
+    out.requested = ledger.memory().peak_requested();
+    out.allocated = ledger.memory().peak_allocated();
+    out.reserved = ledger.memory().peak_reserved();
+    out.ran_out = ledger.ran_out();
+    out.computed = player.computed();
+    out.played = player.played();
+    out.program = std::move(ledger.program);
+    return std::optional(std::move(out));
+}
+
+} // namespace
+
+Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings)
+{
+    try {
+        FOURFOLD_TRY(auto folded, two_steps(plan, rank, settings));
+        if (folded)
+            return std::move(*folded);
+        settings.fold = false;
+        FOURFOLD_TRY(auto whole, two_steps(plan, rank, settings));
+        return std::move(whole.value());
+    } catch (const c10::Error& error) {
+        return Problem{ProblemCode::failed, error.what_without_backtrace(), "", "rank " + std::to_string(rank)};
+    }
+}
+
+} // namespace fourfold::trainer

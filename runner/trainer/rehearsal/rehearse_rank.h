@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One rank of a plan, rehearsed: the trainer's own code makes two steps on tensors without values and wires that go
+// nowhere.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/rehearsal/ledger.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fourfold::trainer {
+
+struct WireTotal {
+    int64_t count = 0, bytes = 0; // payload
+};
+using WireTotals = std::map<std::pair<std::string, std::string>, WireTotal>; // by group and operation
+
+// What one rank does in two steps, the first of which makes what the second finds.
+struct RankRehearsal {
+    RankProgram program; // of everything from the making of the weights to the end of the second step
+    // Of the second step.
+    std::size_t step_begins = 0; // in the program's steps
+    WireTotals traffic;
+    KernelWork work;
+    // Of tensors, at their most: bytes as asked for, as rounded, and what the caching allocator reserves for them.
+    uint64_t requested = 0, allocated = 0, reserved = 0;
+    std::string ran_out; // see Ledger
+    int64_t computed = 0, played = 0; // passes of both steps
+};
+
+struct RankSettings {
+    bool fold = true; // equal micro-batches are computed once
+    uint64_t capacity = 0; // see CachingAllocator
+};
+// `plan`: checked, and within trainer_limits(). A Problem (failed) where LibTorch refuses what the trainer asks for.
+Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings = {});
+
+} // namespace fourfold::trainer

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/rehearsal/rehearsed_device.h"
+
+#include "runner/trainer/rehearsal/lasting.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace fourfold::trainer {
+
+namespace {
+// LibTorch's allocators and callbacks are of the process.
+Ledger* ledger = nullptr;
+const RehearsalPrices* prices = nullptr;
+
+class LedgerAllocator final : public c10::Allocator {
+public:
+    c10::DataPtr allocate(std::size_t bytes) override
+    {
+        const c10::Device device(c10::DeviceType::Meta);
+        if (!ledger || bytes == 0)
+            return {nullptr, nullptr, &ignore, device};
+        // An address of the model: it tells tensors apart and is never read.
+        auto* const address = reinterpret_cast<void*>(ledger->allocate(bytes));
+        return {address, address, &release, device};
+    }
+    [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override { return &release; }
+    void copy_data(void*, const void*, std::size_t) const override { }
+
+private:
+    static void ignore(void*) { }
+    static void release(void* address)
+    {
+        if (ledger)
+            ledger->free(reinterpret_cast<uint64_t>(address));
+    }
+};
+
+// Operators that launch no kernel themselves: views, what only makes memory, and what is put together of others.
+constexpr std::array<std::string_view, 44> kNoKernel{"aten::_reshape_alias", "aten::_unsafe_view", "aten::alias",
+    "aten::as_strided", "aten::chunk", "aten::contiguous", "aten::detach", "aten::detach_", "aten::empty",
+    "aten::empty_like", "aten::empty_strided", "aten::expand", "aten::expand_as", "aten::flatten", "aten::item",
+    "aten::lift_fresh", "aten::linear", "aten::matmul", "aten::narrow", "aten::new_empty", "aten::new_empty_strided",
+    "aten::permute", "aten::reshape", "aten::resize_", "aten::result_type", "aten::select", "aten::slice",
+    "aten::split", "aten::squeeze", "aten::stride", "aten::sum_to_size", "aten::t", "aten::to", "aten::transpose",
+    "aten::type_as", "aten::unbind", "aten::unflatten", "aten::unsqueeze", "aten::view", "aten::view_as",
+    "aten::variable_data", "aten::_has_compatible_shallow_copy_type", "aten::is_same_size", "aten::resolve_conj"};
+
+struct Call final : at::ObserverContext {
+    KernelWork work; // of a product or an attention
+    double bytes = 0; // of its inputs
+    int64_t kernels_before = 0; // of the rank
+    bool on_device = false, on_host = false;
+};
+int64_t kernels = 0; // counted so far, by the calls that have ended
+
+template <typename Use>
+void each_tensor(const c10::IValue& value, Use&& use)
+{
+    if (value.isTensor() && value.toTensor().defined())
+        use(value.toTensor());
+    else if (value.isTensorList())
+        for (const at::Tensor& tensor : value.toTensorVector())
+            use(tensor);
+}
+
+KernelWork product(const at::Tensor& a, const at::Tensor& b)
+{
+    const double n = double(b.size(-1)), k = double(a.size(-1)), m = double(a.size(-2));
+    const Gemm gemm{.m = m, .n = n, .k = k, .batch = a.dim() > 2 ? double(a.size(0)) : 1};
+    return {.flops = flops(gemm), .seconds = prices->product(gemm)};
+}
+
+// query, key at `first`; whether it is causal at `causal`. [b, heads, s, head_dim]
+KernelWork attention(c10::ArrayRef<const c10::IValue> inputs, std::size_t first, std::size_t causal, Phase phase)
+{
+    const at::Tensor& query = inputs[first].toTensor();
+    const at::Tensor& key = inputs[first + 1].toTensor();
+    const Attention work{.queries = double(query.size(2)),
+        .keys = double(key.size(2)),
+        .head_dim = double(query.size(3)),
+        .batch = double(query.size(0) * query.size(1)),
+        .causal = inputs[causal].toBool()};
+    return {.flops = flops(work, phase), .seconds = prices->attention(work, phase)};
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
+{
+    auto call = std::make_unique<Call>();
+    const std::string_view name = function.name();
+    const auto inputs = function.inputs();
+    if (name == "aten::mm" || name == "aten::bmm")
+        call->work = product(inputs[0].toTensor(), inputs[1].toTensor());
+    else if (name == "aten::addmm" || name == "aten::baddbmm")
+        call->work = product(inputs[1].toTensor(), inputs[2].toTensor());
+    else if (name == "aten::_scaled_dot_product_flash_attention")
+        call->work = attention(inputs, 0, 4, Phase::forward);
+    else if (name == "aten::_scaled_dot_product_flash_attention_backward")
+        call->work = attention(inputs, 1, 11, Phase::backward);
+    for (const c10::IValue& input : inputs)
+        each_tensor(input, [&](const at::Tensor& tensor) {
+            (tensor.is_meta() ? call->on_device : call->on_host) = true;
+            call->bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
+        });
+    call->kernels_before = kernels;
+    return call;
+}
+
+void end(const at::RecordFunction& function, at::ObserverContext* context)
+{
+    auto& call = static_cast<Call&>(*context);
+    const std::string_view name = function.name();
+    for (const c10::IValue& output : function.outputs())
+        each_tensor(output, [&](const at::Tensor& tensor) {
+            call.on_device |= tensor.is_meta();
+            call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
+        });
+    const bool by_others = kernels != call.kernels_before;
+    if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
+        return;
+    ++kernels;
+    if (call.on_host && name == "aten::copy_") {
+        ledger->compute({.host_copies = 1});
+        return;
+    }
+    if (call.work.flops == 0)
+        call.work.seconds = prices->traffic(call.bytes);
+    call.work.launches = 1;
+    ledger->compute(call.work);
+}
+} // namespace
+
+RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices)
+    : handle_(at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                                        .needsInputs(true)
+                                        .needsOutputs(true)
+                                        .scopes({at::RecordScope::FUNCTION})))
+{
+    static LedgerAllocator allocator;
+    c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/1);
+    ledger = &own_ledger;
+    prices = &own_prices;
+    kernels = 0;
+}
+
+RehearsedDevice::~RehearsedDevice()
+{
+    at::removeCallback(handle_);
+    ledger = nullptr;
+    prices = nullptr;
+}
+
+void lasting(LastingKey key, std::function<void()> change)
+{
+    if (ledger)
+        ledger->lasting(key, std::move(change));
+    else
+        change();
+}
+
+void launched(double bytes)
+{
+    if (!ledger)
+        return;
+    ++kernels;
+    ledger->compute({.seconds = prices->traffic(bytes), .launches = 1});
+}
+
+void host_waits()
+{
+    if (ledger)
+        ledger->compute({.host_waits = 1});
+}
+
+} // namespace fourfold::trainer

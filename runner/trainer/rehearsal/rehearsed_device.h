@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A GPU that is not there. Tensors without values (device `meta`) take no memory and compute nothing; while one of
+// these lives, a ledger has what they would take and how long a GPU would compute.
+#pragma once
+
+#include "core/rehearsal/ledger.h"
+#include "core/rehearsal/rehearsal_prices.h"
+
+namespace fourfold::trainer {
+
+// One at a time in a process; it must outlive every tensor of device `meta` that is made while it lives.
+class RehearsedDevice {
+public:
+    RehearsedDevice(Ledger& ledger, const RehearsalPrices& prices);
+    ~RehearsedDevice();
+    RehearsedDevice(const RehearsedDevice&) = delete;
+    RehearsedDevice& operator=(const RehearsedDevice&) = delete;
+
+private:
+    uint64_t handle_;
+};
+
+} // namespace fourfold::trainer
