@@ -50,7 +50,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What symbols ask for may be older than what is safe.
 fourfold_oldest(libssh libssh)
 fourfold_oldest(sqlite3 sqlite3)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libssh-4 (>= ${libssh}), libsqlite3-0 (>= ${sqlite3})")
+fourfold_oldest(ncursesw ncurses)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libssh-4 (>= ${libssh}), libsqlite3-0 (>= ${sqlite3}), libncursesw6 (>= ${ncurses})")
 # LibTorch is no Debian package: the user fetches it (`fourfold libtorch get`). The trainer only ships with a build that
 # has it.
 get_property(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS GLOBAL PROPERTY fourfold_torch_folders)

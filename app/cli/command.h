@@ -20,6 +20,8 @@ struct Cli {
     CLI::App app;
     // The exit status; a Problem is told at the end, in one place.
     std::function<Expected<int>()> chosen;
+    // What the program does without arguments, where a person sits at a terminal.
+    std::function<Expected<int>()> alone;
 };
 
 // Each adds its subcommand; the work itself runs after parsing.
@@ -44,6 +46,7 @@ void add_validate(Cli& cli);
 void add_calibrate(Cli& cli);
 void add_guide(Cli& cli);
 void add_completion(Cli& cli);
+void add_tui(Cli& cli);
 
 // "fourfold: where: message (hint)" on standard error; returns the problem's exit status.
 int fail(const Problem& problem);

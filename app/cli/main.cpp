@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <sstream>
+#include <unistd.h>
 
 namespace {
 
@@ -99,6 +100,9 @@ Expected<int> run(int argc, char** argv)
     add_calibrate(cli);
     add_guide(cli);
     add_completion(cli);
+    add_tui(cli);
+    if (argc == 1 && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0)
+        return cli.alone();
     try {
         cli.app.parse(argc, argv);
     } catch (const CLI::Success& help_or_version) {

@@ -27,6 +27,7 @@ const Library kTorch{"LibTorch", R"(^(torch|ATen|c10|caffe2|gloo)/)",
 const Library kSsh{"libssh", R"(^libssh/)", R"(libssh|LIBSSH)"};
 const Library kSqlite{"SQLite", R"(^(SQLiteCpp/|sqlite3))", R"(SQLiteCpp|SQLITE)"};
 const Library kCairo{"Cairo", R"(^cairo)", R"(/cairo(/|$)|CAIRO)"};
+const Library kCurses{"curses", R"(^(ncursesw?/)?(curses|ncurses|term)\.h$)", R"(ncurses)"};
 const Library kRunner{"runner", R"(^runner/)", nullptr};
 const Library kApp{"app", R"(^app/)", nullptr};
 
@@ -42,9 +43,11 @@ const std::vector<Rule> kRules{
     {"runner/", {"runner/ssh/", "runner/trainer/"}, {kQt, kTorch, kSsh, kSqlite, kApp}},
     {"runner/ssh/", {}, {kQt, kTorch, kSqlite, kApp}},
     {"runner/trainer/", {}, {kQt, kSsh, kSqlite, kApp}},
-    {"app/cli/", {}, {kQt, kTorch, kSsh, kSqlite}},
-    {"app/models/", {}, {kTorch, kSsh, kSqlite}},
-    {"app/desktop/", {}, {kTorch, kSsh, kSqlite}},
+    {"app/cli/", {}, {kQt, kTorch, kSsh, kSqlite, kCurses}},
+    {"app/tui/", {}, {kQt, kTorch, kSsh, kSqlite}},
+    {"app/view/", {}, {kQt, kTorch, kSsh, kSqlite, kCurses}},
+    {"app/models/", {}, {kTorch, kSsh, kSqlite, kCurses}},
+    {"app/desktop/", {}, {kTorch, kSsh, kSqlite, kCurses}},
 };
 
 bool applies(const Rule& rule, const std::string& file)
@@ -128,6 +131,20 @@ TEST(Layers, PatternsFindWhatTheyAreMeantToFind)
     EXPECT_TRUE(matches(kSqlite.include, "sqlite3.h"));
     EXPECT_TRUE(matches(kCairo.include, "cairo-svg.h"));
     EXPECT_TRUE(matches(kApp.include, "app/cli/options.h"));
+    EXPECT_TRUE(matches(kCurses.include, "curses.h"));
+    EXPECT_FALSE(matches(kCurses.include, "cursor.h"));
+}
+
+// What the pages know of a terminal is a grid of cells.
+TEST(Layers, OneFileKnowsCurses)
+{
+    for (const std::string& file : select(project_files(), "app/", {".h", ".cpp"})) {
+        for (const std::string& name : includes(file)) {
+            if (file != "app/tui/terminal/screen.cpp") {
+                EXPECT_FALSE(std::regex_search(name, std::regex(kCurses.include))) << file << " includes " << name;
+            }
+        }
+    }
 }
 
 TEST(Layers, SourcesIncludeOnlyWhatTheirRoomMayKnow)

@@ -77,7 +77,7 @@ Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assig
     return plan;
 }
 
-Expected<Plan> PlanOptions::load(const Presets& presets) const
+Expected<std::filesystem::path> PlanOptions::file(const Presets& presets) const
 {
     std::error_code error;
     std::filesystem::path file = plan;
@@ -91,6 +91,12 @@ Expected<Plan> PlanOptions::load(const Presets& presets) const
         }
         file = *preset;
     }
+    return file;
+}
+
+Expected<Plan> PlanOptions::load(const Presets& presets) const
+{
+    FOURFOLD_TRY(const std::filesystem::path file, this->file(presets));
     FOURFOLD_TRY(Plan read, read_plan(file));
     return with_assignments(std::move(read), assignments);
 }

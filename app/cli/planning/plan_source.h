@@ -17,7 +17,9 @@ struct PlanOptions {
     std::string plan;
     std::vector<std::string> assignments;
     void add_to(CLI::App& command, bool required);
-    // A file, else the id of a plan preset; then the assignments in order.
+    // The file of that name, else of the plan preset.
+    [[nodiscard]] Expected<std::filesystem::path> file(const Presets& presets) const;
+    // The plan in it; then the assignments in order.
     [[nodiscard]] Expected<Plan> load(const Presets& presets) const;
     // The same, resolved; a broken rule is a Problem. For commands that need a plan that can run.
     [[nodiscard]] Expected<ResolvedPlan> load_sound(const Presets& presets) const;

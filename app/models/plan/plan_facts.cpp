@@ -2,132 +2,83 @@
 #include "app/models/plan/plan_facts.h"
 
 #include "app/models/shared/text.h"
-
-#include <QStringList>
-
-#include <algorithm>
+#include "app/view/plan/facts.h"
 
 namespace fourfold::ui {
 
-namespace {
-constexpr QChar kTimes{0x00D7};
-} // namespace
-
 QString parametersFact(const ResolvedPlan& plan)
 {
-    return tr("%1 parameters").arg(compact(plan.model.parameters()));
+    return fromUtf8(view::parameters_fact(plan));
 }
 
 QString gpusFact(const ResolvedPlan& plan)
 {
-    return plan.cluster.gpu.is_cpu() ? counted(plan.gpus, tr("CPU rank")) : counted(plan.gpus, tr("GPU"));
+    return fromUtf8(view::gpus_fact(plan));
 }
 
 QString nodesFact(const ResolvedPlan& plan)
 {
-    return counted(plan.nodes(), tr("node"));
+    return fromUtf8(view::nodes_fact(plan));
 }
 
 QString productFact(const ResolvedPlan& plan)
 {
-    const Layout& layout = plan.layout;
-    QStringList factors;
-    for (const int degree : {layout.tp, layout.cp, layout.pp, layout.dp})
-        factors << grouped(degree);
-    const QString product = factors.join(QStringLiteral(" %1 ").arg(kTimes));
-    const bool right = layout.gpus() == plan.gpus;
-    return QStringLiteral("%1 %2 %3")
-        .arg(product, right ? QStringLiteral("=") : QStringLiteral("\u2260"), grouped(plan.gpus));
+    return fromUtf8(view::product_fact(plan));
 }
 
 QString tensorFact(const ResolvedPlan& plan)
 {
-    if (plan.layout.tp == 1)
-        return tr("not split");
-    const GroupSpan reach = span(plan.layout, {Dimension::tp}, plan.cluster.gpus_per_node);
-    return reach.crosses_nodes() ? tr("across %1 nodes").arg(reach.nodes) : tr("inside one node");
+    return fromUtf8(view::tensor_fact(plan));
 }
 
 QString contextFact(const ResolvedPlan& plan)
 {
-    if (plan.layout.cp == 1)
-        return tr("whole sequences");
-    return tr("%1 tokens per rank").arg(grouped(plan.training.seq_len / std::max(1, plan.layout.cp)));
+    return fromUtf8(view::context_fact(plan));
 }
 
 QString pipelineFact(const ResolvedPlan& plan)
 {
-    const std::vector<int>& layers = plan.layout.stage_layers;
-    if (layers.empty())
-        return {};
-    const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
-    const QString unit = plan.layout.virtual_stages > 1 ? tr("per chunk") : tr("per stage");
-    if (*least == *most)
-        return QStringLiteral("%1 %2").arg(counted(*most, tr("layer")), unit);
-    return tr("%1 to %2 layers %3").arg(*least).arg(*most).arg(unit);
+    return fromUtf8(view::pipeline_fact(plan));
 }
 
 QString dataFact(const ResolvedPlan& plan)
 {
-    return counted(plan.training.micro_batches, tr("micro-batch"), tr("micro-batches"));
+    return fromUtf8(view::data_fact(plan));
 }
 
 QString expertFact(const ResolvedPlan& plan)
 {
-    if (!plan.model.experts)
-        return {};
-    if (plan.layout.ep == 1)
-        return tr("all %1 on every rank").arg(grouped(plan.model.experts->count));
-    return tr("%1 per rank").arg(counted(double(plan.model.experts->count / plan.layout.ep), tr("expert")));
+    return fromUtf8(view::expert_fact(plan));
 }
 
 QString tokensFact(const ResolvedPlan& plan)
 {
-    return tr("%1 tokens per step").arg(compact(plan.tokens_per_step()));
+    return fromUtf8(view::tokens_fact(plan));
 }
 
 QString intraNodeFact(const Cluster& cluster)
 {
-    switch (cluster.intra_node.topology) {
-    case IntraTopology::nvswitch:
-        return tr("switch");
-    case IntraTopology::pairs:
-        return tr("pairs");
-    case IntraTopology::torus:
-        return tr("torus");
-    }
-    return {};
+    return fromUtf8(view::intra_node_fact(cluster));
 }
 
 QString interNodeFact(const Cluster& cluster)
 {
-    const double nics = cluster.inter_node.nics_per_node;
-    return nics > 0 ? counted(nics, tr("NIC")) : tr("%1 \u00b5s").arg(grouped(cluster.inter_node.latency_us));
+    return fromUtf8(view::inter_node_fact(cluster));
 }
 
 QString gpuFact(const Gpu& gpu)
 {
-    const Precision precision = gpu.bf16_tflops ? Precision::bf16 : Precision::fp32;
-    return tr("%1 GiB usable, %2 TFLOP/s %3")
-        .arg(gib(gpu.memory_gib), compact(gpu.peak_flops(precision) / 1e12), fromUtf8(to_text(precision)).toUpper());
+    return fromUtf8(view::gpu_fact(gpu));
 }
 
 QString batchChange(const Training& before, const Training& after)
 {
-    QStringList changes;
-    const auto add = [&](const QString& name, int from, int to) {
-        if (from != to)
-            changes << QStringLiteral("%1 %2 \u2192 %3").arg(name, grouped(from), grouped(to));
-    };
-    add(tr("sequence"), before.seq_len, after.seq_len);
-    add(tr("micro-batch"), before.micro_batch, after.micro_batch);
-    add(tr("global batch"), before.global_batch, after.global_batch);
-    return changes.join(QStringLiteral(", "));
+    return fromUtf8(view::batch_change(before, after));
 }
 
 QString layoutLine(const Layout& layout)
 {
-    return QStringLiteral("TP %1  CP %2  PP %3  DP %4").arg(layout.tp).arg(layout.cp).arg(layout.pp).arg(layout.dp);
+    return fromUtf8(view::layout_line(layout));
 }
 
 } // namespace fourfold::ui

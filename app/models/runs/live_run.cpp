@@ -2,6 +2,7 @@
 #include "app/models/runs/live_run.h"
 
 #include "app/models/runs/event_fields.h"
+#include "app/view/runs/run_setup.h"
 #include "core/history/run_event.h"
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
@@ -9,10 +10,7 @@
 #include "core/schedule/chrome_trace.h"
 #include "runner/protocol/straggler.h"
 
-#include <QCoreApplication>
-
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace fourfold::ui {
@@ -341,16 +339,7 @@ void LiveRun::end(const Expected<RunResult>& outcome)
 
 QString stateLabel(RunState state)
 {
-    // In the order of the states.
-    static constexpr std::array<const char*, kWords<RunState>.size()> kLabels{
-        QT_TRANSLATE_NOOP("RunState", "Not started"), QT_TRANSLATE_NOOP("RunState", "Checking"),
-        QT_TRANSLATE_NOOP("RunState", "Sending files"), QT_TRANSLATE_NOOP("RunState", "Starting"),
-        QT_TRANSLATE_NOOP("RunState", "Running"), QT_TRANSLATE_NOOP("RunState", "Stopping"),
-        QT_TRANSLATE_NOOP("RunState", "Done"), QT_TRANSLATE_NOOP("RunState", "Out of memory"),
-        QT_TRANSLATE_NOOP("RunState", "Hung"), QT_TRANSLATE_NOOP("RunState", "Failed"),
-        QT_TRANSLATE_NOOP("RunState", "Stopped"), QT_TRANSLATE_NOOP("RunState", "Preempted"),
-        QT_TRANSLATE_NOOP("RunState", "Lost")};
-    return QCoreApplication::translate("RunState", kLabels[static_cast<std::size_t>(state)]);
+    return exactText(view::state_label(state));
 }
 
 RunLogModel::Level stateLevel(RunState state)

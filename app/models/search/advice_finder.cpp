@@ -3,7 +3,7 @@
 
 #include "app/models/plan/plan_edits.h"
 #include "app/models/shared/text.h"
-#include "core/report/views/advice_table.h"
+#include "app/view/search/advice_finder.h"
 
 namespace fourfold::ui {
 
@@ -60,17 +60,12 @@ void AdviceFinder::look()
 
 QString AdviceFinder::line(const Advice& advice)
 {
-    return fromUtf8(advice_line(advice)).replace(QStringLiteral("->"), QStringLiteral("\u2192"));
+    return fromUtf8(view::advice_words(advice));
 }
 
 Table AdviceFinder::table() const
 {
-    Table table = advice_table(m_all);
-    table.columns.insert(table.columns.begin(), {"helps", tr("makes it").toStdString()});
-    const std::size_t toFit = m_report ? m_report->to_fit.size() : 0;
-    for (std::size_t i = 0; i < table.rows.size(); ++i)
-        table.rows[i].insert(table.rows[i].begin(), (i < toFit ? tr("fit") : tr("faster")).toStdString());
-    return table;
+    return view::advice_rows(m_all, m_report ? m_report->to_fit.size() : 0);
 }
 
 void AdviceFinder::apply(std::size_t index)

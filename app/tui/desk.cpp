@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/desk.h"
+
+#include "core/base/text.h"
+
+#include <cstdlib>
+
+namespace fourfold::tui {
+
+namespace {
+// "~/x" as the shell reads it.
+std::filesystem::path path_of(const std::string& text)
+{
+    const std::string name(trimmed(text));
+    const char* const home = std::getenv("HOME");
+    if (home != nullptr && (name == "~" || name.starts_with("~/")))
+        return std::filesystem::path(home) / name.substr(std::min<std::size_t>(name.size(), 2));
+    return name;
+}
+
+bool is_there(const std::filesystem::path& file)
+{
+    std::error_code error;
+    return std::filesystem::exists(file, error);
+}
+
+std::string name_of_preset(const std::filesystem::path& file, const std::string& id)
+{
+    const Expected<Json> json = read_json_file(file);
+    const auto name = json && json->is_object() ? json->find("name") : Json::const_iterator();
+    return json && json->is_object() && name != json->end() && name->is_string() ? name->get<std::string>() : id;
+}
+} // namespace
+
+Desk::Desk(view::Predictor::Predict predict, std::function<void()> wake)
+    : wake_(std::move(wake))
+    , plan_(presets_, std::move(predict), wake_)
+{
+}
+
+void Desk::confirm(
+    const std::string& title, const std::string& text, const std::string& yes_text, std::function<void()> yes)
+{
+    open(std::make_unique<Question>(
+        title, text, std::vector<Question::Choice>{{U'y', yes_text, std::move(yes)}, {U'n', "no", {}}}));
+}
+
+void Desk::tell(std::string text, view::Tone tone)
+{
+    message_ = printable(text, kUncut);
+    message_tone_ = tone;
+}
+
+bool Desk::succeeded(const Expected<void>& outcome)
+{
+    if (!outcome)
+        tell(outcome.error().line(), view::Tone::bad);
+    return outcome.has_value();
+}
+
+void Desk::unless_unsaved(const std::function<void()>& then)
+{
+    if (!plan_.is_dirty()) {
+        then();
+        return;
+    }
+    const auto save_first = [this, then] {
+        if (plan_.state().file().empty()) {
+            ask_to_save_as();
+            return;
+        }
+        if (succeeded(plan_.save(plan_.state().file())))
+            then();
+    };
+    open(std::make_unique<Question>("Unsaved changes",
+        "The plan " + plan_.state().title() + " has changes that are not saved.",
+        std::vector<Question::Choice>{
+            {U's', "save them", save_first}, {U'd', "drop them", then}, {U'c', "cancel", {}}}));
+}
+
+void Desk::ask_to_open()
+{
+    std::vector<Picker::Item> items{{"A file...", "type its name", [this] {
+                                         open(
+                                             std::make_unique<Prompt>("Open plan", "", [this](const std::string& text) {
+                                                 const std::filesystem::path file = path_of(text);
+                                                 if (!is_there(file))
+                                                     return printable(text) + ": there is no such file";
+                                                 unless_unsaved([this, file] { open_plan(file); });
+                                                 return std::string();
+                                             }));
+                                     }}};
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
+        const std::filesystem::path file = at->path().filename();
+        if (file.string().ends_with(".plan.json"))
+            items.push_back(
+                {file.string(), "in this folder", [this, file] { unless_unsaved([this, file] { open_plan(file); }); }});
+    }
+    for (const std::string& id : presets_.ids("plans")) {
+        const Expected<std::filesystem::path> file = presets_.file("plans", id);
+        if (file)
+            items.push_back({name_of_preset(*file, id), "example",
+                [this, file = *file] { unless_unsaved([this, file] { open_plan(file); }); }});
+    }
+    open(std::make_unique<Picker>("Open plan", std::move(items)));
+}
+
+void Desk::open_plan(const std::filesystem::path& file)
+{
+    // What came with the program is a plan to start from, not a file to write to.
+    for (const std::string& id : presets_.ids("plans")) {
+        const Expected<std::filesystem::path> preset = presets_.file("plans", id);
+        if (!preset || *preset != file)
+            continue;
+        Expected<Plan> plan = read_plan(file);
+        if (!plan) {
+            tell(plan.error().line(), view::Tone::bad);
+            return;
+        }
+        plan_.reset(*std::move(plan));
+        tell("Example " + plan_.state().title() + "; w saves it under a name of your own");
+        return;
+    }
+    if (succeeded(plan_.open(file)))
+        tell("Opened " + file.filename().string());
+}
+
+void Desk::write_plan(const std::filesystem::path& file)
+{
+    if (succeeded(plan_.save(file)))
+        tell("Saved " + file.filename().string(), view::Tone::good);
+}
+
+void Desk::save()
+{
+    const std::filesystem::path file = plan_.state().file();
+    if (file.empty()) {
+        ask_to_save_as();
+        return;
+    }
+    if (!plan_.state().is_changed_on_disk()) {
+        write_plan(file);
+        return;
+    }
+    open(std::make_unique<Question>("Changed on disk",
+        file.string() + " was changed by another program since it was read here.",
+        std::vector<Question::Choice>{{U'r', "reload it",
+                                          [this] {
+                                              if (succeeded(plan_.reload()))
+                                                  tell("Reloaded; u takes it back");
+                                          }},
+            {U'o', "write over it", [this, file] { write_plan(file); }}, {U'c', "cancel", {}}}));
+}
+
+void Desk::ask_to_save_as()
+{
+    const std::filesystem::path file = plan_.state().file();
+    open(std::make_unique<Prompt>(
+        "Save plan as", file.empty() ? "my.plan.json" : file.string(), [this](const std::string& text) {
+            const std::filesystem::path chosen = path_of(text);
+            if (chosen.empty() || chosen.filename().empty())
+                return std::string("a name of a file is needed");
+            if (is_there(chosen) && chosen != plan_.state().file())
+                confirm("Save plan as", chosen.string() + " exists.", "write over it",
+                    [this, chosen] { write_plan(chosen); });
+            else
+                write_plan(chosen);
+            return std::string();
+        }));
+}
+
+void Desk::change(const std::string& path, const Json& value)
+{
+    const Expected<std::string> followed = plan_.set_value(path, value);
+    if (!followed)
+        tell(followed.error().line(), view::Tone::bad);
+    else if (!followed->empty())
+        tell("Followed the model: " + *followed + "; u takes all of it back");
+}
+
+void Desk::apply(const std::string& text, Expected<Plan> changed)
+{
+    if (succeeded(plan_.apply(text, std::move(changed))))
+        tell(text + "; u takes it back", view::Tone::good);
+}
+
+void Desk::undo()
+{
+    const std::string text = plan_.undo();
+    tell(text.empty() ? "There is nothing to take back" : "Taken back: " + text);
+}
+
+void Desk::redo()
+{
+    const std::string text = plan_.redo();
+    tell(text.empty() ? "There is nothing to do again" : "Done again: " + text);
+}
+
+void Desk::ask_to_export(const std::string& what, std::function<Table()> table)
+{
+    auto prompt = std::make_unique<Prompt>(
+        "Export " + what, what + ".csv", [this, table = std::move(table)](const std::string& text) {
+            static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
+                {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
+                {".txt", TableFormat::text}};
+            const std::filesystem::path file = path_of(text);
+            const std::string ending = file.extension().string();
+            for (const auto& [known, format] : kEndings) {
+                if (ending != known)
+                    continue;
+                const Table rows = table();
+                if (rows.rows.empty())
+                    return std::string("there is nothing to write");
+                const auto write = [this, file, content = rows.write(format)] {
+                    if (succeeded(write_file_atomically(file, content)))
+                        tell("Wrote " + file.string(), view::Tone::good);
+                };
+                if (is_there(file))
+                    confirm("Export", file.string() + " exists.", "write over it", write);
+                else
+                    write();
+                return std::string();
+            }
+            return std::string("the name ends in .csv, .md (Markdown), .tex (LaTeX), .json or .txt");
+        });
+    prompt->explain("The ending chooses the form: .csv, .md, .tex, .json or .txt");
+    open(std::move(prompt));
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What pages and overlays share: the open plan, what stands over the page, the line at the bottom, the way to another
+// page.
+#pragma once
+
+#include "app/tui/widgets/overlay.h"
+#include "app/view/plan/plan_editor.h"
+#include "core/report/table/table.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fourfold::tui {
+
+enum class PageId { plan, search, compare, runs, history, count };
+
+// What the finder (Ctrl+K) and the help (?) offer.
+struct Command {
+    std::string text; // "Save plan"
+    std::string keys; // "Ctrl+S"; may be empty
+    std::function<void()> run;
+};
+
+class Desk {
+public:
+    Desk(view::Predictor::Predict predict, std::function<void()> wake);
+
+    [[nodiscard]] const Presets& presets() const { return presets_; }
+    [[nodiscard]] view::PlanEditor& plan() { return plan_; }
+    bool gives_advice = true; // looks for what would help a plan
+    // Wakes the loop; from any thread.
+    [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
+
+    // --- over the page ---
+    void open(std::unique_ptr<Overlay> overlay) { overlays_.push_back(std::move(overlay)); }
+    [[nodiscard]] std::vector<std::unique_ptr<Overlay>>& overlays() { return overlays_; }
+    // Asks, and does `yes` where the answer is yes.
+    void confirm(
+        const std::string& title, const std::string& text, const std::string& yes_text, std::function<void()> yes);
+
+    // --- the line at the bottom ---
+    void tell(std::string text, view::Tone tone = view::Tone::neutral);
+    // Tells what went wrong; whether all went well.
+    bool succeeded(const Expected<void>& outcome);
+    [[nodiscard]] const std::string& message() const { return message_; }
+    [[nodiscard]] view::Tone message_tone() const { return message_tone_; }
+    void forget_message() { message_.clear(); }
+
+    // --- pages ---
+    void go(PageId page) { page_ = page; }
+    [[nodiscard]] PageId page() const { return page_; }
+    void quit() { quits_ = true; }
+    [[nodiscard]] bool quits() const { return quits_; }
+
+    // --- the plan, with its questions ---
+    // `then` is called when nothing unsaved is lost by it: at once, or after the question.
+    void unless_unsaved(const std::function<void()>& then);
+    void ask_to_open();
+    void open_plan(const std::filesystem::path& file); // of a file or of a preset's
+    void save(); // asks for a name where there is none, and where the file was changed by others
+    void ask_to_save_as();
+    void change(const std::string& path, const Json& value); // one field; a refusal is told
+    void apply(const std::string& text, Expected<Plan> changed);
+    void undo();
+    void redo();
+    // A table into a file of any of the formats, by the name's ending.
+    void ask_to_export(const std::string& what, std::function<Table()> table);
+
+private:
+    void write_plan(const std::filesystem::path& file);
+
+    Presets presets_;
+    std::function<void()> wake_;
+    view::PlanEditor plan_;
+    std::vector<std::unique_ptr<Overlay>> overlays_;
+    std::string message_;
+    view::Tone message_tone_ = view::Tone::neutral;
+    PageId page_ = PageId::plan;
+    bool quits_ = false;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/compare/compare_page.h"
+
+#include "app/tui/widgets/bars.h"
+#include "app/view/compare/comparison.h"
+#include "app/view/plan/facts.h"
+#include "app/view/text.h"
+#include "core/base/paths.h"
+#include "core/calibration/measured_table.h"
+#include "core/calibration/user/evidence.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+namespace {
+std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
+{
+    return std::make_shared<const Prediction>(predict_with_evidence(plan));
+}
+
+Expected<RunDetail> stored_run(const std::string& id)
+{
+    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(HistoryStore::default_file()));
+    if (!store)
+        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one in Runs", ""};
+    return store->show(id);
+}
+} // namespace
+
+ComparePage::ComparePage(Desk& desk)
+    : Page(desk)
+    , table_view_({}, 2)
+{
+}
+
+void ComparePage::add(Entry entry)
+{
+    const bool is_here = std::any_of(entries_.begin(), entries_.end(),
+        [&](const Entry& other) { return other.name == entry.name && other.kind == entry.kind; });
+    if (is_here)
+        return;
+    desk_.tell("Added " + entry.name);
+    entries_.push_back(std::move(entry));
+}
+
+void ComparePage::add(const ResolvedPlan& layout)
+{
+    add(Entry{view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout",
+        predicted(layout), {}});
+}
+
+void ComparePage::add(const RunDetail& run)
+{
+    const Expected<ResolvedPlan> plan = read_resolved(run.plan, "run " + run.summary.id);
+    if (!plan) {
+        desk_.tell(plan.error().line(), view::Tone::bad);
+        return;
+    }
+    add(Entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan), run.summary,
+        "run:" + run.summary.id});
+}
+
+Table ComparePage::table() const
+{
+    Table table;
+    table.columns = view::comparison_columns();
+    const std::shared_ptr<const Prediction>& now = desk_.plan().prediction();
+    if (now)
+        table.rows.push_back(view::comparison_row("this plan", "plan", *now, nullptr));
+    for (const Entry& entry : entries_)
+        table.rows.push_back(view::comparison_row(
+            entry.name, entry.kind, *entry.prediction, entry.measured ? &*entry.measured : nullptr));
+    return table;
+}
+
+void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    const Table entries = table();
+    if (entries.rows.empty()) {
+        canvas.text(place.row + 1, place.column + 1, "No plan that has an answer", kMuted);
+        return;
+    }
+    reference_ = std::min(reference_, entries.rows.size() - 1);
+    const auto name_of = [&](std::size_t i) { return std::get<std::string>(entries.rows[i].front()); };
+    canvas.text_in(place.row, place.column + 1, place.columns - 2,
+        entries.rows.size() == 1
+            ? "a adds stored runs, other plans, published rows; a search adds layouts with C"
+            : "Others against " + name_of(reference_) + (differences_only_ ? "; differences only" : ""),
+        kMuted);
+    const Table side = view::side_by_side(entries, differences_only_, reference_);
+    std::vector<TableView::Column> heads;
+    for (const Column& column : side.columns)
+        heads.push_back({column.title.empty() ? column.key : column.title, heads.size() > 1, 34});
+    table_view_.set_columns(std::move(heads));
+    TableView::Content content;
+    content.rows = static_cast<int>(side.rows.size());
+    content.text = [&](int row, int column) {
+        return shown(side.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)],
+            side.columns[static_cast<std::size_t>(column)]);
+    };
+    content.style = [&](int, int column) { return column == static_cast<int>(reference_) + 2 ? kBold : Style{}; };
+    const int count = static_cast<int>(entries.rows.size());
+    const int bars = count > 1 && place.rows > 20 ? std::min(count, 6) + 1 : 0;
+    table_view_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1 - bars, place.columns - 2}, content);
+    if (bars == 0)
+        return;
+    int row = place.row + place.rows - bars;
+    canvas.text(row++, place.column + 1, "Tokens/s per GPU, predicted", kBold);
+    const auto speed = [&](std::size_t i) {
+        return i == 0 && desk_.plan().prediction() ? desk_.plan().prediction()->tps_per_gpu.value_or(0)
+                                                   : entries_[i - 1].prediction->tps_per_gpu.value_or(0);
+    };
+    double most = 0;
+    for (std::size_t i = 0; i < entries.rows.size(); ++i)
+        most = std::max(most, speed(i));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(bars - 1); ++i, ++row) {
+        canvas.text_in(row, place.column + 1, 30, name_of(i));
+        const BarPart part[]{{speed(i), {Ink::blue, U'#'}}};
+        draw_bar(canvas, row, place.column + 32, place.columns - 44, part, most, look);
+        canvas.text_in(row, place.column + place.columns - 11, 10, view::throughput_text(speed(i)), {}, true);
+    }
+}
+
+bool ComparePage::key(const Key& key)
+{
+    if (key.is('a')) {
+        ask_to_add();
+    } else if (key.is('x') || key.code == Key::erase) {
+        pick_entry("Remove", false, [this](std::size_t i) {
+            entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i - 1));
+            reference_ = 0;
+        });
+    } else if (key.is('f')) {
+        pick_entry("Compare with", true, [this](std::size_t i) { reference_ = i; });
+    } else if (key.is('d')) {
+        differences_only_ = !differences_only_;
+    } else if (key.is('e')) {
+        desk_.ask_to_export("comparison", [this] { return table(); });
+    } else {
+        return table_view_.key(key, 100);
+    }
+    return true;
+}
+
+void ComparePage::pick_entry(const std::string& title, bool with_plan, std::function<void(std::size_t)> then)
+{
+    std::vector<Picker::Item> items;
+    if (with_plan)
+        items.push_back({"this plan", "plan", [then] { then(0); }});
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+        items.push_back({entries_[i].name, entries_[i].kind, [then, i] { then(i + 1); }});
+    if (items.empty())
+        desk_.tell("Nothing was added");
+    else
+        desk_.open(std::make_unique<Picker>(title, std::move(items)));
+}
+
+void ComparePage::ask_to_add()
+{
+    desk_.open(std::make_unique<Picker>("Add",
+        std::vector<Picker::Item>{{"A stored run", "", [this] { pick_run(); }},
+            {"Another plan", "an example", [this] { pick_plan(); }},
+            {"A published measurement", "", [this] { pick_table(); }}}));
+}
+
+void ComparePage::pick_run()
+{
+    const auto store = HistoryStore::open_existing(HistoryStore::default_file());
+    const auto runs = store && *store ? (*store)->list() : Expected<std::vector<RunSummary>>(std::vector<RunSummary>());
+    if (!store || !runs) {
+        desk_.tell((!store ? store.error() : runs.error()).line(), view::Tone::bad);
+        return;
+    }
+    std::vector<Picker::Item> items;
+    for (const RunSummary& run : *runs) {
+        items.push_back({run.name + " " + run.id.substr(0, 8), run.layout, [this, id = run.id] {
+                             if (const Expected<RunDetail> detail = stored_run(id))
+                                 add(*detail);
+                             else
+                                 desk_.tell(detail.error().line(), view::Tone::bad);
+                         }});
+    }
+    if (items.empty())
+        desk_.tell("The history holds no run yet");
+    else
+        desk_.open(std::make_unique<Picker>("Add a run", std::move(items)));
+}
+
+void ComparePage::pick_plan()
+{
+    std::vector<Picker::Item> items;
+    for (const std::string& id : desk_.presets().ids("plans")) {
+        items.push_back({id, "", [this, id] {
+                             const auto file = desk_.presets().file("plans", id);
+                             const auto plan = file ? read_plan(*file) : Expected<Plan>(file.error());
+                             const auto resolved
+                                 = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
+                             if (resolved)
+                                 add(Entry{id, "plan", predicted(*resolved), {}});
+                             else
+                                 desk_.tell(resolved.error().line(), view::Tone::bad);
+                         }});
+    }
+    desk_.open(std::make_unique<Picker>("Add a plan", std::move(items)));
+}
+
+void ComparePage::pick_table()
+{
+    std::vector<Picker::Item> items;
+    for (const std::filesystem::path& folder : preset_folders()) {
+        std::error_code error;
+        for (std::filesystem::directory_iterator at(folder / "published", error), end; !error && at != end;
+             at.increment(error)) {
+            if (at->path().extension() == ".csv")
+                items.push_back({at->path().stem().string(), "", [this, file = at->path()] { pick_row(file); }});
+        }
+        if (!items.empty())
+            break; // the first folder that has tables
+    }
+    std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.text < b.text; });
+    desk_.open(std::make_unique<Picker>("Published table", std::move(items)));
+}
+
+void ComparePage::pick_row(const std::filesystem::path& table)
+{
+    const Expected<TableSources> sources = TableSources::find();
+    const Expected<MeasuredTable> read
+        = sources ? read_measured_table(table, *sources, desk_.presets()) : Expected<MeasuredTable>(sources.error());
+    if (!read) {
+        desk_.tell(read.error().line(), view::Tone::bad);
+        return;
+    }
+    std::vector<Picker::Item> items;
+    for (const MeasuredRow& row : read->rows) {
+        if (row.plan.gpus == 0 || !row.ran())
+            continue;
+        const std::string name = table.stem().string() + " line " + std::to_string(row.line);
+        items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
+            [this, row, name] {
+                RunSummary measured;
+                measured.measured_tps_per_gpu = row.tps_per_gpu;
+                measured.measured_step_time_s = row.step_time_s;
+                measured.measured_memory_gib = row.memory_gib;
+                add(Entry{name, "published", predicted(row.plan), measured});
+            }});
+    }
+    desk_.open(std::make_unique<Picker>("Row of " + table.stem().string(), std::move(items)));
+}
+
+std::vector<Command> ComparePage::commands()
+{
+    const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
+    return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
+        {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
+        {"Export the comparison", "e", press('e')}};
+}
+
+Json ComparePage::state() const
+{
+    Json origins = Json::array();
+    for (const Entry& entry : entries_) {
+        if (!entry.origin.empty())
+            origins.push_back(entry.origin);
+    }
+    return {{"entries", origins}, {"differences_only", differences_only_}};
+}
+
+void ComparePage::restore(const Json& state)
+{
+    differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
+    if (!state.contains("entries") || !state["entries"].is_array())
+        return;
+    for (const Json& origin : state["entries"]) {
+        const std::string text = origin.is_string() ? origin.get<std::string>() : "";
+        if (!text.starts_with("run:"))
+            continue;
+        if (const Expected<RunDetail> run = stored_run(text.substr(4)))
+            add(*run);
+    }
+    desk_.forget_message();
+}
+
+} // namespace fourfold::tui

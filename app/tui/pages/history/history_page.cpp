@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/history/history_page.h"
+
+#include "app/tui/pages/compare/compare_page.h"
+#include "app/tui/widgets/plot.h"
+#include "app/view/runs/live_run.h"
+#include "app/view/text.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+using view::RunsList;
+
+HistoryPage::HistoryPage(Desk& desk, ComparePage& compare)
+    : Page(desk)
+    , compare_(compare)
+    , table_({}, 1)
+{
+    std::vector<TableView::Column> heads;
+    for (int column = 0; column < RunsList::columns; ++column)
+        heads.push_back({RunsList::title(column), column >= RunsList::gpus && column <= RunsList::memory, 26});
+    table_.set_columns(std::move(heads));
+}
+
+void HistoryPage::tick()
+{
+    if (desk_.page() != PageId::history)
+        fresh_ = false;
+    else if (!fresh_)
+        read();
+}
+
+void HistoryPage::read()
+{
+    fresh_ = true;
+    const Expected<void> outcome = list_.read();
+    problem_ = outcome ? "" : outcome.error().line();
+}
+
+const RunSummary* HistoryPage::chosen() const
+{
+    const auto row = static_cast<std::size_t>(table_.list.selected);
+    return row < list_.shown().size() ? &list_.shown()[row] : nullptr;
+}
+
+void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    const std::string filter = list_.filter().empty() ? "" : "; " + list_.filter();
+    canvas.text_in(place.row, place.column + 1, place.columns - 2,
+        !problem_.empty()         ? problem_
+            : list_.stored() == 0 ? "No run is stored yet: 4 starts one"
+                                  : view::grouped(double(list_.shown().size())) + " of "
+                + view::counted(double(list_.stored()), "run") + filter,
+        problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    TableView::Content content;
+    content.rows = static_cast<int>(list_.shown().size());
+    content.sorted = list_.sort_column();
+    content.falling = list_.is_falling();
+    content.text = [this](int row, int column) { return list_.text(static_cast<std::size_t>(row), column); };
+    content.style = [this](int row, int column) {
+        const RunSummary& run = list_.shown()[static_cast<std::size_t>(row)];
+        return column == RunsList::state ? style_of(view::state_tone(run.state)) : Style{};
+    };
+    const int plot = place.rows >= 26 && !list_.shown().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
+    table_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 2 - plot, place.columns - 2}, content);
+    if (const RunSummary* run = chosen())
+        canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
+            printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
+                + (run->note.empty() ? "" : "; " + run->note)),
+            kMuted);
+    if (plot > 0)
+        draw_scatter(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, look);
+}
+
+void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& look)
+{
+    Plot plot;
+    plot.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
+    plot.x_label = "measured";
+    plot.x_text = view::throughput_text;
+    plot.y_text = view::throughput_text;
+    PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
+    double most = 0;
+    for (const RunSummary& run : list_.shown()) {
+        if (!run.measured_tps_per_gpu || !run.predicted_tps_per_gpu)
+            continue;
+        runs.points.emplace_back(*run.measured_tps_per_gpu, *run.predicted_tps_per_gpu);
+        most = std::max({most, *run.measured_tps_per_gpu, *run.predicted_tps_per_gpu});
+    }
+    if (most > 0) {
+        even.points = {{0, 0}, {most, most}};
+        plot.series = {std::move(even), std::move(runs)};
+    }
+    const RunSummary* run = chosen();
+    if (run != nullptr && run->measured_tps_per_gpu && run->predicted_tps_per_gpu) {
+        plot.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
+        plot.has_chosen = true;
+    }
+    draw_plot(canvas, place, plot, look);
+}
+
+bool HistoryPage::key(const Key& key)
+{
+    const auto sort_by = [this](int column) {
+        const int count = RunsList::columns, at = (column % count + count) % count;
+        list_.sort(at, at >= RunsList::gpus);
+    };
+    if (key.is('/'))
+        ask_filter();
+    else if (key.is('<') || key.is('>'))
+        sort_by(list_.sort_column() + (key.is('>') ? 1 : -1));
+    else if (key.is('r'))
+        list_.sort(list_.sort_column(), !list_.is_falling());
+    else if (key.code == Key::enter)
+        open_facts();
+    else if (key.is('C') || key.is('c'))
+        compare_chosen();
+    else if (key.is('t') || key.is('n'))
+        edit(key.is('t'));
+    else if (key.is('e'))
+        desk_.ask_to_export("runs", [this] { return list_.table(); });
+    else if (key.code == Key::f5)
+        read();
+    else if (key.is('u'))
+        undo();
+    else if (key.is_ctrl('r'))
+        redo();
+    else if (key.is('D') || key.code == Key::erase) {
+        if (const RunSummary* run = chosen())
+            desk_.confirm("Delete", "Hide " + run->name + " (" + run->id + ")? u brings it back.", "hide it",
+                [this, id = run->id] { make(view::delete_runs({id})); });
+    } else
+        return table_.key(key, static_cast<int>(list_.shown().size()));
+    return true;
+}
+
+void HistoryPage::make(view::HistoryStep step)
+{
+    if (!desk_.succeeded(step.redo()))
+        return;
+    desk_.tell(step.text + "; u takes it back", view::Tone::good);
+    done_.push_back(std::move(step));
+    undone_.clear();
+    read();
+}
+
+void HistoryPage::undo()
+{
+    if (done_.empty()) {
+        desk_.tell("There is nothing to take back here");
+        return;
+    }
+    if (!desk_.succeeded(done_.back().undo()))
+        return;
+    desk_.tell("Taken back: " + done_.back().text);
+    undone_.push_back(std::move(done_.back()));
+    done_.pop_back();
+    read();
+}
+
+void HistoryPage::redo()
+{
+    if (undone_.empty() || !desk_.succeeded(undone_.back().redo()))
+        return;
+    desk_.tell("Done again: " + undone_.back().text);
+    done_.push_back(std::move(undone_.back()));
+    undone_.pop_back();
+    read();
+}
+
+void HistoryPage::ask_filter()
+{
+    auto prompt = std::make_unique<Prompt>("Show only", list_.filter(), [this](const std::string& text) {
+        const Expected<void> outcome = list_.set_filter(std::string(trimmed(text)));
+        return outcome ? std::string() : outcome.error().line();
+    });
+    prompt->explain("Words, or figures: abs(error) > 0.1 and gpus >= 8");
+    desk_.open(std::move(prompt));
+}
+
+void HistoryPage::edit(bool tags)
+{
+    const RunSummary* run = chosen();
+    if (run == nullptr)
+        return;
+    desk_.open(std::make_unique<Prompt>(tags ? "Tags, separated by commas" : "Note",
+        tags ? joined(run->tags, ", ") : run->note, [this, run = *run, tags](const std::string& text) {
+            make(tags ? view::change_tags(run, text) : view::change_note(run, text));
+            return std::string();
+        }));
+}
+
+void HistoryPage::open_facts()
+{
+    const RunSummary* run = chosen();
+    if (run == nullptr)
+        return;
+    const Expected<RunDetail> detail = view::stored_run(run->id);
+    if (!detail)
+        desk_.tell(detail.error().line(), view::Tone::bad);
+    else
+        desk_.open(std::make_unique<Pager>(run->name, view::run_facts(*detail)));
+}
+
+void HistoryPage::compare_chosen()
+{
+    const RunSummary* run = chosen();
+    if (run == nullptr)
+        return;
+    const Expected<RunDetail> detail = view::stored_run(run->id);
+    if (!detail) {
+        desk_.tell(detail.error().line(), view::Tone::bad);
+        return;
+    }
+    compare_.add(*detail);
+    desk_.go(PageId::compare);
+}
+
+std::vector<Command> HistoryPage::commands()
+{
+    const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
+    return {{"Facts of the run", "Enter", [this] { open_facts(); }}, {"Filter the runs", "/", press('/')},
+        {"Compare the run", "C", press('C')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
+        {"Delete the run", "D", press('D')}, {"Sort by another column", "< >", press('>')},
+        {"Turn the order round", "r", press('r')}, {"Take back the last change of the history", "u", press('u')},
+        {"Export the runs on show", "e", press('e')}, {"Read the history again", "F5", [this] { read(); }}};
+}
+
+void HistoryPage::restore(const Json& state)
+{
+    if (state.contains("filter") && state["filter"].is_string())
+        static_cast<void>(list_.set_filter(state["filter"].get<std::string>()));
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every run with what was predicted, what was measured, and the error.
+#pragma once
+
+#include "app/tui/pages/page.h"
+#include "app/tui/widgets/table_view.h"
+#include "app/view/history/runs_list.h"
+
+namespace fourfold::tui {
+
+class ComparePage;
+
+class HistoryPage : public Page {
+public:
+    HistoryPage(Desk& desk, ComparePage& compare);
+    void draw(Canvas& canvas, const Rect& place, const Look& look) override;
+    bool key(const Key& key) override;
+    [[nodiscard]] std::string hints() const override
+    {
+        return "Enter facts  / filter  < > r sort  C compare  t tags  n note  D delete  e export";
+    }
+    [[nodiscard]] std::vector<Command> commands() override;
+    [[nodiscard]] Json state() const override { return {{"filter", list_.filter()}}; }
+    void restore(const Json& state) override;
+    void tick() override;
+
+private:
+    void read(); // the history, when the page comes in sight or a run ended
+    void draw_scatter(Canvas& canvas, const Rect& place, const Look& look);
+    void make(view::HistoryStep step);
+    void undo();
+    void redo();
+    void ask_filter();
+    void edit(bool tags); // or the note
+    void open_facts();
+    void compare_chosen();
+    [[nodiscard]] const RunSummary* chosen() const;
+
+    ComparePage& compare_;
+    view::RunsList list_;
+    TableView table_;
+    std::vector<view::HistoryStep> done_, undone_;
+    bool fresh_ = false; // was read since the page came in sight
+    std::string problem_;
+};
+
+} // namespace fourfold::tui

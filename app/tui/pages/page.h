@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One of the five modes: draws itself into its place, takes the keys that nobody else took.
+#pragma once
+
+#include "app/tui/desk.h"
+
+namespace fourfold::tui {
+
+class Page {
+public:
+    explicit Page(Desk& desk)
+        : desk_(desk)
+    {
+    }
+    virtual ~Page() = default;
+
+    virtual void draw(Canvas& canvas, const Rect& place, const Look& look) = 0;
+    virtual bool key(const Key& key) = 0; // false: not for this page
+    // The keys that matter here, in one line.
+    [[nodiscard]] virtual std::string hints() const = 0;
+    // What is said at the bottom while there is no message.
+    [[nodiscard]] virtual std::string remark() const { return {}; }
+    [[nodiscard]] virtual std::vector<Command> commands() = 0;
+    // Takes what came from threads; called after each wake and every tick.
+    virtual void tick() { }
+    // Milliseconds after which tick() is wanted; negative: only when woken.
+    [[nodiscard]] virtual int next_tick() const { return -1; }
+    // What the next start shows again.
+    [[nodiscard]] virtual Json state() const { return {}; }
+    virtual void restore(const Json&) { }
+
+protected:
+    Desk& desk_;
+};
+
+} // namespace fourfold::tui

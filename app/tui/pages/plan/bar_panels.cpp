@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory per stage and the parts of the step, as bars.
+#include "app/tui/pages/plan/panel.h"
+#include "app/tui/widgets/bars.h"
+#include "app/tui/widgets/tree_view.h"
+#include "app/view/text.h"
+#include "core/base/text.h"
+#include "core/report/views/plan_tables.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+namespace {
+struct MemoryKind {
+    const char* label;
+    double StageMemory::*gib;
+    Fill fill;
+};
+constexpr MemoryKind kMemoryKinds[]{{"weights", &StageMemory::weights, {Ink::blue, U'#'}},
+    {"gradients", &StageMemory::gradients, {Ink::orange, U'+'}},
+    {"optimizer", &StageMemory::optimizer, {Ink::green, U'='}},
+    {"activations", &StageMemory::activations, {Ink::sky, U'-'}},
+    {"buffers", &StageMemory::other, {Ink::purple, U'.'}}};
+
+class MemoryPanel : public Panel {
+public:
+    using Panel::Panel;
+    [[nodiscard]] const char* name() const override { return "Memory"; }
+    [[nodiscard]] std::string hints() const override { return "j k stage  Enter why"; }
+    [[nodiscard]] Table table(const Prediction& prediction) const override { return memory_table(prediction); }
+
+    void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
+    {
+        int column = place.column;
+        for (const MemoryKind& kind : kMemoryKinds) {
+            if (column + width_of(kind.label) + 2 > place.column + place.columns)
+                break;
+            column = draw_legend(canvas, place.row, column, kind.fill, kind.label, look);
+        }
+        double scale = p.memory_capacity_gib;
+        for (const StageMemory& stage : p.memory_by_stage)
+            scale = std::max(scale, stage.total());
+        const int rows = std::max(1, place.rows - 2), count = static_cast<int>(p.memory_by_stage.size());
+        list_.fit(count, rows);
+        const int bar = place.columns - 14;
+        for (int i = 0; i < rows && list_.top + i < count; ++i) {
+            const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.top + i)];
+            const int row = place.row + 1 + i;
+            std::vector<BarPart> parts;
+            for (const MemoryKind& kind : kMemoryKinds)
+                parts.push_back({stage.*kind.gib, kind.fill});
+            canvas.text_in(row, place.column, 5, "P" + std::to_string(stage.stage),
+                focused && list_.top + i == list_.selected ? kReverse : Style{});
+            draw_bar(canvas, row, place.column + 5, bar, parts, scale, look);
+            const bool over = p.memory_capacity_gib > 0 && stage.total() > p.memory_capacity_gib;
+            canvas.text_in(row, place.column + 6 + bar, 8, view::gib(stage.total()),
+                over ? style_of(view::Tone::bad) : Style{}, true);
+            if (p.memory_capacity_gib > 0 && scale > p.memory_capacity_gib) // where the memory of the GPU ends
+                canvas.put(
+                    row, place.column + 5 + static_cast<int>(p.memory_capacity_gib / scale * bar), U'\u2502', kBold);
+        }
+        const int below = place.row + std::min(rows, count) + 1;
+        if (below < place.row + place.rows && count > 0) {
+            const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.selected)];
+            std::string words = focused ? text_of("P%d", stage.stage) : "GiB per GPU";
+            for (const MemoryKind& kind : kMemoryKinds) {
+                if (focused)
+                    words += text_of("  %s ", kind.label) + view::gib(stage.*kind.gib);
+            }
+            if (!focused && p.memory_capacity_gib > 0)
+                words += ", " + view::gib(p.memory_capacity_gib) + " usable";
+            canvas.text_in(below, place.column, place.columns, words, kMuted);
+        }
+    }
+    bool key(const Key& key, const Prediction& p) override
+    {
+        const int count = static_cast<int>(p.memory_by_stage.size());
+        if (key.code == Key::enter && count > 0) {
+            derive(p, "memory_gib",
+                "stage " + std::to_string(p.memory_by_stage[static_cast<std::size_t>(list_.selected)].stage));
+            return true;
+        }
+        return list_.key(key, count);
+    }
+
+private:
+    List list_;
+};
+
+Fill fill_of(Part part)
+{
+    static constexpr Fill kFills[kParts]{{Ink::blue, U'#'}, {Ink::sky, U'%'}, {Ink::orange, U'T'}, {Ink::yellow, U'C'},
+        {Ink::green, U'P'}, {Ink::vermilion, U'D'}, {Ink::purple, U'E'}, {Ink::grey, U'.'}, {Ink::green, U'O'},
+        {Ink::grey, U'-'}};
+    return kFills[static_cast<int>(part)];
+}
+
+class TimePanel : public Panel {
+public:
+    using Panel::Panel;
+    [[nodiscard]] const char* name() const override { return "Step time"; }
+    [[nodiscard]] std::string hints() const override { return "j k part  Enter why"; }
+    [[nodiscard]] Table table(const Prediction& prediction) const override { return time_table(prediction); }
+
+    void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
+    {
+        const std::vector<view::PartWord> parts = parts_of(p);
+        double scale = 0;
+        for (const view::PartWord& part : parts)
+            scale = std::max(scale, p.time_by_part[part.part] + p.time_hidden[part.part]);
+        const int count = static_cast<int>(parts.size()), rows = std::max(1, place.rows - 1);
+        list_.fit(count, rows);
+        const int label = 17, figures = 18, bar = place.columns - label - figures - 2;
+        const double step = p.step_time_s.value_or(0);
+        for (int i = 0; i < rows && list_.top + i < count; ++i) {
+            const view::PartWord& part = parts[static_cast<std::size_t>(list_.top + i)];
+            const double exposed = p.time_by_part[part.part], hidden = p.time_hidden[part.part];
+            const int row = place.row + i;
+            canvas.text_in(
+                row, place.column, label, part.label, focused && list_.top + i == list_.selected ? kReverse : Style{});
+            const Fill fill = fill_of(part.part);
+            if (bar > 3) {
+                const BarPart shown[]{{exposed, fill}};
+                draw_bar(canvas, row, place.column + label + 1, bar, shown, scale, look);
+                // What hides behind compute, pale.
+                const int from = static_cast<int>(exposed / scale * bar + 0.5);
+                const int to = static_cast<int>((exposed + hidden) / scale * bar + 0.5);
+                for (int at = from; at < to && scale > 0; ++at)
+                    canvas.put(row, place.column + label + 1 + at, U'\u2591', {look.colors ? fill.ink : Ink::normal});
+            }
+            canvas.text_in(row, place.column + place.columns - figures, 10, view::duration(exposed), {}, true);
+            canvas.text_in(row, place.column + place.columns - 7, 7,
+                step > 0 ? view::percent(exposed / step) + " %" : "", kMuted, true);
+        }
+        if (place.rows > std::min(rows, count))
+            canvas.text_in(place.row + std::min(rows, count), place.column, place.columns,
+                "solid: exposed, adds up to the step; \u2591 hides behind compute", kMuted);
+    }
+    bool key(const Key& key, const Prediction& p) override
+    {
+        const std::vector<view::PartWord> parts = parts_of(p);
+        if (key.code == Key::enter && !parts.empty()) {
+            derive(p, "step_time_s", to_text(parts[static_cast<std::size_t>(list_.selected)].part));
+            return true;
+        }
+        return list_.key(key, static_cast<int>(parts.size()));
+    }
+
+private:
+    // Those of no length are left out.
+    static std::vector<view::PartWord> parts_of(const Prediction& p)
+    {
+        std::vector<view::PartWord> parts;
+        for (const view::PartWord& part : view::part_words()) {
+            if (p.time_by_part[part.part] > 0 || p.time_hidden[part.part] > 0)
+                parts.push_back(part);
+        }
+        return parts;
+    }
+    List list_;
+};
+} // namespace
+
+void Panel::derive(const Prediction& prediction, const std::string& figure, const std::string& part)
+{
+    open_derivation(desk_, prediction, figure, part);
+}
+
+void open_derivation(Desk& desk, const Prediction& prediction, const std::string& figure, const std::string& part)
+{
+    Expected<Explanation> tree = explain(prediction, figure);
+    if (!tree) {
+        desk.tell(tree.error().line(), view::Tone::bad);
+        return;
+    }
+    for (const Explanation& child : tree->children) {
+        if (!part.empty() && lower_case(child.label) == lower_case(part)) {
+            desk.open(std::make_unique<TreeView>(child));
+            return;
+        }
+    }
+    desk.open(std::make_unique<TreeView>(*std::move(tree)));
+}
+
+std::unique_ptr<Panel> make_memory_panel(Desk& desk)
+{
+    return std::make_unique<MemoryPanel>(desk);
+}
+
+std::unique_ptr<Panel> make_time_panel(Desk& desk)
+{
+    return std::make_unique<TimePanel>(desk);
+}
+
+} // namespace fourfold::tui

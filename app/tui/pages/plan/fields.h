@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inputs of a plan in the order people know them: model, hardware, layout, batch; what + and - do to each, and what
+// each means for this plan.
+#pragma once
+
+#include "app/tui/desk.h"
+
+namespace fourfold::tui {
+
+struct PlanInput {
+    enum Kind { heading, preset, number, choice, toggle };
+    Kind kind = heading;
+    const char* label = "";
+    const char* path = ""; // in the plan; of a preset also its folder
+    std::string (*value)(const ResolvedPlan& plan) = nullptr;
+    std::string (*fact)(const ResolvedPlan& plan) = nullptr; // may be null
+    int (*dividend)(const ResolvedPlan& plan) = nullptr; // of a degree: what it has to divide
+    bool (*shown)(const ResolvedPlan& plan) = nullptr; // null: always
+};
+
+// Those that this plan has.
+std::vector<const PlanInput*> plan_inputs(const ResolvedPlan& plan);
+
+// + (1) and - (-1): the next degree, choice or preset.
+void step_input(Desk& desk, const PlanInput& input, int steps);
+// Enter: a picker or a line to type.
+void edit_input(Desk& desk, const PlanInput& input);
+// Any field of the plan file by its name.
+void edit_any_field(Desk& desk);
+
+} // namespace fourfold::tui

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/search/search_page.h"
+
+#include "app/tui/pages/compare/compare_page.h"
+#include "app/tui/widgets/plot.h"
+#include "app/view/plan/edits.h"
+#include "app/view/plan/facts.h"
+#include "app/view/search/advice_finder.h"
+#include "app/view/search/search_words.h"
+#include "app/view/text.h"
+#include "core/base/text.h"
+#include "core/plan/fields.h"
+#include "core/report/views/obstacle.h"
+#include "core/search/cures.h"
+#include "core/search/search_cost.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace fourfold::tui {
+
+namespace {
+using Results = view::Results;
+constexpr int kMostExported = 100'000;
+
+// What is wrong with an expression, in a line with its place.
+std::string expression_problem(const std::string& text)
+{
+    if (trimmed(text).empty())
+        return {};
+    const auto parsed = parse_expression(text, ValueKind::truth, plan_field_set(), "expression");
+    return parsed ? std::string() : parsed.error().line();
+}
+
+std::optional<Expression> expression_of(const std::string& text)
+{
+    if (trimmed(text).empty())
+        return {};
+    auto parsed = parse_expression(text, ValueKind::truth, plan_field_set(), "expression");
+    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
+constexpr const char* kExample = "For example tp <= 8 and memory_gib < 70 and recompute != full; `fourfold search "
+                                 "--fields` lists the names";
+} // namespace
+
+SearchPage::SearchPage(Desk& desk, ComparePage& compare)
+    : Page(desk)
+    , compare_(compare)
+    , cure_work_(desk.wake())
+{
+}
+
+// Figures before words: what has no room at the right can be done without for a moment.
+std::vector<int> SearchPage::columns() const
+{
+    static constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp,
+        Results::dp, Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory,
+        Results::mfu, Results::against_plan, Results::step_time, Results::schedule, Results::sharding,
+        Results::recompute, Results::confidence};
+    static_assert(std::size(kOrder) == Results::columns);
+    std::vector<int> columns;
+    for (const int column : kOrder) {
+        if ((column != Results::gpus || !one_size_) && (column != Results::ep || !dense_))
+            columns.push_back(column);
+    }
+    return columns;
+}
+
+std::optional<std::size_t> SearchPage::chosen() const
+{
+    const auto row = static_cast<std::size_t>(table_.list.selected);
+    return row < results_.visible().size() ? std::optional<std::size_t>(results_.visible()[row]) : std::nullopt;
+}
+
+void SearchPage::start()
+{
+    if (job_.is_running())
+        return;
+    const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();
+    if (!plan) {
+        desk_.tell(
+            desk_.plan().state().problem() ? desk_.plan().state().problem()->line() : "There is no plan to search from",
+            view::Tone::bad);
+        return;
+    }
+    const int gpus = gpus_ > 0 ? gpus_ : plan->gpus;
+    Expected<SearchRequest> request = view::search_request(*plan,
+        up_to_ ? gpu_counts(plan->cluster, gpus) : std::vector<int>{gpus}, objective_, expression_of(constraint_));
+    if (!request) {
+        desk_.tell(request.error().line(), view::Tone::bad);
+        return;
+    }
+    one_size_ = request->space.gpus.size() == 1;
+    dense_ = !plan->model.experts;
+    results_.clear();
+    results_.sort(Results::place);
+    table_.list = {};
+    cure_work_.cancel();
+    cures_.clear();
+    obstacle_.reset();
+    kept_.reset();
+    said_ = "Searching...";
+    began_ = std::chrono::steady_clock::now();
+    job_.start(*std::move(request));
+}
+
+void SearchPage::tick()
+{
+    cure_work_.deliver();
+    const std::shared_ptr<const Prediction>& now = desk_.plan().prediction();
+    // A plan that does not fit, or that is not valid any more, is nothing to be faster than.
+    results_.set_plan_throughput(desk_.plan().is_answered() && now->feasible ? now->tps_per_gpu : std::nullopt);
+    if (!job_.is_running())
+        return;
+    view::SearchJob::News news = job_.take();
+    if (!news.rows.empty()) {
+        kept_ = table_.list.selected > 0 ? chosen() : std::nullopt;
+        results_.append(std::move(news.rows));
+        if (kept_)
+            table_.list.selected = std::max(0, results_.row_of(*kept_));
+    }
+    if (news.share) {
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
+        said_ = view::search_progress_text(news.counts, seconds_left(*news.share, taken.count()));
+    }
+    if (news.result)
+        finish(*news.result);
+}
+
+void SearchPage::finish(const SearchResult& result)
+{
+    results_.set_outcome(result.best, result.pareto);
+    if (kept_)
+        table_.list.selected = std::max(0, results_.row_of(*kept_));
+    said_ = view::search_outcome_text(result);
+    desk_.tell(said_);
+    if (!result.best.empty() || result.cancelled)
+        return;
+    obstacle_ = obstacle(job_.request(), result);
+    cure_work_.start([this, request = job_.request(), result](const std::stop_token& stop) -> view::Background::Done {
+        std::vector<Advice> found = cures(request, result, 3, stop);
+        return [this, found = std::move(found)] { cures_ = found; };
+    });
+}
+
+void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
+    const auto* label = std::find_if(view::objective_choices().begin(), view::objective_choices().end(),
+        [this](const view::ObjectiveChoice& choice) {
+            return objective_ == choice.field;
+        }).operator->();
+    int column = canvas.text(place.row, place.column + 1, "b", kHeading);
+    column = canvas.text(place.row, column, " best by ", kMuted);
+    column = canvas.text(place.row, column, label->label, kBold);
+    column = canvas.text(place.row, column, "  n", kHeading);
+    column = canvas.text(place.row, column, " on ", kMuted);
+    column = canvas.text(place.row, column,
+        view::counted(gpus_ > 0 ? gpus_
+                : plan          ? plan->gpus
+                                : 0,
+            "GPU")
+            + (up_to_ ? " and fewer" : ""),
+        kBold);
+    column = canvas.text(place.row, column, "  c", kHeading);
+    column = canvas.text(place.row, column, " where ", kMuted);
+    canvas.text_in(
+        place.row, column, place.columns - column - 1, constraint_.empty() ? "anything" : constraint_, kBold);
+    const std::string shown = filter_.empty() && !results_.pareto_only()
+        ? ""
+        : view::grouped(double(results_.visible().size())) + " of " + view::grouped(double(results_.all().size()))
+            + " shown" + (results_.pareto_only() ? ", front only" : "") + (filter_.empty() ? "" : ": " + filter_);
+    canvas.text_in(place.row + 1, place.column + 1, place.columns - 2,
+        said_.empty() || shown.empty() ? said_ : shown + "; " + said_, kMuted);
+    const Rect body{place.row + 2, place.column + 1, place.rows - 2, place.columns - 2};
+    if (obstacle_) {
+        draw_nothing(canvas, body);
+        return;
+    }
+    if (results_.all().empty()) {
+        if (!job_.is_running())
+            canvas.text_in(body.row + 1, body.column, body.columns,
+                "s searches every layout that the plan's model, cluster and batch allow", kMuted);
+        return;
+    }
+    const std::vector<int> shown_columns = columns();
+    std::vector<TableView::Column> heads;
+    TableView::Content content;
+    for (const int at : shown_columns) {
+        std::string title = Results::title(at);
+        if (title.starts_with("Tokens/s"))
+            title = "TPS/GPU";
+        std::replace(title.begin(), title.end(), '\n', ' ');
+        heads.push_back({title,
+            at != Results::pin && (at < Results::schedule || (at > Results::recompute && at != Results::confidence)),
+            24});
+        if (at == results_.sort_column())
+            content.sorted = static_cast<int>(heads.size()) - 1;
+    }
+    table_.set_columns(std::move(heads));
+    content.rows = static_cast<int>(results_.visible().size());
+    content.falling = results_.is_falling();
+    content.text = [&](int row, int at) {
+        return results_.text(
+            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]);
+    };
+    content.style = [&](int row, int at) {
+        return style_of(results_.tone(
+            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]));
+    };
+    const bool wide = place.columns >= 150;
+    const int plot_rows = wide || body.rows < 26 ? 0 : std::clamp(body.rows / 3, 8, 18);
+    const int plot_columns = wide ? std::clamp(place.columns / 4, 40, 60) : 0;
+    table_.draw(canvas,
+        {body.row, body.column, body.rows - plot_rows - 1, body.columns - plot_columns - (wide ? 2 : 0)}, content);
+    if (wide)
+        draw_front(canvas, {body.row, body.column + body.columns - plot_columns, body.rows, plot_columns}, look);
+    else if (plot_rows > 0)
+        draw_front(canvas, {body.row + body.rows - plot_rows, body.column, plot_rows, body.columns}, look);
+    if (const std::optional<std::size_t> id = chosen())
+        canvas.text_in(body.row + body.rows - plot_rows - 1, body.column, body.columns - plot_columns,
+            results_.certainty(*id), kMuted);
+}
+
+void SearchPage::draw_front(Canvas& canvas, const Rect& place, const Look& look)
+{
+    Plot plot;
+    plot.title = "Tokens/s per GPU over memory; green: the Pareto front";
+    plot.x_label = "GiB";
+    plot.x_text = view::gib;
+    plot.y_text = view::throughput_text;
+    constexpr std::size_t kMostDots = 4000; // more do not fit into cells
+    PlotSeries all{{}, Ink::grey, false}, front{{}, Ink::green, false};
+    const std::size_t step = results_.visible().size() / kMostDots + 1;
+    for (std::size_t i = 0; i < results_.visible().size(); ++i) {
+        const std::size_t id = results_.visible()[i];
+        const bool is_front = results_.is_pareto(id);
+        if (is_front || i % step == 0)
+            (is_front ? front : all)
+                .points.emplace_back(results_.value(id, Results::memory), results_.value(id, Results::throughput));
+    }
+    plot.series = {std::move(all), std::move(front)};
+    if (const std::optional<std::size_t> id = chosen()) {
+        plot.chosen = {results_.value(*id, Results::memory), results_.value(*id, Results::throughput)};
+        plot.has_chosen = true;
+    }
+    draw_plot(canvas, place, plot, look);
+}
+
+void SearchPage::draw_nothing(Canvas& canvas, const Rect& place)
+{
+    int row = place.row + 1;
+    for (const std::string& text : {obstacle_->message, obstacle_->hint}) {
+        for (const std::string& line : wrapped(text, place.columns))
+            canvas.text(row++, place.column, line, text == obstacle_->message ? style_of(view::Tone::bad) : Style{});
+    }
+    ++row;
+    if (cure_work_.is_running()) {
+        canvas.text(row, place.column, "Looking for what would help...", kMuted);
+        return;
+    }
+    canvas.text(row++, place.column,
+        cures_.empty() ? "No change was found that would do" : "Would do (Enter puts it into the plan):", kMuted);
+    cure_list_.fit(static_cast<int>(cures_.size()), place.rows);
+    for (std::size_t i = 0; i < cures_.size(); ++i, ++row) {
+        canvas.text_in(row, place.column + 2, place.columns - 2, view::advice_words(cures_[i]));
+        if (static_cast<int>(i) == cure_list_.selected)
+            canvas.restyle({row, place.column, 1, place.columns}, kReverse);
+    }
+}
+
+bool SearchPage::key(const Key& key)
+{
+    if (key.is('s') || key.code == Key::f6) {
+        start();
+    } else if (key.is('x') || (key.code == Key::escape && job_.is_running())) {
+        job_.cancel();
+    } else if (key.is('b')) {
+        ask_objective();
+    } else if (key.is('n')) {
+        ask_gpus();
+    } else if (key.is('c')) {
+        ask_constraint();
+    } else if (key.is('/')) {
+        ask_filter();
+    } else if (key.is('<') || key.is('>')) {
+        sort_next(key.is('>') ? 1 : -1);
+    } else if (key.is('r')) {
+        results_.sort(results_.sort_column(), !results_.is_falling());
+    } else if (key.is('F')) {
+        results_.set_pareto_only(!results_.pareto_only());
+    } else if (key.is('p')) {
+        pin_chosen();
+    } else if (key.is('C')) {
+        compare_pinned();
+    } else if (key.is('e')) {
+        desk_.ask_to_export("layouts", [this] { return results_.table(kMostExported); });
+    } else if (key.code == Key::enter) {
+        apply_chosen();
+    } else if (obstacle_) {
+        return cure_list_.key(key, static_cast<int>(cures_.size()));
+    } else {
+        return table_.key(key, static_cast<int>(results_.visible().size()));
+    }
+    return true;
+}
+
+void SearchPage::sort_next(int step)
+{
+    const std::vector<int> shown = columns();
+    const auto at = std::find(shown.begin(), shown.end(), results_.sort_column());
+    const auto count = static_cast<int>(shown.size());
+    const int next = ((static_cast<int>(at - shown.begin()) + step) % count + count) % count;
+    const int column = shown[static_cast<std::size_t>(next)];
+    results_.sort(column, column >= Results::throughput && column != Results::step_time);
+}
+
+void SearchPage::ask_objective()
+{
+    std::vector<Picker::Item> items;
+    for (const view::ObjectiveChoice& choice : view::objective_choices())
+        items.push_back({choice.label, choice.field, [this, field = std::string(choice.field)] {
+                             objective_ = field;
+                             desk_.tell("s searches again");
+                         }});
+    desk_.open(std::make_unique<Picker>("Best by", std::move(items)));
+}
+
+void SearchPage::ask_gpus()
+{
+    const std::string now = (gpus_ > 0 ? std::to_string(gpus_) : std::string()) + (up_to_ ? " and fewer" : "");
+    auto prompt = std::make_unique<Prompt>("GPUs to search for", now, [this](const std::string& text) -> std::string {
+        std::string_view word = trimmed(text);
+        const bool up_to = word.ends_with("and fewer") || word.starts_with("<=");
+        if (word.starts_with("<="))
+            word.remove_prefix(2);
+        word = trimmed(word.substr(0, word.find("and")));
+        int count = 0;
+        if (!word.empty()) {
+            const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), count);
+            if (bad != std::errc() || end != word.data() + word.size() || count < 1 || count > kMaxGpus)
+                return "expected a number of GPUs from 1 to " + view::grouped(kMaxGpus) + ", or nothing for the plan's";
+        }
+        gpus_ = count;
+        up_to_ = up_to;
+        return {};
+    });
+    prompt->explain("64, or 64 and fewer; empty: the plan's");
+    desk_.open(std::move(prompt));
+}
+
+void SearchPage::ask_constraint()
+{
+    auto prompt = std::make_unique<Prompt>("What must hold", constraint_, [this](const std::string& text) {
+        const std::string problem = expression_problem(text);
+        if (problem.empty())
+            constraint_ = trimmed(text);
+        return problem;
+    });
+    prompt->explain(kExample);
+    desk_.open(std::move(prompt));
+}
+
+void SearchPage::ask_filter()
+{
+    auto prompt = std::make_unique<Prompt>("Show only", filter_, [this](const std::string& text) {
+        const std::string problem = expression_problem(text);
+        if (problem.empty()) {
+            filter_ = trimmed(text);
+            results_.set_filter(expression_of(filter_));
+        }
+        return problem;
+    });
+    prompt->explain(kExample);
+    desk_.open(std::move(prompt));
+}
+
+void SearchPage::apply_chosen()
+{
+    const view::PlanState& state = desk_.plan().state();
+    if (obstacle_) {
+        const auto index = static_cast<std::size_t>(cure_list_.selected);
+        if (index < cures_.size() && state.resolved())
+            desk_.apply("Applied " + cures_[index].edit.summary,
+                view::with_fields(state.plan(), changed_fields(*state.resolved(), cures_[index].edit.plan)));
+        return;
+    }
+    const std::optional<std::size_t> id = chosen();
+    if (!id)
+        return;
+    const ResolvedPlan found = plan_of(results_.all()[*id].found, job_.request());
+    desk_.apply("Applied " + view::layout_line(found.layout), view::with_layout(state.plan(), found));
+    desk_.go(PageId::plan);
+}
+
+void SearchPage::pin_chosen()
+{
+    if (const std::optional<std::size_t> id = chosen())
+        results_.toggle_pin(*id);
+}
+
+void SearchPage::compare_pinned()
+{
+    if (results_.pinned().empty())
+        pin_chosen();
+    for (const std::size_t id : results_.pinned())
+        compare_.add(plan_of(results_.all()[id].found, job_.request()));
+    if (!results_.pinned().empty())
+        desk_.go(PageId::compare);
+}
+
+std::string SearchPage::hints() const
+{
+    if (job_.is_running())
+        return "x stop";
+    if (results_.all().empty())
+        return "s search  b n c the question";
+    return "s search  Enter to plan  / filter  < > r sort  p pin  C compare  F front  e export";
+}
+
+std::vector<Command> SearchPage::commands()
+{
+    const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
+    return {{"Search", "s", press('s')}, {"Stop the search", "x", press('x')}, {"Best by", "b", press('b')},
+        {"GPUs to search for", "n", press('n')}, {"What must hold", "c", press('c')},
+        {"Filter the results", "/", press('/')}, {"Sort by another column", "< >", press('>')},
+        {"Turn the order round", "r", press('r')}, {"Pareto front only", "F", press('F')},
+        {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
+        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')}};
+}
+
+Json SearchPage::state() const
+{
+    return {{"objective", objective_}, {"constraint", constraint_}, {"filter", filter_}, {"gpus", gpus_},
+        {"up_to", up_to_}};
+}
+
+void SearchPage::restore(const Json& state)
+{
+    const auto words = [&](const char* key, std::string& into) {
+        if (state.contains(key) && state[key].is_string())
+            into = state[key];
+    };
+    std::string objective;
+    words("objective", objective);
+    for (const view::ObjectiveChoice& choice : view::objective_choices()) {
+        if (objective == choice.field)
+            objective_ = objective;
+    }
+    words("constraint", constraint_);
+    words("filter", filter_);
+    if (!expression_problem(constraint_).empty())
+        constraint_.clear();
+    if (!expression_problem(filter_).empty())
+        filter_.clear();
+    results_.set_filter(expression_of(filter_));
+    if (state.contains("gpus") && state["gpus"].is_number_integer())
+        gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
+    up_to_ = state.contains("up_to") && state["up_to"] == true;
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every layout that the plan's model, cluster and batch allow: a question, a table, a picture of the Pareto front.
+#pragma once
+
+#include "app/tui/pages/page.h"
+#include "app/tui/widgets/table_view.h"
+#include "app/view/background.h"
+#include "app/view/search/search_job.h"
+#include "core/search/advice.h"
+
+#include <chrono>
+
+namespace fourfold::tui {
+
+class ComparePage;
+
+class SearchPage : public Page {
+public:
+    SearchPage(Desk& desk, ComparePage& compare);
+    void draw(Canvas& canvas, const Rect& place, const Look& look) override;
+    bool key(const Key& key) override;
+    [[nodiscard]] std::string hints() const override;
+    [[nodiscard]] std::vector<Command> commands() override;
+    void tick() override;
+    [[nodiscard]] int next_tick() const override { return job_.is_running() ? 100 : -1; }
+    [[nodiscard]] Json state() const override;
+    void restore(const Json& state) override;
+
+private:
+    void start();
+    void finish(const SearchResult& result);
+    void sort_next(int step);
+    void ask_objective();
+    void ask_gpus();
+    void ask_constraint();
+    void ask_filter();
+    void apply_chosen();
+    void pin_chosen();
+    void compare_pinned();
+    void draw_nothing(Canvas& canvas, const Rect& place);
+    void draw_front(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] std::optional<std::size_t> chosen() const; // id
+    [[nodiscard]] std::vector<int> columns() const; // of Results, on show
+
+    ComparePage& compare_;
+    view::Results results_;
+    view::SearchJob job_;
+    TableView table_;
+    List cure_list_;
+    // The question.
+    std::string objective_ = "tps_per_gpu", constraint_, filter_;
+    int gpus_ = 0; // 0: the plan's
+    bool up_to_ = false;
+    bool one_size_ = true, dense_ = true; // of the last search: columns that say nothing are left out
+
+    std::string said_; // how far it is, or what came of it
+    std::optional<Problem> obstacle_; // nothing was found
+    std::vector<Advice> cures_;
+    view::Background cure_work_;
+    std::chrono::steady_clock::time_point began_;
+    std::optional<std::size_t> kept_; // the chosen row's id, while rows arrive
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/session.h"
+
+#include "core/base/paths.h"
+
+namespace fourfold::tui {
+
+std::filesystem::path Session::default_file()
+{
+    return data_folder() / "tui.json";
+}
+
+Json Session::read() const
+{
+    const Expected<Json> kept = read_json_file(file_);
+    return kept && kept->is_object() ? *kept : Json();
+}
+
+bool Session::restore_plan(const Json& kept, Desk& desk)
+{
+    if (!kept.is_object() || !kept.contains("plan"))
+        return false;
+    const std::string file = kept.value("file", std::string()), where = kept.value("where", std::string());
+    const bool dirty = kept.value("dirty", false);
+    if (!file.empty() && desk.plan().open(file) && !dirty)
+        return true;
+    Expected<Plan> plan = plan_from_json(kept["plan"], file.empty() ? where : file);
+    if (!plan)
+        return false;
+    if (desk.plan().state().file().empty()) {
+        desk.plan().reset(*std::move(plan));
+        if (dirty)
+            desk.plan().mark_unsaved();
+    } else if (desk.plan().apply("Changes that were not saved", std::move(plan))) {
+        desk.tell("The changes that were not saved are here again; u takes them back");
+    }
+    return true;
+}
+
+void Session::keep(Desk& desk, const Json& pages)
+{
+    const view::PlanState& state = desk.plan().state();
+    Json kept = {{"fourfold_tui", 1}, {"file", state.file().string()}, {"where", state.plan().where},
+        {"dirty", desk.plan().is_dirty()}, {"plan", state.plan().document}, {"page", static_cast<int>(desk.page())},
+        {"pages", pages}};
+    const std::string text = kept.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (text == written_)
+        return;
+    const std::error_code error = make_private_folders(file_.parent_path());
+    const Expected<void> outcome = error
+        ? Expected<void>(Problem{ProblemCode::io, error.message(), "", file_.parent_path().string()})
+        : write_file_atomically(file_, text);
+    if (outcome)
+        written_ = text;
+    else if (!failed_)
+        desk.tell("What is not saved would be lost in a crash: " + outcome.error().line(), view::Tone::warning);
+    failed_ = !outcome;
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/shell.h"
+
+#include "app/tui/pages/compare/compare_page.h"
+#include "app/tui/pages/history/history_page.h"
+#include "app/tui/pages/plan/plan_page.h"
+#include "app/tui/pages/runs/runs_page.h"
+#include "app/tui/pages/search/search_page.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+namespace {
+constexpr std::chrono::milliseconds kKeepAfter{1500}; // an edit is kept for a crash so soon
+}
+
+Shell::Shell(Screen& screen, Desk& desk, Session session, const Json& kept, bool goes_back)
+    : screen_(screen)
+    , desk_(desk)
+    , session_(std::move(session))
+{
+    auto compare = std::make_unique<ComparePage>(desk);
+    auto search = std::make_unique<SearchPage>(desk, *compare);
+    pages_.push_back({"Plan", std::make_unique<PlanPage>(desk)});
+    pages_.push_back({"Search", std::move(search)});
+    auto history = std::make_unique<HistoryPage>(desk, *compare);
+    auto runs = std::make_unique<RunsPage>(desk);
+    runs_ = runs.get();
+    pages_.push_back({"Compare", std::move(compare)});
+    pages_.push_back({"Runs", std::move(runs)});
+    pages_.push_back({"History", std::move(history)});
+    if (!kept.is_object())
+        return;
+    const Json pages = kept.value("pages", Json::object());
+    for (const Entry& entry : pages_) {
+        if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
+            entry.page->restore(pages[entry.name]);
+    }
+    const int page = kept.value("page", 0);
+    if (goes_back && page > 0 && page < static_cast<int>(pages_.size()))
+        desk_.go(static_cast<PageId>(page));
+}
+
+void Shell::run()
+{
+    tick();
+    draw();
+    while (!desk_.quits() && !screen_.is_ending()) {
+        screen_.wait(patience());
+        for (Key key = screen_.key(); key.code != Key::none; key = screen_.key()) {
+            take(key);
+            settle_overlays();
+            if (desk_.quits())
+                break;
+        }
+        tick();
+        settle_overlays();
+        if (!desk_.quits() && !screen_.is_ending())
+            draw();
+        if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_)
+            keep_session();
+    }
+    keep_session();
+}
+
+bool Shell::leave_run_behind()
+{
+    return runs_->leave_behind();
+}
+
+int Shell::patience() const
+{
+    int patience = pages_[static_cast<std::size_t>(desk_.page())].page->next_tick();
+    for (const Entry& entry : pages_) {
+        const int wanted = entry.page->next_tick();
+        if (wanted >= 0 && (patience < 0 || wanted < patience))
+            patience = wanted;
+    }
+    if (keep_at_) {
+        const auto left
+            = std::chrono::duration_cast<std::chrono::milliseconds>(*keep_at_ - std::chrono::steady_clock::now());
+        const int wanted = std::max(0, static_cast<int>(left.count()) + 1);
+        patience = patience < 0 ? wanted : std::min(patience, wanted);
+    }
+    return patience;
+}
+
+void Shell::tick()
+{
+    for (const Entry& entry : pages_)
+        entry.page->tick();
+}
+
+void Shell::keep_session()
+{
+    keep_at_.reset();
+    Json pages = Json::object();
+    for (const Entry& entry : pages_)
+        pages[entry.name] = entry.page->state();
+    session_.keep(desk_, pages);
+}
+
+void Shell::settle_overlays()
+{
+    std::vector<std::unique_ptr<Overlay>>& overlays = desk_.overlays();
+    for (std::size_t i = 0; i < overlays.size();) {
+        if (!overlays[i]->is_over()) {
+            ++i;
+            continue;
+        }
+        const std::function<void()> done = std::move(overlays[i]->done);
+        overlays.erase(overlays.begin() + static_cast<std::ptrdiff_t>(i));
+        if (done)
+            done();
+        i = 0;
+    }
+}
+
+void Shell::draw()
+{
+    const int rows = screen_.rows(), columns = screen_.columns();
+    if (canvas_.rows() != rows || canvas_.columns() != columns)
+        canvas_ = Canvas(rows, columns);
+    canvas_.clear();
+    if (rows < kLeastRows || columns < kLeastColumns) {
+        canvas_.text_in(0, 0, columns, text_of("Fourfold needs %d x %d characters", kLeastColumns, kLeastRows), kBold);
+        screen_.show(canvas_);
+        return;
+    }
+    const Look look{screen_.has_colors()};
+    canvas_.restyle({0, 0, 1, columns}, kReverse);
+    int column = canvas_.text(0, 1, "Fourfold", {Ink::normal, Ink::normal, true, true}) + 1;
+    for (std::size_t i = 0; i < pages_.size(); ++i) {
+        const bool on = static_cast<std::size_t>(desk_.page()) == i;
+        pages_[i].column = column;
+        const Style style = on ? kHeading : kReverse;
+        column = canvas_.text(0, column, text_of(" %zu %s ", i + 1, pages_[i].name), style);
+    }
+    const std::string title = (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title();
+    canvas_.text_in(0, column + 1, columns - column - 2, title, kReverse, true);
+
+    page().draw(canvas_, {1, 0, rows - 3, columns}, look);
+
+    if (desk_.message().empty())
+        canvas_.text_in(rows - 2, 1, columns - 2, page().remark(), kMuted);
+    else
+        canvas_.text_in(rows - 2, 1, columns - 2, desk_.message(), style_of(desk_.message_tone()));
+    const std::string everywhere = "? keys  ^K find  q quit";
+    canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
+    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, page().hints(), kMuted);
+    for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
+        overlay->draw(canvas_, look);
+    screen_.show(canvas_);
+}
+
+void Shell::take(const Key& key)
+{
+    if (key.code == Key::resize)
+        return;
+    if (key.is_ctrl('z')) {
+        keep_session();
+        screen_.suspend();
+        return;
+    }
+    if (key.is_ctrl('l')) {
+        screen_.redraw();
+        return;
+    }
+    keep_at_ = std::chrono::steady_clock::now() + kKeepAfter;
+    if (!desk_.overlays().empty()) {
+        desk_.overlays().back()->key(key);
+        return;
+    }
+    desk_.forget_message();
+    if (key.code == Key::paste) {
+        desk_.tell("There is no line to paste into", view::Tone::warning);
+        return;
+    }
+    if (!page().key(key))
+        take_everywhere(key);
+}
+
+bool Shell::take_everywhere(const Key& key)
+{
+    if (key.code == Key::click && key.row == 0) {
+        for (std::size_t i = 0; i < pages_.size(); ++i) {
+            if (key.column >= pages_[i].column)
+                desk_.go(static_cast<PageId>(i));
+        }
+        return true;
+    }
+    if (key.code == Key::character && !key.ctrl && key.letter >= U'1'
+        && key.letter < U'1' + static_cast<char32_t>(pages_.size())) {
+        desk_.go(static_cast<PageId>(key.letter - U'1'));
+        return true;
+    }
+    if (key.is('?') || key.code == Key::f1)
+        open_help();
+    else if (key.is_ctrl('k') || key.is(':'))
+        open_finder();
+    else if (key.is('u'))
+        desk_.undo();
+    else if (key.is_ctrl('r'))
+        desk_.redo();
+    else if (key.is_ctrl('s'))
+        desk_.save();
+    else if (key.is('w'))
+        desk_.ask_to_save_as();
+    else if (key.is('o'))
+        desk_.ask_to_open();
+    else if (key.is('q') || key.is_ctrl('c') || key.code == Key::f10)
+        leave();
+    else
+        return false;
+    return true;
+}
+
+std::vector<Command> Shell::everywhere()
+{
+    std::vector<Command> commands;
+    for (std::size_t i = 0; i < pages_.size(); ++i)
+        commands.push_back({std::string("Go to ") + pages_[i].name, std::to_string(i + 1),
+            [this, i] { desk_.go(static_cast<PageId>(i)); }});
+    commands.insert(commands.end(),
+        {{"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
+            {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }}, {"Undo", "u", [this] { desk_.undo(); }},
+            {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
+            {"Draw the screen again", "Ctrl+L", [this] { screen_.redraw(); }}, {"Keys", "?", [this] { open_help(); }},
+            {"Quit", "q", [this] { leave(); }}});
+    return commands;
+}
+
+void Shell::open_finder()
+{
+    std::vector<Picker::Item> items;
+    const auto add = [&](const std::vector<Command>& commands) {
+        for (const Command& command : commands)
+            items.push_back({command.text, command.keys, command.run});
+    };
+    add(page().commands());
+    add(everywhere());
+    desk_.open(std::make_unique<Picker>("Find", std::move(items)));
+}
+
+void Shell::open_help()
+{
+    std::string text = "# This page\n";
+    const auto add = [&](const std::vector<Command>& commands) {
+        for (const Command& command : commands) {
+            if (!command.keys.empty())
+                text += text_of("%-10s", command.keys.c_str()) + command.text + "\n";
+        }
+    };
+    text += page().hints() + "\n";
+    add(page().commands());
+    text += "\n# Everywhere\n";
+    add(everywhere());
+    text += text_of("%-10s", "Ctrl+K") + "Find a command by some letters of it\n" + text_of("%-10s", "Ctrl+Z")
+        + "Back to the shell; fg comes back here\n"
+        + "\nArrows or h j k l move, g and G go to the ends, Ctrl+F and Ctrl+B turn pages. The mouse works too: a "
+          "click "
+          "chooses, a second one opens. `fourfold guide terminal` says more.\n";
+    desk_.open(std::make_unique<Pager>("Keys", text));
+}
+
+void Shell::leave()
+{
+    desk_.unless_unsaved([this] { desk_.quit(); });
+}
+
+} // namespace fourfold::tui

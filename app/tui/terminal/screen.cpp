@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/terminal/screen.h"
+
+#include "app/tui/terminal/glyphs.h"
+#include "core/base/text.h"
+
+#define NCURSES_NOMACROS 1
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+// Of <term.h>, which has words like `columns` as macros.
+extern "C" {
+int setupterm(const char* term, int descriptor, int* error);
+char* tigetstr(const char* name);
+}
+
+namespace fourfold::tui {
+
+namespace {
+constexpr int kPasteBegin = KEY_MAX - 1;
+constexpr std::size_t kMostPasted = 64 * 1024; // bytes that are kept of a paste
+constexpr const char* kModesOn = "\033[?2004h"; // a paste is told apart from typing
+constexpr const char* kModesOff = "\033[?2004l\033[?1006l\033[?1000l";
+
+// What signal handlers may touch.
+struct Terminal {
+    int pipe[2] = {-1, -1};
+    termios found{};
+    char restore[256] = {};
+    std::size_t restore_size = 0;
+    volatile std::sig_atomic_t ending = 0;
+    volatile std::sig_atomic_t entered = 0;
+    bool resized = false, stopped = false, continued = false; // of the loop alone
+    Canvas shown;
+};
+Terminal terminal;
+
+constexpr std::array kEnding{SIGTERM, SIGHUP, SIGINT};
+constexpr std::array kFatal{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+
+void tell(char what)
+{
+    const int before = errno;
+    [[maybe_unused]] const ssize_t written = ::write(terminal.pipe[1], &what, 1); // full: it will wake anyhow
+    errno = before;
+}
+
+void on_signal(int number)
+{
+    if (number == SIGWINCH) {
+        tell('r');
+    } else if (number == SIGTSTP) {
+        tell('z');
+    } else if (number == SIGCONT) {
+        tell('c');
+    } else {
+        terminal.ending = 1;
+        tell('e');
+    }
+}
+
+// The program is lost, the terminal is not.
+void on_fatal(int number)
+{
+    if (terminal.entered != 0) {
+        [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, terminal.restore, terminal.restore_size);
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &terminal.found);
+    }
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+}
+
+void handle(int number, void (*handler)(int))
+{
+    struct sigaction action { };
+    action.sa_handler = handler;
+    ::sigaction(number, &action, nullptr);
+}
+
+void handle_signals()
+{
+    for (const int number : kEnding)
+        handle(number, on_signal);
+    for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
+        handle(number, on_signal);
+    for (const int number : kFatal)
+        handle(number, on_fatal);
+}
+
+void forget_signals()
+{
+    for (const int number : kEnding)
+        ::signal(number, SIG_DFL);
+    for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
+        ::signal(number, SIG_DFL);
+    for (const int number : kFatal)
+        ::signal(number, SIG_DFL);
+}
+
+const char* capability(const char* name)
+{
+    const char* const text = ::tigetstr(name);
+    return text == nullptr || text == reinterpret_cast<const char*>(-1) ? "" : text;
+}
+
+// Sends a text around curses, at once.
+void send(const char* text)
+{
+    std::fputs(text, stdout);
+    std::fflush(stdout);
+}
+
+Problem no_terminal(const std::string& message, const std::string& hint)
+{
+    return {ProblemCode::unsupported, message, hint, "terminal"};
+}
+
+struct InkColor {
+    Ink ink;
+    short of_256, of_8;
+    bool bold_of_8;
+    int rgb;
+};
+// Legible on light and on dark backgrounds; the series are Okabe and Ito's.
+constexpr InkColor kColors[]{{Ink::muted, 244, 7, false, 0x8a8a8a}, {Ink::accent, 32, 6, true, 0x2f95d6},
+    {Ink::good, 35, 2, false, 0x00a86b}, {Ink::warning, 172, 3, false, 0xd78700}, {Ink::bad, 203, 1, true, 0xe8544f},
+    {Ink::blue, 32, 4, false, 0x2583c6}, {Ink::orange, 214, 3, false, 0xe69f00}, {Ink::green, 36, 2, false, 0x009e73},
+    {Ink::yellow, 184, 3, true, 0xd9c926}, {Ink::sky, 74, 6, false, 0x56b4e9},
+    {Ink::vermilion, 166, 1, false, 0xd55e00}, {Ink::purple, 175, 5, false, 0xcc79a7},
+    {Ink::grey, 245, 7, false, 0x8a8a8a}};
+
+const InkColor* color_of(Ink ink)
+{
+    const auto* const found = std::find_if(
+        std::begin(kColors), std::end(kColors), [ink](const InkColor& color) { return color.ink == ink; });
+    return found == std::end(kColors) ? nullptr : found;
+}
+} // namespace
+
+Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
+{
+    if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0)
+        return no_terminal("the planner needs a terminal to read from and to write to",
+            "in scripts use the other commands, see fourfold --help");
+    std::setlocale(LC_CTYPE, "");
+    const char* const type = std::getenv("TERM");
+    int error = 0;
+    if (type == nullptr || *type == '\0' || ::setupterm(nullptr, STDOUT_FILENO, &error) != OK || error != 1)
+        return no_terminal("TERM=" + printable(type == nullptr ? "" : type) + " names no terminal that is known here",
+            "set TERM to what your terminal is, for example xterm-256color, or use fourfold tui --linear");
+    if (*capability("cup") == '\0' || *capability("ed") == '\0')
+        return no_terminal("TERM=" + printable(type) + " is a terminal that cannot move its cursor",
+            "set TERM to what your terminal is, or use fourfold tui --linear");
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0
+        && (size.ws_row < kLeastRows || size.ws_col < kLeastColumns))
+        return no_terminal(text_of("the terminal has %d x %d characters, the planner needs %d x %d", size.ws_col,
+                               size.ws_row, kLeastColumns, kLeastRows),
+            "make the window larger, or use fourfold tui --linear");
+    if (::pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return Problem{ProblemCode::io, std::string("no pipe can be made: ") + std::strerror(errno), "", "terminal"};
+    ::tcgetattr(STDIN_FILENO, &terminal.found);
+    handle_signals(); // before curses, which leaves those alone that are taken
+    ::set_escdelay(25);
+    if (::newterm(nullptr, stdout, stdin) == nullptr) {
+        forget_signals();
+        return no_terminal("TERM=" + printable(type) + " cannot be used", "set TERM to what your terminal is");
+    }
+    std::unique_ptr<Screen> screen(new Screen);
+    screen->utf8_ = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
+    screen->mouse_ = options.mouse;
+    screen->choose_colors(options.colors);
+    for (const char* part : {kModesOff, capability("sgr0"), capability("op"), capability("cnorm"), capability("rmkx"),
+             capability("rmcup")}) {
+        const std::size_t length = std::min(std::strlen(part), sizeof terminal.restore - terminal.restore_size);
+        std::memcpy(terminal.restore + terminal.restore_size, part, length);
+        terminal.restore_size += length;
+    }
+    ::define_key("\033[200~", kPasteBegin);
+    ::raw();
+    ::noecho();
+    ::nonl();
+    ::keypad(stdscr, TRUE);
+    ::nodelay(stdscr, TRUE);
+    ::meta(stdscr, TRUE);
+    if (options.mouse) {
+        ::mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+        ::mouseinterval(0);
+    }
+    screen->enter();
+    return screen;
+}
+
+Screen::~Screen()
+{
+    leave();
+    forget_signals();
+    ::delscreen(::set_term(nullptr));
+    for (int& end : terminal.pipe) {
+        ::close(end);
+        end = -1;
+    }
+    terminal.shown = {};
+    terminal.restore_size = 0;
+}
+
+void Screen::enter()
+{
+    terminal.entered = 1;
+    ::curs_set(0);
+    ::refresh();
+    send(kModesOn);
+    if (mouse_)
+        ::mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+    redraw();
+}
+
+void Screen::leave()
+{
+    send(kModesOff);
+    ::endwin();
+    terminal.entered = 0;
+}
+
+void Screen::choose_colors(bool wanted)
+{
+    colors_ = 0;
+    if (!wanted || !::has_colors() || ::start_color() != OK)
+        return;
+    ::use_default_colors();
+    colors_ = COLORS;
+}
+
+int Screen::rows() const
+{
+    return LINES;
+}
+
+int Screen::columns() const
+{
+    return COLS;
+}
+
+unsigned Screen::attributes_of(const Style& style, short& pair)
+{
+    attr_t attributes = A_NORMAL;
+    pair = 0;
+    const InkColor *ink = color_of(style.ink), *paper = color_of(style.paper);
+    if (colors_ > 0 && (ink != nullptr || paper != nullptr)) {
+        const auto number = [this](const InkColor* color) -> int {
+            if (color == nullptr)
+                return -1;
+            return colors_ > 256 ? color->rgb : colors_ == 256 ? color->of_256 : color->of_8;
+        };
+        pair = static_cast<short>(::alloc_pair(number(ink), number(paper)));
+        if (ink != nullptr && colors_ < 256 && ink->bold_of_8)
+            attributes |= A_BOLD;
+    } else if (colors_ == 0 && ink != nullptr) {
+        if (style.ink == Ink::accent || style.ink == Ink::warning || style.ink == Ink::bad)
+            attributes |= A_BOLD;
+        if (style.ink == Ink::bad)
+            attributes |= A_UNDERLINE;
+    }
+    if (style.bold)
+        attributes |= A_BOLD;
+    if (style.reverse)
+        attributes |= A_REVERSE;
+    if (style.underline)
+        attributes |= A_UNDERLINE;
+    return attributes;
+}
+
+void Screen::show(const Canvas& canvas)
+{
+    const bool same_size = terminal.shown.rows() == canvas.rows() && terminal.shown.columns() == canvas.columns();
+    if (!same_size)
+        ::erase();
+    for (int row = 0; row < std::min(canvas.rows(), rows()); ++row) {
+        for (int column = 0; column < std::min(canvas.columns(), columns()); ++column) {
+            const Cell& cell = canvas.at(row, column);
+            if (cell.character == 0 || (same_size && cell == terminal.shown.at(row, column)))
+                continue;
+            const bool wide = width_of(cell.character) == 2;
+            const char32_t character = utf8_ ? cell.character : wide ? U'?' : ascii_of(cell.character);
+            const std::array<wchar_t, 2> text{static_cast<wchar_t>(character), 0};
+            short pair = 0;
+            const attr_t attributes = attributes_of(cell.style, pair);
+            const int extended = pair;
+            cchar_t curses_cell;
+            ::setcchar(&curses_cell, text.data(), attributes, pair, &extended);
+            ::mvadd_wch(row, column, &curses_cell);
+            if (wide && !utf8_)
+                ::mvaddch(row, column + 1, ' ');
+        }
+    }
+    terminal.shown = canvas;
+    const bool cursor = canvas.cursor_row >= 0 && canvas.cursor_row < rows() && canvas.cursor_column < columns();
+    ::curs_set(cursor ? 1 : 0);
+    if (cursor)
+        ::move(canvas.cursor_row, canvas.cursor_column);
+    ::refresh();
+}
+
+void Screen::redraw()
+{
+    ::clearok(curscr, TRUE);
+    terminal.shown = {};
+}
+
+void Screen::wait(int milliseconds)
+{
+    std::array<pollfd, 2> sources{{{STDIN_FILENO, POLLIN, 0}, {terminal.pipe[0], POLLIN, 0}}};
+    if (::poll(sources.data(), sources.size(), milliseconds) < 0 && errno != EINTR)
+        return;
+    if ((sources[0].revents & (POLLHUP | POLLERR)) != 0)
+        terminal.ending = 1; // the terminal is gone
+    std::array<char, 64> told{};
+    for (ssize_t got = 0; (got = ::read(terminal.pipe[0], told.data(), told.size())) > 0;) {
+        for (ssize_t i = 0; i < got; ++i) {
+            terminal.resized = terminal.resized || told[static_cast<std::size_t>(i)] == 'r';
+            terminal.stopped = terminal.stopped || told[static_cast<std::size_t>(i)] == 'z';
+            terminal.continued = terminal.continued || told[static_cast<std::size_t>(i)] == 'c';
+        }
+    }
+    if (std::exchange(terminal.stopped, false))
+        suspend();
+    if (std::exchange(terminal.continued, false)) { // after a SIGSTOP, of which no program is told
+        leave();
+        enter();
+        terminal.resized = true;
+    }
+}
+
+void Screen::wake()
+{
+    tell('w');
+}
+
+bool Screen::is_ending() const
+{
+    return terminal.ending != 0;
+}
+
+void Screen::suspend()
+{
+    leave();
+    ::signal(SIGTSTP, SIG_DFL);
+    ::signal(SIGCONT, SIG_DFL);
+    ::kill(0, SIGTSTP); // the whole job, as the terminal would
+    handle(SIGTSTP, on_signal);
+    handle(SIGCONT, on_signal);
+    enter();
+    terminal.resized = true;
+}
+
+// What stands between the brackets of a paste; the terminal sends it as if it were typed. Read in blocks: curses would
+// take a megabyte byte by byte.
+Key Screen::take_paste()
+{
+    static constexpr std::string_view kEnd = "\033[201~";
+    constexpr int kPatience = 2000; // milliseconds: a paste whose end never comes is over then
+    Key key{Key::paste};
+    std::string tail; // where the end may begin
+    std::vector<char> block(1 << 16);
+    for (;;) {
+        pollfd source{STDIN_FILENO, POLLIN, 0};
+        if (::poll(&source, 1, kPatience) <= 0)
+            break;
+        const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+        if (got <= 0)
+            break;
+        tail.append(block.data(), static_cast<std::size_t>(got));
+        const std::size_t end = tail.find(kEnd);
+        const std::size_t whole = end != std::string::npos ? end : tail.size() - std::min(tail.size(), kEnd.size() - 1);
+        key.pasted += whole;
+        key.text.append(tail, 0, std::min(whole, kMostPasted - key.text.size()));
+        tail.erase(0, end != std::string::npos ? end + kEnd.size() : whole);
+        if (end == std::string::npos)
+            continue;
+        for (auto typed = tail.rbegin(); typed != tail.rend(); ++typed)
+            ::ungetch(static_cast<unsigned char>(*typed)); // what was typed behind it
+        break;
+    }
+    std::replace(key.text.begin(), key.text.end(), '\r', '\n');
+    return key;
+}
+
+Key Screen::key()
+{
+    if (std::exchange(terminal.resized, false)) {
+        winsize size{};
+        if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+            ::resizeterm(size.ws_row, size.ws_col);
+        redraw();
+        return {Key::resize};
+    }
+    wint_t letter = 0;
+    const int kind = ::get_wch(&letter);
+    if (kind == ERR)
+        return {};
+    const auto code = static_cast<int>(letter);
+    if (kind == KEY_CODE_YES) {
+        if (code == kPasteBegin)
+            return take_paste();
+        if (code == KEY_MOUSE) {
+            MEVENT event{};
+            if (::getmouse(&event) != OK)
+                return {};
+            Key key{(event.bstate & BUTTON4_PRESSED) != 0   ? Key::wheel_up
+                    : (event.bstate & BUTTON5_PRESSED) != 0 ? Key::wheel_down
+                                                            : Key::click};
+            key.row = event.y;
+            key.column = event.x;
+            return key;
+        }
+        static constexpr std::array<std::pair<int, Key::Code>, 15> kCodes{
+            {{KEY_UP, Key::up}, {KEY_DOWN, Key::down}, {KEY_LEFT, Key::left}, {KEY_RIGHT, Key::right},
+                {KEY_HOME, Key::home}, {KEY_END, Key::end}, {KEY_PPAGE, Key::page_up}, {KEY_NPAGE, Key::page_down},
+                {KEY_BACKSPACE, Key::backspace}, {KEY_DC, Key::erase}, {KEY_BTAB, Key::back_tab},
+                {KEY_ENTER, Key::enter}, {KEY_F(1), Key::f1}, {KEY_F(5), Key::f5}, {KEY_F(6), Key::f6}}};
+        for (const auto& [curses, own] : kCodes) {
+            if (curses == code)
+                return {own};
+        }
+        return code == KEY_F(10) ? Key{Key::f10} : Key{};
+    }
+    switch (code) {
+    case 27:
+        return {Key::escape};
+    case '\r':
+    case '\n':
+        return {Key::enter};
+    case '\t':
+        return {Key::tab};
+    case 127:
+    case 8:
+        return {Key::backspace};
+    default:
+        break;
+    }
+    if (code > 0 && code < 32)
+        return {Key::character, static_cast<char32_t>(code + 'a' - 1), true};
+    return {Key::character, static_cast<char32_t>(letter)};
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The terminal, through ncurses: shows a canvas by sending what changed, gives keys, and leaves the terminal as it was
+// found however the program ends. The one file that knows ncurses.
+#pragma once
+
+#include "app/tui/terminal/canvas.h"
+#include "app/tui/terminal/key.h"
+#include "core/base/expected.h"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace fourfold::tui {
+
+// The least that the pages need.
+inline constexpr int kLeastRows = 16, kLeastColumns = 60;
+
+struct ScreenOptions {
+    bool colors = true; // false: NO_COLOR
+    bool mouse = true;
+};
+
+class Screen {
+public:
+    // A Problem where there is no terminal, where its TERM is not known or lacks what a full screen needs, or where it
+    // is too small; nothing was sent then.
+    static Expected<std::unique_ptr<Screen>> open(const ScreenOptions& options);
+    ~Screen(); // as the terminal was
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
+
+    [[nodiscard]] int rows() const;
+    [[nodiscard]] int columns() const;
+    [[nodiscard]] bool has_colors() const { return colors_ > 0; }
+    [[nodiscard]] bool is_utf8() const { return utf8_; }
+
+    void show(const Canvas& canvas);
+    void redraw(); // everything is sent again
+    // Waits for a key, for wake() or for `milliseconds` (negative: for ever).
+    void wait(int milliseconds);
+    // The next key that is there already; code none where there is none.
+    Key key();
+
+    // Wakes wait(); from any thread.
+    void wake();
+    // A signal asked the program to end (SIGTERM, SIGHUP, SIGINT), or the terminal is gone.
+    [[nodiscard]] bool is_ending() const;
+    // Ctrl+Z: the terminal as it was, this program stopped; goes on here when it is continued.
+    void suspend();
+    // Runs `work` with the terminal as it was.
+    template <typename Work>
+    void outside(const Work& work)
+    {
+        leave();
+        work();
+        enter();
+    }
+
+private:
+    Screen() = default;
+    void enter();
+    void leave();
+    void choose_colors(bool wanted);
+    [[nodiscard]] unsigned attributes_of(const Style& style, short& pair);
+    Key take_paste();
+
+    int colors_ = 0; // 0: none
+    bool utf8_ = false, mouse_ = false;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/tui.h"
+
+#include "app/tui/shell.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace fourfold::tui {
+
+namespace {
+constexpr const char* kStartPlan = "this-computer"; // a preset that runs on any computer
+
+bool wants_colors()
+{
+    const char* const no_color = std::getenv("NO_COLOR"); // no-color.org
+    return no_color == nullptr || *no_color == '\0';
+}
+} // namespace
+
+Expected<void> run_tui(const TuiOptions& options)
+{
+    std::unique_ptr<Screen> screen;
+    std::atomic<Screen*> awake{nullptr};
+    // The desk's threads wake the screen, so they end before it.
+    Desk desk(options.predict, [&awake] {
+        if (Screen* const at = awake)
+            at->wake();
+    });
+    desk.gives_advice = options.gives_advice;
+    if (!options.plan.empty()) {
+        FOURFOLD_CHECK(read_plan(options.plan)); // told here, before the screen
+        desk.open_plan(options.plan);
+    }
+    const Session session;
+    const Json kept = session.read();
+    if (options.plan.empty() && !Session::restore_plan(kept, desk)) {
+        FOURFOLD_TRY(const std::filesystem::path start, desk.presets().file("plans", kStartPlan));
+        FOURFOLD_TRY(Plan plan, read_plan(start));
+        desk.plan().reset(std::move(plan));
+    }
+    FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
+    awake = screen.get();
+    Shell shell(*screen, desk, session, kept, options.plan.empty());
+    shell.run();
+    if (shell.leave_run_behind()) {
+        awake = nullptr;
+        screen.reset();
+        std::fputs("The run goes on; fourfold tui comes back to it.\n", stdout);
+        std::fflush(stdout);
+        std::_Exit(0); // its thread is in the middle of its work
+    }
+    return {};
+}
+
+} // namespace fourfold::tui

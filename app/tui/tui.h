@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold tui`: the planner in a terminal.
+#pragma once
+
+#include "app/view/prediction/predictor.h"
+#include "core/base/expected.h"
+
+#include <filesystem>
+
+namespace fourfold::tui {
+
+struct TuiOptions {
+    std::filesystem::path plan; // to open; empty: where the last session was
+    view::Predictor::Predict predict; // null: as every front end
+    bool gives_advice = true;
+};
+
+// Until the person leaves; the terminal is then as it was. A Problem where the terminal or the plan cannot be used.
+Expected<void> run_tui(const TuiOptions& options);
+
+} // namespace fourfold::tui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One line of text being typed.
+#pragma once
+
+#include "app/tui/terminal/canvas.h"
+#include "app/tui/terminal/key.h"
+
+#include <string>
+
+namespace fourfold::tui {
+
+class InputLine {
+public:
+    static constexpr std::size_t kMost = 4096; // bytes
+
+    explicit InputLine(std::string text = {}, bool hidden = false);
+    [[nodiscard]] const std::string& text() const { return text_; }
+    void set(std::string text);
+    // Typing, a paste, moving and erasing; false for other keys. A line end in a paste becomes a blank; what is beyond
+    // kMost stays out, which refusal() then says.
+    bool key(const Key& key);
+    [[nodiscard]] const std::string& refusal() const { return refusal_; }
+    // In `columns` cells, with the cursor of the canvas where it is typed.
+    void draw(Canvas& canvas, int row, int column, int columns, Style style = {}) const;
+
+private:
+    void insert(std::string_view text);
+    [[nodiscard]] std::size_t before(std::size_t at) const; // where the character before begins
+    [[nodiscard]] std::size_t after(std::size_t at) const;
+
+    std::string text_, refusal_;
+    std::size_t cursor_ = 0; // byte
+    bool hidden_;
+};
+
+} // namespace fourfold::tui

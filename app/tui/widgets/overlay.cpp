@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/widgets/overlay.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace fourfold::tui {
+
+Rect draw_frame(Canvas& canvas, int rows, int columns, const std::string& title)
+{
+    rows = std::min(rows + 2, canvas.rows());
+    columns = std::min(columns + 4, canvas.columns());
+    const Rect frame{(canvas.rows() - rows) / 2, (canvas.columns() - columns) / 2, rows, columns};
+    canvas.fill(frame, U' ');
+    const int last_row = frame.row + rows - 1, last_column = frame.column + columns - 1;
+    for (int column = frame.column + 1; column < last_column; ++column)
+        for (const int row : {frame.row, last_row})
+            canvas.put(row, column, U'\u2500', kAccent);
+    for (int row = frame.row + 1; row < last_row; ++row)
+        for (const int column : {frame.column, last_column})
+            canvas.put(row, column, U'\u2502', kAccent);
+    canvas.put(frame.row, frame.column, U'\u250c', kAccent);
+    canvas.put(frame.row, last_column, U'\u2510', kAccent);
+    canvas.put(last_row, frame.column, U'\u2514', kAccent);
+    canvas.put(last_row, last_column, U'\u2518', kAccent);
+    canvas.text_in(frame.row, frame.column + 2, columns - 4, " " + title + " ", kHeading);
+    canvas.cursor_row = -1;
+    return {frame.row + 1, frame.column + 2, rows - 2, columns - 4};
+}
+
+Picker::Picker(std::string title, std::vector<Item> items, int selected)
+    : title_(std::move(title))
+    , items_(std::move(items))
+{
+    filter();
+    list_.selected = selected;
+}
+
+// What begins with a word comes before what has it inside.
+void Picker::filter()
+{
+    std::istringstream stream(lower_case(words_.text()));
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;)
+        words.push_back(word);
+    std::vector<std::pair<int, std::size_t>> found;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+        const std::string text = lower_case(items_[i].text), detail = lower_case(items_[i].detail);
+        int score = 0;
+        const bool has_all = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+            const std::size_t at = text.find(word);
+            if (at == std::string::npos)
+                return detail.find(word) != std::string::npos;
+            score += at == 0 ? 4 : text[at - 1] == ' ' ? 3 : 1;
+            return true;
+        });
+        if (has_all)
+            found.emplace_back(-score, i);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    visible_.clear();
+    for (const auto& [score, index] : found)
+        visible_.push_back(index);
+    list_.selected = 0;
+}
+
+void Picker::draw(Canvas& canvas, const Look&)
+{
+    int widest = width_of(title_) + 2, text_columns = 0;
+    for (const Item& item : items_) {
+        text_columns = std::max(text_columns, width_of(item.text));
+        widest = std::max(widest, width_of(item.text) + (item.detail.empty() ? 0 : 2 + width_of(item.detail)));
+    }
+    const int columns = std::clamp(widest + 2, 40, std::min(canvas.columns() - 4, 100));
+    const int rows = std::clamp(static_cast<int>(items_.size()) + 2, 4, canvas.rows() - 4);
+    const Rect inside = draw_frame(canvas, rows, columns, title_);
+    text_columns = std::min(text_columns, inside.columns * 2 / 3);
+    const int begin = canvas.text(inside.row, inside.column, "/ ", kMuted);
+    words_.draw(canvas, inside.row, begin, inside.columns - 2);
+    const int shown = inside.rows - 1;
+    list_.fit(static_cast<int>(visible_.size()), shown);
+    if (visible_.empty())
+        canvas.text(inside.row + 1, inside.column, "nothing has these words", kMuted);
+    for (int i = 0; i < shown && list_.top + i < static_cast<int>(visible_.size()); ++i) {
+        const Item& item = items_[visible_[static_cast<std::size_t>(list_.top + i)]];
+        const int row = inside.row + 1 + i;
+        canvas.text_in(row, inside.column + 1, item.detail.empty() ? inside.columns - 2 : text_columns, item.text);
+        if (!item.detail.empty())
+            canvas.text_in(
+                row, inside.column + text_columns + 3, inside.columns - text_columns - 4, item.detail, kMuted);
+        if (list_.top + i == list_.selected)
+            canvas.restyle({row, inside.column, 1, inside.columns}, kReverse);
+    }
+}
+
+void Picker::key(const Key& key)
+{
+    if (key.code == Key::escape || key.is_ctrl('c') || key.is_ctrl('k')) {
+        close();
+    } else if (key.code == Key::enter) {
+        if (!visible_.empty())
+            close(items_[visible_[static_cast<std::size_t>(list_.selected)]].run);
+    } else if (key.code != Key::character && key.code != Key::home && key.code != Key::end
+        && list_.key(key, static_cast<int>(visible_.size()))) {
+        return;
+    } else if (key.is_ctrl('n') || key.is_ctrl('p')) {
+        list_.key({key.letter == 'n' ? Key::down : Key::up}, static_cast<int>(visible_.size()));
+    } else if (words_.key(key)) {
+        filter();
+    }
+}
+
+Prompt::Prompt(std::string title, std::string text, Accept accept, bool hidden)
+    : title_(std::move(title))
+    , line_(std::move(text), hidden)
+    , accept_(std::move(accept))
+{
+}
+
+Prompt& Prompt::or_else(std::function<void()> declined)
+{
+    declined_ = std::move(declined);
+    return *this;
+}
+
+Prompt& Prompt::explain(std::string note)
+{
+    note_ = std::move(note);
+    return *this;
+}
+
+void Prompt::draw(Canvas& canvas, const Look&)
+{
+    const int columns = std::min(canvas.columns() - 6, 76);
+    const std::string below = !refusal_.empty() ? refusal_ : note_;
+    std::vector<std::string> lines = below.empty() ? std::vector<std::string>() : wrapped(below, columns);
+    const Rect inside = draw_frame(canvas, 2 + static_cast<int>(lines.size()), columns, title_);
+    line_.draw(canvas, inside.row, inside.column, inside.columns, {Ink::normal, Ink::normal, false, false, true});
+    int row = inside.row + 1;
+    for (const std::string& line : lines)
+        canvas.text(row++, inside.column, line, refusal_.empty() ? kMuted : style_of(view::Tone::bad));
+    canvas.text_in(row, inside.column, inside.columns, "Enter takes it, Esc leaves it", kMuted);
+}
+
+void Prompt::key(const Key& key)
+{
+    if (key.code == Key::escape || key.is_ctrl('c')) {
+        close(declined_);
+    } else if (key.code == Key::enter) {
+        // What it does comes after it is gone: it may open something itself.
+        const std::string text = line_.text();
+        refusal_ = accept_(text);
+        if (refusal_.empty())
+            close();
+    } else if (line_.key(key)) {
+        refusal_ = line_.refusal();
+    }
+}
+
+Question::Question(std::string title, std::string text, std::vector<Choice> choices)
+    : title_(std::move(title))
+    , text_(std::move(text))
+    , choices_(std::move(choices))
+{
+}
+
+void Question::draw(Canvas& canvas, const Look&)
+{
+    const int columns = std::min(canvas.columns() - 6, 72);
+    std::vector<std::string> lines = wrapped(text_, columns);
+    const int most = std::max(1, canvas.rows() - 6);
+    if (static_cast<int>(lines.size()) > most)
+        lines.resize(static_cast<std::size_t>(most));
+    const Rect inside = draw_frame(canvas, static_cast<int>(lines.size()) + 2, columns, title_);
+    int row = inside.row;
+    for (const std::string& line : lines)
+        canvas.text_in(row++, inside.column, inside.columns, line);
+    int column = inside.column;
+    ++row;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+        std::string letter;
+        append_utf8(letter, choices_[i].letter);
+        const int begin = column;
+        column = canvas.text(row, column, " " + letter + " ", kHeading);
+        column = canvas.text(row, column, choices_[i].text + " ");
+        if (static_cast<int>(i) == selected_)
+            canvas.restyle({row, begin, 1, column - begin}, kReverse);
+        ++column;
+    }
+}
+
+void Question::key(const Key& key)
+{
+    if (key.code == Key::escape || key.is_ctrl('c')) {
+        close(choices_.back().run);
+        return;
+    }
+    const int count = static_cast<int>(choices_.size());
+    if (key.code == Key::right || key.code == Key::tab || key.code == Key::down)
+        selected_ = (selected_ + 1) % count;
+    else if (key.code == Key::left || key.code == Key::back_tab || key.code == Key::up)
+        selected_ = (selected_ + count - 1) % count;
+    else if (key.code == Key::enter)
+        close(choices_[static_cast<std::size_t>(selected_)].run);
+    for (const Choice& choice : choices_) {
+        if (key.is(choice.letter))
+            close(choice.run);
+    }
+}
+
+Pager::Pager(std::string title, std::string text)
+    : title_(std::move(title))
+    , text_(std::move(text))
+{
+}
+
+void Pager::draw(Canvas& canvas, const Look&)
+{
+    const int columns = std::min(canvas.columns() - 4, 100);
+    if (columns != columns_) {
+        columns_ = columns;
+        lines_ = wrapped(text_, columns);
+    }
+    const Rect inside
+        = draw_frame(canvas, std::min(static_cast<int>(lines_.size()) + 1, canvas.rows() - 2), columns, title_);
+    rows_ = std::max(1, inside.rows - 1);
+    top_ = std::clamp(top_, 0, std::max(0, static_cast<int>(lines_.size()) - rows_));
+    for (int i = 0; i < rows_ && top_ + i < static_cast<int>(lines_.size()); ++i) {
+        const std::string& line = lines_[static_cast<std::size_t>(top_ + i)];
+        const bool heading = line.starts_with("# ");
+        canvas.text_in(inside.row + i, inside.column, inside.columns, heading ? line.substr(2) : line,
+            heading ? kHeading : Style{});
+    }
+    const bool more = static_cast<int>(lines_.size()) > rows_;
+    canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
+        more ? text_of("lines %d to %d of %d; Esc closes", top_ + 1,
+            std::min(top_ + rows_, static_cast<int>(lines_.size())), static_cast<int>(lines_.size()))
+             : "Esc closes",
+        kMuted);
+}
+
+void Pager::key(const Key& key)
+{
+    if (key.code == Key::escape || key.code == Key::enter || key.is('q') || key.is_ctrl('c') || key.is('?')) {
+        close();
+    } else if (key.code == Key::up || key.is('k')) {
+        --top_;
+    } else if (key.code == Key::down || key.is('j')) {
+        ++top_;
+    } else if (key.code == Key::page_up || key.is_ctrl('b')) {
+        top_ -= rows_;
+    } else if (key.code == Key::page_down || key.is(' ') || key.is_ctrl('f')) {
+        top_ += rows_;
+    } else if (key.code == Key::wheel_up || key.code == Key::wheel_down) {
+        top_ += key.code == Key::wheel_up ? -3 : 3;
+    } else if (key.code == Key::home || key.is('g')) {
+        top_ = 0;
+    } else if (key.code == Key::end || key.is('G')) {
+        top_ = static_cast<int>(lines_.size());
+    }
+}
+
+} // namespace fourfold::tui

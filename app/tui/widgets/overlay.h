@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands over a page and has the keys until it is done: pickers, prompts, questions, texts.
+#pragma once
+
+#include "app/tui/look.h"
+#include "app/tui/terminal/key.h"
+#include "app/tui/widgets/input_line.h"
+#include "app/tui/widgets/list.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fourfold::tui {
+
+class Overlay {
+public:
+    virtual ~Overlay() = default;
+    virtual void draw(Canvas& canvas, const Look& look) = 0;
+    // Takes every key. What has to be done when it is over is done by done().
+    virtual void key(const Key& key) = 0;
+    [[nodiscard]] bool is_over() const { return over_; }
+    // Called once, after the overlay is gone from the stack; it may open another.
+    std::function<void()> done;
+
+protected:
+    void close(std::function<void()> then = {})
+    {
+        over_ = true;
+        done = std::move(then);
+    }
+
+private:
+    bool over_ = false;
+};
+
+// A frame with a title in the middle of the canvas; returns the place inside.
+Rect draw_frame(Canvas& canvas, int rows, int columns, const std::string& title);
+
+// A list of which typing leaves what has every word; Enter takes one.
+class Picker : public Overlay {
+public:
+    struct Item {
+        std::string text, detail;
+        std::function<void()> run;
+    };
+    Picker(std::string title, std::vector<Item> items, int selected = 0);
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+
+private:
+    void filter();
+
+    std::string title_;
+    std::vector<Item> items_;
+    std::vector<std::size_t> visible_;
+    InputLine words_;
+    List list_;
+};
+
+// One line to type. `accept` returns why the text will not do, or an empty text.
+class Prompt : public Overlay {
+public:
+    using Accept = std::function<std::string(const std::string& text)>;
+    Prompt(std::string title, std::string text, Accept accept, bool hidden = false);
+    // Where the prompt is left without an answer.
+    Prompt& or_else(std::function<void()> declined);
+    Prompt& explain(std::string note);
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+
+private:
+    std::string title_, note_, refusal_;
+    InputLine line_;
+    Accept accept_;
+    std::function<void()> declined_;
+};
+
+// A text and what may be done about it, each by its letter; Escape does the last.
+class Question : public Overlay {
+public:
+    struct Choice {
+        char32_t letter;
+        std::string text;
+        std::function<void()> run;
+    };
+    Question(std::string title, std::string text, std::vector<Choice> choices);
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+
+private:
+    std::string title_, text_;
+    std::vector<Choice> choices_;
+    int selected_ = 0;
+};
+
+// A text to read, as long as it likes.
+class Pager : public Overlay {
+public:
+    Pager(std::string title, std::string text);
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+
+private:
+    std::string title_, text_;
+    std::vector<std::string> lines_;
+    int columns_ = 0, top_ = 0, rows_ = 1;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/widgets/table_view.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
+{
+    body_ = {place.row + 1, place.column, place.rows - 1, place.columns};
+    list.fit(content.rows, body_.rows);
+    const int shown = std::clamp(content.rows - list.top, 0, std::max(0, body_.rows));
+    const int count = static_cast<int>(columns_.size());
+    first_ = std::clamp(first_, 0, std::max(0, count - fixed_ - 1));
+    int column = place.column;
+    const int behind = place.column + place.columns;
+    cut_ = false;
+    for (int i = 0; i < count; ++i) {
+        if (i >= fixed_ && i < fixed_ + first_)
+            continue;
+        const Column& at = columns_[static_cast<std::size_t>(i)];
+        const bool sorted = content.sorted == i;
+        const std::string title = sorted ? at.title + (content.falling ? "\u2193" : "\u2191") : at.title;
+        std::vector<std::string> texts;
+        int width = width_of(title);
+        for (int row = 0; row < shown; ++row) {
+            texts.push_back(content.text(list.top + row, i));
+            width = std::max(width, std::min(at.most, width_of(texts.back())));
+        }
+        if (column + width > behind) {
+            cut_ = true;
+            width = behind - column;
+            if (width < 4)
+                break;
+        }
+        canvas.text_in(place.row, column, width, title, sorted ? kHeading : kBold, at.right);
+        for (int row = 0; row < shown; ++row) {
+            const Style style = content.style ? content.style(list.top + row, i) : Style{};
+            canvas.text_in(body_.row + row, column, width, texts[static_cast<std::size_t>(row)], style, at.right);
+        }
+        column += width + 2;
+    }
+    if (shown > 0) {
+        const int row = body_.row + list.selected - list.top;
+        if (content.focused)
+            canvas.restyle({row, place.column, 1, place.columns}, kReverse);
+        else
+            canvas.restyle({row, place.column, 1, place.columns}, kBold);
+    }
+}
+
+bool TableView::key(const Key& key, int rows)
+{
+    if (key.code == Key::click) {
+        if (!body_.contains(key.row, key.column) || list.top + key.row - body_.row >= rows)
+            return false;
+        list.selected = list.top + key.row - body_.row;
+        return true;
+    }
+    if (key.code == Key::left || key.is('h')) {
+        first_ = std::max(0, first_ - 1);
+        return true;
+    }
+    if (key.code == Key::right || key.is('l')) {
+        if (cut_)
+            ++first_;
+        return true;
+    }
+    return list.key(key, rows);
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The derivation of a figure as a tree that opens and closes, over the whole page.
+#pragma once
+
+#include "app/tui/widgets/overlay.h"
+#include "core/predict/explain.h"
+
+namespace fourfold::tui {
+
+class TreeView : public Overlay {
+public:
+    explicit TreeView(Explanation explanation);
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+
+private:
+    struct Node {
+        const Explanation* what;
+        int depth, parent; // parent: index in nodes_, -1 of the root
+        bool open;
+    };
+    void add(const Explanation& what, int depth, int parent);
+    [[nodiscard]] std::vector<int> visible() const; // indices in nodes_
+
+    Explanation explanation_;
+    std::vector<Node> nodes_; // in the order of the tree
+    List list_;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What pickers offer for the plan's enumerations: the spelling of the plan file and words for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fourfold::view {
+
+struct Choice {
+    std::string spelling; // as in the plan file
+    std::string label;
+};
+// `path` is one of training.schedule, training.sharding, training.recompute, training.precision.
+std::vector<Choice> choices_of(const std::string& path);
+// Words for one value: "1f1b" -> "1F1B"; an unknown spelling stays as it is.
+std::string choice_label(const std::string& path, const std::string& spelling);
+// The same in one word, for the column of a table: "ZeRO-1".
+std::string short_choice_label(const std::string& path, const std::string& spelling);
+
+} // namespace fourfold::view

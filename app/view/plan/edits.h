@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a front end does to a plan beyond setting one key: each takes a plan and gives the changed plan.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "core/plan/presets.h"
+#include "core/search/edits.h"
+
+#include <filesystem>
+#include <string>
+
+namespace fourfold::view {
+
+// Sets a key, creating the objects above it. Keys that would contradict the new value go: writing a degree lets DP
+// follow again, writing the global batch drops micro_batches.
+Expected<Plan> with_value(const Plan& plan, const std::string& path, const Json& value);
+
+// Writes a shape or cluster that is no preset into the plan.
+Expected<Plan> with_model(const Plan& plan, const ModelShape& shape);
+Expected<Plan> with_cluster(const Plan& plan, const Cluster& cluster);
+// Takes degrees, batch and schedule from a resolved plan (a found layout); everything else stays as it is written.
+Expected<Plan> with_layout(const Plan& plan, const ResolvedPlan& layout);
+// Sets the fields of an advice; null takes a key out, which gives it its default back.
+Expected<Plan> with_fields(const Plan& plan, const std::vector<PlanEdit::Field>& fields);
+// Another model: a preset's id or a config. What belonged to the old one goes with it: how its layers were dealt to the
+// stages, and a sequence length that was its usual one or that the new one has no positions for; micro-batch and global
+// batch then keep their tokens as nearly as they can. Everything else stays as it is written.
+Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json model);
+// The same with the model of a Hugging Face config.json, every key of it kept.
+Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file);
+
+// A shape with another width or number of heads whose head_dim follows where it followed before.
+ModelShape with_hidden(ModelShape shape, int64_t hidden);
+ModelShape with_heads(ModelShape shape, int heads);
+
+} // namespace fourfold::view

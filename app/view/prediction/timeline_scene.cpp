@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/prediction/timeline_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fourfold::view {
+
+namespace {
+constexpr double kDeepestZoom = 1e-5; // of the length
+constexpr std::size_t kPastWindows = 100;
+} // namespace
+
+TimelineScene::TimelineScene(const Timeline& timeline)
+    : m_rows(static_cast<std::size_t>(std::max(0, timeline.stages)))
+    , m_length(timeline.length_s)
+{
+    for (const Span& span : timeline.spans) {
+        if (span.stage < 0 || span.stage >= timeline.stages || !(span.end_s > span.start_s))
+            continue;
+        m_rows[static_cast<std::size_t>(span.stage)].bars.push_back(
+            {span.start_s, span.end_s, span.kind, span.micro_batch, span.chunk});
+        m_length = std::max(m_length, span.end_s);
+        m_kinds |= 1u << static_cast<unsigned>(span.kind);
+    }
+    for (Row& row : m_rows) {
+        std::stable_sort(row.bars.begin(), row.bars.end(),
+            [](const TimelineBar& a, const TimelineBar& b) { return a.start_s < b.start_s; });
+        row.reach.reserve(row.bars.size());
+        double reach = 0;
+        for (const TimelineBar& bar : row.bars)
+            row.reach.push_back(reach = std::max(reach, bar.end_s));
+    }
+}
+
+Timeline TimelineScene::timeline() const
+{
+    Timeline timeline{rows(), m_length, {}};
+    for (int stage = 0; stage < rows(); ++stage) {
+        for (const TimelineBar& bar : row(stage))
+            timeline.spans.push_back({stage, bar.kind, bar.microBatch, bar.chunk, bar.start_s, bar.end_s});
+    }
+    return timeline;
+}
+
+std::size_t TimelineScene::barCount() const
+{
+    std::size_t count = 0;
+    for (const Row& row : m_rows)
+        count += row.bars.size();
+    return count;
+}
+
+std::span<const TimelineBar> TimelineScene::row(int row) const
+{
+    return m_rows.at(static_cast<std::size_t>(row)).bars;
+}
+
+const TimelineBar& TimelineScene::bar(const BarRef& ref) const
+{
+    return m_rows.at(static_cast<std::size_t>(ref.row)).bars.at(ref.index);
+}
+
+std::pair<std::size_t, std::size_t> TimelineScene::touching(int rowIndex, double begin, double end) const
+{
+    const Row& row = m_rows.at(static_cast<std::size_t>(rowIndex));
+    const auto first = std::upper_bound(row.reach.begin(), row.reach.end(), begin);
+    const auto last = std::lower_bound(
+        row.bars.begin(), row.bars.end(), end, [](const TimelineBar& bar, double time) { return bar.start_s < time; });
+    const auto from = static_cast<std::size_t>(first - row.reach.begin());
+    return {from, std::max(from, static_cast<std::size_t>(last - row.bars.begin()))};
+}
+
+std::optional<BarRef> TimelineScene::at(int rowIndex, double time, double slack) const
+{
+    if (rowIndex < 0 || rowIndex >= rows())
+        return {};
+    std::optional<BarRef> best;
+    double bestMiss = slack, bestLength = 0;
+    const auto [first, last] = touching(rowIndex, time - slack, time + slack + std::nextafter(0.0, 1.0));
+    for (std::size_t i = first; i < last; ++i) {
+        const TimelineBar& bar = m_rows[static_cast<std::size_t>(rowIndex)].bars[i];
+        const double miss = std::max({0.0, bar.start_s - time, time - bar.end_s});
+        const double length = bar.end_s - bar.start_s;
+        if (miss > slack || (best && (miss > bestMiss || (miss == bestMiss && length >= bestLength))))
+            continue;
+        best = BarRef{rowIndex, i};
+        bestMiss = miss;
+        bestLength = length;
+    }
+    return best;
+}
+
+BarRef TimelineScene::along(const BarRef& from, int step) const
+{
+    const auto count = static_cast<long>(row(from.row).size());
+    const long to = std::clamp(static_cast<long>(from.index) + step, 0L, count - 1);
+    return {from.row, static_cast<std::size_t>(to)};
+}
+
+BarRef TimelineScene::across(const BarRef& from, int rows) const
+{
+    const int to = std::clamp(from.row + rows, 0, this->rows() - 1);
+    const std::span<const TimelineBar> bars = row(to);
+    if (bars.empty())
+        return from;
+    const TimelineBar& here = bar(from);
+    const double middle = (here.start_s + here.end_s) / 2;
+    const auto next = std::lower_bound(
+        bars.begin(), bars.end(), middle, [](const TimelineBar& bar, double time) { return bar.start_s < time; });
+    const std::size_t after = std::min(static_cast<std::size_t>(next - bars.begin()), bars.size() - 1);
+    const std::size_t before = after == 0 ? 0 : after - 1;
+    const auto distance = [&](std::size_t i) { return std::abs((bars[i].start_s + bars[i].end_s) / 2 - middle); };
+    return {to, distance(before) <= distance(after) ? before : after};
+}
+
+double TimelineScene::waitBefore(const BarRef& ref) const
+{
+    const double start = bar(ref).start_s;
+    const double before = ref.index == 0 ? 0 : m_rows[static_cast<std::size_t>(ref.row)].reach[ref.index - 1];
+    return std::max(0.0, start - before);
+}
+
+TimelineScene::Shares TimelineScene::shares(double begin, double end) const
+{
+    Shares shares;
+    for (int rowIndex = 0; rowIndex < rows() && end > begin; ++rowIndex) {
+        double reach = begin; // what is covered so far
+        const auto [first, last] = touching(rowIndex, begin, end);
+        for (const TimelineBar& bar : row(rowIndex).subspan(first, last - first)) {
+            const double from = std::max(begin, bar.start_s), to = std::min(end, bar.end_s);
+            if (to <= from)
+                continue;
+            shares.busy[static_cast<std::size_t>(bar.kind)] += to - from;
+            shares.idle += std::max(0.0, from - reach);
+            reach = std::max(reach, to);
+        }
+        shares.idle += end - reach;
+    }
+    return shares;
+}
+
+void TimelineWindow::setLength(double length)
+{
+    const bool keep = m_length > 0 && length > 0 && !isFit();
+    const double scale = keep ? length / m_length : 1;
+    m_length = length;
+    m_past.clear();
+    m_last = Step::none;
+    if (keep)
+        set(m_begin * scale, m_end * scale);
+    else
+        set(0, length);
+}
+
+void TimelineWindow::zoom(double at, double factor)
+{
+    if (factor <= 0 || m_length <= 0)
+        return;
+    const double wanted = std::clamp(span() / factor, m_length * kDeepestZoom, m_length);
+    const double left = (at - m_begin) / span();
+    move(factor > 1 ? Step::in : Step::out, at - left * wanted, at - left * wanted + wanted);
+}
+
+void TimelineWindow::pan(double fraction)
+{
+    moveTo(m_begin + fraction * span());
+}
+
+void TimelineWindow::moveTo(double begin)
+{
+    move(Step::along, begin, begin + span());
+}
+
+void TimelineWindow::fit()
+{
+    if (!isFit())
+        show(0, m_length);
+}
+
+void TimelineWindow::show(double begin, double end)
+{
+    if (!(end > begin))
+        return;
+    remember(m_begin, m_end);
+    m_last = Step::none;
+    set(begin, std::max(end, begin + m_length * kDeepestZoom));
+}
+
+void TimelineWindow::remember(double begin, double end)
+{
+    m_past.emplace_back(begin, end);
+    if (m_past.size() > kPastWindows)
+        m_past.erase(m_past.begin());
+}
+
+void TimelineWindow::move(Step step, double begin, double end)
+{
+    const auto [oldBegin, oldEnd] = std::pair(m_begin, m_end);
+    set(begin, end);
+    if (m_begin == oldBegin && m_end == oldEnd)
+        return; // at the end of the axis already
+    if (step != m_last)
+        remember(oldBegin, oldEnd);
+    m_last = step;
+}
+
+void TimelineWindow::follow(double begin, double end)
+{
+    set(begin, end);
+}
+
+void TimelineWindow::back()
+{
+    if (m_past.empty())
+        return;
+    const auto [begin, end] = m_past.back();
+    m_past.pop_back();
+    m_last = Step::none;
+    set(begin, end);
+}
+
+// Keeps the window inside [0, length] and as wide as asked where that is possible. All but a rounding is all.
+void TimelineWindow::set(double begin, double end)
+{
+    const double width = end - begin >= m_length * (1 - 1e-9) ? m_length : end - begin;
+    m_begin = std::clamp(begin, 0.0, m_length - width);
+    m_end = m_begin + width;
+}
+
+} // namespace fourfold::view

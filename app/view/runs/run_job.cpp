@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/runs/run_job.h"
+
+#include "core/base/input_file.h"
+#include "runner/runs/stop.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <fstream>
+#include <mutex>
+
+namespace fourfold::view {
+
+namespace {
+constexpr std::size_t kMostLineBytes = 16u << 20;
+constexpr std::size_t kMostWaiting = 20'000; // stored events that are read ahead of the owner
+} // namespace
+
+// Shared by the two threads: the observer fills it on the run's, take() empties it on the owner's.
+class RunJob::Mailbox : public RunObserver {
+public:
+    // `catches_up`: the run began before, and what this computer has of it is told first.
+    Mailbox(std::stop_token stop, bool catches_up, std::function<void()> wake)
+        : stop_(std::move(stop))
+        , catches_up_(catches_up)
+        , wake_(std::move(wake))
+    {
+    }
+
+    void on_created(const std::string& id, const std::filesystem::path& folder) override
+    {
+        put(RunCreated{id, folder});
+        if (catches_up_)
+            tell_stored(folder / "events.jsonl");
+    }
+    void on_state(RunState state, const std::string& what) override { put(RunStateChange{state, what}); }
+    void on_staging(double fraction, const std::string& what) override { put(RunStaging{fraction, what}); }
+    void on_link(LinkState state, const std::string& host) override { put(RunLink{state, host}); }
+    void on_event(const Json& event) override { put(event); }
+    bool trust_host_key(const HostKeyQuestion& question) override { return ask(question, trusted_).value_or(false); }
+    std::optional<std::string> secret(const SecretQuestion& question) override
+    {
+        return ask(question, secret_).value_or(std::nullopt);
+    }
+
+    void answer_host_key(bool trusted) { answer(trusted_, trusted); }
+    void answer_secret(const std::optional<std::string>& secret) { answer(secret_, secret); }
+    // After a stop request: what still has to be done may need answers.
+    void ask_again() { stop_ = {}; }
+
+    void put(RunMessage message)
+    {
+        {
+            const std::scoped_lock lock(mutex_);
+            messages_.push_back(std::move(message));
+            if (messages_.size() > 1)
+                return; // the owner was woken for the first
+        }
+        wake_();
+    }
+
+    std::vector<RunMessage> take(std::size_t most)
+    {
+        const std::scoped_lock lock(mutex_);
+        std::vector<RunMessage> taken;
+        for (; !messages_.empty() && taken.size() < most; messages_.pop_front())
+            taken.push_back(std::move(messages_.front()));
+        return taken;
+    }
+
+private:
+    // The recorder has opened the file: what comes from the node follows its last line.
+    void tell_stored(const std::filesystem::path& file)
+    {
+        if (!open_regular(file))
+            return;
+        std::ifstream lines(file);
+        std::string line;
+        for (bool whole = true; read_line(lines, line, kMostLineBytes, whole) && whole && !stop_.stop_requested();) {
+            if (Expected<Json> event = parse_json(line, file.string()))
+                put(*std::move(event));
+            while (waiting() > kMostWaiting && !stop_.stop_requested())
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+    }
+    std::size_t waiting()
+    {
+        const std::scoped_lock lock(mutex_);
+        return messages_.size();
+    }
+    // A stop request while the question is open leaves it without an answer.
+    template <typename Answer>
+    std::optional<Answer> ask(RunMessage question, std::optional<Answer>& slot)
+    {
+        put(std::move(question));
+        std::unique_lock lock(mutex_);
+        answered_.wait(lock, stop_, [&] { return slot.has_value(); });
+        return std::exchange(slot, {});
+    }
+    template <typename Answer>
+    void answer(std::optional<Answer>& slot, const Answer& value)
+    {
+        const std::scoped_lock lock(mutex_);
+        slot = value;
+        answered_.notify_all();
+    }
+
+    std::stop_token stop_;
+    bool catches_up_;
+    std::function<void()> wake_;
+    std::mutex mutex_;
+    std::condition_variable_any answered_;
+    std::deque<RunMessage> messages_;
+    std::optional<bool> trusted_;
+    std::optional<std::optional<std::string>> secret_;
+};
+
+RunJob::RunJob(std::function<void()> wake)
+    : wake_(std::move(wake))
+{
+}
+
+RunJob::~RunJob()
+{
+    if (!is_running())
+        return;
+    thread_.request_stop();
+    thread_.join();
+}
+
+void RunJob::begin(bool catches_up, std::function<RunMessage(Mailbox&, std::stop_token)> work)
+{
+    stopping_ = false;
+    following_ = catches_up;
+    std::stop_source source;
+    mailbox_ = std::make_shared<Mailbox>(source.get_token(), catches_up, wake_);
+    thread_ = std::jthread([work = std::move(work), mailbox = mailbox_, source](const std::stop_token& stop) mutable {
+        const std::stop_callback forward(stop, [&source] { source.request_stop(); });
+        mailbox->put(work(*mailbox, stop));
+    });
+}
+
+void RunJob::start(RunRequest request)
+{
+    begin(false, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        return RunEnded{launch(request, mailbox, std::move(stop))};
+    });
+}
+
+void RunJob::follow(const std::string& run_id)
+{
+    end_followed_ = std::make_shared<std::atomic<bool>>(false);
+    begin(true, [run_id, end = end_followed_](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        Expected<RunResult> outcome = attach(run_id, mailbox, std::move(stop));
+        if (!*end || (outcome && is_terminal(outcome->state)))
+            return RunEnded{std::move(outcome)};
+        mailbox.ask_again(); // a passphrase, for instance
+        return RunEnded{stop_run(run_id, mailbox, {})};
+    });
+}
+
+void RunJob::check(Target target)
+{
+    begin(false, [target = std::move(target)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        return NodesChecked{probe_target(target, mailbox, std::move(stop), false)};
+    });
+}
+
+void RunJob::stop()
+{
+    if (!is_running() || stopping_)
+        return;
+    stopping_ = true;
+    if (following_)
+        *end_followed_ = true;
+    thread_.request_stop();
+}
+
+void RunJob::detach()
+{
+    if (is_running() && following_ && !stopping_)
+        thread_.request_stop();
+}
+
+void RunJob::leave_behind()
+{
+    if (is_running())
+        thread_.detach(); // is_running() is false from here on
+}
+
+void RunJob::answer_host_key(bool trusted)
+{
+    if (mailbox_)
+        mailbox_->answer_host_key(trusted);
+}
+
+void RunJob::answer_secret(const std::optional<std::string>& secret)
+{
+    if (mailbox_)
+        mailbox_->answer_secret(secret);
+}
+
+std::vector<RunMessage> RunJob::take(std::size_t most)
+{
+    if (!mailbox_)
+        return {};
+    std::vector<RunMessage> messages = mailbox_->take(most);
+    if (!messages.empty()
+        && (std::holds_alternative<RunEnded>(messages.back())
+            || std::holds_alternative<NodesChecked>(messages.back()))) {
+        if (thread_.joinable())
+            thread_.join();
+        mailbox_.reset();
+        stopping_ = false;
+    }
+    return messages;
+}
+
+} // namespace fourfold::view

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/runs/run_setup.h"
+
+#include "app/view/plan/edits.h"
+#include "core/calibration/user/evidence.h"
+#include "core/layout/batch_ramp.h"
+#include "core/plan/trainable.h"
+#include "runner/target/room.h"
+
+#include <array>
+
+namespace fourfold::view {
+
+namespace {
+constexpr const char* kTrainerStack = "fourfold";
+
+std::string first_of(const std::vector<Reason>& reasons)
+{
+    return reasons.size() > 1 ? reasons.front().message + " (and " + std::to_string(reasons.size() - 1) + " more)"
+                              : reasons.front().message;
+}
+
+RunSetup refused(const std::string& why)
+{
+    RunSetup setup;
+    setup.refusal = why;
+    return setup;
+}
+
+void add_line(std::string& text, const std::string& line)
+{
+    text += (text.empty() ? "" : "\n") + line;
+}
+
+// The same plan as the bundled trainer runs it.
+Expected<ResolvedPlan> for_trainer(const Plan& plan, const Presets& presets)
+{
+    FOURFOLD_TRY(const Plan changed, with_value(plan, "stack", kTrainerStack));
+    return resolve(changed, presets);
+}
+} // namespace
+
+RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps)
+{
+    const Expected<ResolvedPlan> planned = resolve(plan, presets);
+    if (!planned)
+        return refused(planned.error().line());
+    if (const std::vector<Reason> broken = check(*planned); !broken.empty())
+        return refused(first_of(broken));
+    const Expected<ResolvedPlan> runs = for_trainer(plan, presets);
+    if (!runs)
+        return refused(runs.error().line());
+    if (const std::vector<Reason> broken = check(*runs); !broken.empty())
+        return refused(first_of(broken));
+    RunSetup setup;
+    setup.expected = predict_with_evidence(*runs);
+    const Prediction& prediction = *setup.expected;
+    setup.steps = steps.value_or(total_steps(runs->training, runs->run));
+    if (setup.steps < 1)
+        setup.refusal = "The plan does not say how long to train: choose the number of steps";
+    Expected<Target> where
+        = target.empty() ? Problem{ProblemCode::bad_input, "Name at least one host", {}, {}} : load_target(target);
+    if (!where)
+        setup.refusal = where.error().line();
+    if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty())
+        setup.refusal = first_of(limits);
+    if (where && setup.refusal.empty()) {
+        if (const Expected<void> held = check_room(*where, *runs, prediction, room_here()); !held)
+            setup.refusal = held.error().line();
+    }
+    if (!setup.refusal.empty())
+        return setup;
+    if (planned->stack.id != kTrainerStack) {
+        setup.note = "Planned for " + (planned->stack.name.empty() ? planned->stack.id : planned->stack.name)
+            + "; the bundled trainer runs it, and both predictions are kept";
+    }
+    if (prediction.fit == Fit::no && prediction.memory_device_gib)
+        setup.note = "The prediction says that it will not fit into memory";
+    for (const std::string& warning : prediction.warnings)
+        add_line(setup.note, "Warning: " + warning);
+    RunRequest request;
+    request.plan = *planned;
+    request.target = *std::move(where);
+    request.steps = setup.steps;
+    setup.request = std::move(request);
+    return setup;
+}
+
+const char* state_label(RunState state)
+{
+    // In the order of the states.
+    static constexpr std::array<const char*, kWords<RunState>.size()> kLabels{"Not started", "Checking",
+        "Sending files", "Starting", "Running", "Stopping", "Done", "Out of memory", "Hung", "Failed", "Stopped",
+        "Preempted", "Lost"};
+    return kLabels[static_cast<std::size_t>(state)];
+}
+
+} // namespace fourfold::view

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From a plan and a target to a run request, or to the sentence that says why it cannot run.
+#pragma once
+
+#include "core/predict/prediction.h"
+#include "runner/runs/run.h"
+
+#include <optional>
+#include <string>
+
+namespace fourfold::view {
+
+struct RunSetup {
+    std::optional<RunRequest> request; // empty: refused
+    std::string refusal; // one sentence; empty when there is a request
+    std::string note; // what the user should know beforehand, in lines; may be empty
+    std::optional<Prediction> expected; // of the bundled trainer, also where another stack was planned
+    int steps = 0; // optimizer steps of the run
+};
+
+// `target` as in load_target(); `steps` overrides the plan's.
+RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps);
+
+// "Running", "Out of memory", ...
+const char* state_label(RunState state);
+
+} // namespace fourfold::view

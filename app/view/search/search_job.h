@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One search at a time on threads of its own; its owner takes what it found from time to time.
+#pragma once
+
+#include "app/view/search/results.h"
+
+#include <memory>
+#include <thread>
+
+namespace fourfold::view {
+
+// The search that a front end asks for: `gpus` to try, what is best, and what must hold (where given).
+Expected<SearchRequest> search_request(const ResolvedPlan& plan, std::vector<int> gpus, const std::string& objective,
+    const std::optional<Expression>& constraint);
+
+class SearchJob {
+public:
+    SearchJob() = default;
+    ~SearchJob(); // cancels
+    SearchJob(const SearchJob&) = delete;
+    SearchJob& operator=(const SearchJob&) = delete;
+
+    [[nodiscard]] bool is_running() const { return thread_.joinable(); }
+    void start(SearchRequest request); // precondition: !is_running()
+    void cancel(); // what was found until then stays; the result follows
+    [[nodiscard]] const SearchRequest& request() const { return *request_; } // of the last start()
+
+    // What came since the last call.
+    struct News {
+        std::vector<ResultRow> rows;
+        std::optional<double> share; // of the space, 0 to 1, where it moved
+        SearchCounts counts; // with `share`
+        std::optional<SearchResult> result; // the end: !is_running() from here on
+    };
+    News take();
+
+    // More rows than this are not kept: a table of them would help nobody.
+    static constexpr std::size_t kMostRows = 200'000;
+
+private:
+    struct Mailbox;
+    std::shared_ptr<const SearchRequest> request_;
+    std::shared_ptr<Mailbox> mailbox_;
+    std::jthread thread_;
+};
+
+} // namespace fourfold::view
