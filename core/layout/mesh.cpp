@@ -26,10 +26,13 @@ const std::array<GroupRow, kGroupKinds>& group_rows()
         {"dp_without_cp", {Axis::dp}},
         {"dp", {Axis::dp, Axis::cp}},
         {"ep", {Axis::ep}},
+        {"etp", {Axis::etp}},
         {"tp_pp", {Axis::tp, Axis::pp}},
         {"dp_shard", {Axis::dp_shard}},
         {"dp_replicate", {Axis::dp_replicate}},
         {"expert_dp", {Axis::edp_shard, Axis::edp_replicate}},
+        {"expert_shard", {Axis::edp_shard}},
+        {"expert_replicate", {Axis::edp_replicate}},
         {"kv", {Axis::keys}},
         {"world", {Axis::tp, Axis::cp, Axis::pp, Axis::dp}},
     }};

@@ -24,7 +24,25 @@ inline constexpr std::array kExpertAxes{Axis::etp, Axis::ep, Axis::edp_shard, Ax
 
 // The groups that communicate. dp_shard and dp_replicate split dp_cp for HSDP; expert_dp holds the copies of one
 // expert. tp_keys: the tp ranks that hold copies of the same key and value heads.
-enum class GroupKind { none, tp, cp, pp, dp, dp_cp, ep, tp_pp, dp_shard, dp_replicate, expert_dp, tp_keys, world };
+// expert_shard and expert_replicate split those as dp_shard and dp_replicate do.
+enum class GroupKind {
+    none,
+    tp,
+    cp,
+    pp,
+    dp,
+    dp_cp,
+    ep,
+    etp,
+    tp_pp,
+    dp_shard,
+    dp_replicate,
+    expert_dp,
+    expert_shard,
+    expert_replicate,
+    tp_keys,
+    world
+};
 inline constexpr std::size_t kGroupKinds = static_cast<std::size_t>(GroupKind::world) + 1;
 std::string_view name(GroupKind group); // as in the trainer's events: "tp"; "dp" for dp_cp, "kv" for tp_keys
 std::span<const Axis> axes(GroupKind group);

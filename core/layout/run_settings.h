@@ -51,6 +51,7 @@ struct RunSettings {
     int warmup_steps = 0;
     double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weight_decay = 0.1;
     double clip_norm = 1.0; // 0 = off
+    double routing_bias_rate = 1e-3; // a step of the routing biases
     EvalSettings eval;
     CheckpointSettings checkpoint;
     int log_every = 1;

@@ -59,6 +59,22 @@ struct FsdpSettings {
     bool prefetch = true;
 };
 
+// Over which tokens a balance loss counts how often an expert was chosen: those of each sequence (DeepSeek-V3,
+// arXiv:2412.19437, equations 17 to 20), or of a micro-batch of all replicas together.
+enum class Balance { sequence, micro_batch };
+template <>
+inline constexpr auto kWords<Balance> = std::to_array<std::string_view>({"sequence", "micro-batch"});
+// Which tokens share the places of an expert with a capacity.
+enum class CapacityOf { sequence, rank };
+template <>
+inline constexpr auto kWords<CapacityOf> = std::to_array<std::string_view>({"sequence", "rank"});
+
+struct ExpertSettings {
+    Balance balance = Balance::sequence;
+    double capacity = 0; // places of an expert, as a multiple of the mean; 0: no token is dropped
+    CapacityOf capacity_of = CapacityOf::sequence;
+};
+
 struct OverlapSettings {
     bool grad_reduce = true, param_gather = true, p2p = true;
     bool expert_exchange = false; // dispatch and combine behind the work of another micro-batch, as DualPipe does
@@ -88,6 +104,7 @@ struct Training {
     CpMethod cp_method = CpMethod::ring;
     FsdpSettings fsdp;
     OverlapSettings overlap;
+    ExpertSettings experts;
     FlopConvention flop_convention = FlopConvention::palm;
 };
 

@@ -83,6 +83,12 @@ Expected<void> read_routing(const Fields& config, const std::string& count_key, 
         std::to_string(experts.active) + " is more than " + count_key + " " + std::to_string(experts.count));
 }
 
+Expected<void> read_balance(const Fields& config, const std::string& key, Experts& experts)
+{
+    FOURFOLD_TRY(experts.balance, config.non_negative_or(key, 0));
+    return {};
+}
+
 Expected<void> read_common(const Fields& config, ModelShape& model)
 {
     FOURFOLD_CHECK(read_widths(config, model));

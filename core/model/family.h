@@ -53,6 +53,8 @@ Expected<void> read_common(const Fields& config, ModelShape& model);
 void write_common(const ModelShape& model, Json& config);
 // `count_key` and num_experts_per_tok.
 Expected<void> read_routing(const Fields& config, const std::string& count_key, Experts& experts);
+// The coefficient of the balance loss; absent: none.
+Expected<void> read_balance(const Fields& config, const std::string& key, Experts& experts);
 // rope_theta and rope_scaling, or rope_parameters as newer files have it.
 Expected<void> read_rope(const Fields& config, ModelShape& model);
 void write_rope(const ModelShape& model, Json& config);

@@ -44,8 +44,13 @@ enum class Role : std::uint8_t {
     routing_bias,
     final_norm,
     head,
-    inner, // found by its name alone: of latent projections
-    latent_up, // the same: queries, or keys and values, from their latents
+    inner, // found by its name alone
+    query_down, // latent projections: to the latents, their norms, and from them
+    query_latent_norm,
+    query_up,
+    kv_down,
+    kv_latent_norm,
+    kv_up,
 };
 
 enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };

@@ -25,6 +25,11 @@ struct Experts {
     int every = 1; // behind those each so many-th layer has experts, counted from the model's first
     // Routing that keeps a token's experts in few of equally large groups, one or several a node; 0 = any expert.
     int groups = 0, active_groups = 0;
+    // What a chosen expert's answer counts: the softmax of the router's logits, or the sigmoid of its own
+    // (DeepSeek-V3); of the chosen ones divided by their sum, where `normalised`; times `scale`.
+    bool sigmoid = false, normalised = true;
+    double scale = 1;
+    double balance = 0; // coefficient of the balance loss; 0 = none
 };
 
 // Multi-head latent attention (DeepSeek-V2 paper, section 2.1): low-rank projections of queries and of keys/values.
@@ -91,7 +96,11 @@ struct ModelShape {
     std::optional<Experts> experts;
     std::optional<LatentAttention> latent;
 
-    [[nodiscard]] int64_t rotary_dim() const { return int64_t(double(head_dim) * rotary_share) / 2 * 2; }
+    // Dimensions of a head that are rotated.
+    [[nodiscard]] int64_t rotary_dim() const
+    {
+        return latent ? latent->rope_head_dim : int64_t(double(head_dim) * rotary_share) / 2 * 2;
+    }
     // Whether a layer's attention sees a window alone.
     [[nodiscard]] bool windowed(int layer) const { return window.tokens > 0 && (layer + 1) % window.full_every != 0; }
     [[nodiscard]] bool gated() const { return activation == Activation::swiglu || activation == Activation::geglu; }

@@ -10,12 +10,15 @@ namespace {
 using config_keys::kMostExperts;
 using config_keys::kMostWidth;
 
+constexpr double kDeepseekScale = 2.5; // of DeepSeek-V3, Hugging Face's default
+
 Expected<void> read_mixtral(const Fields& config, ModelShape& model)
 {
     FOURFOLD_CHECK(config_keys::read_common(config, model));
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     Experts experts;
     FOURFOLD_CHECK(config_keys::read_routing(config, "num_local_experts", experts));
+    FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));
     experts.ffn = model.ffn;
     model.experts = experts;
     return {};
@@ -26,6 +29,8 @@ void write_mixtral(const ModelShape& model, Json& config)
     config_keys::write_rope(model, config);
     config["num_local_experts"] = model.experts->count;
     config["num_experts_per_tok"] = model.experts->active;
+    if (model.experts->balance > 0)
+        config["router_aux_loss_coef"] = model.experts->balance;
 }
 
 void mixtral_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
@@ -76,6 +81,10 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(const int frequency, config.small_integer_or("moe_layer_freq", 1));
     if (frequency != 1)
         return config.wrong("moe_layer_freq", "1 (every layer after the dense ones has experts)");
+    experts.sigmoid = true;
+    FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", true));
+    FOURFOLD_TRY(experts.scale, config.positive_or("routed_scaling_factor", kDeepseekScale));
+    FOURFOLD_CHECK(config_keys::read_balance(config, "aux_loss_alpha", experts));
     model.experts = experts;
     return {};
 }
@@ -98,6 +107,12 @@ void write_deepseek(const ModelShape& model, Json& config)
         config["n_group"] = model.experts->groups;
         config["topk_group"] = model.experts->active_groups;
     }
+    if (!model.experts->normalised)
+        config["norm_topk_prob"] = false;
+    if (model.experts->scale != kDeepseekScale)
+        config["routed_scaling_factor"] = model.experts->scale;
+    if (model.experts->balance > 0)
+        config["aux_loss_alpha"] = model.experts->balance;
 }
 
 // The multi-token prediction module of the published checkpoint (num_nextn_predict_layers) is not part of the main
@@ -119,7 +134,7 @@ void deepseek_layer(Rows& rows, const ModelShape& m, bool experts)
 }
 } // namespace
 
-const Family kMixtral{"mixtral", read_mixtral, write_mixtral, mixtral_layer, kLlamaNames};
-const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, deepseek_layer, kLlamaNames};
+const Family kMixtral{"mixtral", read_mixtral, write_mixtral, mixtral_layer, kLlamaNames, false, true};
+const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, deepseek_layer, kLlamaNames, false, true};
 
 } // namespace fourfold

@@ -25,6 +25,8 @@ Expected<void> read_qwen3_moe(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(experts.every, config.small_integer_or("decoder_sparse_step", 1, 1, config_keys::kMostLayers));
     if (config.has("mlp_only_layers") && config.json()["mlp_only_layers"] != Json::array())
         return config.wrong("mlp_only_layers", "an empty list");
+    FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", false));
+    FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));
     model.experts = experts;
     return {};
 }
@@ -42,6 +44,10 @@ void write_qwen3_moe(const ModelShape& model, Json& config)
     config["num_experts_per_tok"] = model.experts->active;
     config["moe_intermediate_size"] = model.experts->ffn;
     config["decoder_sparse_step"] = model.experts->every;
+    if (model.experts->normalised)
+        config["norm_topk_prob"] = true;
+    if (model.experts->balance > 0)
+        config["router_aux_loss_coef"] = model.experts->balance;
 }
 
 void qwen3_layer(Rows& rows, const ModelShape& m, bool experts)
@@ -57,6 +63,6 @@ void qwen3_layer(Rows& rows, const ModelShape& m, bool experts)
 } // namespace
 
 const Family kQwen3{"qwen3", read_qwen3, write_qwen3, qwen3_layer, kLlamaNames, false, true};
-const Family kQwen3Moe{"qwen3_moe", read_qwen3_moe, write_qwen3_moe, qwen3_layer, kLlamaNames};
+const Family kQwen3Moe{"qwen3_moe", read_qwen3_moe, write_qwen3_moe, qwen3_layer, kLlamaNames, false, true};
 
 } // namespace fourfold

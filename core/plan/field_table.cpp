@@ -247,6 +247,14 @@ std::vector<PlanKey> training()
         bound(FOURFOLD_MEMBER(training.overlap.p2p), "What pipeline stages send each other."),
         bound(FOURFOLD_MEMBER(training.overlap.expert_exchange),
             "Dispatch and combine of experts behind the work of another micro-batch (DualPipe)."),
+        key("training.experts", FieldType::object, "How a mixture of experts trains."),
+        unless_default(bound(FOURFOLD_MEMBER(training.experts.balance),
+            "Over which tokens the balance loss counts: those of a sequence, or of a micro-batch of all replicas.")),
+        unless_default(bound(FOURFOLD_MEMBER(training.experts.capacity),
+            "Tokens that an expert takes, as a multiple of the mean; later ones are dropped. 0: none is.", {0, 1e6})),
+        unless_default(bound(FOURFOLD_MEMBER(training.experts.capacity_of),
+            "Which tokens share an expert's places: those of a sequence, or of a rank's micro-batch, which differs "
+            "from layout to layout.")),
         bound(FOURFOLD_MEMBER(training.flop_convention), "How TFLOP/s per GPU are counted.")};
 }
 
@@ -268,6 +276,8 @@ std::vector<PlanKey> run()
         bound(FOURFOLD_MEMBER(run.eps), "Added to Adam's denominator.", {0, 1, true}),
         bound(FOURFOLD_MEMBER(run.weight_decay), "Not on norms and biases.", kSmall),
         bound(FOURFOLD_MEMBER(run.clip_norm), "Global gradient norm; 0 is off.", {0, 1e12}),
+        unless_default(bound(FOURFOLD_MEMBER(run.routing_bias_rate),
+            "How far a step moves the routing bias of each expert (DeepSeek-V3).", {0, 1e6})),
         key("run.eval", FieldType::object, "Held-out loss."),
         bound(FOURFOLD_MEMBER(run.eval.every), "Steps; 0: only at the end.", kStepsOrNone),
         bound(FOURFOLD_MEMBER(run.eval.batches), "Global batches per evaluation.", kSteps)};

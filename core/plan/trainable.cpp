@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/layout/batch_ramp.h"
+#include "core/layout/mesh.h"
 #include "core/model/family.h"
 #include "core/plan/check_rules.h"
 #include "core/plan/plan_schedule.h"
@@ -33,10 +34,10 @@ private:
 
 void model_limits(const ModelShape& model, Limits& limits)
 {
-    limits.refuse_if(model.experts.has_value(), "experts", "model", "mixtures of experts");
-    limits.refuse_if(model.latent.has_value(), "latent_attention", "model", "multi-head latent attention");
-    if (const auto family = check_trainer_family(model); !family && !model.experts && !model.latent)
+    if (const auto family = check_trainer_family(model); !family)
         limits.require(false, "family", "model.model_type", family.error().message, "\"llama\"");
+    limits.refuse_if(model.latent && model.rope_scaling.type == "yarn", "rope_scaling", "model.rope_scaling",
+        "rotary scaling of type \"yarn\" under latent attention");
 }
 
 // A run that ends before its batch is full.
@@ -84,9 +85,27 @@ void attention_limits(const ResolvedPlan& plan, Limits& limits)
         refuse_if(kernel == cudnn && special, " with windows or linear biases");
 }
 
-void layout_limits(const Layout& layout, Limits& limits)
+// Without sequence parallelism all tp ranks hold the same tokens: their experts must be cut over the same ranks.
+bool experts_are_cut_over_tp(const ResolvedPlan& plan)
 {
-    limits.refuse_if(layout.ep > 1, "ep", "layout.ep", "expert parallelism", "1");
+    const DeviceMesh mesh(plan.layout, plan.model.kv_heads);
+    for (int rank = 0; rank < plan.layout.gpus(); ++rank)
+        if (mesh.group(rank, GroupKind::etp) != mesh.group(rank, GroupKind::tp))
+            return false;
+    return true;
+}
+
+void expert_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    if (!plan.model.experts)
+        return;
+    limits.refuse_if(plan.layout.tp > 1 && !plan.training.sequence_parallel && !experts_are_cut_over_tp(plan), "etp",
+        "layout.etp",
+        "experts that are split over other ranks than tp " + std::to_string(plan.layout.tp)
+            + " without sequence parallelism",
+        std::to_string(plan.layout.tp));
+    limits.refuse_if(plan.training.overlap.expert_exchange, "expert_exchange", "training.overlap.expert_exchange",
+        "dispatch and combine of experts behind the work of another micro-batch", "false");
 }
 
 void training_limits(const ResolvedPlan& plan, Limits& limits)
@@ -133,7 +152,7 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     Limits limits;
     model_limits(plan.model, limits);
     position_limits(plan, limits);
-    layout_limits(plan.layout, limits);
+    expert_limits(plan, limits);
     training_limits(plan, limits);
     attention_limits(plan, limits);
     ramp_up_limits(plan, limits);

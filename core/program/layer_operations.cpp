@@ -298,7 +298,7 @@ struct RowOperations {
         open = matrix.product;
         routes = matrix.kind == ParameterKind::router;
         of_expert = matrix.kind == ParameterKind::expert;
-        from_latents = matrix.role == Role::latent_up;
+        from_latents = matrix.role == Role::query_up || matrix.role == Role::kv_up;
         n += rank.cut.out(matrix);
         k = rank.cut.in(matrix);
     }

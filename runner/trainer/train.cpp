@@ -144,6 +144,7 @@ private:
         synchronize_gpu();
         const RankFigures ranks
             = of_all_ranks(mesh_, device_, seconds_since(interval_.begin) / std::max(1, interval_.steps));
+        const auto load = trainer_.take_expert_load();
         const double time = seconds_since(interval_.begin), step_time = time / interval_.steps;
         const double data_time = interval_.data_time_s / interval_.steps;
         const StepBatch batch = step_batch(plan_.training, step);
@@ -156,18 +157,20 @@ private:
         std::printf("step %d  loss %.4f  grad norm %.3f  %.1f tokens/s/GPU  %.3f s\n", step + 1, outcome.loss,
             outcome.grad_norm, speed.tps_per_gpu, step_time);
         std::fflush(stdout);
-        return events_.write("step",
-            {{"step", step + 1}, {"loss", number_or_null(outcome.loss)},
-                {"grad_norm", number_or_null(outcome.grad_norm)},
-                {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
-                {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
-                {"mfu", number_or_null(speed.mfu)},
-                {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
-                {"ranks",
-                    {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
-                {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size},
-                {"loss_scale", trainer_.loss_scaler().state().scale}, {"skipped_steps", skipped_},
-                {"nan_steps", unusable_}, {"data_time_s", data_time}});
+        Json fields{{"step", step + 1}, {"loss", number_or_null(outcome.loss)},
+            {"grad_norm", number_or_null(outcome.grad_norm)},
+            {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
+            {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
+            {"mfu", number_or_null(speed.mfu)},
+            {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
+            {"ranks",
+                {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
+            {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size},
+            {"loss_scale", trainer_.loss_scaler().state().scale}, {"skipped_steps", skipped_}, {"nan_steps", unusable_},
+            {"data_time_s", data_time}};
+        if (load)
+            fields["experts"] = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
+        return events_.write("step", fields);
     }
 
     // After a collective, so that all ranks' clocks begin at about the same time.
@@ -266,7 +269,7 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
         select_gpu(device.gpu);
 
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model.kv_heads, std::move(schedule),
+    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
                 rendezvous->store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});

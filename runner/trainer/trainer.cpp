@@ -71,10 +71,20 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
                 options.padding));
     }
-    auto shards = shard_table(plan, mesh.schedule.stage_of_chunk, mesh.at.pp, mesh.at.tp);
+    const bool experts = plan.model.experts.has_value();
+    auto shards = shard_table(plan, mesh.schedule.stage_of_chunk, mesh.at.pp, mesh.at.tp,
+        experts ? ExpertPlace{mesh[GroupKind::ep].rank(), mesh[GroupKind::etp].rank()} : ExpertPlace{});
     const bool values_too = fully_sharded(training);
-    const auto groups_of = [&](const Shard&) {
+    const bool experts_apart = experts
+        && (mesh[GroupKind::expert_shard].ranks() != mesh[GroupKind::dp_shard].ranks()
+            || mesh[GroupKind::expert_replicate].ranks() != mesh[GroupKind::dp_replicate].ranks());
+    const auto groups_of = [&](const Shard& shard) {
         ReplicaGroups groups;
+        if (experts_apart && shard.parameter.expert >= 0) {
+            groups.shard = GroupKind::expert_shard;
+            groups.copies = GroupKind::expert_replicate;
+        }
+        groups.exact = shard.parameter.role == Role::routing_bias;
         if (training.sharding != Sharding::none) {
             groups.part = mesh[groups.shard].rank();
             groups.parts = mesh[groups.shard].size();
@@ -205,7 +215,10 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     StageWork work;
     work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
     // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
+    const double loss_gradient = loss_scaler_->state().scale / tokens;
     work.loss_gradient = loss_scaler_->scale().to(options.dtype()).div(tokens);
+    if (block_settings_->experts)
+        block_settings_->experts->groups.loss_gradient = loss_gradient;
     work.perform = options_.perform;
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
@@ -293,6 +306,13 @@ Expected<std::vector<std::string>> Trainer::load()
                 + std::to_string(total_steps_),
             "set run.steps to more", "run.steps"};
     return std::move(loaded.notes);
+}
+
+std::optional<ExpertLoad> Trainer::take_expert_load() const
+{
+    if (!block_settings_->experts)
+        return {};
+    return take_load(*block_settings_->experts, plan_.model, mesh_);
 }
 
 Expected<std::optional<double>> Trainer::unigram_entropy() const

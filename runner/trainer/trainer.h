@@ -68,6 +68,8 @@ public:
     Expected<std::vector<std::string>> load();
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
 
+    // Since the last call; empty without experts. Collective.
+    [[nodiscard]] std::optional<ExpertLoad> take_expert_load() const;
     // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.
     [[nodiscard]] Expected<std::optional<double>> unigram_entropy() const;
     [[nodiscard]] int total_steps() const { return total_steps_; }

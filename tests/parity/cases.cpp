@@ -16,14 +16,14 @@ std::vector<Row> together(std::initializer_list<std::vector<Row>> parts)
 
 std::vector<Case> all_cases()
 {
-    return together(
-        {tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(), training_cases()});
+    return together({tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(),
+        training_cases(), expert_cases()});
 }
 
 std::vector<Sabotage> all_sabotages()
 {
-    return together(
-        {tensor_sabotages(), data_sabotages(), context_sabotages(), attention_sabotages(), pipeline_sabotages()});
+    return together({tensor_sabotages(), data_sabotages(), context_sabotages(), attention_sabotages(),
+        pipeline_sabotages(), expert_sabotages()});
 }
 
 std::vector<Case> unpadded_cases()

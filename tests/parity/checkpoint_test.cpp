@@ -28,6 +28,14 @@ const std::string kGpt2 = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_
 const std::string kBloom
     = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}";
 
+const std::vector<std::string> kMixtral{"model.model_type=\"mixtral\"", "model.num_local_experts=4",
+    "model.num_experts_per_tok=2", "model.router_aux_loss_coef=0.05"};
+const std::string kDeepseek = R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,
+    "num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,
+    "num_experts_per_tok":3,"n_shared_experts":1,"n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,
+    "kv_lora_rank":8,"qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,
+    "rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false})";
+
 StoredTensor tensor(const std::string& name, const std::string& dtype, std::vector<int64_t> shape)
 {
     return {name, dtype, std::move(shape)};
@@ -181,6 +189,11 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
         Resume{"within_a_ramp_up",
             {"training.micro_batch=1", R"(training.ramp_up={"start":2,"increment":2,"samples":26})"}, {},
             {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, 1e-5},
+        Resume{"mixtral_ep2_zero1_to_tp2_pp2", kMixtral,
+            {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""},
+            {"gpus=4", "layout.tp=2", "layout.pp=2"}, 1e-5},
+        Resume{"deepseek_tp2_to_ep4_etp2", {kDeepseek}, {"gpus=2", "layout.tp=2"},
+            {"gpus=8", "layout.dp=8", "layout.ep=4", "layout.etp=2", "training.micro_batch=1"}, 1e-5},
         Resume{"gpt2_tp2_to_pp2", {kGpt2}, {"gpus=2", "layout.tp=2"}, {"gpus=2", "layout.pp=2"}, 1e-5}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -323,7 +336,12 @@ INSTANTIATE_TEST_SUITE_P(Families, AgainstPyTorch,
             std::vector<std::string>{
                 "model.model_type=\"qwen2\"", "model.tie_word_embeddings=true", "gpus=2", "layout.pp=2"}},
         std::pair{"gpt2_tp2", std::vector<std::string>{kGpt2, "gpus=2", "layout.tp=2"}},
-        std::pair{"bloom", std::vector<std::string>{kBloom}}),
+        std::pair{"bloom", std::vector<std::string>{kBloom}}, std::pair{"mixtral", kMixtral},
+        std::pair{"qwen3_moe_ep2",
+            std::vector<std::string>{"model.model_type=\"qwen3_moe\"", "model.num_experts=6",
+                "model.num_experts_per_tok=3", "model.moe_intermediate_size=16", "gpus=2", "layout.dp=2", "layout.ep=2",
+                "training.micro_batch=1"}},
+        std::pair{"deepseek", std::vector<std::string>{kDeepseek}}),
     [](const auto& info) { return std::string(info.param.first); });
 
 } // namespace

@@ -31,6 +31,9 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
     EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
     EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
+    EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{});
+    EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1"}),
+        List{});
     for (const char* schedule : {"zb-h1", "zb-v", "dualpipe-v"})
         EXPECT_EQ(fields({"gpus=2", "layout.pp=2", "training.schedule=\"" + std::string(schedule) + "\""}), List{});
     EXPECT_EQ(fields({"gpus=2", "layout.tp=2", "training.async_tp=true"}), List{});
@@ -65,7 +68,13 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
-    EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{"model"});
+    EXPECT_EQ(fields({"model=\"deepseek-v3\""}), List{"model.rope_scaling"});
+    EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "training.overlap.expert_exchange=true"}),
+        List{"training.overlap.expert_exchange"});
+    // All tp ranks have the same tokens: each would send them to the same expert.
+    EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.etp=1",
+                  "training.sequence_parallel=false"}),
+        List{"layout.etp"});
     EXPECT_EQ(fields({"model=\"nemotron-4-15b\""}), List{"model.model_type"});
     EXPECT_EQ(fields({"model=\"gpt3-175b\"", "training.seq_len=4096"}), List{"training.seq_len"});
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/naive_model.h"
 
+#include "tests/parity/naive_experts.h"
+
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace fourfold::testing {
@@ -64,7 +68,8 @@ double alibi_slope(const ModelShape& model, std::size_t head)
 double frequency(const ModelShape& model, bool window, std::size_t plane)
 {
     const bool local = window && model.window_rope_theta > 0;
-    const double width = double(model.head_dim) * model.rotary_share;
+    const double width
+        = model.latent ? double(model.latent->rope_head_dim) : double(model.head_dim) * model.rotary_share;
     const double base = std::pow(local ? model.window_rope_theta : model.rope_theta, -2.0 * double(plane) / width);
     const RopeScaling& scaling = model.rope_scaling;
     if (local || scaling.type.empty())
@@ -99,12 +104,13 @@ void rotate(const ModelShape& model, bool window, Vector& x, std::size_t positio
 Vector attend(const ModelShape& model, bool window, const Rows& queries, const Rows& keys, const Rows& values,
     std::size_t position)
 {
-    const auto width = std::size_t(model.window.tokens);
-    const std::size_t first = window && position + 1 > width ? position + 1 - width : 0;
+    const auto seen = std::size_t(model.window.tokens);
+    const std::size_t first = window && position + 1 > seen ? position + 1 - seen : 0;
     const double divisor = std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     const auto head_dim = std::size_t(model.head_dim);
     const auto group = std::size_t(model.heads / model.kv_heads);
-    Vector mixed(std::size_t(model.heads) * head_dim, 0.0);
+    const std::size_t width = values[0].size() / std::size_t(model.kv_heads);
+    Vector mixed(std::size_t(model.heads) * width, 0.0);
     for (std::size_t head = 0; head < std::size_t(model.heads); ++head) {
         const std::size_t at = head * head_dim, kv_at = head / group * head_dim;
         Vector scores;
@@ -120,10 +126,55 @@ Vector attend(const ModelShape& model, bool window, const Rows& queries, const R
             total += scores.back();
         }
         for (std::size_t other = first; other <= position; ++other)
-            for (std::size_t i = 0; i < head_dim; ++i)
-                mixed[at + i] += scores[other - first] / total * values[other][kv_at + i];
+            for (std::size_t i = 0; i < width; ++i)
+                mixed[head * width + i] += scores[other - first] / total * values[other][head / group * width + i];
     }
     return mixed;
+}
+
+// Elements 2i and 2i + 1 of x[begin ...) turn by the angle of plane i.
+void rotate_neighbours(const ModelShape& model, Vector& x, std::size_t begin, std::size_t position)
+{
+    for (std::size_t i = 0; i < std::size_t(model.latent->rope_head_dim) / 2; ++i) {
+        const double angle = double(position) * frequency(model, false, i);
+        double &a = x[begin + 2 * i], &b = x[begin + 2 * i + 1];
+        const double turned = a * std::cos(angle) - b * std::sin(angle);
+        b = b * std::cos(angle) + a * std::sin(angle);
+        a = turned;
+    }
+}
+
+struct Projected {
+    Vector query, key, value;
+};
+
+// Multi-head latent attention of one position. weight(): by the name within self_attn.
+template <typename Weight>
+Projected latent_projections(const ModelShape& model, const Weight& weight, const Vector& x, std::size_t position)
+{
+    const LatentAttention& latent = *model.latent;
+    const auto plain = std::size_t(latent.nope_head_dim), turned = std::size_t(latent.rope_head_dim),
+               width = std::size_t(latent.value_head_dim), rank = std::size_t(latent.kv_rank);
+    Projected out;
+    out.query = latent.q_rank > 0 ? times(weight("q_b_proj"),
+                    rms_norm(times(weight("q_a_proj"), x, nullptr), weight("q_a_layernorm"), model.norm_eps), nullptr)
+                                  : times(weight("q_proj"), x, nullptr);
+    const Vector low = times(weight("kv_a_proj_with_mqa"), x, nullptr);
+    const Vector normed
+        = rms_norm(Vector(low.begin(), low.begin() + latent.kv_rank), weight("kv_a_layernorm"), model.norm_eps);
+    const Vector up = times(weight("kv_b_proj"), normed, nullptr);
+    for (std::size_t head = 0; head < std::size_t(model.heads); ++head) {
+        rotate_neighbours(model, out.query, head * (plain + turned) + plain, position);
+        const std::size_t at = head * (plain + width);
+        for (std::size_t i = 0; i < plain; ++i)
+            out.key.push_back(up[at + i]);
+        for (std::size_t i = 0; i < turned; ++i)
+            out.key.push_back(low[rank + i]);
+        rotate_neighbours(model, out.key, out.key.size() - turned, position);
+        for (std::size_t i = 0; i < width; ++i)
+            out.value.push_back(up[at + plain + i]);
+    }
+    return out;
 }
 
 void add(Vector& x, const Vector& y)
@@ -165,7 +216,7 @@ Vector heads_normed(const ModelShape& model, const Vector& x, const Vector& weig
 }
 
 // The residual stream after the last layer, before the final norm.
-Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows stream)
+Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows stream, double capacity, NaiveLoss& loss)
 {
     const auto find = [&](const std::string& name) {
         const auto found = weights.find(name);
@@ -180,6 +231,18 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
         Rows queries, keys, values;
         for (std::size_t position = 0; position < stream.size(); ++position) {
             const Vector x = rms_norm_of(model, stream[position], weight("input_layernorm"));
+            if (model.latent) {
+                Projected made = latent_projections(
+                    model,
+                    [&](const char* name) -> const Vector& {
+                        return weights.at(prefix + "self_attn." + name + ".weight");
+                    },
+                    x, position);
+                queries.push_back(std::move(made.query));
+                keys.push_back(std::move(made.key));
+                values.push_back(std::move(made.value));
+                continue;
+            }
             queries.push_back(times(weight("self_attn.q_proj"), x, bias("self_attn.q_proj")));
             keys.push_back(times(weight("self_attn.k_proj"), x, bias("self_attn.k_proj")));
             values.push_back(times(weight("self_attn.v_proj"), x, bias("self_attn.v_proj")));
@@ -190,6 +253,7 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
             rotate(model, window, queries.back(), position);
             rotate(model, window, keys.back(), position);
         }
+        Rows normed;
         for (std::size_t position = 0; position < stream.size(); ++position) {
             Vector& x = stream[position];
             Vector mixed
@@ -197,8 +261,20 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
             if (gemma)
                 mixed = rms_norm_of(model, mixed, weight("post_attention_layernorm"));
             add(x, mixed);
-            const Vector in
-                = rms_norm_of(model, x, weight(gemma ? "pre_feedforward_layernorm" : "post_attention_layernorm"));
+            normed.push_back(
+                rms_norm_of(model, x, weight(gemma ? "pre_feedforward_layernorm" : "post_attention_layernorm")));
+        }
+        if (model.is_moe_layer(layer)) {
+            const NaiveExperts experts = naive_experts(model, weights, prefix, normed, capacity);
+            loss.balance += model.experts->balance * experts.balance * double(stream.size());
+            loss.margin = std::min(loss.margin, experts.margin);
+            for (std::size_t position = 0; position < stream.size(); ++position)
+                add(stream[position], experts.out[position]);
+            continue;
+        }
+        for (std::size_t position = 0; position < stream.size(); ++position) {
+            Vector& x = stream[position];
+            const Vector& in = normed[position];
             Vector gate = times(weight("mlp.gate_proj"), in, nullptr);
             const Vector up = times(weight("mlp.up_proj"), in, nullptr);
             for (std::size_t i = 0; i < gate.size(); ++i)
@@ -253,8 +329,8 @@ Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows strea
 }
 } // namespace
 
-double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
-    const std::vector<int64_t>& labels)
+NaiveLoss naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
+    const std::vector<int64_t>& labels, double capacity)
 {
     const bool gpt = model.norm == Norm::layer, neox = model.model_type == "gpt_neox";
     const std::string prefix = neox ? "gpt_neox." : gpt ? "transformer." : "model.";
@@ -277,10 +353,10 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
             stream.back() = layer_norm(stream.back(), weights.at(prefix + "word_embeddings_layernorm.weight"),
                 weights.at(prefix + "word_embeddings_layernorm.bias"), model.norm_eps);
     }
-    stream = gpt ? gpt_stream(model, weights, stream) : llama_stream(model, weights, stream);
+    NaiveLoss loss{0, 0, std::numeric_limits<double>::infinity()};
+    stream = gpt ? gpt_stream(model, weights, stream) : llama_stream(model, weights, stream, capacity, loss);
     const Vector& head = model.tied_embeddings ? embedding : weights.at(neox ? "embed_out.weight" : "lm_head.weight");
     const std::string final_norm = prefix + (neox ? "final_layer_norm" : gpt ? "ln_f" : "norm");
-    double loss = 0;
     for (std::size_t position = 0; position < stream.size(); ++position) {
         if (labels[position] < 0)
             continue;
@@ -296,7 +372,7 @@ double naive_loss(const ModelShape& model, const NamedWeights& weights, const st
             if (token == labels[position])
                 target = logit;
         }
-        loss += std::log(total) - target;
+        loss.cross_entropy += std::log(total) - target;
     }
     return loss;
 }

@@ -13,8 +13,14 @@ namespace fourfold::testing {
 // Full tensors, row-major, Hugging Face names; the layout is that of the parameter table.
 using NamedWeights = std::map<std::string, std::vector<double>>;
 
-// Sum of the cross-entropy in nats over a sequence: token i predicts label i, unless that is below 0.
-double naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
-    const std::vector<int64_t>& labels);
+struct NaiveLoss {
+    double cross_entropy = 0; // nats, of all tokens with a label
+    double balance = 0; // of the experts of all layers, by the sequence, as much as a token's loss for each token
+    double margin = 0; // of the routing: the least of any token's scores
+};
+// Of a sequence: token i predicts label i, unless that is below 0.
+// `capacity`: of experts.
+NaiveLoss naive_loss(const ModelShape& model, const NamedWeights& weights, const std::vector<int64_t>& tokens,
+    const std::vector<int64_t>& labels, double capacity);
 
 } // namespace fourfold::testing

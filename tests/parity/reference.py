@@ -52,8 +52,39 @@ def inverse_frequencies(config, head_dim):
     return (1 - smooth) * frequencies / scaling["factor"] + smooth * frequencies
 
 
-def llama(config, w, tokens):
-    heads, kv_heads, d = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
+def experts(config, w, p, y, balance):
+    """What the routed experts add; balance gets the layer's loss by the sequence."""
+    mixtral, deepseek = config["model_type"] == "mixtral", config["model_type"] == "deepseek_v3"
+    block = p + ("block_sparse_moe." if mixtral else "mlp.")
+    names = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
+    logits, k = F.linear(y, w[block + "gate.weight"]), config["num_experts_per_tok"]
+    count = logits.shape[-1]
+    scores = logits.sigmoid() if deepseek else logits.softmax(-1)
+    wanted = scores.detach() + (w[block + "gate.e_score_correction_bias"].detach() if deepseek else 0)
+    if deepseek and config.get("topk_group", 0):
+        groups = wanted.view(-1, config["n_group"], count // config["n_group"])
+        best = groups.topk(2, -1)[0].sum(-1).topk(config["topk_group"], -1)[1]
+        open_ = torch.zeros(groups.shape[:2], dtype=torch.bool).scatter(-1, best, True)
+        wanted = groups.masked_fill(~open_.unsqueeze(-1), -math.inf).flatten(1)
+    chosen = torch.zeros_like(scores).scatter(-1, wanted.topk(k, -1)[1], 1)
+    weights = scores * chosen
+    if mixtral or config.get("norm_topk_prob", deepseek):
+        weights = weights / weights.sum(-1, keepdim=True)
+    weights = weights * (config.get("routed_scaling_factor", 2.5) if deepseek else 1)
+    coefficient = config.get("aux_loss_alpha" if deepseek else "router_aux_loss_coef", 0)
+    share = chosen.mean(0) * count / k
+    balance.append(coefficient * (share * (scores / scores.sum(-1, keepdim=True)).mean(0)).sum())
+    out = 0
+    for e in range(count):
+        gate, up, down = (w[f"{block}experts.{e}.{n}.weight"] for n in names)
+        out = out + weights[:, e : e + 1] * F.linear(F.silu(F.linear(y, gate)) * F.linear(y, up), down)
+    return out
+
+
+def llama(config, w, tokens, balance):
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    latent = config.get("kv_lora_rank")
+    d = config["qk_rope_head_dim"] if latent else config["head_dim"]
     s = tokens.numel()
     angles = torch.outer(torch.arange(s, dtype=torch.float64), inverse_frequencies(config, d))
     cos, sin = torch.cat([angles, angles], -1).cos(), torch.cat([angles, angles], -1).sin()
@@ -68,20 +99,42 @@ def llama(config, w, tokens):
         half = torch.cat([-x[..., d // 2 :], x[..., : d // 2]], -1)
         return x * cos + half * sin
 
+    def grouped(y, p):
+        q, k, v = (linear(y, p + f"{n}_proj").view(s, -1, d).transpose(0, 1) for n in "qkv")
+        if p + "q_norm.weight" in w:
+            q, k = norm(q, p + "q_norm"), norm(k, p + "k_norm")
+        return turned(q), *(t.repeat_interleave(heads // kv_heads, 0) for t in (turned(k), v))
+
+    def latents(y, p):
+        def neighbours(t):  # pairs of neighbours, put half a head apart
+            return turned(t.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2))
+
+        plain, rank = config["qk_nope_head_dim"], config["kv_lora_rank"]
+        q = linear(norm(linear(y, p + "q_a_proj"), p + "q_a_layernorm"), p + "q_b_proj")
+        q = q.view(s, heads, plain + d).transpose(0, 1)
+        low = linear(y, p + "kv_a_proj_with_mqa")
+        up = linear(norm(low[:, :rank], p + "kv_a_layernorm"), p + "kv_b_proj").view(s, heads, -1).transpose(0, 1)
+        shared = neighbours(low[:, rank:]).expand(heads, s, d)
+        return (torch.cat([q[..., :plain], neighbours(q[..., plain:])], -1),
+                torch.cat([up[..., :plain], shared], -1), up[..., plain:])
+
     x = w["model.embed_tokens.weight"][tokens]
     for i in range(config["num_hidden_layers"]):
         p = f"model.layers.{i}."
-        y = norm(x, p + "input_layernorm")
-        q, k, v = (linear(y, p + f"self_attn.{n}_proj").view(s, -1, d).transpose(0, 1) for n in "qkv")
-        k, v = (t.repeat_interleave(heads // kv_heads, 0) for t in (turned(k), v))
-        x = x + linear(causal(turned(q), k, v).transpose(0, 1).reshape(s, -1), p + "self_attn.o_proj")
+        heads_of = (latents if latent else grouped)(norm(x, p + "input_layernorm"), p + "self_attn.")
+        x = x + linear(causal(*heads_of).transpose(0, 1).reshape(s, -1), p + "self_attn.o_proj")
         y = norm(x, p + "post_attention_layernorm")
-        x = x + linear(F.silu(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
+        dense = next((m for m in ("mlp.", "mlp.shared_experts.") if p + m + "up_proj.weight" in w), None)
+        if dense:
+            m = p + dense
+            x = x + linear(F.silu(linear(y, m + "gate_proj")) * linear(y, m + "up_proj"), m + "down_proj")
+        if dense != "mlp.":
+            x = x + experts(config, w, p, y, balance)
     head = w["model.embed_tokens.weight"] if config["tie_word_embeddings"] else w["lm_head.weight"]
     return norm(x, "model.norm") @ head.T
 
 
-def gpt2(config, w, tokens):
+def gpt2(config, w, tokens, _):
     heads, hidden, s = config["n_head"], config["n_embd"], tokens.numel()
     gelu = "none" if config["activation_function"] == "gelu" else "tanh"
 
@@ -102,7 +155,7 @@ def gpt2(config, w, tokens):
     return norm(x, "transformer.ln_f") @ head.T
 
 
-def bloom(config, w, tokens):
+def bloom(config, w, tokens, _):
     heads, hidden, s = config["n_head"], config["hidden_size"], tokens.numel()
     d = hidden // heads
 
@@ -134,14 +187,17 @@ def main():
     tokens = torch.tensor(struct.unpack(f"<{len(data) // 2}H", data))
     weights = {name: tensor.requires_grad_() for name, tensor in read(before, "model").items()}
     forward = {"gpt2": gpt2, "bloom": bloom}.get(config["model_type"], llama)
-    loss = F.cross_entropy(forward(config, weights, tokens[:-1]), tokens[1:])
-    loss.backward()
+    balance = []
+    loss = F.cross_entropy(forward(config, weights, tokens[:-1], balance), tokens[1:])
+    (loss + sum(balance)).backward()
     loss_error = abs(loss.item() - reported) / loss.item()
 
     old, new = read(before, "optimizer"), read(after, "optimizer")
     worst, worst_name = 0.0, ""
     assert set(name + ".exp_avg" for name in weights) == set(name for name in new if name.endswith(".exp_avg"))
     for name, tensor in weights.items():
+        if name.endswith("e_score_correction_bias"):  # moved by a rule
+            continue
         gradient = (new[name + ".exp_avg"] - beta1 * old[name + ".exp_avg"]) / (1 - beta1)
         error = ((gradient - tensor.grad).abs().max() / tensor.grad.abs().max()).item()
         if not error <= worst:

@@ -24,7 +24,7 @@ using trainer::Trainer;
 struct OneRank {
     explicit OneRank(const std::vector<std::string>& assignments)
         : plan(tiny_plan(write_tokens(folder.path()), assignments))
-        , mesh(trainer::make_mesh(plan.layout, 0, plan.model.kv_heads, *trainer::listed_schedule(plan), nullptr))
+        , mesh(trainer::make_mesh(plan.layout, 0, plan.model, *trainer::listed_schedule(plan), nullptr))
         , padding(plan.run.environment.contains("FOURFOLD_PADDING") ? 5 : -1)
         , trainer(*Trainer::create(plan, mesh, {false, true, padding}))
     {
@@ -42,17 +42,23 @@ struct OneRank {
         return all;
     }
 
-    // Mean loss of the global batch of a step, by the plain loops.
-    double naive(int step) const
+    // Of the global batch of a step, by the plain loops: the mean loss, and what the gradients are of.
+    struct Naive {
+        double loss = 0, objective = 0, margin = INFINITY;
+    };
+    Naive naive(int step) const
     {
         const auto sampler
             = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab, padding);
         std::vector<int64_t> tokens(std::size_t(plan.training.seq_len)), labels = tokens;
-        double sum = 0;
+        Naive result;
         int64_t valid = 0;
         for (int index = 0; index < plan.training.global_batch; ++index) {
             EXPECT_TRUE(sampler.sample(step, index, {tokens.data(), labels.data()}));
-            sum += naive_loss(plan.model, weights(), tokens, labels);
+            const NaiveLoss one = naive_loss(plan.model, weights(), tokens, labels, plan.training.experts.capacity);
+            result.loss += one.cross_entropy;
+            result.objective += one.cross_entropy + one.balance;
+            result.margin = std::min(result.margin, one.margin);
             valid += std::ranges::count_if(labels, [](int64_t label) { return label >= 0; });
         }
         if (padding < 0) {
@@ -60,7 +66,9 @@ struct OneRank {
         } else {
             EXPECT_LT(double(valid), plan.tokens_per_step());
         }
-        return sum / double(valid);
+        result.loss /= double(valid);
+        result.objective /= double(valid);
+        return result;
     }
 
     TemporaryFolder folder;
@@ -82,29 +90,41 @@ TEST_P(Reference, LossAndGradientsMatchPlainLoops)
         ASSERT_TRUE(outcome.applied);
     }
     const auto outcome = *one.trainer->accumulate_gradients(3);
-    EXPECT_NEAR(outcome.loss, one.naive(3), 1e-12 * outcome.loss);
+    const auto naive = one.naive(3);
+    EXPECT_NEAR(outcome.loss, naive.loss, 1e-12 * outcome.loss);
+    EXPECT_GT(naive.margin, 1e-6) << "a step aside must not change the routing";
 
     // d loss / d weight by central differences of the plain loops, for a few elements of every tensor.
     constexpr double kStep = 1e-5;
     const at::NoGradGuard no_graph;
     const auto& shards = one.trainer->weights().shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {
-        if (shards[i].parameter.layer == 1)
+        if (shards[i].parameter.layer == 1 && !one.plan.model.experts)
             continue; // layer 0 is alike
+        if (shards[i].parameter.role == Role::routing_bias)
+            continue; // moved by a rule
         const at::Tensor& leaf = one.trainer->weights().leaves()[i];
         double* weight = leaf.data_ptr<double>();
         const double* gradient = leaf.grad().data_ptr<double>();
         for (const int64_t at : {leaf.numel() / 3, leaf.numel() - 1}) {
             const double kept = weight[at];
             weight[at] = kept + kStep;
-            const double above = one.naive(3);
+            const double above = one.naive(3).objective;
             weight[at] = kept - kStep;
-            const double below = one.naive(3);
+            const double below = one.naive(3).objective;
             weight[at] = kept;
             EXPECT_NEAR(gradient[at], (above - below) / (2 * kStep), 1e-8) << shards[i].parameter.name << " " << at;
         }
     }
 }
+
+// Eight experts in four groups, one dense layer, everything that the family has.
+const std::string kDeepseek
+    = R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,"num_hidden_layers":2,
+    "num_attention_heads":4,"intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,"num_experts_per_tok":3,
+    "n_shared_experts":1,"n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,"kv_lora_rank":8,
+    "qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,"rms_norm_eps":1e-6,
+    "rope_theta":100.0,"aux_loss_alpha":0.1,"tie_word_embeddings":false})";
 
 const std::vector<std::string> kModels[] = {
     {"training.global_batch=4"},
@@ -127,9 +147,19 @@ const std::vector<std::string> kModels[] = {
     {"training.global_batch=4",
         "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}",
         "training.attention=\"unfused\""},
+    {"training.global_batch=4", "model.model_type=\"mixtral\"", "model.num_local_experts=4",
+        "model.num_experts_per_tok=2", "model.router_aux_loss_coef=0.1"},
+    {"training.global_batch=4", "model.model_type=\"mixtral\"", "model.num_local_experts=4",
+        "model.num_experts_per_tok=2", "training.experts.capacity=0.8"},
+    {"training.global_batch=4", "model.model_type=\"qwen3_moe\"", "model.num_experts=6", "model.num_experts_per_tok=3",
+        "model.moe_intermediate_size=16"},
+    {"training.global_batch=4", kDeepseek},
+    {"training.global_batch=4", kDeepseek, "model.q_lora_rank=null", "model.v_head_dim=16",
+        "model.first_k_dense_replace=0", "model.n_shared_experts=0"},
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
-    "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused"};
+    "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
+    "qwen3_moe", "deepseek_v3", "deepseek_v3_full_queries"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });
@@ -202,6 +232,44 @@ INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerOf,
     [](const auto& info) {
         return std::string(info.param.decoupled ? "AdamW" : "Adam") + (info.param.small_states ? "InBf16" : "");
     });
+// DeepSeek-V3, section 2.1.2: an expert that had more than its share of the step's tokens is chosen less, the others
+// more; the balance loss sees no bias, the gradient norm neither.
+TEST(Optimizer, MovesRoutingBiasesByTheLoadOfTheStep)
+{
+    OneRank one({kDeepseek, "run.routing_bias_rate=0.25"});
+    const std::string name = "model.layers.1.mlp.gate.e_score_correction_bias";
+    ASSERT_EQ(one.weights().at(name), std::vector<double>(8, 0.0));
+    auto outcome = *one.trainer->accumulate_gradients(0);
+    std::vector<double> excess; // experts x tokens - all choices, of each expert
+    double squares = 0;
+    const auto& shards = one.trainer->weights().shards();
+    for (std::size_t t = 0; t < shards.size(); ++t) {
+        const at::Tensor gradient = one.trainer->weights().leaves()[t].grad();
+        const double* values = gradient.data_ptr<double>();
+        if (shards[t].parameter.name == name)
+            excess.assign(values, values + gradient.numel());
+        else
+            squares += gradient.square().sum().item<double>();
+    }
+    ASSERT_EQ(excess.size(), 8u);
+    double total = 0;
+    for (const double value : excess) {
+        total += value;
+        EXPECT_EQ(value, std::round(value)) << "whole numbers: a sign must not hang on rounding";
+    }
+    EXPECT_EQ(total, 0);
+    EXPECT_NEAR(outcome.grad_norm, std::sqrt(squares), 1e-12 * outcome.grad_norm);
+    one.trainer->update(0, outcome);
+    const auto moved = one.weights().at(name);
+    for (std::size_t e = 0; e < 8; ++e)
+        EXPECT_EQ(moved[e], excess[e] > 0 ? -0.25 : excess[e] < 0 ? 0.25 : 0) << e;
+    const auto load = one.trainer->take_expert_load();
+    ASSERT_TRUE(load);
+    const double tokens = one.plan.tokens_per_step(), mean = tokens * 3 / 8;
+    EXPECT_NEAR(load->busiest, 1 + *std::ranges::max_element(excess) / 8 / mean, 1e-12);
+    EXPECT_EQ(load->layer, 1);
+    EXPECT_EQ(one.trainer->take_expert_load()->busiest, 0) << "counts since the last call";
+}
 
 // In the words of the planner, also for a caller that asked nobody before.
 TEST(Families, WhatHasNoRowIsNotTrained)

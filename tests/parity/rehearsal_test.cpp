@@ -236,6 +236,27 @@ TEST(Rehearsal, ProductsFollowTheFormula)
     EXPECT_DOUBLE_EQ(rehearsed->work.flops, 6 * weights * tokens + attention);
 }
 
+// Routing has no values there: every expert gets equally many tokens, and each token its share of the products.
+TEST(Rehearsal, ExpertsGetEquallyManyTokens)
+{
+    const Case mesh{"ep2", {"gpus=2", "layout.dp=2", "layout.ep=2"},
+        {"training.precision=\"bf16\"", "model.model_type=\"mixtral\"", "model.num_local_experts=4",
+            "model.num_experts_per_tok=2"}};
+    const ResolvedPlan plan = plan_of(mesh);
+    const auto rehearsed = rehearse_rank(plan, 1);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    const ModelShape& model = plan.model;
+    const double hidden = double(model.hidden), kv = double(model.kv_heads) * double(model.head_dim),
+                 q = double(model.heads) * double(model.head_dim);
+    const double layer = hidden * (2 * q + 2 * kv + 2 * 3 * double(model.experts->ffn) + 4);
+    const double weights = model.layers * layer + hidden * double(plan.padded_vocab);
+    const double s = plan.training.seq_len, tokens = s * plan.training.global_batch / 2;
+    EXPECT_DOUBLE_EQ(rehearsed->flops, 6 * weights * tokens + 3.5 * 2 * s * q * tokens * model.layers);
+    // Two copies of each token there and back, forward and backward, in bf16.
+    const auto sent = rehearsed->traffic.at({"ep", "all_to_all"});
+    EXPECT_EQ(double(sent.bytes), model.layers * 4 * 2 * tokens * hidden * 2);
+}
+
 // Weights, gradients and both moments of a rank without sharding, at least; and activations of a step on top.
 TEST(Rehearsal, MemoryHoldsTheStatesAndFallsWithSharding)
 {

@@ -48,4 +48,11 @@ std::string stage_file(const std::string& kind, int stage, int stages)
     return kind + text;
 }
 
+std::string name_of_expert(const Parameter& parameter, int expert)
+{
+    const std::string number = ".experts." + std::to_string(parameter.expert) + ".";
+    std::string name = parameter.name;
+    return name.replace(name.find(number), number.size(), ".experts." + std::to_string(expert) + ".");
+}
+
 } // namespace fourfold::trainer

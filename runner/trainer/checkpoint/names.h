@@ -23,5 +23,7 @@ std::map<int, std::filesystem::path> step_folders(const std::filesystem::path& f
 std::string index_name(const std::string& kind); // "model.safetensors.index.json"
 // "model-00001-of-00002.safetensors" for stage 0 of 2.
 std::string stage_file(const std::string& kind, int stage, int stages);
+// The name of an expert's tensor, for another expert.
+std::string name_of_expert(const Parameter& parameter, int expert);
 
 } // namespace fourfold::trainer

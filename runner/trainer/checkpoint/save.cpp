@@ -45,8 +45,9 @@ public:
                 for (const BucketEntry& entry : weights_.buckets()[b].entries) {
                     const Shard& shard = weights_.shards()[entry.shard];
                     if (!shard.second_copy)
-                        tensors.push_back({shard.parameter.name + suffix, word_of((*buffers)[b].scalar_type()),
-                            StoredLayout(plan_.model, shard).shape()});
+                        for (const std::string& name : names_over_ep(shard))
+                            tensors.push_back({name + suffix, word_of((*buffers)[b].scalar_type()),
+                                StoredLayout(plan_.model, shard).shape()});
                 }
         std::unique_ptr<SafetensorsWriter> writer;
         if (writes_ && status_) {
@@ -65,9 +66,9 @@ public:
                     const Shard& shard = weights_.shards()[entry.shard];
                     if (shard.second_copy)
                         continue;
-                    const at::Tensor full = over_tp(Weights::view(whole, entry, shard), shard);
-                    if (writer && status_)
-                        status_ = append(*writer, full, StoredLayout(plan_.model, shard));
+                    for (const at::Tensor& full : over_ep(over_tp(Weights::view(whole, entry, shard), shard), shard))
+                        if (writer && status_)
+                            status_ = append(*writer, full, StoredLayout(plan_.model, shard));
                 }
             }
         if (writer && status_)
@@ -92,16 +93,35 @@ private:
     // The whole tensor of the table, from the parts of the TP ranks.
     [[nodiscard]] at::Tensor over_tp(const at::Tensor& own, const Shard& shard) const
     {
-        const int tp = mesh_[GroupKind::tp].size();
+        const Communicator& group = mesh_[shard.parameter.expert >= 0 ? GroupKind::etp : GroupKind::tp];
+        const int tp = group.size();
         if (shard.parameter.tp_dim < 0 || tp == 1)
             return own.contiguous();
-        const at::Tensor all = mesh_[GroupKind::tp].all_gather(own.contiguous().unsqueeze(0));
+        const at::Tensor all = group.all_gather(own.contiguous().unsqueeze(0));
         // Ranks that share key/value heads have the same part: one of them counts.
         const int copies = shard.replication == Replication::kv ? mesh_[GroupKind::tp_keys].size() : 1;
         std::vector<at::Tensor> parts;
         for (int rank = 0; rank < tp; rank += copies)
             parts.push_back(all[rank]);
         return at::cat(parts, shard.parameter.tp_dim);
+    }
+
+    // Of an expert, those of all ep ranks that stand at the same place; else the tensor alone.
+    [[nodiscard]] std::vector<at::Tensor> over_ep(const at::Tensor& own, const Shard& shard) const
+    {
+        if (shard.parameter.expert < 0)
+            return {own};
+        return mesh_[GroupKind::ep].all_gather(own.unsqueeze(0)).unbind(0);
+    }
+    [[nodiscard]] std::vector<std::string> names_over_ep(const Shard& shard) const
+    {
+        if (shard.parameter.expert < 0)
+            return {shard.parameter.name};
+        std::vector<std::string> names;
+        const int ranks = plan_.layout.ep, each = plan_.model.experts->count / ranks;
+        for (int rank = 0; rank < ranks; ++rank)
+            names.push_back(name_of_expert(shard.parameter, rank * each + shard.parameter.expert % each));
+        return names;
     }
 
     static Expected<void> append(SafetensorsWriter& writer, const at::Tensor& full, const StoredLayout& layout)
@@ -147,14 +167,16 @@ Expected<void> write_index(const fs::path& folder, int steps, int updates, const
     FOURFOLD_TRY(Checksums::Files files, written_files(folder, reported));
     Json places = Json::object(), moments = Json::object();
     const int pp = plan.layout.pp;
-    for (int stage = 0; stage < pp; ++stage)
-        for (const Shard& shard : shard_table(plan, stage_of_chunk, stage, 0)) {
+    for (int place = 0; place < pp * plan.layout.ep; ++place) {
+        const int stage = place / plan.layout.ep;
+        for (const Shard& shard : shard_table(plan, stage_of_chunk, stage, 0, {place % plan.layout.ep, 0})) {
             if (shard.second_copy)
                 continue;
             places[shard.parameter.name] = stage_file("model", stage, pp);
             for (const std::string suffix : {kFirstMoment, kSecondMoment})
                 moments[shard.parameter.name + suffix] = stage_file("optimizer", stage, pp);
         }
+    }
     const auto write = [&](const std::string& name, const Json& json) {
         const std::string text = json.dump(1);
         files[name] = sums_of_text(text);

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 
 #include <chrono>
+#include <numeric>
 
 namespace fourfold::trainer {
 
@@ -110,6 +111,39 @@ at::Tensor Communicator::reduce_scatter(const at::Tensor& tensor) const
     shape[0] /= size();
     const at::Tensor out = at::empty(shape, tensor.options());
     reduce_scatter_into(out, tensor.contiguous());
+    return out;
+}
+
+// As messages: NCCL has no other way, and Gloo none with unequal parts. The payload is what this rank sends, its own
+// part included.
+at::Tensor Communicator::all_to_all(
+    const at::Tensor& in, const std::vector<int64_t>& sent, const std::vector<int64_t>& received) const
+{
+    if (size() == 1)
+        return in;
+    auto shape = in.sizes().vec();
+    shape[0] = std::accumulate(received.begin(), received.end(), int64_t(0));
+    const at::Tensor out = at::empty(shape, in.options());
+    std::vector<Transfer> transfers;
+    int64_t from = 0, to = 0;
+    for (int peer = 0; peer < size(); ++peer) {
+        const int64_t leaving = sent[std::size_t(peer)], arriving = received[std::size_t(peer)];
+        const at::Tensor source = in.narrow(0, from, leaving), target = out.narrow(0, to, arriving);
+        from += leaving;
+        to += arriving;
+        if (peer == rank_) {
+            target.copy_(source);
+            continue;
+        }
+        if (leaving > 0)
+            transfers.push_back({Transfer::Way::send, source, peer, 0});
+        if (arriving > 0)
+            transfers.push_back({Transfer::Way::receive, target, peer, 0});
+    }
+    if (transfers.empty())
+        return out;
+    const auto number = record("all_to_all", int64_t(in.nbytes()));
+    handle(transport_->exchange(transfers), number).wait();
     return out;
 }
 

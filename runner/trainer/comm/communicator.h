@@ -49,6 +49,10 @@ public:
     // `out` is no part of `in`.
     void reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const;
     [[nodiscard]] Handle start_reduce_scatter(const at::Tensor& out, const at::Tensor& in) const;
+    // Rows of dimension 0: the first sent[0] go to rank 0, the next sent[1] to rank 1 ...; received[r] come from rank
+    // r.
+    [[nodiscard]] at::Tensor all_to_all(
+        const at::Tensor& in, const std::vector<int64_t>& sent, const std::vector<int64_t>& received) const;
     // Point to point; peers are ranks of the group. See Transport::exchange.
     [[nodiscard]] Handle start_exchange(const std::vector<Transfer>& transfers) const;
     [[nodiscard]] Handle start_send(const at::Tensor& tensor, int peer, int tag) const;

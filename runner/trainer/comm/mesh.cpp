@@ -17,6 +17,10 @@ struct MadeGroup {
 constexpr std::array kMadeGroups{MadeGroup{GroupKind::world}, MadeGroup{GroupKind::tp}, MadeGroup{GroupKind::tp_keys},
     MadeGroup{GroupKind::cp}, MadeGroup{GroupKind::dp_cp}, MadeGroup{GroupKind::dp_shard, GroupKind::dp_cp},
     MadeGroup{GroupKind::dp_replicate}};
+// Of a mixture of experts, behind those.
+constexpr std::array kExpertGroups{MadeGroup{GroupKind::etp, GroupKind::tp}, MadeGroup{GroupKind::ep},
+    MadeGroup{GroupKind::expert_shard, GroupKind::dp_shard},
+    MadeGroup{GroupKind::expert_replicate, GroupKind::dp_replicate}};
 } // namespace
 
 std::string Mesh::words() const
@@ -27,8 +31,8 @@ std::string Mesh::words() const
     return text;
 }
 
-Mesh make_mesh(
-    const Layout& layout, int rank, int kv_heads, PlanSchedule schedule, const TransportFactory& make_transport)
+Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSchedule schedule,
+    const TransportFactory& make_transport)
 {
     Mesh mesh;
     mesh.layout = layout;
@@ -50,8 +54,11 @@ Mesh make_mesh(
         return make_named(kind, std::move(ranks), lowest);
     };
 
-    const DeviceMesh ranks(layout, kv_heads);
-    for (const auto [group, twin] : kMadeGroups) {
+    const DeviceMesh ranks(layout, model.kv_heads);
+    std::vector<MadeGroup> made(kMadeGroups.begin(), kMadeGroups.end());
+    if (model.experts)
+        made.insert(made.end(), kExpertGroups.begin(), kExpertGroups.end());
+    for (const auto [group, twin] : made) {
         auto members = ranks.group(rank, group);
         const auto found = mesh.groups.find(twin);
         const bool same = found != mesh.groups.end() && found->second.ranks() == members;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/layout/mesh.h"
+#include "core/model/model_shape.h"
 #include "core/plan/plan_schedule.h"
 #include "runner/trainer/comm/communicator.h"
 #include "runner/trainer/comm/pipeline_link.h"
@@ -38,10 +39,11 @@ struct Mesh {
 using TransportFactory
     = std::function<std::shared_ptr<Transport>(const std::string& name, const std::vector<int>& ranks, int place)>;
 
-// Creates every group of `rank`, each once and in the same order on all ranks. `kv_heads` decides the kv groups,
-// `schedule` (listed_schedule()) those of pipeline messages. Throws std::exception when a group cannot be made. Groups
-// with the same members share one wire where their operations follow one order anyway (replicas and shard).
-Mesh make_mesh(
-    const Layout& layout, int rank, int kv_heads, PlanSchedule schedule, const TransportFactory& make_transport);
+// Creates every group of `rank`, each once and in the same order on all ranks. `model` decides the kv groups and
+// whether there are groups of experts, `schedule` (listed_schedule()) those of pipeline messages. Throws std::exception
+// when a group cannot be made. Groups with the same members share one wire where their operations follow one order
+// anyway (replicas and shard).
+Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSchedule schedule,
+    const TransportFactory& make_transport);
 
 } // namespace fourfold::trainer

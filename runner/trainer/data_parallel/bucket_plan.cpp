@@ -8,18 +8,24 @@
 namespace fourfold::trainer {
 
 namespace {
+bool is_ruled(const Shard& shard)
+{
+    return shard.parameter.role == Role::routing_bias;
+}
+
 // One bucket of these parameters, like ones side by side.
 Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> members, const ReplicaGroups& groups)
 {
-    const auto kind
-        = [&](std::size_t i) { return std::tuple(shards[i].replication, !shards[i].parameter.weight_decay); };
+    const auto kind = [&](std::size_t i) {
+        return std::tuple(shards[i].replication, !shards[i].parameter.weight_decay, is_ruled(shards[i]));
+    };
     std::ranges::stable_sort(members, {}, kind);
     Bucket bucket{groups, {}, {}, 0};
     for (const std::size_t i : members) {
         const Shard& shard = shards[i];
         if (bucket.segments.empty() || kind(bucket.entries.back().shard) != kind(i))
             bucket.segments.push_back(
-                {shard.replication, shard.parameter.weight_decay, bucket.elements, bucket.elements});
+                {shard.replication, shard.parameter.weight_decay, is_ruled(shard), bucket.elements, bucket.elements});
         bucket.entries.push_back({i, bucket.elements});
         bucket.elements += shard.elements();
         bucket.segments.back().end = bucket.elements;

@@ -20,6 +20,7 @@ struct BucketEntry {
 struct BucketSegment {
     Replication replication = Replication::none;
     bool weight_decay = true;
+    bool ruled = false; // moved by the sign of the gradient, which no norm counts: routing biases
     int64_t begin = 0, end = 0; // elements [begin, end)
 };
 
@@ -30,6 +31,7 @@ struct ReplicaGroups {
     GroupKind shard = GroupKind::dp_shard, copies = GroupKind::dp_replicate;
     // Which of how many equal parts this rank's optimizer updates. 0 of 1: nothing is cut, each replica updates all.
     int part = 0, parts = 1;
+    bool exact = false; // the leaves have the masters' type: what bf16 could not count or add up
     bool operator==(const ReplicaGroups&) const = default;
 };
 // Those of a parameter: experts, say, have others than the rest of the model.

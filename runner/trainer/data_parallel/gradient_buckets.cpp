@@ -107,7 +107,7 @@ struct GradientBuckets::State {
     {
         for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             const at::Tensor part = reduced[b].narrow(0, segment.begin, segment.end - segment.begin);
-            if (segment.replication == Replication::tp_heads
+            if (segment.replication == Replication::heads
                 || (segment.replication == Replication::tp && settings.sequence_parallel))
                 mesh[GroupKind::tp].all_reduce(part);
             else if (segment.replication == Replication::kv)

@@ -4,6 +4,7 @@
 #include "runner/trainer/context_parallel/context_attention.h"
 #include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/model/recompute.h"
+#include "runner/trainer/tensor_parallel/regions.h"
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
@@ -37,6 +38,10 @@ Block::Block(const BlockSettings& settings, const Weights& weights, int layer, b
     , down_(weights.find(layer, Role::down))
     , mlp_post_norm_(weights.find(layer, Role::mlp_post_norm))
 {
+    if (settings.shape.latent)
+        latent_.emplace(settings.shape, weights, layer);
+    if (settings.shape.is_moe_layer(layer))
+        experts_.emplace(*settings.experts, settings.mesh, weights, layer);
 }
 
 at::Tensor Block::attention(const at::Tensor& x) const
@@ -46,7 +51,13 @@ at::Tensor Block::attention(const at::Tensor& x) const
     // Inside the region there are more rows than those of x.
     const auto heads = [&](const at::Tensor& rows) { return rows.view({rows.size(0), b, -1, head_dim}); };
     at::Tensor query, key, value;
-    if (fused_.weight.defined()) {
+    if (latent_) {
+        const at::Tensor entered = enter_region(x, settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
+        auto made = latent_->forward(entered, kind_.rotary);
+        query = std::move(made.query);
+        key = std::move(made.key);
+        value = std::move(made.value);
+    } else if (fused_.weight.defined()) {
         const at::Tensor rows = products.enter(x, {fused_})[0];
         const auto parts = rows.view({rows.size(0), b, -1, 3, head_dim}).unbind(3);
         query = parts[0];
@@ -62,7 +73,7 @@ at::Tensor Block::attention(const at::Tensor& x) const
         query = norm(query, query_norm_, settings_.shape);
         key = norm(key, key_norm_, settings_.shape);
     }
-    if (kind_.rotary.cosine.defined()) {
+    if (kind_.rotary.cosine.defined() && !latent_) {
         query = rotate(query, kind_.rotary);
         key = rotate(key, kind_.rotary);
     }
@@ -70,7 +81,7 @@ at::Tensor Block::attention(const at::Tensor& x) const
         return context_attention(in[0], in[1], in[2], sinks, rule, settings.mesh[GroupKind::cp], settings.cp_method);
     };
     const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
-    return products.leave(mixed, output_.weight);
+    return products.leave(latent_ ? latent_->without_filling(mixed) : mixed, output_.weight);
 }
 
 at::Tensor Block::mlp(const at::Tensor& x) const
@@ -95,11 +106,16 @@ at::Tensor Block::forward(const at::Tensor& x) const
                   out = out.add(bias);
               return behind.weight.defined() ? norm(out, behind, settings_.shape) : out;
           };
+    const auto feed_forward = [&](const at::Tensor& in) {
+        if (!experts_)
+            return mlp(in);
+        const at::Tensor routed = experts_->forward(in);
+        return down_.weight.defined() ? routed.add(mlp(in)) : routed;
+    };
     const at::Tensor after_attention = x.add(added(
         x, attention_norm_, [&](const at::Tensor& in) { return attention(in); }, output_.bias, attention_post_norm_));
     return after_attention.add(added(
-        settings_.shape.parallel_residual ? x : after_attention, mlp_norm_,
-        [&](const at::Tensor& in) { return mlp(in); }, down_.bias, mlp_post_norm_));
+        settings_.shape.parallel_residual ? x : after_attention, mlp_norm_, feed_forward, down_.bias, mlp_post_norm_));
 }
 
 } // namespace fourfold::trainer

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One layer of a decoder: x + attention(norm(x)), then x + mlp(norm(x)), for the Llama family (RMSNorm, rotary
-// positions, grouped queries, SwiGLU; Qwen3 with QK-norm, Gemma 3 with a norm behind attention and MLP too) and the GPT
-// family (LayerNorm, GELU, biases; GPT-NeoX with both of the same x). Tensor parallelism is in it as the borders of its
-// regions; on one rank they are the identity.
+// positions, grouped queries or latents, norms of heads, SwiGLU, experts; Gemma 3 with a norm behind attention and MLP
+// too) and the GPT family (LayerNorm, GELU, biases; GPT-NeoX with both of the same x). Tensor parallelism is in it as
+// the borders of its regions; on one rank they are the identity.
 #pragma once
 
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/expert_parallel/expert_mlp.h"
 #include "runner/trainer/model/attention_rule.h"
+#include "runner/trainer/model/latent_attention.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/tensor_parallel/region_products.h"
+
+#include <optional>
 
 namespace fourfold::trainer {
 
@@ -27,6 +31,7 @@ struct BlockSettings {
         AttentionRule rule;
     };
     Attention full, windowed;
+    std::optional<ExpertRules> experts; // of layers with a mixture of experts
 };
 
 // RMSNorm or LayerNorm over the last dimension, as the shape says.
@@ -49,7 +54,9 @@ private:
     const BlockSettings::Attention& kind_;
     bool recompute_attention_;
     Affine attention_norm_, query_, key_, value_, query_norm_, key_norm_, sinks_, fused_, output_, attention_post_norm_;
-    Affine mlp_norm_, gate_, up_, down_, mlp_post_norm_;
+    std::optional<LatentProjections> latent_;
+    Affine mlp_norm_, gate_, up_, down_, mlp_post_norm_; // undefined in a layer whose experts share nothing
+    std::optional<ExpertMlp> experts_;
 };
 
 } // namespace fourfold::trainer

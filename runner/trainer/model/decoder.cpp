@@ -20,7 +20,9 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     const ModelShape& model = plan.model;
     const bool by_sequence = plan.training.sequence_parallel;
     BlockSettings settings{mesh, model, RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later),
-        by_sequence, plan.training.cp_method, {}, {}};
+        by_sequence, plan.training.cp_method, {}, {}, {}};
+    if (model.experts)
+        settings.experts = expert_rules(plan, mesh, options.device());
     BlockSettings::Attention &full = settings.full, &windowed = settings.windowed;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));

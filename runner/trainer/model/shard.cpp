@@ -38,8 +38,33 @@ std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, const std::vector<in
     return chunks;
 }
 
+namespace {
+// Whether all heads share it, of which each tp rank has some.
+bool serves_heads(Role role)
+{
+    switch (role) {
+    case Role::query_norm:
+    case Role::key_norm:
+    case Role::query_down:
+    case Role::query_latent_norm:
+    case Role::kv_down:
+    case Role::kv_latent_norm:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Row or column `begin` to begin + length, of what `parts` ranks share.
+void cut_evenly(Shard& shard, int part, int parts)
+{
+    shard.length = shard.parameter.shape[std::size_t(shard.parameter.tp_dim)] / parts;
+    shard.begin = shard.length * part;
+}
+} // namespace
+
 std::vector<Shard> shard_table(
-    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank)
+    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank, ExpertPlace place)
 {
     std::vector<Parameter> table;
     for (const ModelChunk& chunk : chunks_of(plan, stage_of_chunk, pp_rank))
@@ -52,7 +77,10 @@ std::vector<Shard> shard_table(
     const int tp = plan.layout.tp;
     const int copies = std::max(1, tp / std::max(1, plan.model.kv_heads));
     std::vector<Shard> shards;
+    const int experts_here = plan.model.experts ? plan.model.experts->count / plan.layout.ep : 1;
     for (Parameter& parameter : table) {
+        if (parameter.expert >= 0 && parameter.expert / experts_here != place.ep)
+            continue;
         const bool head = parameter.kind == ParameterKind::head;
         if (two_chunks && head)
             continue;
@@ -63,20 +91,21 @@ std::vector<Shard> shard_table(
         shard.second_copy = tied_apart && head;
         shard.chunks = two_chunks && over_vocabulary ? 2 : 1;
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
-        if (parameter.tp_dim < 0) {
-            shard.length = parameter.shape[0];
-            const bool of_heads = parameter.role == Role::query_norm || parameter.role == Role::key_norm;
-            shard.replication = tp == 1 ? Replication::none : of_heads ? Replication::tp_heads : Replication::tp;
+        shard.parameter = std::move(parameter);
+        if (shard.parameter.expert >= 0) {
+            cut_evenly(shard, place.etp, plan.layout.etp);
+        } else if (shard.parameter.tp_dim < 0) {
+            shard.length = shard.parameter.shape[0];
+            shard.replication = tp == 1              ? Replication::none
+                : serves_heads(shard.parameter.role) ? Replication::heads
+                                                     : Replication::tp;
         } else {
-            const bool shared = copies > 1 && parameter.key_heads;
-            const int parts = shared ? tp / copies : tp;
-            shard.length = parameter.shape[std::size_t(parameter.tp_dim)] / parts;
-            shard.begin = shard.length * (shared ? tp_rank / copies : tp_rank);
+            const bool shared = copies > 1 && shard.parameter.key_heads;
+            cut_evenly(shard, shared ? tp_rank / copies : tp_rank, shared ? tp / copies : tp);
             shard.replication = shared          ? Replication::kv
                 : tied_apart && over_vocabulary ? Replication::ends
                                                 : Replication::none;
         }
-        shard.parameter = std::move(parameter);
         shards.push_back(std::move(shard));
     }
     return shards;

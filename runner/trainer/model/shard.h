@@ -13,7 +13,7 @@ namespace fourfold::trainer {
 enum class Replication {
     none, // each rank has its own part
     tp, // all ranks have the same values (norms)
-    tp_heads, // the same, of norms of queries and keys: each rank's gradient is of its own heads
+    heads, // the same, within attention: each sees a part of the heads, and its gradient is a part of the sum
     kv, // neighbours share key/value heads, where there are fewer heads than ranks
     ends, // no TP rank has them too, but the other end of the pipeline: the embedding that is the head as well
 };
@@ -40,9 +40,13 @@ struct ModelChunk {
 // plan's schedule.
 std::vector<ModelChunk> chunks_of(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank);
 
-// All parameters of a pipeline rank, in the table's order. A tied head on another rank than the embedding is a second
-// tensor of the embedding's name; on the same rank the embedding stands for both, whichever chunks they are in.
+// Which experts a rank holds, and which slice of them.
+struct ExpertPlace {
+    int ep = 0, etp = 0;
+};
+// All parameters of a rank, in the table's order. A tied head on another rank than the embedding is a second tensor of
+// the embedding's name; on the same rank the embedding stands for both, whichever chunks they are in.
 std::vector<Shard> shard_table(
-    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank);
+    const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank, ExpertPlace place = {});
 
 } // namespace fourfold::trainer

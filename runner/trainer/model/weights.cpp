@@ -33,12 +33,13 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
     , fully_sharded_(fully_sharded)
     , leaves_(shards_.size())
 {
-    const bool one_copy = c10::typeMetaToScalarType(master.dtype()) == leaf && !fully_sharded;
+    const at::ScalarType exact = c10::typeMetaToScalarType(master.dtype());
     std::vector<Handle> publishing;
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
         const Bucket& bucket = buckets_[b];
-        flat_.push_back(fully_sharded ? at::empty({bucket.elements}, master.dtype(leaf))
-                                      : at::zeros({bucket.elements}, master.dtype(leaf)));
+        const auto type = master.dtype(bucket.groups.exact ? exact : leaf);
+        const bool one_copy = (bucket.groups.exact || exact == leaf) && !fully_sharded;
+        flat_.push_back(fully_sharded ? at::empty({bucket.elements}, type) : at::zeros({bucket.elements}, type));
         masters_.push_back(one_copy ? part_of(flat_[b], bucket) : at::zeros({bucket.part_elements()}, master));
         initialise(b, seed);
         for (const BucketEntry& entry : bucket.entries) {
@@ -144,8 +145,19 @@ Affine Weights::find(int layer, Role role) const
     Affine found;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         const Parameter& parameter = shards_[i].parameter;
-        if (parameter.layer == layer && parameter.role == role)
+        if (parameter.layer == layer && parameter.role == role && parameter.expert < 0)
             (parameter.name.ends_with(".bias") ? found.bias : found.weight) = leaves_[i];
+    }
+    return found;
+}
+
+std::vector<at::Tensor> Weights::find_experts(int layer, Role role) const
+{
+    std::vector<at::Tensor> found;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        const Parameter& parameter = shards_[i].parameter;
+        if (parameter.layer == layer && parameter.role == role && parameter.expert >= 0)
+            found.push_back(leaves_[i]);
     }
     return found;
 }

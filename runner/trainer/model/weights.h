@@ -24,13 +24,15 @@ class Weights {
 public:
     // Allocates and initialises by name (initial_values.h): a rank makes the values of its own part alone and gets the
     // others' from its shard group (collective where buckets are cut). `master` is the type of the optimizer's copy,
-    // `leaf` that of the arithmetic; where they are equal there is one copy. `fully_sharded`: the leaves are cut as
-    // well, as the buckets are (ZeRO stage 3). `mesh` must outlive the weights.
+    // `leaf` that of the arithmetic, exact buckets apart; where they are equal there is one copy. `fully_sharded`: the
+    // leaves are cut as well, as the buckets are (ZeRO stage 3). `mesh` must outlive the weights.
     Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
         const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded);
 
     // The leaves of this role in a layer (-1: outside of the layers); undefined where this rank has none.
     [[nodiscard]] Affine find(int layer, Role role) const;
+    // The matrices of this role of the layer's routed experts that this rank holds, by their number.
+    [[nodiscard]] std::vector<at::Tensor> find_experts(int layer, Role role) const;
 
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()

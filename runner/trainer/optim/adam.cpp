@@ -22,7 +22,7 @@ bool counts_here(Replication replication, const Mesh& mesh)
     case Replication::none:
         return true;
     case Replication::tp:
-    case Replication::tp_heads:
+    case Replication::heads:
         return mesh[GroupKind::tp].rank() == 0;
     case Replication::kv:
         return mesh[GroupKind::tp_keys].rank() == 0;
@@ -42,7 +42,7 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
         if (!part_counts || mesh[bucket.groups.copies].rank() != 0)
             continue;
         for (const BucketSegment& segment : bucket.own_segments())
-            if (counts_here(segment.replication, mesh))
+            if (!segment.ruled && counts_here(segment.replication, mesh))
                 sum.add_(stretch(gradients[b], segment).norm(2, at::kDouble).square());
     }
     return sum;
@@ -58,6 +58,10 @@ Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, 
         first_moment_.push_back(at::zeros_like(masters, states));
         second_moment_.push_back(at::zeros_like(masters, states));
         for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
+            if (segment.ruled) {
+                ruled_.push_back({b, segment, stretch(masters, segment)});
+                continue;
+            }
             Group& group = groups_[segment.weight_decay ? 0 : 1];
             group.buckets.push_back(b);
             group.segments.push_back(segment);
@@ -119,6 +123,8 @@ void Adam::step(const std::vector<at::Tensor>& gradients, double learning_rate, 
     if (scale != 1)
         for (const at::Tensor& gradient : gradients)
             gradient.mul_(scale);
+    for (const Ruled& ruled : ruled_)
+        ruled.masters.add_(stretch(gradients[ruled.bucket], ruled.segment).sign(), -settings_.routing_bias_rate);
     for (const Group& group : groups_) {
         if (group.masters.empty())
             continue;

@@ -40,8 +40,16 @@ private:
     };
     void update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const;
 
+    // Routing biases: DeepSeek-V3 (arXiv:2412.19437), section 2.1.2, auxiliary-loss-free balancing.
+    struct Ruled {
+        std::size_t bucket = 0;
+        BucketSegment segment;
+        at::Tensor masters;
+    };
+
     RunSettings settings_;
     bool decoupled_; // weight decay
+    std::vector<Ruled> ruled_;
     std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters()
     int updates_ = 0;
     std::array<Group, 2> groups_; // decayed or not; views of the above

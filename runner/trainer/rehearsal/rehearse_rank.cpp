@@ -37,7 +37,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     ledger.program.rank = rank;
     const RehearsedDevice device(ledger, prices);
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-    const Mesh mesh = make_mesh(plan.layout, rank, plan.model.kv_heads, std::move(schedule),
+    const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return recording_transport(ledger, prices, name, ranks, place);
         });

@@ -43,6 +43,9 @@ TEST(DeviceMesh, GroupsOfAnExample)
     // Of the 16 ranks of the second stage: two share an expert, four pairs hold different ones.
     EXPECT_EQ(mesh.group(5, GroupKind::ep), (Ranks{5, 7, 13, 15}));
     EXPECT_EQ(mesh.group(5, GroupKind::expert_dp), (Ranks{5, 21}));
+    EXPECT_EQ(mesh.group(5, GroupKind::etp), (Ranks{4, 5}));
+    EXPECT_EQ(mesh.group(5, GroupKind::expert_shard), Ranks{5});
+    EXPECT_EQ(mesh.group(5, GroupKind::expert_replicate), (Ranks{5, 21}));
     EXPECT_EQ(mesh.group(5, GroupKind::tp_pp), (Ranks{0, 1, 4, 5}));
     EXPECT_EQ(mesh.group(5, GroupKind::tp_keys), (Ranks{4, 5}));
     EXPECT_EQ(mesh.group(5, GroupKind::none), Ranks{5});

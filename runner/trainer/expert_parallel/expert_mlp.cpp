@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/expert_parallel/expert_mlp.h"
+
+#include "runner/trainer/context_parallel/slice.h"
+#include "runner/trainer/expert_parallel/dispatch.h"
+#include "runner/trainer/expert_parallel/grouped_product.h"
+#include "runner/trainer/kernels/fused.h"
+#include "runner/trainer/tensor_parallel/regions.h"
+
+#include <ATen/ops/argsort.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace fourfold::trainer {
+
+ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device)
+{
+    const Training& training = plan.training;
+    const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
+    const at::Tensor load
+        = at::zeros({plan.model.layers, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
+    ExpertRules rules{*plan.model.experts, training.experts, {}, by_sequence, load};
+    RoutingGroups& groups = rules.groups;
+    if (by_sequence)
+        groups.of_sequence = groups.of_micro_batch = {&mesh[GroupKind::tp]};
+    groups.of_sequence.push_back(&mesh[GroupKind::cp]);
+    groups.of_micro_batch.push_back(&mesh[GroupKind::dp_cp]);
+    if (training.experts.capacity > 0) {
+        std::vector<int64_t> all;
+        for (int rank = 0; rank < plan.layout.cp; ++rank)
+            std::ranges::copy(context_positions(training.seq_len, rank, plan.layout.cp), std::back_inserter(all));
+        const int64_t parts = plan.layout.cp * (by_sequence ? plan.layout.tp : 1), rows = int64_t(all.size()) / parts;
+        const int64_t own = mesh.at.cp * (by_sequence ? plan.layout.tp : 1) + (by_sequence ? mesh.at.tp : 0);
+        const at::Tensor positions = at::tensor(all, at::TensorOptions(at::kLong)).to(device);
+        groups.order = positions.argsort();
+        groups.positions = positions.narrow(0, own * rows, rows);
+    }
+    groups.tokens = training.seq_len;
+    groups.replicas = plan.layout.dp;
+    return rules;
+}
+
+ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Mesh& mesh)
+{
+    mesh[GroupKind::world].all_reduce(rules.load); // where ranks count the same tokens they count all of them as often
+    const at::Tensor counts = rules.load.clone().cpu();
+    rules.load.zero_();
+    const auto* of_expert = counts.const_data_ptr<int64_t>();
+    ExpertLoad load;
+    for (int layer = 0; layer < model.layers; ++layer, of_expert += rules.experts.count) {
+        if (!model.is_moe_layer(layer))
+            continue;
+        const auto end = of_expert + rules.experts.count;
+        const double mean = double(std::accumulate(of_expert, end, int64_t(0))) / rules.experts.count;
+        const double most = mean > 0 ? double(*std::max_element(of_expert, end)) / mean : 0;
+        load.idle += std::count(of_expert, end, 0);
+        if (most > load.busiest) {
+            load.busiest = most;
+            load.layer = layer;
+        }
+    }
+    return load;
+}
+
+ExpertMlp::ExpertMlp(const ExpertRules& rules, const Mesh& mesh, const Weights& weights, int layer)
+    : rules_(rules)
+    , mesh_(mesh)
+    , router_(weights.find(layer, Role::router).weight)
+    , bias_(weights.find(layer, Role::routing_bias).weight)
+    , gate_(weights.find_experts(layer, Role::gate))
+    , up_(weights.find_experts(layer, Role::up))
+    , down_(weights.find_experts(layer, Role::down))
+    , load_(rules.load[layer])
+{
+}
+
+at::Tensor ExpertMlp::forward(const at::Tensor& x) const
+{
+    const Communicator &etp = mesh_[GroupKind::etp], &ep = mesh_[GroupKind::ep];
+    const int64_t sequences = x.size(1), hidden = x.size(2);
+    const Routing own = route(x, router_, bias_, rules_.experts, rules_.settings, rules_.groups, load_);
+    // All etp ranks compute their slices for the tokens of all of them.
+    const at::Tensor tokens = enter_region(x, etp, rules_.by_sequence).reshape({-1, hidden});
+    const at::Tensor weights = enter_region(own.weights, etp, rules_.by_sequence);
+    const at::Tensor experts = rules_.by_sequence ? etp.all_gather(own.experts) : own.experts;
+
+    const Dispatch dispatch(experts, rules_.experts.count, ep);
+    const at::Tensor in = dispatch.to_experts(tokens);
+    const at::Tensor inner
+        = fused_swiglu(grouped_linear(in, gate_, dispatch.rows()), grouped_linear(in, up_, dispatch.rows()));
+    const at::Tensor out = dispatch.to_tokens(grouped_linear(inner, down_, dispatch.rows()), weights);
+    return leave_region(out.view({-1, sequences, hidden}), etp, rules_.by_sequence);
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A layer's mixture of experts (Shazeer et al. 2017, arXiv:1701.06538) over the ranks of a pipeline stage: ep ranks
+// hold different experts and exchange tokens (GShard, arXiv:2006.16668, section 3.2), etp ranks hold slices of the same
+// experts, which are cut as an MLP is by tensor parallelism, and all see each other's tokens.
+#pragma once
+
+#include "core/plan/plan.h"
+#include "runner/trainer/comm/mesh.h"
+#include "runner/trainer/expert_parallel/routing.h"
+#include "runner/trainer/model/weights.h"
+
+namespace fourfold::trainer {
+
+// What all layers of a rank share.
+struct ExpertRules {
+    Experts experts;
+    ExpertSettings settings;
+    RoutingGroups groups;
+    // Whether tensor-parallel ranks hold different tokens between their regions; else all hold all of them, and etp is
+    // the tp group.
+    bool by_sequence = true;
+    at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
+};
+ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);
+
+// How evenly the tokens of the backward passes since the last call were spread, over all ranks and layers.
+struct ExpertLoad {
+    double busiest = 0; // tokens of the expert that had the most, as a multiple of the mean of its layer
+    int layer = 0; // in which that was
+    int64_t idle = 0; // experts without a token, over all layers
+};
+// Collective.
+ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Mesh& mesh);
+
+class ExpertMlp {
+public:
+    // `rules`, `mesh` and `weights` must outlive the object and its graphs.
+    ExpertMlp(const ExpertRules& rules, const Mesh& mesh, const Weights& weights, int layer);
+    // x: [rows, sequences, hidden], this rank's rows of the normed residual stream -> what is added to them, without
+    // the shared experts.
+    [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
+
+private:
+    const ExpertRules& rules_;
+    const Mesh& mesh_;
+    at::Tensor router_, bias_;
+    std::vector<at::Tensor> gate_, up_, down_; // of this rank's experts
+    at::Tensor load_;
+};
+
+} // namespace fourfold::trainer

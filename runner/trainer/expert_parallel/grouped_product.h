@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The matrix products of several experts over rows that are sorted by expert.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace fourfold::trainer {
+
+// y = x W^T with the weight of each row's expert. x: [sum of rows, in], `rows[e]` of them for expert e, in order;
+// weights: [out, in] each. Experts without rows get gradients of zero. On a GPU in bf16 one kernel for all of them
+// (at::_grouped_mm); elsewhere one product for each.
+at::Tensor grouped_linear(
+    const at::Tensor& x, const std::vector<at::Tensor>& weights, const std::vector<int64_t>& rows);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/parity/cases.h"
+
+namespace fourfold::testing {
+
+namespace {
+const std::string kMixtral = "model.model_type=\"mixtral\"", kFour = "model.num_local_experts=4",
+                  kTwoOfThem = "model.num_experts_per_tok=2", kBalanced = "model.router_aux_loss_coef=0.05";
+const std::vector<std::string> kExperts{kMixtral, kFour, kTwoOfThem, kBalanced};
+// Of eight experts some get no token in a micro-batch.
+const std::vector<std::string> kSparse{
+    kMixtral, "model.num_local_experts=8", "model.num_experts_per_tok=1", kBalanced, "training.micro_batch=1"};
+const std::vector<std::string> kByMicroBatch{
+    kMixtral, kFour, kTwoOfThem, kBalanced, "training.experts.balance=\"micro-batch\""};
+const std::vector<std::string> kDropping{kMixtral, kFour, kTwoOfThem, kBalanced, "training.experts.capacity=0.8"};
+const std::string kAlone = "layout.etp=1";
+const std::vector<std::string> kQwen3{"model.model_type=\"qwen3\"", "model.head_dim=12"};
+const std::vector<std::string> kQwen3Moe{"model.model_type=\"qwen3_moe\"", "model.num_experts=6",
+    "model.num_experts_per_tok=3", "model.moe_intermediate_size=16"};
+const std::vector<std::string> kDeepseek{
+    R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,"num_hidden_layers":3,"num_attention_heads":4,
+    "intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,"num_experts_per_tok":3,"n_shared_experts":1,
+    "n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,"kv_lora_rank":8,"qk_nope_head_dim":6,
+    "qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,"rms_norm_eps":1e-6,"rope_theta":100.0,
+    "aux_loss_alpha":0.05,"tie_word_embeddings":false})"};
+} // namespace
+
+std::vector<Case> expert_cases()
+{
+    return {
+        {"mixtral_tp2", {"gpus=2", "layout.tp=2"}, kExperts},
+        {"mixtral_tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, kExperts},
+        {"mixtral_dp2_zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, kExperts},
+        {"mixtral_cp2_pp2_recompute", {"gpus=4", "layout.cp=2", "layout.pp=2", "training.recompute=\"full\""},
+            kExperts},
+        {"mixtral_tp2_dp2_fsdp", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, kSparse},
+        {"mixtral_tp2_cp2_counted_by_micro_batch", {"gpus=4", "layout.tp=2", "layout.cp=2"}, kByMicroBatch},
+        {"mixtral_dropping_ep2_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=2", kAlone}, kDropping},
+        {"mixtral_dropping_ep2_etp2_plain",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "training.sequence_parallel=false"}, kDropping},
+        {"mixtral_whole_experts_tp2", {"gpus=2", "layout.tp=2", kAlone}, kExperts},
+        {"mixtral_ep2", {"gpus=2", "layout.dp=2", "layout.ep=2"}, kExperts},
+        {"mixtral_ep2_zero1", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""}, kSparse},
+        {"mixtral_ep2_dp4_zero2", {"gpus=4", "layout.dp=4", "layout.ep=2", "training.sharding=\"gradients\""}, kSparse},
+        {"mixtral_ep2_dp4_fsdp_recompute",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "training.sharding=\"parameters\"", "training.recompute=\"full\""},
+            kExperts},
+        {"mixtral_ep2_dp4_hsdp",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "layout.dp_shard=2", "training.sharding=\"hybrid\""}, kExperts},
+        {"mixtral_ep4_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=4", kAlone}, kExperts},
+        {"mixtral_ep2_pp2_interleaved",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "layout.ep=2",
+                "training.schedule=\"interleaved\""},
+            {kMixtral, kFour, kTwoOfThem, kBalanced, "model.num_hidden_layers=4"}},
+        {"mixtral_ep2_etp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"}, kExperts},
+        {"mixtral_ep2_etp2_plain_zero1",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "training.sequence_parallel=false",
+                "training.sharding=\"optimizer\""},
+            kExperts},
+        {"mixtral_etp2_over_replicas", {"gpus=2", "layout.dp=2", "layout.etp=2"}, kExperts},
+        {"mixtral_ep2_etp2_tp1_fsdp",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "layout.etp=2", "training.sharding=\"parameters\""}, kExperts},
+        {"mixtral_ep2_tp2_pp2_dp2_fsdp",
+            {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "layout.ep=2", kAlone,
+                "training.sharding=\"parameters\""},
+            kExperts},
+        {"qwen3_tp2", {"gpus=2", "layout.tp=2"}, kQwen3},
+        {"qwen3_tp4_plain_pp2", {"gpus=8", "layout.tp=4", "layout.pp=2", "training.sequence_parallel=false"}, kQwen3},
+        {"qwen3_moe_ep2_tp2_fsdp",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", kAlone, "training.sharding=\"parameters\""},
+            kQwen3Moe},
+        {"deepseek_tp2", {"gpus=2", "layout.tp=2"}, kDeepseek},
+        {"deepseek_ep2_zero1", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""}, kDeepseek},
+        {"deepseek_ep4_etp2_tp2_cp2_plain",
+            {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.dp=2", "layout.ep=4", "training.sequence_parallel=false"},
+            kDeepseek},
+        {"deepseek_ep2_pp3_fsdp_recompute",
+            {"gpus=6", "layout.pp=3", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\"",
+                "training.recompute=\"full\""},
+            kDeepseek},
+        {"deepseek_ep2_cp2_selective",
+            {"gpus=4", "layout.cp=2", "layout.dp=2", "layout.ep=2", "training.recompute=\"selective\""}, kDeepseek},
+    };
+}
+
+std::vector<Sabotage> expert_sabotages()
+{
+    return {
+        {"expert_exchange", "ep.send_receive", {"gpus=2", "layout.dp=2", "layout.ep=2"}, kExperts},
+        {"expert_slices", "etp.reduce_scatter", {"gpus=2", "layout.dp=2", "layout.etp=2"}, kExperts},
+        {"expert_gradients", "expert_shard.all_reduce", {"gpus=4", "layout.dp=4", "layout.ep=2"}, kExperts},
+        {"balance_over_sequence_parts", "cp.all_reduce", {"gpus=2", "layout.cp=2"}, kExperts},
+    };
+}
+
+} // namespace fourfold::testing
