@@ -87,8 +87,7 @@ gpu_field() { nvidia-smi --query-gpu="$1" --format=csv,noheader | paste -sd ';';
 part cuda-trainer 900 "$build/tests/trainer_cuda_test"
 part nccl 600 "$build/tests/trainer_nccl_test"
 part parity-matrix 7200 env FOURFOLD_PARITY_GPU=1 "$build/tests/trainer_matrix_long_test"
-part memory 1800 "$python" "$root/tests/gpu/memory.py" --fourfold "$build/bin/fourfold" \
-    --trainer "$build/bin/fourfold-trainer-cuda"
+part memory 1800 "$python" "$root/tests/gpu/memory.py" --fourfold "$build/bin/fourfold"
 if "$python" -c 'import torch' 2>/dev/null; then
     part speed 3600 "$python" "$root/tests/bench/trainer/gpu_speed.py" --trainer "$build/bin/fourfold-trainer-cuda" \
         --python "$python" --pairs 3
