@@ -156,18 +156,6 @@ TEST_F(Tui, TypesAValueAndSaysWhatIsWrongWithIt)
     ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
 }
 
-TEST_F(Tui, FindsACommandAndOpensADerivation)
-{
-    TerminalProgram program(real({"tui", plan().string()}), options());
-    ASSERT_TRUE(program.shows("GiB"));
-    program.type("\x0b"); // Ctrl+K
-    ASSERT_TRUE(program.shows("Find"));
-    program.type("why memory\r");
-    ASSERT_TRUE(program.shows("Derivation: ")) << program.grid().text();
-    program.type("jl\033");
-    ASSERT_TRUE(program.hides("Derivation: "));
-}
-
 TEST_F(Tui, SearchesAndPutsALayoutIntoThePlan)
 {
     TerminalProgram program(real({"tui", plan().string()}), options());
@@ -181,7 +169,7 @@ TEST_F(Tui, SearchesAndPutsALayoutIntoThePlan)
     ASSERT_TRUE(program.shows("8 \u00d7 1"));
     program.type("u");
     ASSERT_TRUE(program.shows("2 \u00d7 1 \u00d7 2 \u00d7 4 = 16"));
-    // The table as a file; a folder that is not there is said, and nothing is lost.
+    // The table as a file.
     program.type("2e");
     ASSERT_TRUE(program.shows("Export layouts"));
     program.type("\x15" + (folder_ / "found.csv").string() + "\r");
@@ -189,10 +177,6 @@ TEST_F(Tui, SearchesAndPutsALayoutIntoThePlan)
     const Expected<std::string> csv = read_text_file(folder_ / "found.csv");
     ASSERT_TRUE(csv);
     EXPECT_THAT(*csv, HasSubstr("place,gpus,tp,cp,pp,dp"));
-    program.type("e\x15/dev/full.csv\r");
-    ASSERT_TRUE(program.hides("Enter takes it"));
-    program.settle();
-    EXPECT_THAT(program.grid().text(), Not(HasSubstr("Wrote /dev/full"))) << program.grid().text();
 }
 
 TEST_F(Tui, SaysWhatStandsInTheWayOfASearch)
