@@ -5,6 +5,7 @@
 
 #include "core/program/build.h"
 #include "core/rehearsal/match.h"
+#include "core/schedule/schedules.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/expected_traffic.h"
 #include "tests/parity/matrix.h"
@@ -89,7 +90,9 @@ TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
     int64_t played = 0;
     for (const Case& each : rows()) {
         const ResolvedPlan plan = plan_of(each, {"training.global_batch=32"});
-        if (plan.gpus > kMostRanks || !check(plan).empty())
+        // A schedule file has its own number of micro-batches; a V is rehearsed whole where its passes differ.
+        const bool folds = traits_of(plan.training.schedule).order == ChunkOrder::loop;
+        if (plan.gpus > kMostRanks || !check(plan).empty() || !plan.training.schedule_csv.empty())
             continue;
         for (const int rank : std::set<int>{0, plan.gpus - 1}) {
             const auto folded = rehearse_rank(plan, rank, {.fold = true}),
@@ -107,7 +110,7 @@ TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
             EXPECT_EQ(folded->work.flops, whole->work.flops) << each.name;
             EXPECT_EQ(folded->work.launches, whole->work.launches) << each.name;
             EXPECT_EQ(whole->played, 0) << each.name;
-            EXPECT_GT(folded->played, 0) << each.name << " rank " << rank << " cannot be folded";
+            EXPECT_TRUE(folded->played > 0 || !folds) << each.name << " rank " << rank << " cannot be folded";
             played += folded->played;
         }
     }
@@ -251,7 +254,7 @@ TEST(Rehearsal, ExpertsGetEquallyManyTokens)
     const double layer = hidden * (2 * q + 2 * kv + 2 * 3 * double(model.experts->ffn) + 4);
     const double weights = model.layers * layer + hidden * double(plan.padded_vocab);
     const double s = plan.training.seq_len, tokens = s * plan.training.global_batch / 2;
-    EXPECT_DOUBLE_EQ(rehearsed->flops, 6 * weights * tokens + 3.5 * 2 * s * q * tokens * model.layers);
+    EXPECT_DOUBLE_EQ(rehearsed->work.flops, 6 * weights * tokens + 3.5 * 2 * s * q * tokens * model.layers);
     // Two copies of each token there and back, forward and backward, in bf16.
     const auto sent = rehearsed->traffic.at({"ep", "all_to_all"});
     EXPECT_EQ(double(sent.bytes), model.layers * 4 * 2 * tokens * hidden * 2);

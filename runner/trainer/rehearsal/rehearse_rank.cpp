@@ -20,10 +20,14 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
     WireTotals totals;
     for (std::size_t i = first_operation; i < program.operations.size(); ++i) {
         const WireOperation& asked = program.operations[i];
-        const std::string& name = program.wires[std::size_t(asked.wire)].name;
-        WireTotal& total = totals[{name.substr(0, name.find('/')), asked.kind}];
+        const Wire& wire = program.wires[std::size_t(asked.wire)];
+        const std::string group = wire.name.substr(0, wire.name.find('/'));
+        // Tokens to experts go as messages, equally many to each; the recorder counts a rank's own part as well.
+        const bool to_experts = group == name(GroupKind::ep) && !asked.messages.empty();
+        const auto members = int64_t(wire.members.size());
+        WireTotal& total = totals[{group, to_experts ? "all_to_all" : asked.kind}];
         ++total.count;
-        total.bytes += asked.bytes;
+        total.bytes += to_experts ? asked.bytes / (members - 1) * members : asked.bytes;
     }
     return totals;
 }
