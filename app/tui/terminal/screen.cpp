@@ -164,16 +164,16 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     int error = 0;
     if (type == nullptr || *type == '\0' || ::setupterm(nullptr, STDOUT_FILENO, &error) != OK || error != 1)
         return no_terminal("TERM=" + printable(type == nullptr ? "" : type) + " names no terminal that is known here",
-            "set TERM to what your terminal is, for example xterm-256color, or use fourfold tui --linear");
+            "set TERM to what your terminal is, for example xterm-256color");
     if (*capability("cup") == '\0' || *capability("ed") == '\0')
         return no_terminal("TERM=" + printable(type) + " is a terminal that cannot move its cursor",
-            "set TERM to what your terminal is, or use fourfold tui --linear");
+            "set TERM to what your terminal is, for example xterm-256color");
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0
         && (size.ws_row < kLeastRows || size.ws_col < kLeastColumns))
         return no_terminal(text_of("the terminal has %d x %d characters, the planner needs %d x %d", size.ws_col,
                                size.ws_row, kLeastColumns, kLeastRows),
-            "make the window larger, or use fourfold tui --linear");
+            "make the window larger, or use the commands (fourfold --help)");
     if (::pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return Problem{ProblemCode::io, std::string("no pipe can be made: ") + std::strerror(errno), "", "terminal"};
     ::tcgetattr(STDIN_FILENO, &terminal.found);
