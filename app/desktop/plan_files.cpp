@@ -2,8 +2,9 @@
 #include "app/desktop/plan_files.h"
 
 #include "app/desktop/dialogs/dialogs.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 
 #include <QFileDialog>
 
@@ -113,7 +114,7 @@ void PlanFiles::duplicate()
 {
     Plan plan = m_plans.current().plan();
     plan.where.clear();
-    const Json name = valueAt(plan.document, "name");
+    const Json name = value_at(plan.document, "name");
     const std::string title = name.is_string() ? name.get<std::string>() : m_plans.current().title().toStdString();
     plan.document["name"] = tr("%1, copy").arg(fromUtf8(title)).toStdString();
     PlanDocument& copy = m_plans.add();
@@ -201,7 +202,7 @@ bool PlanFiles::saveAs(const std::filesystem::path& file)
 bool PlanFiles::importModel(const std::filesystem::path& config)
 {
     PlanDocument& document = m_plans.current();
-    Expected<Plan> plan = withHuggingFaceConfig(document.plan(), document.presets(), config);
+    Expected<Plan> plan = view::with_hugging_face_config(document.plan(), document.presets(), config);
     if (!succeeded(m_window, tr("The model cannot be imported"), plan))
         return false;
     emit message(tr("Model taken from %1").arg(fromUtf8(config.string())));

@@ -9,7 +9,7 @@ set(FOURFOLD_NOT_BELOW
     "libsodium|1.0.18|as tested"
     "cairo|1.16|as tested"
     "libpcre2-8|10.40|CVE-2022-1586 and CVE-2022-1587: its just-in-time code read beyond the text"
-    "libutf8proc|2.6|as tested; what Debian 12 has calls itself so"
+    "libutf8proc|2.6|as tested"
     "nlohmann_json|3.11|as tested"
     "SQLiteCpp|3.2|as tested"
     "CLI11|2.1|as tested"

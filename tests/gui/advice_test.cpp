@@ -7,7 +7,8 @@
 #include "app/desktop/widgets/charts/memory_bars.h"
 #include "app/desktop/widgets/panels/advice_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/plan/plan_edits.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "tests/gui/support.h"
 
 #include <QPushButton>
@@ -64,7 +65,7 @@ private slots:
         const std::vector<Advice> all = w.advice().all();
         QVERIFY(!all.empty()); // recomputing nothing is faster
         for (std::size_t i = 0; i < all.size(); ++i) {
-            const Expected<Plan> changed = withFields(w.document().plan(), all[i].edit.fields);
+            const Expected<Plan> changed = view::with_fields(w.document().plan(), all[i].edit.fields);
             QVERIFY2(changed.has_value(), all[i].edit.summary.c_str());
             const Expected<ResolvedPlan> resolved = resolve(*changed, w.presets);
             QVERIFY2(resolved.has_value(), all[i].edit.summary.c_str());
@@ -87,9 +88,9 @@ private slots:
         const std::string last = w.advice().all().back().edit.fields.front().path;
         const Json wanted = w.advice().all().back().edit.fields.front().value;
         QTest::keyClick(table, Qt::Key_Return);
-        QVERIFY(valueAt(w.document().plan().document, last) == wanted);
+        QVERIFY(value_at(w.document().plan().document, last) == wanted);
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(valueAt(w.document().plan().document, "training.recompute") == Json("full"));
+        QVERIFY(value_at(w.document().plan().document, "training.recompute") == Json("full"));
     }
 
     void nothingIsLookedForWhileThePageIsHidden()

@@ -3,12 +3,13 @@
 #include "app/models/history/facts_model.h"
 #include "app/models/history/history_model.h"
 #include "app/models/plan/plan_document.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/preset_model.h"
 #include "app/models/runs/run_log_model.h"
 #include "app/models/runs/series_buffer.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "core/report/views/runs_table.h"
 #include "tests/gui/support.h"
 
@@ -203,7 +204,7 @@ private slots:
         document.setValue("training.micro_batch", 2, QStringLiteral("Change micro-batch"));
         QCOMPARE(document.undoStack().count(), 2);
         QVERIFY(document.isDirty());
-        QVERIFY(valueAt(document.plan().document, "layout.dp").is_null()); // follows the other degrees now
+        QVERIFY(value_at(document.plan().document, "layout.dp").is_null()); // follows the other degrees now
         QCOMPARE(document.resolved()->layout.dp, 2);
         document.undoStack().undo();
         document.undoStack().undo();

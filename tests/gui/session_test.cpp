@@ -9,9 +9,10 @@
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/models/compare/published.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -284,11 +285,11 @@ private slots:
         int found = 0;
         for (int i = 0; i < window.plans().count(); ++i) {
             PlanDocument& document = window.plans().document(i);
-            if (!document.file().empty() && valueAt(document.plan().document, "training.micro_batch") == Json(4)) {
+            if (!document.file().empty() && value_at(document.plan().document, "training.micro_batch") == Json(4)) {
                 ++found;
                 QVERIFY(document.isDirty());
                 document.undoStack().undo(); // back to the file
-                QVERIFY(valueAt(document.plan().document, "training.micro_batch") == Json(1));
+                QVERIFY(value_at(document.plan().document, "training.micro_batch") == Json(1));
                 document.undoStack().redo();
             }
         }

@@ -13,12 +13,13 @@
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/panels/warning_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/plan/plan_watch.h"
 #include "app/models/search/results_model.h"
 #include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "core/predict/explain.h"
 #include "core/report/views/nearest_row.h"
 #include "runner/target/room.h"
@@ -223,7 +224,7 @@ void TruthTest::aPlanThatChangedOnDiskIsNotOverwritten()
     const std::filesystem::path file = w.document().file();
     // Without changes of its own it follows the file.
     writeOver(file, "\"micro_batch\": 1", "\"micro_batch\": 2");
-    QTRY_VERIFY(valueAt(w.document().plan().document, "training.micro_batch") == Json(2));
+    QTRY_VERIFY(value_at(w.document().plan().document, "training.micro_batch") == Json(2));
     QVERIFY(!w.document().isDirty());
 
     // With them it asks.
@@ -246,7 +247,7 @@ void TruthTest::aPlanThatChangedOnDiskIsNotOverwritten()
     }
     QVERIFY(press(QStringLiteral("Compare")));
     QCOMPARE(w.window.plans().count(), 2);
-    QVERIFY(valueAt(w.window.plans().document(1).plan().document, "training.micro_batch") == Json(4));
+    QVERIFY(value_at(w.window.plans().document(1).plan().document, "training.micro_batch") == Json(4));
     w.document().keepMine();
     QVERIFY(w.document().isDirty());
     w.window.activateWindow(); // after a dialog

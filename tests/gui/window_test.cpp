@@ -11,8 +11,9 @@
 #include "app/desktop/screenshot.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/memory_bars.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -247,7 +248,7 @@ private slots:
         QVERIFY(w.window.importModel(test::Home::the().write(QStringLiteral("config.json"), config).toStdString()));
         QCOMPARE(w.document().resolved()->model.layers, 12);
         QCOMPARE(w.document().resolved()->training.seq_len, 4096);
-        QVERIFY(valueAt(w.document().plan().document, "model.my_own_key").is_boolean());
+        QVERIFY(value_at(w.document().plan().document, "model.my_own_key").is_boolean());
         int seen = 0;
         test::DialogWatch watch([&](QMessageBox&) { ++seen; });
         QVERIFY(!w.window.importModel(
@@ -266,8 +267,8 @@ private slots:
         QVERIFY(!w.window.isWindowModified());
         const Expected<Plan> read = read_plan(copy.toStdString());
         QVERIFY(read.has_value());
-        QCOMPARE(valueAt(read->document, "notes_of_mine.kept").dump(), std::string("[1,2,3]"));
-        QCOMPARE(valueAt(read->document, "training.micro_batch").get<int>(), 2);
+        QCOMPARE(value_at(read->document, "notes_of_mine.kept").dump(), std::string("[1,2,3]"));
+        QCOMPARE(value_at(read->document, "training.micro_batch").get<int>(), 2);
         QCOMPARE(test::readFile(w.file), test::clusterPlan()); // the original is untouched
     }
 

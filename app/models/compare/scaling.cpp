@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/compare/scaling.h"
 
-#include "app/models/plan/plan_edits.h"
+#include "app/view/plan/edits.h"
 #include "core/predict/prediction.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<ScalingPoint> scalingOf(
         dp /= 2;
     const int inside = std::max(1, plan.layout.tp * plan.layout.cp * plan.layout.pp);
     for (int i = 0; i < most && !stop.stop_requested(); ++i, dp *= 2) {
-        const Expected<Plan> scaled = withValue(*base, "gpus", inside * dp);
+        const Expected<Plan> scaled = view::with_value(*base, "gpus", inside * dp);
         const Expected<ResolvedPlan> resolved
             = scaled ? resolve(*scaled, presets) : Expected<ResolvedPlan>(scaled.error());
         if (!resolved || !check(*resolved).empty())

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/history/facts_model.h"
 
-#include "app/models/plan/plan_edits.h"
 #include "app/models/runs/live_run.h"
 #include "app/models/runs/run_failure.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 #include "core/predict/term_off.h"
 
 #include <QFont>
@@ -106,7 +107,7 @@ void FactsModel::addEnd(const RunDetail& run)
         return;
     const StepRow& last = run.steps.back();
     // Of a run that ended before its time it matters how far it was.
-    const Json planned = s.state == RunState::ok ? Json() : valueAt(run.plan, "run.steps");
+    const Json planned = s.state == RunState::ok ? Json() : value_at(run.plan, "run.steps");
     QStringList parts{
         planned.is_number() ? tr("%1 of %2").arg(last.step).arg(planned.get<int>()) : QString::number(last.step)};
     if (last.loss)

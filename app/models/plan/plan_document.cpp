@@ -2,9 +2,10 @@
 #include "app/models/plan/plan_document.h"
 
 #include "app/models/plan/edit_command.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 
 namespace fourfold::ui {
 
@@ -89,15 +90,15 @@ QString PlanDocument::title() const
 {
     if (!m_file.empty())
         return fromUtf8(m_file.filename().string());
-    const Json name = valueAt(m_plan.document, "name");
+    const Json name = value_at(m_plan.document, "name");
     return name.is_string() ? fromUtf8(name.get<std::string>()) : tr("Untitled plan");
 }
 
 void PlanDocument::setValue(const std::string& path, const Json& value, const QString& text, bool merge)
 {
-    if (valueAt(m_plan.document, path) == value)
+    if (value_at(m_plan.document, path) == value)
         return;
-    apply(text, merge ? fromUtf8(path) : QString(), withValue(m_plan, path, value));
+    apply(text, merge ? fromUtf8(path) : QString(), view::with_value(m_plan, path, value));
 }
 
 void PlanDocument::changeModel(const QString& text, Expected<Plan> changed)

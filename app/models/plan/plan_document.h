@@ -47,9 +47,9 @@ public:
     // Sets one key as one undoable step; steps of the same `path` in a row join when `merge`. A refused value (a type
     // that no plan has) leaves the plan as it was and is told by editRefused().
     void setValue(const std::string& path, const Json& value, const QString& text, bool merge = true);
-    // Another model (plan_edits.h: withOtherModel), as one step; told() names what else changed.
+    // Another model (app/view/plan/edits.h: with_other_model), as one step; told() names what else changed.
     void changeModel(const QString& text, Expected<Plan> changed);
-    // The same for a change made elsewhere (plan_edits.h).
+    // The same for a change made elsewhere (app/view/plan/edits.h).
     void apply(const QString& text, const QString& mergeKey, Expected<Plan> changed);
 
     // --- answer ---

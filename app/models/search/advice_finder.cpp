@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/search/advice_finder.h"
 
-#include "app/models/plan/plan_edits.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
 #include "app/view/search/advice_finder.h"
 
 namespace fourfold::ui {
@@ -73,7 +73,7 @@ void AdviceFinder::apply(std::size_t index)
     if (index >= m_all.size())
         return;
     const PlanEdit edit = m_all[index].edit; // the list goes with the change
-    m_document.apply(tr("Apply %1").arg(fromUtf8(edit.summary)), {}, withFields(m_document.plan(), edit.fields));
+    m_document.apply(tr("Apply %1").arg(fromUtf8(edit.summary)), {}, view::with_fields(m_document.plan(), edit.fields));
 }
 
 } // namespace fourfold::ui

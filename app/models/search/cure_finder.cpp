@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/search/cure_finder.h"
 
-#include "app/models/plan/plan_edits.h"
+#include "app/view/plan/edits.h"
 #include "core/report/views/obstacle.h"
 
 namespace fourfold::ui {
@@ -35,7 +35,7 @@ void CureFinder::forget()
 
 Expected<Plan> CureFinder::applied(std::size_t index, const Plan& plan, const ResolvedPlan& now) const
 {
-    return withFields(plan, changed_fields(now, m_all.at(index).edit.plan));
+    return view::with_fields(plan, changed_fields(now, m_all.at(index).edit.plan));
 }
 
 } // namespace fourfold::ui

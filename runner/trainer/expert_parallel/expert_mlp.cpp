@@ -32,7 +32,8 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     if (training.experts.capacity > 0) {
         std::vector<int64_t> all;
         for (int rank = 0; rank < plan.layout.cp; ++rank)
-            std::ranges::copy(context_positions(training.seq_len, rank, plan.layout.cp), std::back_inserter(all));
+            std::ranges::copy(
+                context_positions(training.seq_len, rank, plan.layout.cp, training.cp_method), std::back_inserter(all));
         const int64_t parts = plan.layout.cp * (by_sequence ? plan.layout.tp : 1), rows = int64_t(all.size()) / parts;
         const int64_t own = mesh.at.cp * (by_sequence ? plan.layout.tp : 1) + (by_sequence ? mesh.at.tp : 0);
         const at::Tensor positions = at::tensor(all, at::TensorOptions(at::kLong)).to(device);

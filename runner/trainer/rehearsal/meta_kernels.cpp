@@ -56,7 +56,8 @@ at::Tensor& like_operand(const at::Tensor& self, at::Tensor& out)
     return out;
 }
 
-at::Tensor& logical_and_out(const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
+// Of what has the shape of both operands broadcast.
+at::Tensor& of_both(const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
 {
     out.resize_(at::infer_size(self.sizes(), other.sizes()));
     return out;
@@ -108,7 +109,8 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
     library.impl("_fused_adamw_", fused_adam);
     library.impl("abs.out", like_operand);
     library.impl("logical_not.out", like_operand);
-    library.impl("logical_and.out", logical_and_out);
+    library.impl("logical_and.out", of_both);
+    library.impl("logical_or.out", of_both);
     library.impl("where.self", where);
     library.impl("where.self_out", where_out);
     library.impl("_scaled_dot_product_flash_attention", flash_attention);

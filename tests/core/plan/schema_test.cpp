@@ -77,6 +77,8 @@ TEST(PlanSchema, AgreesWithTheParserOnDamagedPlans)
                  "no gpu preset", "model chunks", "1048576 GPUs", "global batch would be", "at least one of bf16",
                  "rack: bandwidth_gb_s", "product is gpus_per_node"})
             by_parser = by_parser || problem.find(beyond_schema) != std::string::npos;
+        if (by_parser && !out && !in_schema)
+            continue; // damaged twice: the parser tells the first only
         if (in_schema != by_parser)
             ADD_FAILURE() << "seed " << seed << ": schema " << in_schema << ", parser: " << problem << "\n"
                           << document.dump();

@@ -6,9 +6,9 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
 #include "core/calibration/score_card.h"
 #include "core/report/views/grid_table.h"
 
@@ -262,7 +262,7 @@ void SweepView::apply()
         return;
     }
     PlanDocument& document = m_plans.current();
-    document.apply(tr("Apply layout"), {}, withLayout(document.plan(), *plan));
+    document.apply(tr("Apply layout"), {}, view::with_layout(document.plan(), *plan));
     emit message(tr("%1 on %2 is in the plan; undo takes it back").arg(layoutLine(plan->layout), gpusFact(*plan)));
     emit applied();
 }

@@ -68,7 +68,7 @@ void RankMeshView::showMesh(RankMesh mesh)
     setSubtitle(m_mesh.ranks() == 0
             ? QString()
             : tr("ranks go %1, innermost first; %2 of %3")
-                  .arg(m_mesh.orderText(), counted(m_mesh.nodes(), tr("node")), counted(m_mesh.perNode(), tr("GPU"))));
+                  .arg(m_mesh.orderText(), counted(m_mesh.nodes(), tr("node")), counted(m_mesh.per_node(), tr("GPU"))));
     setAccessibleDescription(subtitle());
     update();
 }
@@ -87,7 +87,7 @@ RankMeshView::Grid RankMeshView::gridNow() const
     const int labels = m_mesh.nodes() > 1 ? px(kNodeWidth) : 0;
     grid.area = QRectF(body.adjusted(labels, 0, beside ? -px(kWordsWidth + 16) : 0, beside ? 0 : -below - px(6)));
 
-    const int perNode = std::min(m_mesh.perNode(), std::max(1, m_mesh.ranks()));
+    const int perNode = std::min(m_mesh.per_node(), std::max(1, m_mesh.ranks()));
     const int nodes = m_mesh.nodes();
     double best = 0;
     for (const int high : {1, 2, 4}) {
@@ -124,7 +124,7 @@ RankMeshView::Grid RankMeshView::gridNow() const
 
 QRectF RankMeshView::cellIn(const Grid& grid, int rank) const
 {
-    const int node = m_mesh.nodeOf(rank), local = m_mesh.localOf(rank);
+    const int node = m_mesh.node_of(rank), local = m_mesh.local_of(rank);
     if (node >= grid.nodes)
         return {};
     const double x = grid.area.left() + (node % grid.columns) * grid.nodeWidth + (local % grid.across) * grid.cellWidth;
@@ -150,8 +150,8 @@ std::optional<int> RankMeshView::rankAt(const QPointF& point) const
     const int node = static_cast<int>(inside.y() / grid.nodeHeight) * grid.columns + column;
     const int line = static_cast<int>(std::fmod(inside.y(), grid.nodeHeight) / grid.cellHeight);
     const int local = line * grid.across + static_cast<int>((inside.x() - column * grid.nodeWidth) / grid.cellWidth);
-    const int rank = node * m_mesh.perNode() + local;
-    if (column >= grid.columns || node >= grid.nodes || local >= m_mesh.perNode() || rank >= m_mesh.ranks()
+    const int rank = node * m_mesh.per_node() + local;
+    if (column >= grid.columns || node >= grid.nodes || local >= m_mesh.per_node() || rank >= m_mesh.ranks()
         || !cellIn(grid, rank).contains(point))
         return {};
     return rank;
@@ -220,7 +220,7 @@ void RankMeshView::paintCells(QPainter& painter, const Grid& grid, const Theme& 
     const bool coordinates = grid.cellHeight >= 2 * textHeight + 2
         && grid.cellWidth >= painter.fontMetrics().horizontalAdvance(widest) + 6;
     const bool outlines = grid.cellWidth >= 6 && grid.cellHeight >= 5;
-    const int last = std::min(m_mesh.ranks(), grid.nodes * m_mesh.perNode());
+    const int last = std::min(m_mesh.ranks(), grid.nodes * m_mesh.per_node());
     for (int rank = 0; rank < last; ++rank) {
         const Coordinates at = m_mesh.at(rank);
         const StageLook& look = lookOf(at.pp);
@@ -325,13 +325,13 @@ void RankMeshView::leaveEvent(QEvent* event)
 int RankMeshView::inNextLine(int rank, int direction) const
 {
     const Grid grid = gridNow();
-    const int row = m_mesh.localOf(rank) / grid.across + direction;
-    const int rows = (m_mesh.perNode() + grid.across - 1) / grid.across;
+    const int row = m_mesh.local_of(rank) / grid.across + direction;
+    const int rows = (m_mesh.per_node() + grid.across - 1) / grid.across;
     int next = rank + direction * grid.across;
     if (row < 0 || row >= rows) {
-        const int node = m_mesh.nodeOf(rank) + direction * grid.columns;
-        const int column = m_mesh.localOf(rank) % grid.across;
-        next = node * m_mesh.perNode() + (direction > 0 ? 0 : (rows - 1) * grid.across) + column;
+        const int node = m_mesh.node_of(rank) + direction * grid.columns;
+        const int column = m_mesh.local_of(rank) % grid.across;
+        next = node * m_mesh.per_node() + (direction > 0 ? 0 : (rows - 1) * grid.across) + column;
     }
     return next >= 0 && next < m_mesh.ranks() ? next : rank;
 }

@@ -2,11 +2,17 @@
 // Where the parts of a timeline are in its widget, and which time is where.
 #pragma once
 
-#include "app/models/prediction/timeline_scene.h"
+#include "app/view/prediction/timeline_scene.h"
 
 #include <QRect>
 
 namespace fourfold::ui {
+
+using view::BarRef;
+using view::kSpanKinds;
+using view::TimelineBar;
+using view::TimelineScene;
+using view::TimelineWindow;
 
 struct TimelineGeometry {
     // In the body of a card, in logical pixels. `window` must outlive it.

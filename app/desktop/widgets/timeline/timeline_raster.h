@@ -4,13 +4,18 @@
 #pragma once
 
 #include "app/desktop/look/theme.h"
-#include "app/models/prediction/timeline_scene.h"
+#include "app/view/prediction/timeline_scene.h"
 
 #include <QImage>
 
 class QPainter;
 
 namespace fourfold::ui {
+
+using view::BarRef;
+using view::TimelineBar;
+using view::TimelineScene;
+using view::TimelineWindow;
 
 QColor timelineColor(SpanKind kind, const Theme& theme);
 

@@ -5,10 +5,11 @@
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/degree_spin_box.h"
-#include "app/models/plan/plan_edits.h"
 #include "app/models/plan/plan_facts.h"
 #include "app/models/prediction/rank_mesh.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
+#include "core/plan/fields.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -42,19 +43,19 @@ void changeOwn(PlanDocument& document, Part ResolvedPlan::*member, Expected<Plan
 void changeShape(
     PlanDocument& document, const QString& name, const char* key, const std::function<void(ModelShape&)>& change)
 {
-    changeOwn(document, &ResolvedPlan::model, withModel, name, QString::fromLatin1(key), change);
+    changeOwn(document, &ResolvedPlan::model, view::with_model, name, QString::fromLatin1(key), change);
 }
 
 void changeCluster(
     PlanDocument& document, const QString& name, const char* key, const std::function<void(Cluster&)>& change)
 {
-    changeOwn(document, &ResolvedPlan::cluster, withCluster, name, QString::fromLatin1(key), change);
+    changeOwn(document, &ResolvedPlan::cluster, view::with_cluster, name, QString::fromLatin1(key), change);
 }
 
 // The preset that the plan names under this key; empty: an object of its own.
 QString writtenId(const PlanDocument& document, const char* key)
 {
-    const Json written = valueAt(document.plan().document, key);
+    const Json written = value_at(document.plan().document, key);
     return written.is_string() ? fromUtf8(written.get<std::string>()) : QString();
 }
 
@@ -128,7 +129,7 @@ FormSection* makeModelSection(PlanDocument& document, const std::function<void()
             return fromUtf8(plan.model.name.empty() ? plan.model.model_type : plan.model.name);
         },
         [&document](const std::string& id) {
-            document.changeModel(tr("Change model"), withOtherModel(document.plan(), document.presets(), id));
+            document.changeModel(tr("Change model"), view::with_other_model(document.plan(), document.presets(), id));
         });
     QPushButton* import
         = makeButton(tr("Import\u2026"), "small", "", tr("Take the model from a Hugging Face config.json"));
@@ -149,11 +150,11 @@ FormSection* makeModelSection(PlanDocument& document, const std::function<void()
         [](ModelShape& shape, int value) { shape.layers = value; });
     QSpinBox* hidden = shapeBox(
         tr("hidden size"), tr("Hidden size"), "model.hidden", [](const ModelShape& s) { return s.hidden; },
-        [](ModelShape& shape, int value) { shape = withHidden(shape, value); }, 1 << 20);
+        [](ModelShape& shape, int value) { shape = view::with_hidden(shape, value); }, 1 << 20);
     hidden->setSingleStep(128);
     QSpinBox* heads = shapeBox(
         tr("heads"), tr("Attention heads"), "model.heads", [](const ModelShape& s) { return s.heads; },
-        [](ModelShape& shape, int value) { shape = withHeads(shape, value); });
+        [](ModelShape& shape, int value) { shape = view::with_heads(shape, value); });
     QSpinBox* kvHeads = shapeBox(
         tr("key/value heads"), tr("Key/value heads"), "model.kv_heads", [](const ModelShape& s) { return s.kv_heads; },
         [](ModelShape& shape, int value) { shape.kv_heads = value; });
