@@ -151,7 +151,7 @@ TEST_F(Tui, TypesAValueAndSaysWhatIsWrongWithIt)
     program.type("\x15"
                  "3\r");
     ASSERT_TRUE(program.shows("Not valid.")) << program.grid().text();
-    EXPECT_THAT(program.grid().text(), HasSubstr("! uses"));
+    EXPECT_TRUE(program.shows("! uses"));
     program.type("!");
     ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
 }
@@ -259,7 +259,7 @@ TEST_F(Tui, ComesBackToTheSamePlace)
     ASSERT_TRUE(again.shows("a adds stored runs")) << again.grid().text();
     again.type("1");
     ASSERT_TRUE(again.shows("4 \u00d7 1 \u00d7 2 \u00d7 2 = 16")) << again.grid().text();
-    EXPECT_THAT(again.grid().text(), HasSubstr("*p.plan.json"));
+    EXPECT_TRUE(again.shows("*p.plan.json"));
 }
 
 TEST_F(Tui, AsksBeforeItWritesOverAFileThatOthersChanged)
@@ -302,7 +302,7 @@ TEST_F(Tui, ShowsPlainAsciiWhereThereIsNoUtf8)
     options.environment["LC_ALL"] = "C";
     TerminalProgram program(fixed(), options);
     ASSERT_TRUE(program.shows("Fits."));
-    EXPECT_THAT(program.grid().text(), HasSubstr("2 x 1 x 2 x 4 = 16"));
+    EXPECT_TRUE(program.shows("2 x 1 x 2 x 4 = 16"));
     for (const char byte : program.bytes())
         ASSERT_LT(static_cast<unsigned char>(byte), 128);
 }
