@@ -64,7 +64,6 @@ std::vector<Case> expert_cases()
             {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "layout.ep=2", kAlone,
                 "training.sharding=\"parameters\""},
             kExperts},
-        {"qwen3_tp2", {"gpus=2", "layout.tp=2"}, kQwen3},
         {"qwen3_tp4_plain_pp2", {"gpus=8", "layout.tp=4", "layout.pp=2", "training.sequence_parallel=false"}, kQwen3},
         {"qwen3_moe_ep2_tp2_fsdp",
             {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", kAlone, "training.sharding=\"parameters\""},
