@@ -12,7 +12,9 @@ namespace fourfold::testing {
 Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder)
 {
     std::filesystem::create_directories(folder);
-    Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, folder), "--run-dir", folder}, folder);
+    // By name: a plan may be of a cluster with precisions that no plain CPU has.
+    Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, folder), "--run-dir", folder}, folder,
+        {{"FOURFOLD_BACKEND", "gloo"}});
     Trained trained;
     for (const int status : ranks.wait(std::chrono::seconds(200)))
         if (status != 0)
