@@ -21,7 +21,6 @@ struct DocumentOptions {
     std::string key = "text"; // the text of a line of JSONL
     DocumentUnit unit = DocumentUnit::file;
     IllFormed ill_formed = IllFormed::refuse;
-    friend bool operator==(const DocumentOptions&, const DocumentOptions&) = default;
 };
 
 // A file as it was when the packing began.
@@ -38,7 +37,6 @@ Expected<std::vector<InputFileState>> list_inputs(const std::vector<std::string>
 // Between two documents.
 struct InputPosition {
     std::int64_t file = 0, byte = 0, line = 0; // files and lines that are behind it
-    friend bool operator==(const InputPosition&, const InputPosition&) = default;
 };
 
 class DocumentReader {

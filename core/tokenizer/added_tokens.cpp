@@ -29,27 +29,14 @@ Expected<std::vector<AddedTokens::Token>> AddedTokens::read(const Json& json, co
 }
 
 AddedTokens::AddedTokens(const std::vector<Token>& tokens, const std::vector<std::string>& sought)
-    : ends_(1)
 {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (sought[i].empty())
             continue;
-        std::uint32_t node = 0;
-        for (const char c : sought[i]) {
-            const std::uint32_t byte = static_cast<unsigned char>(c);
-            const PackedMap::Value* next = trie_.find(node, byte);
-            if (next == nullptr) {
-                const auto made = static_cast<std::uint32_t>(ends_.size());
-                ends_.emplace_back();
-                trie_.insert(node, byte, {made, 0});
-                node = made;
-            } else {
-                node = next->first;
-            }
-        }
         begins_.set(static_cast<unsigned char>(sought[i].front()));
-        if (!ends_[node])
-            ends_[node] = tokens_.size();
+        std::uint32_t& place = trie_.number_of(sought[i]);
+        if (place == ByteTrie::kNone)
+            place = static_cast<std::uint32_t>(tokens_.size());
         tokens_.push_back(tokens[i]);
         lengths_.push_back(sought[i].size());
     }
@@ -59,14 +46,9 @@ std::optional<std::size_t> AddedTokens::longest_at(std::string_view text, std::s
 {
     std::optional<std::size_t> longest;
     std::uint32_t node = 0;
-    for (; at < text.size(); ++at) {
-        const PackedMap::Value* next = trie_.find(node, static_cast<unsigned char>(text[at]));
-        if (next == nullptr)
-            break;
-        node = next->first;
-        if (ends_[node])
-            longest = ends_[node];
-    }
+    for (; at < text.size() && trie_.step(node, text[at]); ++at)
+        if (trie_.at(node) != ByteTrie::kNone)
+            longest = trie_.at(node);
     return longest;
 }
 

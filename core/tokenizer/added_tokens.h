@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/tokenizer/byte_trie.h"
 #include "core/tokenizer/normalizers.h"
-#include "core/tokenizer/packed_map.h"
 
 #include <bitset>
 #include <optional>
@@ -44,8 +44,7 @@ private:
 
     std::vector<Token> tokens_;
     std::vector<std::size_t> lengths_; // of what is looked for
-    PackedMap trie_; // (node, byte) -> node; node 0 is the root
-    std::vector<std::optional<std::size_t>> ends_; // node -> token
+    ByteTrie trie_; // what is looked for -> place in tokens_
     std::bitset<256> begins_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json_fields.h"
+#include "core/tokenizer/text_hash.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,11 +34,7 @@ public:
     [[nodiscard]] std::optional<std::vector<std::uint32_t>> bytes() const;
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
-    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;
+    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> ids_;
 };
 
 // Immutable; several threads may use one at once.

@@ -58,15 +58,10 @@ private:
     Expected<void> encode_words(std::string_view text, bool first, std::vector<std::uint32_t>& ids);
     Expected<void> encode_word(std::string_view word, std::vector<std::uint32_t>& ids);
 
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-    };
-
     std::shared_ptr<const Tokenizer> tokenizer_;
     Pieces pieces_;
     std::vector<Span> spans_;
-    std::unordered_map<std::string, std::vector<std::uint32_t>, Hash, std::equal_to<>> known_;
+    std::unordered_map<std::string, std::vector<std::uint32_t>, TextHash, std::equal_to<>> known_;
 };
 
 } // namespace fourfold

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Unigram language model (Kudo, arXiv:1804.10959): of all ways to cut a word into tokens the likeliest, by Viterbi's
 // algorithm.
+#include "core/tokenizer/byte_trie.h"
 #include "core/tokenizer/model.h"
-#include "core/tokenizer/packed_map.h"
 #include "core/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ public:
         if (!entries.is_array())
             return fields.problem("vocab", "expected an array of tokens and their scores");
         double least = std::numeric_limits<double>::infinity();
-        model->ends_.emplace_back(kNone);
         for (const Json& entry : entries) {
             model->scores_.push_back(entry[1].get<double>());
             least = std::min(least, model->scores_.back());
-            model->add(entry[0].get_ref<const std::string&>(), static_cast<std::uint32_t>(model->scores_.size() - 1));
+            model->trie_.number_of(entry[0].get_ref<const std::string&>())
+                = static_cast<std::uint32_t>(model->scores_.size() - 1);
         }
         constexpr double kPenalty = 10; // SentencePiece's kUnkPenalty
         model->unknown_score_ = least - kPenalty;
@@ -61,14 +61,12 @@ public:
             };
             bool alone = false; // is the character itself a token?
             std::uint32_t node = 0;
-            for (std::size_t end = at; end < word.size();) {
-                const PackedMap::Value* next = trie_.find(node, static_cast<unsigned char>(word[end++]));
-                if (next == nullptr)
-                    break;
-                node = next->first;
-                if (ends_[node] == kNone)
+            for (std::size_t end = at; end < word.size() && trie_.step(node, word[end]);) {
+                ++end;
+                const std::uint32_t id = trie_.at(node);
+                if (id == kNone)
                     continue;
-                offer(end, scores_[ends_[node]], ends_[node]);
+                offer(end, scores_[id], id);
                 alone = alone || end == after;
             }
             if (!alone)
@@ -98,26 +96,8 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kNone = ~std::uint32_t(0);
+    static constexpr std::uint32_t kNone = ByteTrie::kNone;
     static constexpr std::size_t kNowhere = ~std::size_t(0);
-
-    void add(std::string_view token, std::uint32_t id)
-    {
-        std::uint32_t node = 0;
-        for (const char c : token) {
-            const std::uint32_t byte = static_cast<unsigned char>(c);
-            const PackedMap::Value* next = trie_.find(node, byte);
-            if (next != nullptr) {
-                node = next->first;
-                continue;
-            }
-            const auto made = static_cast<std::uint32_t>(ends_.size());
-            ends_.push_back(kNone);
-            trie_.insert(node, byte, {made, 0});
-            node = made;
-        }
-        ends_[node] = id;
-    }
 
     Expected<void> add_unknown(std::string_view text, std::vector<std::uint32_t>& ids) const
     {
@@ -135,8 +115,7 @@ private:
     }
 
     std::vector<double> scores_; // by id
-    PackedMap trie_; // (node, byte) -> node
-    std::vector<std::uint32_t> ends_; // node -> id
+    ByteTrie trie_; // token -> id
     double unknown_score_ = 0;
     std::optional<std::uint32_t> unknown_;
     std::optional<std::vector<std::uint32_t>> fallback_;
