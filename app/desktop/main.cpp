@@ -10,6 +10,7 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QScreen>
 #include <QTimer>
 
 #include <algorithm>
@@ -152,6 +153,21 @@ void sayWhatWasThrown()
     std::_Exit(fail(1, why));
 }
 
+int failWithoutWindow(const QString& why)
+{
+    return fail(1,
+        QStringLiteral("no window can be opened: %1; use the command instead (fourfold --help), or log in with ssh -X")
+            .arg(fromUtf8(why.toStdString())));
+}
+
+// Qt has no format of pixels for a display of 256 colours, and ends where it paints on one.
+bool hasTooFewColours()
+{
+    constexpr int kLeastBits = 15;
+    const QScreen* screen = QGuiApplication::primaryScreen();
+    return screen != nullptr && screen->depth() < kLeastBits;
+}
+
 // Qt ends a program that gets no display with abort(), after some lines of its own.
 void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/, const QString& /*message*/)
 {
@@ -161,9 +177,7 @@ void sayWhyThereIsNoWindow(QtMsgType type, const QMessageLogContext& /*context*/
     const QString why = !platform.isEmpty() ? QStringLiteral("Qt cannot use QT_QPA_PLATFORM=%1").arg(platform)
         : !display.isEmpty()                ? QStringLiteral("the display %1 does not answer").arg(display)
                                             : QStringLiteral("DISPLAY is not set");
-    std::_Exit(fail(1,
-        QStringLiteral("no window can be opened: %1; use the command instead (fourfold --help), or log in with ssh -X")
-            .arg(fromUtf8(why.toStdString()))));
+    std::_Exit(failWithoutWindow(why));
 }
 } // namespace
 
@@ -194,6 +208,8 @@ int main(int argc, char** argv)
     const Expected<Arguments> arguments = parse(application);
     if (const auto status = answer(arguments))
         return *status;
+    if (hasTooFewColours())
+        return failWithoutWindow(QStringLiteral("the display has fewer than 15 bits of colour"));
 
     const Presets presets;
     MainWindow window(presets, arguments->window);

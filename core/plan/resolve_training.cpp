@@ -96,6 +96,10 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
             plan.notes.push_back("precision " + to_text(training.precision) + ": " + plan.cluster.gpu.name + " has no "
                 + to_text(wanted));
     }
+    // A resolved plan names every recipe; only another than the default was somebody's wish.
+    if (training.fp8_recipe != Training().fp8_recipe && training.precision != Precision::fp8)
+        plan.notes.push_back(
+            "training.fp8_recipe has no effect while training.precision is " + to_text(training.precision));
     const auto better = stack.attention_by_generation.find(plan.cluster.gpu.generation);
     if (!chosen("attention") && better != stack.attention_by_generation.end())
         training.attention = better->second;

@@ -25,4 +25,16 @@ for page in plan search compare runs history; do
     bytes=$(stat -c %s "$scratch/$page.png")
     ((bytes > 20000)) || { echo "FAILED: the picture of $page has $bytes bytes" >&2; exit 1; }
 done
-echo "ok: five pages on $DISPLAY"
+
+kill "$xvfb_pid"
+wait "$xvfb_pid" || true
+start_xvfb "$scratch" 8 || { echo "FAILED: Xvfb does not start with 8 bits" >&2; exit 1; }
+DISPLAY=$xvfb_display
+status=0
+timeout 60 "$program" 2>"$scratch/err" || status=$?
+if ((status != 1)) || ! grep -q "^fourfold-desktop: no window can be opened: the display has fewer" "$scratch/err"; then
+    echo "FAILED: status $status on a display of 8 bits" >&2
+    cat "$scratch/err" >&2
+    exit 1
+fi
+echo "ok: five pages on a display of 24 bits, one line on one of 8"
