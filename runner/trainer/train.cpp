@@ -4,6 +4,7 @@
 #include "core/base/thrown.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/trainer/checkpoint/publish.h"
+#include "runner/trainer/checkpoint/saver.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
@@ -79,23 +80,31 @@ struct Interval {
 // Steps, evaluations and what is told about them.
 class Loop {
 public:
-    Loop(const ResolvedPlan& plan, const std::filesystem::path& run_folder, const Mesh& mesh, const Device& device,
-        Trainer& trainer, EventWriter& events)
+    // `saver`: null where the plan saves nothing.
+    Loop(const ResolvedPlan& plan, const Mesh& mesh, const Device& device, Trainer& trainer, EventWriter& events,
+        CheckpointSaver* saver)
         : plan_(plan)
-        , checkpoints_(run_folder / (plan.run.checkpoint.path.empty() ? "checkpoints" : plan.run.checkpoint.path))
         , mesh_(mesh)
         , device_(device)
         , trainer_(trainer)
         , events_(events)
+        , saver_(saver)
     {
     }
 
-    // All steps; true when it was stopped before the last one.
+    // All steps, and the last checkpoint on the disk; true when it was stopped before the last step.
     Expected<bool> run()
     {
+        FOURFOLD_TRY(const bool stopped, run_steps());
+        if (saver_)
+            FOURFOLD_CHECK(saver_->finish());
+        return stopped;
+    }
+
+private:
+    Expected<bool> run_steps()
+    {
         const int first = trainer_.first_step(), total = trainer_.total_steps(), every = plan_.run.eval.every;
-        if (plan_.run.checkpoint.every > 0 && mesh_[GroupKind::world].rank() == 0)
-            FOURFOLD_CHECK(check_steps(checkpoints_, first, total, plan_.run.checkpoint.every));
         for (int step = first; step < total; ++step) {
             std::optional<StepTrace> trace;
             if (step == std::min(first + kTracedStep, total - 1))
@@ -111,8 +120,7 @@ public:
             const bool last = step + 1 == total;
             if ((step + 1) % plan_.run.log_every == 0 || last || outcome.stop)
                 FOURFOLD_CHECK(report_step(step, outcome));
-            const int save_every = plan_.run.checkpoint.every;
-            if (save_every > 0 && (last || outcome.stop || (step + 1) % save_every == 0))
+            if (saver_ && (last || outcome.stop || (step + 1) % plan_.run.checkpoint.every == 0))
                 FOURFOLD_CHECK(save(step));
             if (outcome.stop && !last)
                 return true;
@@ -122,7 +130,6 @@ public:
         return false;
     }
 
-private:
     Expected<void> count_unusable(int step, const StepOutcome& outcome)
     {
         if (outcome.applied)
@@ -198,15 +205,20 @@ private:
     // Its time belongs to no step.
     Expected<void> save(int step)
     {
+        constexpr double kWorthAWord = 1;
         const auto begin = Clock::now();
-        FOURFOLD_TRY(const SavedCheckpoint saved, trainer_.save(checkpoints_, step + 1));
-        const auto took = Clock::now() - begin;
-        interval_.begin += took;
-        if (mesh_[GroupKind::world].rank() != 0)
+        trainer_.settle();
+        const double waited = saver_->save(step + 1);
+        interval_.begin += Clock::now() - begin;
+        if (waited < kWorthAWord || mesh_[GroupKind::world].rank() != 0)
             return {};
-        return events_.write("checkpoint",
-            {{"step", step + 1}, {"path", saved.folder.string()}, {"bytes", saved.bytes},
-                {"time_s", std::chrono::duration<double>(took).count()}});
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%.1f s", waited);
+        return events_.write("warning",
+            {{"step", step + 1},
+                {"message",
+                    std::string("the training waited ") + seconds
+                        + " for the checkpoint before to be on the disk: save less often, or to a faster one"}});
     }
 
     // Its time belongs to no step.
@@ -229,11 +241,11 @@ private:
     }
 
     const ResolvedPlan& plan_;
-    std::filesystem::path checkpoints_;
     const Mesh& mesh_;
     const Device& device_;
     Trainer& trainer_;
     EventWriter& events_;
+    CheckpointSaver* saver_;
     Interval interval_;
     int skipped_ = 0, unusable_ = 0; // updates left out, and those of them that no smaller loss scale helps
 };
@@ -244,7 +256,40 @@ struct Connections {
     std::shared_ptr<Rendezvous> rendezvous;
     std::unique_ptr<Mesh> mesh;
     std::unique_ptr<Trainer> trainer;
+    std::unique_ptr<CheckpointSaver> saver;
 };
+
+// What became of a save, said as soon as it is known, on the thread that wrote it.
+void tell_of_save(const SaveOutcome& outcome)
+{
+    if (identity().job.rank != 0)
+        return;
+    if (!outcome.problem) {
+        (void)identity().events->write("checkpoint",
+            {{"step", outcome.steps}, {"path", outcome.folder.string()}, {"bytes", outcome.bytes},
+                {"time_s", outcome.time_s}, {"stopped_s", outcome.stopped_s}});
+        return;
+    }
+    (void)identity().events->write("warning",
+        {{"step", outcome.steps},
+            {"message",
+                "there is no checkpoint of step " + std::to_string(outcome.steps) + ": " + outcome.problem->line()
+                    + "; the training goes on"}});
+}
+
+Expected<std::unique_ptr<CheckpointSaver>> make_saver(
+    const Job& job, const ResolvedPlan& plan, const Rendezvous& rendezvous, const Mesh& mesh, const Trainer& trainer)
+{
+    const CheckpointSettings& settings = plan.run.checkpoint;
+    if (settings.every == 0)
+        return std::unique_ptr<CheckpointSaver>();
+    const auto folder = job.run_folder / (settings.path.empty() ? "checkpoints" : settings.path);
+    if (job.rank == 0)
+        FOURFOLD_CHECK(check_steps(folder, trainer.first_step(), trainer.total_steps(), settings.every));
+    FOURFOLD_TRY(auto line, rendezvous.another_line());
+    return std::make_unique<CheckpointSaver>(plan, mesh, trainer.weights(), trainer.optimizer(), trainer.loss_scaler(),
+        folder, std::move(line), tell_of_save);
+}
 
 Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections& connections)
 {
@@ -293,7 +338,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
     release_start_up_memory();
     loop_runs = true;
-    FOURFOLD_TRY(const bool stopped, Loop(plan, job.run_folder, mesh, device, *trainer, *identity().events).run());
+    FOURFOLD_TRY(connections.saver, make_saver(job, plan, *rendezvous, mesh, *trainer));
+    FOURFOLD_TRY(
+        const bool stopped, Loop(plan, mesh, device, *trainer, *identity().events, connections.saver.get()).run());
     loop_runs = false;
     identity().watch.reset();
     rendezvous->leave();

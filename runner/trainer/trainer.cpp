@@ -289,12 +289,6 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
     return std::optional(Evaluation{known[0].item<double>() / valid, int64_t(valid)});
 }
 
-Expected<SavedCheckpoint> Trainer::save(const std::filesystem::path& folder, int steps) const
-{
-    units_->end_of_pass(); // published weights are still on their way
-    return save_checkpoint(folder, steps, plan_, mesh_, *weights_, *optimizer_, *loss_scaler_);
-}
-
 Expected<std::vector<std::string>> Trainer::load()
 {
     FOURFOLD_TRY(LoadedCheckpoint loaded, load_checkpoint(plan_, mesh_, *weights_, *optimizer_, *loss_scaler_));

@@ -62,8 +62,9 @@ public:
     };
     Expected<std::optional<Evaluation>> evaluate();
 
-    // Writes FOLDER/step-<steps> with all that load needs to go on after `steps` finished steps. Collective.
-    Expected<SavedCheckpoint> save(const std::filesystem::path& folder, int steps) const;
+    // What a checkpoint is made of (checkpoint/saver.h). Call settle() first: published weights may be on their way.
+    void settle() const { units_->end_of_pass(); }
+    [[nodiscard]] const Adam& optimizer() const { return *optimizer_; }
     // Continues from run.checkpoint.load, which must not be empty. What the user should know of it. Collective.
     Expected<std::vector<std::string>> load();
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint that is not as it was written is never read: one line says what is wrong, and there is a way back.
 #include "runner/trainer/checkpoint/contents.h"
+#include "runner/trainer/checkpoint/host_file.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/publish.h"
 #include "tests/damaged.h"
@@ -13,6 +14,7 @@
 
 #include <sys/stat.h>
 
+#include <deque>
 #include <fstream>
 
 namespace fourfold::testing {
@@ -215,7 +217,7 @@ TEST_F(CheckpointDamage, StaleFilesAreNotRead)
     ASSERT_EQ(other.problem, "");
     const fs::path mixed = copy("mixed");
     for (const std::string kind : {"model", "optimizer"})
-        fs::copy_file(fs::path(other.checkpoints.at(4)) / (kind + "-00001-of-00002.safetensors"),
+        fs::copy_file(fs::path(other.checkpoints.at(4)) / (kind + "-00001-of-00004.safetensors"),
             mixed / (kind + "-99999-of-99999.safetensors"));
     EXPECT_EQ(resume(mixed).losses, expected.losses);
 
@@ -237,20 +239,75 @@ TEST_F(CheckpointDamage, StaleFilesAreNotRead)
         << "nothing unfinished is left";
 }
 
+// What earlier versions wrote of a checkpoint of this one: the optimizer's states as whole tensors, in files beside the
+// model's; the first version also without their index and without checksums.
+void write_as_version(int version, const fs::path& folder, const ResolvedPlan& plan)
+{
+    const auto contents = CheckpointContents::open(folder);
+    ASSERT_TRUE(contents) << contents.error().line();
+    const Json places = Json::parse(text_of(folder / "model.safetensors.index.json"))["weight_map"];
+    std::map<std::string, trainer::HostFile> files;
+    std::deque<std::vector<float>> values;
+    Json index = Json::object();
+    for (const trainer::Shard& shard : trainer::shard_table(plan, {0}, 0, 0))
+        for (const std::string suffix : {trainer::kFirstMoment, trainer::kSecondMoment}) {
+            const auto whole = contents->states->read(plan.model, shard, suffix, 0, shard.elements());
+            ASSERT_TRUE(whole) << whole.error().line();
+            std::string file = places.at(shard.parameter.name);
+            file.replace(0, file.find('-'), "optimizer");
+            values.emplace_back(whole->begin(), whole->end());
+            const trainer::StoredLayout layout(plan.model, shard);
+            files[file].name = file + ".new";
+            files[file].tensors.push_back({{shard.parameter.name + suffix, "F32", layout.shape()},
+                reinterpret_cast<const std::byte*>(values.back().data()), layout});
+            index[shard.parameter.name + suffix] = file;
+        }
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with("optimizer"))
+            fs::remove(entry.path());
+    auto sums = Checksums::read(folder)->files();
+    std::erase_if(sums, [](const auto& file) { return file.first.starts_with("optimizer"); });
+    for (auto& [name, file] : files) {
+        const auto written = file.write(folder);
+        ASSERT_TRUE(written) << written.error().line();
+        fs::rename(folder / file.name, folder / name);
+        sums[name] = *written;
+    }
+    Json state = Json::parse(text_of(folder / "trainer.json"));
+    state["fourfold_checkpoint"] = version;
+    const auto put = [&](const std::string& name, const std::string& text) {
+        write(folder / name, text);
+        sums[name] = trainer::sums_of_text(text);
+    };
+    put("trainer.json", state.dump());
+    fs::remove(folder / trainer::kChecksumFile);
+    if (version == 1)
+        return;
+    put("optimizer.safetensors.index.json", Json{{"weight_map", index}}.dump());
+    ASSERT_TRUE(Checksums(sums).write(folder));
+}
+
+TEST_F(CheckpointDamage, IsNotWhatTheVersionBeforeWrote)
+{
+    const auto plan = tiny_plan(tokens);
+    const Trained expected = resume(newest, {"gpus=4", "layout.tp=2", "layout.dp=2"});
+    ASSERT_THAT(expected.losses, SizeIs(2));
+    write_as_version(2, newest, plan);
+    const Trained second = resume(all, {"gpus=4", "layout.tp=2", "layout.dp=2"});
+    EXPECT_EQ(second.losses, expected.losses);
+    EXPECT_THAT(second.warnings, SizeIs(0));
+}
+
 TEST_F(CheckpointDamage, WithoutChecksumsIsSaidOnce)
 {
     const Trained expected = resume(newest);
-    // As the first version wrote it.
-    fs::remove(newest / "checksums.json");
-    fs::remove(newest / "optimizer.safetensors.index.json");
-    Json state = Json::parse(text_of(newest / "trainer.json"));
-    state["fourfold_checkpoint"] = 1;
-    write(newest / "trainer.json", state.dump());
+    write_as_version(1, newest, tiny_plan(tokens));
     const Trained resumed = resume(all);
     EXPECT_EQ(resumed.losses, expected.losses);
     ASSERT_THAT(resumed.warnings, SizeIs(1));
     EXPECT_THAT(resumed.warnings[0], HasSubstr("was written without checksums"));
-    state["fourfold_checkpoint"] = 3;
+    Json state = Json::parse(text_of(newest / "trainer.json"));
+    state["fourfold_checkpoint"] = 4;
     write(newest / "trainer.json", state.dump());
     EXPECT_THAT(line_of(newest), HasSubstr("newer Fourfold"));
 }

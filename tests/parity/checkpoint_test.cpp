@@ -194,6 +194,9 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
             {"gpus=4", "layout.tp=2", "layout.pp=2"}, 1e-5},
         Resume{"deepseek_tp2_to_ep4_etp2", {kDeepseek}, {"gpus=2", "layout.tp=2"},
             {"gpus=8", "layout.dp=8", "layout.ep=4", "layout.etp=2", "training.micro_batch=1"}, 1e-5},
+        Resume{"deepseek_ep2_etp2_zero1_to_pp2", {kDeepseek, "training.micro_batch=1"},
+            {"gpus=8", "layout.dp=8", "layout.ep=2", "layout.etp=2", "training.sharding=\"optimizer\""},
+            {"gpus=2", "layout.pp=2"}, 1e-5},
         Resume{"gpt2_tp2_to_pp2", {kGpt2}, {"gpus=2", "layout.tp=2"}, {"gpus=2", "layout.pp=2"}, 1e-5}),
     [](const auto& info) { return std::string(info.param.name); });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where a failure began is told, once, and all others say that they only heard of it: FOURFOLD_ROUNDS times each.
+#include "runner/trainer/checkpoint/names.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/trained.h"
@@ -13,6 +14,7 @@ namespace fourfold::testing {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -52,7 +54,7 @@ protected:
     fs::path tokens;
 };
 
-// Rank 1 alone cannot write its part of the checkpoint; rank 0 learns of it in a collective.
+// Rank 1 alone cannot write its part of the last checkpoint, nor of those before: they stop nothing.
 TEST_F(TrainerFirstCause, AFullDiskOfOneRank)
 {
     const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.checkpoint.every=2"});
@@ -62,11 +64,44 @@ TEST_F(TrainerFirstCause, AFullDiskOfOneRank)
         EXPECT_NE(entry.path().extension(), ".partial") << "what was begun gives its room back";
 }
 
+// A disk that was full in between: said at once, nothing stops, and the next save is whole.
+TEST_F(TrainerFirstCause, ADiskThatIsFullForAWhile)
+{
+    const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.steps=1000000", "run.checkpoint.every=20"});
+    const fs::path run = folder.path() / "run";
+    fs::create_directories(run);
+    Ranks ranks(2, {trainer_program(), "--plan", write_plan(plan, run), "--run-dir", run}, run);
+    ASSERT_TRUE(ranks.wait_for_events(0, "checkpoint", 1, 100s)) << ranks.log(0) << ranks.log(1);
+    ranks.limit_file_size(1, 8192);
+    ASSERT_TRUE(ranks.wait_for_events(0, "warning", 1, 100s)) << ranks.log(0) << ranks.log(1);
+    ranks.limit_file_size(1, SIZE_MAX);
+    const auto count = [&](const char* kind) {
+        return std::ranges::count_if(ranks.events(0), [&](const Json& event) { return event["event"] == kind; });
+    };
+    ASSERT_TRUE(ranks.wait_for_events(0, "checkpoint", int(count("checkpoint")) + 1, 100s)) << ranks.log(0);
+    ranks.signal(0, SIGTERM);
+    EXPECT_EQ(ranks.wait(100s), (std::vector<int>{143, 143})) << ranks.log(0) << ranks.log(1);
+    int steps = 0, saved = 0;
+    for (const Json& event : ranks.events(0)) {
+        EXPECT_NE(event["event"], "error");
+        if (event["event"] == "step")
+            EXPECT_EQ(event["step"], ++steps) << "none is missing";
+        if (event["event"] == "checkpoint")
+            saved = event["step"];
+        if (event["event"] == "warning")
+            EXPECT_THAT(event["message"].get<std::string>(),
+                AllOf(HasSubstr("there is no checkpoint of step"), HasSubstr("cannot write it: File too large"),
+                    HasSubstr("the training goes on")));
+    }
+    EXPECT_EQ(saved, steps) << "SIGTERM saves";
+    EXPECT_TRUE(fs::exists(run / "checkpoints" / trainer::step_name(steps) / "checksums.json"));
+}
+
 TEST_F(TrainerFirstCause, AFullDiskOfRankZero)
 {
     const auto plan = tiny_plan(tokens, {"gpus=2", "layout.pp=2", "run.checkpoint.every=2"});
     each_round(
-        plan, [](Ranks& ranks) { ranks.limit_file_size(0, 12288); }, 0, "cannot write it: File too large");
+        plan, [](Ranks& ranks) { ranks.limit_file_size(0, 32768); }, 0, "cannot write it: File too large");
 }
 
 // Two replicas read different samples: the first that comes to the token fails, and takes its connections along.

@@ -155,8 +155,11 @@ void Ranks::signal(int rank, int number)
 
 void Ranks::limit_file_size(int rank, std::size_t bytes)
 {
-    const rlimit limit{bytes, bytes};
-    if (::prlimit(pids_.at(std::size_t(rank)), RLIMIT_FSIZE, &limit, nullptr) != 0)
+    rlimit limit{};
+    const pid_t pid = pids_.at(std::size_t(rank));
+    const bool known = ::prlimit(pid, RLIMIT_FSIZE, nullptr, &limit) == 0;
+    limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max); // the hard limit stays: it could not be raised again
+    if (!known || ::prlimit(pid, RLIMIT_FSIZE, &limit, nullptr) != 0)
         throw std::runtime_error("cannot limit rank " + std::to_string(rank));
 }
 

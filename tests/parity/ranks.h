@@ -42,7 +42,7 @@ public:
     std::vector<int> wait(std::chrono::seconds limit);
     void signal(int rank, int number);
     [[nodiscard]] pid_t pid(int rank) const { return pids_.at(std::size_t(rank)); }
-    // Files that the rank writes from now on may have so many bytes: as on a full disk, its writes fail.
+    // Files that the rank writes from now on may have so many bytes: as on a full disk, its writes fail. SIZE_MAX: any.
     void limit_file_size(int rank, std::size_t bytes);
     [[nodiscard]] std::string log(int rank) const;
     // The events of the rank so far, in order.

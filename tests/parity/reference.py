@@ -179,6 +179,26 @@ def bloom(config, w, tokens, _):
     return norm(x, "transformer.ln_f") @ w["transformer.word_embeddings.weight"].T
 
 
+def states(folder, weights, config):
+    """The optimizer's states in the weights' shapes, from the pieces that the ranks wrote (checkpoint/pieces.h)."""
+    index = json.loads((pathlib.Path(folder) / "optimizer.safetensors.index.json").read_text())["pieces"]
+    stored, whole = read(folder, "optimizer"), {}
+    for name, places in index.items():
+        shape = weights[name].shape
+        input_first = config["model_type"] == "gpt2" and ".h." in name
+        rows, columns = (*(shape[::-1] if input_first else shape), 1)[:2] if len(shape) == 2 else (shape[0], 1)
+        for suffix in (".exp_avg", ".exp_avg_sq"):
+            table = torch.full((rows, columns), float("nan"), dtype=torch.float64)
+            for _, column, width, first, count in places:
+                at = torch.arange(first, first + count)
+                table[at // width, column + at % width] = stored[f"{name}{suffix}@{column}:{first}"]
+            if input_first and "c_attn" in name:  # head after head in the table
+                heads = config["n_head"]
+                table = table.view(heads, 3, -1, columns).transpose(0, 1).reshape(rows, columns)
+            whole[name + suffix] = (table.T if input_first and len(shape) == 2 else table).reshape(shape)
+    return whole
+
+
 def main():
     before, after, token_file, reported, beta1 = sys.argv[1:]
     reported, beta1 = float(reported), float(beta1)
@@ -192,7 +212,7 @@ def main():
     (loss + sum(balance)).backward()
     loss_error = abs(loss.item() - reported) / loss.item()
 
-    old, new = read(before, "optimizer"), read(after, "optimizer")
+    old, new = (states(folder, weights, config) for folder in (before, after))
     worst, worst_name = 0.0, ""
     assert set(name + ".exp_avg" for name in weights) == set(name for name in new if name.endswith(".exp_avg"))
     for name, tensor in weights.items():

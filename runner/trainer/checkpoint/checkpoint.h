@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checkpoints that any mesh can read, whichever mesh wrote them: whole tensors under their Hugging Face names.
+// Checkpoints that any mesh can read, whichever mesh wrote them (saver.h): weights under their Hugging Face names.
 //
 //   FOLDER/step-00000010/config.json                      the model, as Hugging Face writes it
-//                        model-00001-of-00002.safetensors one file a pipeline rank, with model.safetensors.index.json
-//                        optimizer-00001-of-00002.safetensors   "<name>.exp_avg" and "<name>.exp_avg_sq", with
-//                                                          optimizer.safetensors.index.json
+//                        model-00001-of-00002.safetensors whole tensors, one file per rank, with
+//                                                          model.safetensors.index.json
+//                        optimizer-00001-of-00002.safetensors   pieces of "<name>.exp_avg" and "<name>.exp_avg_sq",
+//                                                          as each rank held them, with
+//                                                          optimizer.safetensors.index.json (pieces.h)
 //                        trainer.json                      steps and updates so far, the loss scale
 //                        checksums.json                    of all of these
 // The folder of a step appears under its name when all of it is written; until then it is called step-00000010.partial.
@@ -18,16 +20,6 @@
 #include <filesystem>
 
 namespace fourfold::trainer {
-
-struct SavedCheckpoint {
-    std::filesystem::path folder; // of the step
-    int64_t bytes = 0; // over all ranks
-};
-
-// `steps`: finished so far. Keeps the newest `plan.run.checkpoint.keep` steps of the folder. Collective: fails on all
-// ranks where one fails.
-Expected<SavedCheckpoint> save_checkpoint(const std::filesystem::path& folder, int steps, const ResolvedPlan& plan,
-    const Mesh& mesh, const Weights& weights, const Adam& optimizer, const LossScaler& loss_scaler);
 
 struct LoadedCheckpoint {
     int steps = 0; // that it had finished; 0 for a model of Hugging Face's

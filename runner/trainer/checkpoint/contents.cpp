@@ -2,6 +2,7 @@
 #include "runner/trainer/checkpoint/contents.h"
 
 #include "runner/trainer/checkpoint/names.h"
+#include "runner/trainer/checkpoint/pieces.h"
 #include "runner/trainer/checkpoint/stored_layout.h"
 
 #include <algorithm>
@@ -20,14 +21,9 @@ std::string in_words(const std::vector<int64_t>& shape)
     return text + "]";
 }
 
-bool is_plain_name(const std::string& file)
-{
-    return !file.empty() && file[0] != '.' && file.find('/') == std::string::npos;
-}
-
 Expected<Index> read_index(const fs::path& file)
 {
-    FOURFOLD_TRY(const Json json, read_json_file(file));
+    FOURFOLD_TRY(const Json json, read_json_file(file, kMostIndexBytes));
     const Json map = json.is_object() ? json.value("weight_map", Json()) : Json();
     Index index;
     for (const auto& [tensor, name] : map.items())
@@ -128,7 +124,7 @@ const TensorFolder::Place* TensorFolder::find(const std::string& name) const
 }
 
 Expected<std::vector<double>> TensorFolder::read(
-    const ModelShape& model, const Shard& shard, const std::string& suffix) const
+    const ModelShape& model, const Shard& shard, const std::string& suffix, int64_t begin, int64_t end) const
 {
     const std::string name = shard.parameter.name + suffix;
     const Place* place = find(name);
@@ -147,13 +143,14 @@ Expected<std::vector<double>> TensorFolder::read(
             "\"" + name + "\" holds " + tensor.dtype + ", expected F64, F32, F16 or BF16", "", place->reader->path()};
 
     const bool by_row = shard.parameter.tp_dim == 0, by_column = shard.parameter.tp_dim == 1;
-    const int64_t first_row = by_row ? shard.begin : 0, rows = shard.shape()[0];
-    const int64_t first_column = by_column ? shard.begin : 0;
+    const int64_t first_row = by_row ? shard.begin : 0, first_column = by_column ? shard.begin : 0;
     const int64_t columns = by_column ? shard.length : layout.columns();
-    std::vector<double> values(std::size_t(rows * columns), 0);
-    for (int64_t row = 0; row < rows && first_row + row < layout.rows(); ++row)
-        FOURFOLD_CHECK(place->reader->read(tensor, layout.index(first_row + row, first_column), layout.stride(),
-            columns, values.data() + row * columns));
+    std::vector<double> values(std::size_t(end - begin), 0);
+    for (int64_t at = begin, count = 0; at < end && first_row + at / columns < layout.rows(); at += count) {
+        count = std::min(columns - at % columns, end - at);
+        FOURFOLD_CHECK(place->reader->read(tensor, layout.index(first_row + at / columns, first_column + at % columns),
+            layout.stride(), count, values.data() + (at - begin)));
+    }
     return values;
 }
 
@@ -163,7 +160,7 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
     const bool has_sums = fs::exists(folder / kChecksumFile);
     if (!has_sums && !fs::exists(state_file) && !step_of(folder)) {
         FOURFOLD_TRY(TensorFolder model, open_model(folder));
-        return CheckpointContents{std::move(model), std::nullopt};
+        return CheckpointContents{std::move(model), nullptr};
     }
     if (has_sums) {
         FOURFOLD_TRY(const Checksums sums, Checksums::read(folder));
@@ -188,18 +185,24 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
             (folder / kChecksumFile).string()};
     FOURFOLD_TRY(const Index index, read_index(folder / index_name("model")));
     FOURFOLD_TRY(TensorFolder model, TensorFolder::open(folder, index));
-    if (version >= 2) {
-        FOURFOLD_TRY(const Index places, read_index(folder / index_name("optimizer")));
-        FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, places));
-        return CheckpointContents{std::move(model), std::move(moments), steps, updates, loss_scale, loss_scale_steps};
+    if (version >= 3) {
+        FOURFOLD_TRY(auto pieces, PieceFolder::open(folder, folder / index_name("optimizer")));
+        return CheckpointContents{std::move(model), std::move(pieces), steps, updates, loss_scale, loss_scale_steps};
     }
-    // The first version had no index for the optimizer's files, which are beside the model's.
-    std::vector<std::string> files = files_of(index);
-    for (std::string& file : files)
-        file.replace(0, file.find('-'), "optimizer");
-    FOURFOLD_TRY(TensorFolder moments, TensorFolder::open(folder, files));
-    return CheckpointContents{
-        std::move(model), std::move(moments), steps, updates, loss_scale, loss_scale_steps, has_sums};
+    Expected<TensorFolder> states = [&]() -> Expected<TensorFolder> {
+        if (version == 2) {
+            FOURFOLD_TRY(const Index places, read_index(folder / index_name("optimizer")));
+            return TensorFolder::open(folder, places);
+        }
+        // The first version had no index for the optimizer's files, which are beside the model's.
+        std::vector<std::string> files = files_of(index);
+        for (std::string& file : files)
+            file.replace(0, file.find('-'), "optimizer");
+        return TensorFolder::open(folder, files);
+    }();
+    FOURFOLD_CHECK(states);
+    return CheckpointContents{std::move(model), std::make_shared<TensorFolder>(*std::move(states)), steps, updates,
+        loss_scale, loss_scale_steps, has_sums};
 }
 
 } // namespace fourfold::trainer

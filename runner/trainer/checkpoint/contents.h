@@ -3,15 +3,14 @@
 // against its checksums. Files that nothing names are not looked at.
 #pragma once
 
-#include "runner/trainer/checkpoint/safetensors.h"
-#include "runner/trainer/model/shard.h"
+#include "runner/trainer/checkpoint/tensor_source.h"
 
-#include <optional>
+#include <memory>
 
 namespace fourfold::trainer {
 
-// The tensors of one kind of files.
-class TensorFolder {
+// Whole tensors, as Hugging Face stores them.
+class TensorFolder : public TensorSource {
 public:
     // `index`: file by tensor. The Problem names a file that lacks a tensor, or is none.
     static Expected<TensorFolder> open(
@@ -19,10 +18,8 @@ public:
     // All tensors of these files.
     static Expected<TensorFolder> open(const std::filesystem::path& folder, const std::vector<std::string>& files);
 
-    // This rank's part of a parameter, row-major; rows of vocabulary padding are zero. A tensor that is missing or has
-    // another shape than the model's is a Problem.
-    [[nodiscard]] Expected<std::vector<double>> read(
-        const ModelShape& model, const Shard& shard, const std::string& suffix) const;
+    [[nodiscard]] Expected<std::vector<double>> read(const ModelShape& model, const Shard& shard,
+        const std::string& suffix, int64_t begin, int64_t end) const override;
 
 private:
     struct Place {
@@ -37,7 +34,7 @@ private:
 
 struct CheckpointContents {
     TensorFolder model;
-    std::optional<TensorFolder> moments; // none in a model of Hugging Face's
+    std::shared_ptr<const TensorSource> states; // the optimizer's; none in a model of Hugging Face's
     int steps = 0, updates = 0; // so far
     double loss_scale = 0; // of fp16; 0: not told
     int loss_scale_steps = 0; // since it last changed

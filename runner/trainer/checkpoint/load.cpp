@@ -60,13 +60,17 @@ private:
     std::optional<Problem> problem_;
 };
 
-Expected<void> read_all(const TensorFolder& tensors, const ModelShape& model, const Weights& weights,
+// Only what is this rank's.
+Expected<void> read_all(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
     const std::vector<at::Tensor>& buffers, const std::string& suffix)
 {
     for (std::size_t b = 0; b < buffers.size(); ++b)
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
-            FOURFOLD_TRY(const auto values, tensors.read(model, weights.shards()[entry.shard], suffix));
-            weights.write(b, buffers[b], entry, values);
+            const auto [begin, end] = weights.own_range(b, entry);
+            if (begin == end)
+                continue;
+            FOURFOLD_TRY(const auto values, tensors.read(model, weights.shards()[entry.shard], suffix, begin, end));
+            weights.write(b, buffers[b], entry, begin, values);
         }
     return {};
 }
@@ -134,10 +138,10 @@ Expected<LoadedCheckpoint> load_checkpoint(
             chosen.folder().string() + " was written without checksums: whether it is damaged was not checked");
     FOURFOLD_CHECK(read_all(contents.model, plan.model, weights, weights.masters(), ""));
     FOURFOLD_CHECK(compare_models(chosen.folder(), plan.model, loaded.notes));
-    if (!contents.moments)
+    if (!contents.states)
         return loaded;
-    FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.first_moment(), kFirstMoment));
-    FOURFOLD_CHECK(read_all(*contents.moments, plan.model, weights, optimizer.second_moment(), kSecondMoment));
+    FOURFOLD_CHECK(read_all(*contents.states, plan.model, weights, optimizer.first_moment(), kFirstMoment));
+    FOURFOLD_CHECK(read_all(*contents.states, plan.model, weights, optimizer.second_moment(), kSecondMoment));
     optimizer.set_updates(contents.updates);
     if (contents.loss_scale > 0)
         loss_scaler.restore({contents.loss_scale, contents.loss_scale_steps});

@@ -41,18 +41,16 @@ std::string index_name(const std::string& kind)
     return kind + ".safetensors.index.json";
 }
 
-std::string stage_file(const std::string& kind, int stage, int stages)
+std::string part_file(const std::string& kind, int part, int parts)
 {
     char text[64];
-    std::snprintf(text, sizeof text, "-%05d-of-%05d.safetensors", stage + 1, stages);
+    std::snprintf(text, sizeof text, "-%05d-of-%05d.safetensors", part + 1, parts);
     return kind + text;
 }
 
-std::string name_of_expert(const Parameter& parameter, int expert)
+bool is_plain_name(const std::string& file)
 {
-    const std::string number = ".experts." + std::to_string(parameter.expert) + ".";
-    std::string name = parameter.name;
-    return name.replace(name.find(number), number.size(), ".experts." + std::to_string(expert) + ".");
+    return !file.empty() && file[0] != '.' && file.find('/') == std::string::npos;
 }
 
 } // namespace fourfold::trainer

@@ -2,6 +2,7 @@
 // File and tensor names of a checkpoint.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,8 +13,9 @@ namespace fourfold::trainer {
 inline constexpr char kFirstMoment[] = ".exp_avg", kSecondMoment[] = ".exp_avg_sq";
 
 inline constexpr char kStateFile[] = "trainer.json"; // steps and updates so far
-inline constexpr int kCheckpointVersion
-    = 2; // of its contents; 1 had no checksums and no index of the optimizer's files
+// Of its contents: 1 had no checksums and no index of the optimizer's files, 2 whole tensors of the optimizer's states.
+inline constexpr int kCheckpointVersion = 3;
+inline constexpr std::size_t kMostIndexBytes = std::size_t(2) << 30;
 
 std::string step_name(int steps); // "step-00000010"
 // The step of a folder of that name; nothing for any other.
@@ -21,9 +23,9 @@ std::optional<int> step_of(const std::filesystem::path& folder);
 // The folders of steps in a folder, by step.
 std::map<int, std::filesystem::path> step_folders(const std::filesystem::path& folder);
 std::string index_name(const std::string& kind); // "model.safetensors.index.json"
-// "model-00001-of-00002.safetensors" for stage 0 of 2.
-std::string stage_file(const std::string& kind, int stage, int stages);
-// The name of an expert's tensor, for another expert.
-std::string name_of_expert(const Parameter& parameter, int expert);
+// "model-00001-of-00002.safetensors" for part 0 of 2.
+std::string part_file(const std::string& kind, int part, int parts);
+// Of a file within its folder.
+bool is_plain_name(const std::string& file);
 
 } // namespace fourfold::trainer

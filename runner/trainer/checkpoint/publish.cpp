@@ -73,7 +73,7 @@ fs::path set_aside(const fs::path& partial, const fs::path& target)
     std::error_code error;
     fs::path aside;
     for (int i = 1; aside.empty() || fs::exists(fs::symlink_status(aside, error)); ++i)
-        aside = target.string() + kAside + (i > 1 ? "-" + std::to_string(i) : "");
+        aside = target.string() + kAside + (i > 1 ? std::string("-").append(std::to_string(i)) : "");
     fs::rename(partial, aside, error);
     return error ? partial : aside;
 }

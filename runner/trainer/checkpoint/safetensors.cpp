@@ -188,6 +188,14 @@ Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
     if (writer->descriptor_ < 0)
         return system_problem(writer->path_, "cannot create it");
     const uint64_t length = text.size();
+    // A disk that has no room for it says so now, before others find it full.
+    const auto room = static_cast<off_t>(sizeof length + length) + writer->expected_;
+    int failed = 0;
+    do
+        failed = ::fallocate(writer->descriptor_, FALLOC_FL_KEEP_SIZE, 0, room);
+    while (failed && errno == EINTR);
+    if (failed && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) // not every file system can
+        return system_problem(writer->path_, "cannot write it");
     FOURFOLD_CHECK(writer->append(&length, sizeof length));
     FOURFOLD_CHECK(writer->append(text.data(), text.size()));
     writer->written_ = 0;

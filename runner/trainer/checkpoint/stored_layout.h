@@ -17,6 +17,7 @@ public:
     // Rows and columns of the table's tensor that are stored; a vector has one column.
     [[nodiscard]] int64_t rows() const { return rows_; }
     [[nodiscard]] int64_t columns() const { return columns_; }
+    [[nodiscard]] bool as_in_the_table() const { return !transposed_ && !fused_; }
     // Place in the stored tensor, row-major, of an element of the table's tensor.
     [[nodiscard]] int64_t index(int64_t row, int64_t column) const
     {

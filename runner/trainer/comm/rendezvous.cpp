@@ -97,6 +97,11 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
     return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
 }
 
+Expected<std::shared_ptr<StoreClient>> Rendezvous::another_line() const
+{
+    return state_->client ? state_->client->again() : std::shared_ptr<StoreClient>();
+}
+
 Expected<void> Rendezvous::meet()
 {
     if (!state_->client)

@@ -32,6 +32,9 @@ public:
     // Rank 0 serves the store and so leaves last: waits (shortly) until the others said that they are done.
     void leave();
 
+    // Another connection to the store, for a thread that waits there; null in a job of one rank.
+    Expected<std::shared_ptr<StoreClient>> another_line() const;
+
     // c10d's store, for its backends; null in a job of one rank.
     [[nodiscard]] c10d::Store* store() const;
 

@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kDoor = 0, kEnd = 1, kFirst = 2; // what an event is about; from kFirst on connections
 constexpr std::size_t kBlock = 64u << 10;
 
-// Each rank keeps two connections or three; a login often allows 1024 descriptors where the kernel would give more.
+// Each rank keeps up to four connections; a login often allows 1024 descriptors where the kernel would give more.
 void allow_many_descriptors()
 {
     rlimit limit{};
@@ -39,28 +39,27 @@ int64_t number_in(std::string_view text)
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
 }
-
-// A request that waits for keys.
-struct Wait {
-    std::vector<std::string> keys;
-    std::size_t there = 0; // so many of the first keys have been seen
-    bool values = false;
-    Deadline deadline;
-};
-
-struct Connection {
-    FileDescriptor fd;
-    std::string in, out;
-    std::size_t sent = 0; // of `out`
-    std::optional<Wait> wait;
-    bool writes = false; // told when there is room for `out`
-};
-
-using Connections = std::unordered_map<uint64_t, Connection>;
-
 } // namespace
 
 struct StoreServer::State {
+    // A request that waits for keys.
+    struct Wait {
+        std::vector<std::string> keys;
+        std::size_t there = 0; // so many of the first keys have been seen
+        bool values = false;
+        Deadline deadline;
+    };
+
+    struct Connection {
+        FileDescriptor fd;
+        std::string in, out;
+        std::size_t sent = 0; // of `out`
+        std::optional<Wait> wait;
+        bool writes = false; // told when there is room for `out`
+    };
+
+    using Connections = std::unordered_map<uint64_t, Connection>;
+
     State(FileDescriptor listener, const std::string& token)
         : gate(std::move(listener), token, kForRendezvous)
         , poll(epoll_create1(EPOLL_CLOEXEC))

@@ -127,17 +127,21 @@ at::Tensor Weights::whole(std::size_t bucket, const at::Tensor& part) const
     return buckets_[bucket].cut() ? shard_group(bucket).all_gather(part) : part;
 }
 
-void Weights::write(
-    std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const
+std::pair<int64_t, int64_t> Weights::own_range(std::size_t bucket, const BucketEntry& entry) const
 {
-    const int64_t first = buckets_[bucket].part_begin(), last = first + part.numel();
-    const int64_t begin = std::max(first, entry.offset);
-    const int64_t end = std::min(last, entry.offset + int64_t(values.size()));
-    if (begin >= end)
-        return;
-    const at::Tensor source = at::from_blob(
-        const_cast<double*>(values.data()) + (begin - entry.offset), {end - begin}, at::TensorOptions(at::kDouble));
-    part.narrow(0, begin - first, end - begin).copy_(source);
+    const int64_t first = buckets_[bucket].part_begin(), last = first + buckets_[bucket].part_elements();
+    const int64_t begin = std::max(first, entry.offset),
+                  end = std::min(last, entry.offset + shards_[entry.shard].elements());
+    return {begin - entry.offset, std::max(begin, end) - entry.offset};
+}
+
+void Weights::write(std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, int64_t begin,
+    const std::vector<double>& values) const
+{
+    const auto count = int64_t(values.size());
+    const at::Tensor source
+        = at::from_blob(const_cast<double*>(values.data()), {count}, at::TensorOptions(at::kDouble));
+    part.narrow(0, entry.offset + begin - buckets_[bucket].part_begin(), count).copy_(source);
 }
 
 Affine Weights::find(int layer, Role role) const

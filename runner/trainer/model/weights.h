@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <utility>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -53,10 +54,13 @@ public:
 
     // The whole of a bucket's buffer beside masters(), of which each rank may hold a part. Collective where it is cut.
     [[nodiscard]] at::Tensor whole(std::size_t bucket, const at::Tensor& part) const;
-    // Writes a parameter's values (of this rank's shard, row-major) into a bucket's buffer beside masters(), as far as
-    // it lies in this rank's part.
-    void write(
-        std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, const std::vector<double>& values) const;
+    // Which elements of a parameter's shard, row-major, lie in this rank's part of a bucket: [first, second), perhaps
+    // none.
+    [[nodiscard]] std::pair<int64_t, int64_t> own_range(std::size_t bucket, const BucketEntry& entry) const;
+    // Writes the elements of the shard from `begin` into a bucket's buffer beside masters(). Precondition: there are
+    // some, and they lie in this rank's part.
+    void write(std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, int64_t begin,
+        const std::vector<double>& values) const;
     // The part of a bucket's flat buffer that belongs to one entry, in the shard's shape.
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/checkpoint/saver.h"
+
+#include "runner/trainer/checkpoint/names.h"
+
+namespace fourfold::trainer {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end)
+{
+    return std::chrono::duration<double>(end - begin).count();
+}
+} // namespace
+
+CheckpointSaver::CheckpointSaver(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
+    const Adam& optimizer, const LossScaler& loss_scaler, std::filesystem::path folder,
+    std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told)
+    : plan_(plan)
+    , optimizer_(optimizer)
+    , loss_scaler_(loss_scaler)
+    , folder_(std::move(folder))
+    , share_(plan, mesh, weights, optimizer)
+    , writer_(mesh[GroupKind::world].rank(), mesh[GroupKind::world].size(), std::move(line), std::move(told))
+{
+}
+
+double CheckpointSaver::save(int steps)
+{
+    const auto asked = Clock::now();
+    (void)writer_.wait(); // what became of it was told
+    SaveRequest request;
+    request.folder = folder_;
+    request.steps = steps;
+    request.keep = plan_.run.checkpoint.keep;
+    const LossScaler::State scale = loss_scaler_.state();
+    request.state = {{"fourfold_checkpoint", kCheckpointVersion}, {"step", steps}, {"updates", optimizer_.updates()},
+        {"seed", plan_.run.seed}, {"plan_hash", plan_hash(plan_)}, {"loss_scale", scale.scale},
+        {"loss_scale_steps", scale.steady}};
+    request.config = config_from_model(plan_.model);
+    const double waited = seconds_between(asked, request.begin);
+    RankShare::Files files = share_.copy();
+    request.weights = std::move(files.weights);
+    request.states = std::move(files.states);
+    request.pieces = std::move(files.pieces);
+    request.stopped_s = seconds_between(request.begin, Clock::now());
+    writer_.start(std::move(request));
+    return waited;
+}
+
+Expected<void> CheckpointSaver::finish()
+{
+    const auto last = writer_.wait();
+    if (!last || !last->problem)
+        return {};
+    if (last->own)
+        return *last->problem;
+    return Problem{
+        ProblemCode::cancelled, "another rank could not write the checkpoint", "see its error", last->folder.string()};
+}
+
+} // namespace fourfold::trainer
