@@ -81,7 +81,8 @@ Expected<std::vector<InputFileState>> list_inputs(const std::vector<std::string>
 
 std::string DocumentReader::place() const
 {
-    return files_[std::size_t(position_.file)].path.string() + ":" + std::to_string(position_.line);
+    const std::string file = files_[std::size_t(position_.file)].path.string();
+    return position_.line == 0 ? file : file + ":" + std::to_string(position_.line);
 }
 
 Expected<void> DocumentReader::open_file()

@@ -53,6 +53,11 @@ Expected<PackJournal> PackJournal::read(const std::filesystem::path& file)
     }
     if (journal.position.file > std::int64_t(journal.inputs.size()))
         return fields.wrong("file", "one of the inputs");
+    const auto file_bytes = [&](std::int64_t i) {
+        return i < std::int64_t(journal.inputs.size()) ? journal.inputs[std::size_t(i)].bytes : 0;
+    };
+    if (journal.position.byte > file_bytes(journal.position.file))
+        return fields.wrong("byte", "a place in that input");
     return journal;
 }
 

@@ -108,9 +108,9 @@ public:
     {
         auto result = work(progress, stop);
         std::error_code error;
-        // What nothing can go on from is no use to anybody.
+        // What nothing can go on from is no use to anybody. Without the lock it may be another program's.
         if (!result && begun_ && !fs::exists(journal_file(), error))
-            fs::remove_all(folder_, error);
+            locked_ ? fs::remove_all(folder_, error) : fs::remove(folder_, error);
         return result;
     }
 
@@ -122,6 +122,7 @@ private:
             return result(total_bytes_, {});
         FOURFOLD_TRY(
             AppendedFile tokens, AppendedFile::open(folder_ / "tokens.bin", journal_.tokens * std::int64_t(bytes_)));
+        locked_ = true;
         FOURFOLD_TRY(AppendedFile lengths,
             AppendedFile::open(folder_ / "lengths", journal_.count * std::int64_t(sizeof(std::uint32_t))));
         const std::int64_t resumed = done_bytes();
@@ -206,9 +207,24 @@ private:
             if (fs::exists(file, error))
                 return Problem{
                     ProblemCode::bad_input, "is there already", "remove it, or choose another --output", file.string()};
+        FOURFOLD_CHECK(check_folder());
         FOURFOLD_CHECK(make_folders(folder_));
         begun_ = true;
         return {};
+    }
+
+    // The folder goes at the end, so nothing but a packing's own files may lie in it.
+    [[nodiscard]] Expected<void> check_folder() const
+    {
+        std::error_code error;
+        bool own = !fs::is_symlink(fs::symlink_status(folder_, error));
+        for (fs::directory_iterator entry(folder_, error), end; own && !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            own = name == "tokens.bin" || name == "tokens.idx" || name == "lengths" || name.starts_with("journal.json");
+        }
+        return own ? Expected<void>()
+                   : Problem{ProblemCode::conflict, "holds something else than a packing that was begun",
+                       "move it away, or choose another --output", folder_.string()};
     }
 
     // Fills batches from the first on; `more` false at the end of the inputs. What stands before a document in trouble
@@ -301,7 +317,8 @@ private:
     TokenBytes bytes_ = TokenBytes::two;
     std::vector<std::unique_ptr<Encoder>> encoders_; // one per thread
     std::int64_t total_bytes_ = 0;
-    bool begun_ = false; // this call made the folder
+    bool begun_ = false; // nothing to go on from was found
+    bool locked_ = false; // what lies in the folder is this call's
 };
 } // namespace
 
@@ -309,6 +326,9 @@ Expected<PackResult> pack(
     const PackRequest& request, const std::function<void(const PackProgress&)>& progress, const std::stop_token& stop)
 {
     constexpr std::size_t kMostTokenizer = std::size_t(256) << 20;
+    if (const fs::path name = request.output.filename(); name.empty() || name == "." || name == "..")
+        return Problem{
+            ProblemCode::bad_input, "expected the name of a file", "OUTPUT.bin and OUTPUT.idx are written", "--output"};
     FOURFOLD_TRY(const std::string text, read_text_file(request.tokenizer, kMostTokenizer));
     FOURFOLD_TRY(const Json json, parse_json(text, request.tokenizer.string()));
     FOURFOLD_TRY(const auto tokenizer, Tokenizer::of_json(json, request.tokenizer.string()));

@@ -55,9 +55,10 @@ private:
 
 class Replace : public Normalizer {
 public:
-    Replace(Pattern pattern, std::string content)
+    Replace(Pattern pattern, std::string content, std::string where)
         : pattern_(std::move(pattern))
         , content_(std::move(content))
+        , where_(std::move(where))
     {
     }
     Expected<void> apply(std::string& text, Pieces& pieces) const override
@@ -66,16 +67,20 @@ public:
         FOURFOLD_CHECK(pattern_.find(text, pieces, spans));
         std::string out;
         out.reserve(text.size());
-        for (const Span& span : spans)
+        for (const Span& span : spans) {
             out += span.match ? std::string_view(content_)
                               : std::string_view(text).substr(span.begin, span.end - span.begin);
+            if (out.size() > pieces.room)
+                return Problem{ProblemCode::bad_input,
+                    "a text grows to more than " + std::to_string(pieces.room >> 20) + " MiB", "", where_};
+        }
         text = std::move(out);
         return {};
     }
 
 private:
     Pattern pattern_;
-    std::string content_;
+    std::string content_, where_;
 };
 
 // Puts together what `each` makes of every character.
@@ -237,7 +242,7 @@ Expected<void> add_normalizers(const Json& json, const std::string& where, Norma
             return fields.missing("pattern", "a string or an expression");
         FOURFOLD_TRY(Pattern pattern, pattern_of(fields.json()["pattern"], fields.where("pattern")));
         FOURFOLD_TRY(std::string content, fields.text("content"));
-        steps.push_back(std::make_unique<Replace>(std::move(pattern), std::move(content)));
+        steps.push_back(std::make_unique<Replace>(std::move(pattern), std::move(content), where));
         return {};
     }
     FOURFOLD_TRY(auto rewrite, rewrite_of(type, fields));

@@ -5,6 +5,7 @@
 #include "core/tokenizer/regular_expression.h"
 #include "core/tokenizer/unicode.h"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -23,7 +24,10 @@ struct Pieces {
     std::vector<Piece> next; // of the step that is under way
     std::deque<std::string> arena; // texts that steps made
     RegularExpression::Workspace workspace;
+    std::size_t room = kLeastRoom; // bytes that a normalizer may make of a text
 
+    // No honest normalizer makes more than this of a text; steps that replace one letter by two can make 2^40 bytes.
+    void allow_growth_of(std::size_t bytes) { room = std::max(kLeastRoom, bytes * kMostGrowth); }
     // Gives a rewritten piece a place to live.
     std::string_view keep(std::string text) { return arena.emplace_back(std::move(text)); }
     void add(std::string_view text, bool first)
@@ -31,6 +35,9 @@ struct Pieces {
         if (!text.empty())
             next.push_back({text, first});
     }
+
+private:
+    static constexpr std::size_t kLeastRoom = std::size_t(16) << 20, kMostGrowth = 32;
 };
 
 // A part of a piece: [begin, end) matches or lies between matches.

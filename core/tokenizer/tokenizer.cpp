@@ -16,6 +16,12 @@ const Json& member(const Json& json, const char* key)
     const auto found = json.find(key);
     return found == json.end() ? kNull : *found;
 }
+
+// Larger ids have no place in a token file of this vocabulary.
+bool is_id(const Json& json, std::uint32_t end)
+{
+    return json.is_number_unsigned() && json.get<std::uint64_t>() < end;
+}
 } // namespace
 
 Expected<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::path& file)
@@ -78,8 +84,8 @@ Expected<void> Tokenizer::read_template(const Json& json, const std::string& whe
     if (type == "BertProcessing" || type == "RobertaProcessing") {
         for (const char* const key : {"cls", "sep"}) {
             const Json& token = member(json, key);
-            if (!token.is_array() || token.size() != 2 || !token[1].is_number_unsigned())
-                return fields.problem(key, "expected a token and its id");
+            if (!token.is_array() || token.size() != 2 || !is_id(token[1], end_))
+                return fields.problem(key, "expected a token and its id in the vocabulary");
             (key[0] == 'c' ? before_ : behind_).push_back(token[1].get<std::uint32_t>());
         }
         return {};
@@ -94,13 +100,15 @@ Expected<void> Tokenizer::read_template(const Json& json, const std::string& whe
             continue;
         }
         const Json& special = member(part, "SpecialToken");
-        const std::string name = special.is_object() ? special.value("id", "") : "";
+        const Json& said = member(special, "id");
+        const std::string name = said.is_string() ? said.get<std::string>() : "";
         const Json& ids = member(member(member(json, "special_tokens"), name.c_str()), "ids");
         if (!ids.is_array())
             return fields.problem("single", "expected special tokens with their ids, found " + in_quotes(name));
         for (const Json& id : ids) {
-            if (!id.is_number_unsigned())
-                return fields.problem("special_tokens", "expected whole numbers as the ids of " + in_quotes(name));
+            if (!is_id(id, end_))
+                return fields.problem(
+                    "special_tokens", "expected ids of the vocabulary as those of " + in_quotes(name));
             (behind ? behind_ : before_).push_back(id.get<std::uint32_t>());
         }
     }
@@ -132,6 +140,7 @@ Expected<void> Encoder::encode_part(std::string_view text, bool first, std::vect
     std::string rewritten;
     if (!tokenizer_->normalizers_.empty()) {
         rewritten = text;
+        pieces_.allow_growth_of(text.size());
         for (const auto& step : tokenizer_->normalizers_)
             FOURFOLD_CHECK(step->apply(rewritten, pieces_));
         text = rewritten;

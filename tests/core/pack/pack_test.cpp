@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace fourfold {
 namespace {
@@ -46,6 +47,16 @@ std::string many_documents(int megabytes)
         lines += "\"}\n";
     }
     return lines;
+}
+
+// Of two calls the first was stopped after its first round.
+void stop_after_a_round(const PackRequest& request)
+{
+    std::stop_source stop;
+    const auto stopped = pack(
+        request, [&](const PackProgress&) { stop.request_stop(); }, stop.get_token());
+    ASSERT_FALSE(stopped);
+    ASSERT_EQ(stopped.error().code, ProblemCode::cancelled);
 }
 
 TEST(Pack, DocumentsOneBehindTheOther)
@@ -94,6 +105,35 @@ TEST(Pack, EndsAndTemplates)
     EXPECT_THAT(pack_now(request).error().line(), HasSubstr("has no token \"<none>\""));
 }
 
+// A two-byte file has no place for an id of 70,000: it would be another token.
+TEST(Pack, TokensOfTheTemplateAreThoseOfTheVocabulary)
+{
+    const Folder folder;
+    PackRequest request = request_of(folder, {folder.write("a.txt", "ab")});
+    request.apply_template = true;
+    std::string tokenizer = letters_tokenizer();
+    tokenizer.replace(tokenizer.find("[27]"), 4, "[70000]");
+    request.tokenizer = folder.write("tokenizer.json", tokenizer);
+    EXPECT_THAT(
+        pack_now(request).error().line(), HasSubstr("post_processor: special_tokens: expected ids of the vocab"));
+    tokenizer = letters_tokenizer();
+    tokenizer.replace(tokenizer.find("{\"id\": \"?\"}"), 11, "{\"id\": 5}");
+    request.tokenizer = folder.write("tokenizer.json", tokenizer);
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("post_processor: single: "));
+}
+
+TEST(Pack, ATextThatGrowsWithoutBoundIsNamed)
+{
+    const Folder folder;
+    PackRequest request = request_of(folder, {folder.write("a.txt", "ab")});
+    std::string steps;
+    for (int i = 0; i < 40; ++i)
+        steps += std::string(i > 0 ? "," : "") + R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+    request.tokenizer = folder.write("tokenizer.json",
+        R"({"normalizer": {"type": "Sequence", "normalizers": [)" + steps + "]}," + letters_tokenizer().substr(1));
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("a text grows to more than 16 MiB"));
+}
+
 TEST(Pack, ReplacesNothing)
 {
     const Folder folder;
@@ -104,6 +144,64 @@ TEST(Pack, ReplacesNothing)
     EXPECT_EQ(refused.error().exit_status(), 2);
     EXPECT_THAT(refused.error().line(), HasSubstr("out.idx: is there already"));
     EXPECT_EQ(bytes_of(folder / "out.idx"), "mine");
+}
+
+TEST(Pack, ItsFolderIsNobodyElses)
+{
+    const Folder folder;
+    const PackRequest request = request_of(folder, {folder.write("a.txt", "ab")});
+    ASSERT_FALSE(folder.write("out.partial/thesis.txt", "mine").empty());
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("out.partial: holds something else"));
+    EXPECT_EQ(bytes_of(folder / "out.partial/thesis.txt"), "mine");
+    fs::rename(folder / "out.partial", folder / "mine");
+    fs::create_symlink(folder / "mine", folder / "out.partial");
+    EXPECT_FALSE(pack_now(request));
+    fs::remove(folder / "out.partial");
+    // A cut call leaves a folder that nothing can go on from: the next begins anew.
+    ASSERT_FALSE(folder.write("out.partial/tokens.bin", "torn").empty());
+    EXPECT_TRUE(pack_now(request));
+}
+
+TEST(Pack, ASecondCallLeavesTheFirstAlone)
+{
+    const Folder folder;
+    PackRequest request = request_of(folder, {folder.write("a.jsonl", many_documents(2))});
+    bool asked = false;
+    const auto first = pack(request,
+        [&](const PackProgress&) {
+            if (std::exchange(asked, true))
+                return;
+            EXPECT_THAT(pack_now(request).error().line(), HasSubstr("another program is writing it"));
+            EXPECT_TRUE(fs::exists(folder / "out.partial/tokens.bin"));
+        },
+        {});
+    EXPECT_TRUE(first) << first.error().line();
+}
+
+TEST(Pack, AnOutputHasAName)
+{
+    const Folder folder;
+    PackRequest request = request_of(folder, {folder.write("a.txt", "ab")});
+    for (const fs::path& output : {fs::path(), folder / "", folder / "..", folder / "."}) {
+        request.output = output;
+        const auto refused = pack_now(request);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(
+            refused.error().line(), "--output: expected the name of a file (OUTPUT.bin and OUTPUT.idx are written)");
+    }
+}
+
+TEST(Pack, AJournalThatPointsBeyondItsInputIsDamage)
+{
+    const Folder folder;
+    const PackRequest request = request_of(folder, {folder.write("a.jsonl", many_documents(8))});
+    stop_after_a_round(request);
+    std::string text = bytes_of(folder / "out.partial/journal.json");
+    const std::size_t at = text.find("\"byte\": ");
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at + 8, "99999999");
+    ASSERT_FALSE(folder.write("out.partial/journal.json", text).empty());
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("byte: expected a place in that input"));
 }
 
 TEST(Pack, ABadDocumentLeavesNothingThatNobodyCanUse)
@@ -170,16 +268,6 @@ TEST(Pack, KilledAtAnyMomentItGoesOn)
     EXPECT_EQ(bytes_of(folder / "cut.bin"), bytes_of(folder / "out.bin"));
     EXPECT_EQ(bytes_of(folder / "cut.idx"), bytes_of(folder / "out.idx"));
     EXPECT_FALSE(fs::exists(folder / "cut.partial"));
-}
-
-// Of two calls the first was stopped after its first round.
-void stop_after_a_round(const PackRequest& request)
-{
-    std::stop_source stop;
-    const auto stopped = pack(
-        request, [&](const PackProgress&) { stop.request_stop(); }, stop.get_token());
-    ASSERT_FALSE(stopped);
-    ASSERT_EQ(stopped.error().code, ProblemCode::cancelled);
 }
 
 TEST(Pack, OfAnotherRequestItDoesNotGoOn)
