@@ -32,6 +32,7 @@ void add_table(Cli& cli);
 void add_compare(Cli& cli);
 void add_timeline(Cli& cli);
 void add_probe(Cli& cli);
+void add_recommend(Cli& cli);
 void add_rehearse(Cli& cli);
 void add_run(Cli& cli);
 void add_attach(Cli& cli);

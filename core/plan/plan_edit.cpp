@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Changing one field of a plan by its dotted path.
+// Changing a plan: one field by its dotted path, its layout as a whole.
+#include "core/plan/plan_edit.h"
+
 #include "core/base/text.h"
 #include "core/plan/fields.h"
-#include "core/plan/plan.h"
 
 #include <charconv>
 
@@ -141,6 +142,31 @@ Expected<Plan> with_assignment(const Plan& plan, const std::string& assignment)
         return Problem{ProblemCode::bad_input, "found " + in_quotes(assignment) + ", expected FIELD=VALUE",
             "for example layout.tp=4", plan.where};
     return with_field(plan, assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+Expected<Plan> with_layout(const Plan& plan, const ResolvedPlan& layout)
+{
+    const Json resolved = to_json(layout, PresetStyle::ids);
+    Json document = plan.document;
+    document["gpus"] = layout.gpus;
+    const auto object = [&document](const char* name) -> Json& {
+        Json& member = document[name];
+        if (!member.is_object())
+            member = Json::object();
+        return member;
+    };
+    const auto take = [&](const char* name, std::initializer_list<const char*> keys) {
+        for (const char* key : keys) {
+            if (resolved[name].contains(key))
+                object(name)[key] = resolved[name][key];
+        }
+    };
+    take("layout", {"tp", "cp", "pp", "dp", "ep", "virtual_stages", "order"});
+    take("training", {"micro_batch", "global_batch", "schedule", "sharding", "recompute"});
+    for (const char* follows : {"stage_layers", "dp_shard"}) // from the new degrees
+        object("layout").erase(follows);
+    object("training").erase("micro_batches");
+    return plan_from_json(std::move(document), plan.where);
 }
 
 } // namespace fourfold

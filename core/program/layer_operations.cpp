@@ -185,7 +185,11 @@ void add_tensor_parallel(
 {
     const Training& training = plan.training;
     Operation op{.part = Part::tp};
-    const bool pieces = training.sequence_parallel && rank.constants[Constant::tp_exposed] < 1;
+    // The libraries cut collectives into pieces over memory that the GPUs of one NVLink domain share (Transformer
+    // Engine's user buffers): a group that leaves it waits for all of its traffic.
+    const Layout& layout = plan.layout;
+    const bool inside = layout.stride(Dimension::tp) * layout.tp <= plan.cluster.gpus_per_node;
+    const bool pieces = training.sequence_parallel && inside && rank.constants[Constant::tp_exposed] < 1;
     if (training.async_tp || pieces) {
         op.window = Window::gemm;
         op.exposed_floor = training.async_tp ? Constant::async_tp_exposed : Constant::tp_exposed;

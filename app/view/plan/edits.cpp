@@ -76,27 +76,6 @@ Expected<Plan> with_cluster(const Plan& plan, const Cluster& cluster)
     return rebuilt(plan, std::move(document));
 }
 
-Expected<Plan> with_layout(const Plan& plan, const ResolvedPlan& layout)
-{
-    const Json resolved = to_json(layout, PresetStyle::ids);
-    Json document = plan.document;
-    document["gpus"] = layout.gpus;
-    const auto take = [&](const char* object, std::initializer_list<const char*> keys) {
-        if (!document[object].is_object())
-            document[object] = Json::object();
-        for (const char* key : keys) {
-            if (resolved[object].contains(key))
-                document[object][key] = resolved[object][key];
-        }
-    };
-    take("layout", {"tp", "cp", "pp", "dp", "ep", "virtual_stages", "order"});
-    take("training", {"micro_batch", "global_batch", "schedule", "sharding", "recompute"});
-    erase(document, "layout", "stage_layers"); // both follow from the new degrees
-    erase(document, "layout", "dp_shard");
-    erase(document, "training", "micro_batches");
-    return rebuilt(plan, std::move(document));
-}
-
 Expected<Plan> with_fields(const Plan& plan, const std::vector<PlanEdit::Field>& fields)
 {
     Json document = plan.document;

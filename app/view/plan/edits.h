@@ -18,8 +18,6 @@ Expected<Plan> with_value(const Plan& plan, const std::string& path, const Json&
 // Writes a shape or cluster that is no preset into the plan.
 Expected<Plan> with_model(const Plan& plan, const ModelShape& shape);
 Expected<Plan> with_cluster(const Plan& plan, const Cluster& cluster);
-// Takes degrees, batch and schedule from a resolved plan (a found layout); everything else stays as it is written.
-Expected<Plan> with_layout(const Plan& plan, const ResolvedPlan& layout);
 // Sets the fields of an advice; null takes a key out, which gives it its default back.
 Expected<Plan> with_fields(const Plan& plan, const std::vector<PlanEdit::Field>& fields);
 // Another model: a preset's id or a config. What belonged to the old one goes with it: how its layers were dealt to the

@@ -8,8 +8,8 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
-#include "app/view/plan/edits.h"
 #include "core/calibration/score_card.h"
+#include "core/plan/plan_edit.h"
 #include "core/report/views/grid_table.h"
 
 #include <QComboBox>
@@ -262,7 +262,7 @@ void SweepView::apply()
         return;
     }
     PlanDocument& document = m_plans.current();
-    document.apply(tr("Apply layout"), {}, view::with_layout(document.plan(), *plan));
+    document.apply(tr("Apply layout"), {}, with_layout(document.plan(), *plan));
     emit message(tr("%1 on %2 is in the plan; undo takes it back").arg(layoutLine(plan->layout), gpusFact(*plan)));
     emit applied();
 }

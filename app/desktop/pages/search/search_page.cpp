@@ -16,8 +16,8 @@
 #include "app/models/plan/plan_facts.h"
 #include "app/models/search/search_words.h"
 #include "app/models/shared/text.h"
-#include "app/view/plan/edits.h"
 #include "core/calibration/user/evidence.h"
+#include "core/plan/plan_edit.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -344,7 +344,7 @@ bool SearchPage::applySelected()
         return false;
     PlanDocument& document = m_plans.current();
     const ResolvedPlan found = plan_of(m_results.row(at.row()).found, m_service.request());
-    document.apply(tr("Apply layout"), {}, view::with_layout(document.plan(), found));
+    document.apply(tr("Apply layout"), {}, with_layout(document.plan(), found));
     emit message(tr("%1 is in the plan; undo takes it back").arg(layoutLine(found.layout)));
     emit applied();
     return true;

@@ -3,13 +3,14 @@
 
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/widgets/plot.h"
-#include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/search/advice_finder.h"
 #include "app/view/search/search_words.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/plan/fields.h"
+#include "core/plan/plan_edit.h"
+#include "app/view/plan/edits.h"
 #include "core/report/views/obstacle.h"
 #include "core/search/cures.h"
 #include "core/search/search_cost.h"
@@ -390,7 +391,7 @@ void SearchPage::apply_chosen()
     if (!id)
         return;
     const ResolvedPlan found = plan_of(results_.all()[*id].found, job_.request());
-    desk_.apply("Applied " + view::layout_line(found.layout), view::with_layout(state.plan(), found));
+    desk_.apply("Applied " + view::layout_line(found.layout), with_layout(state.plan(), found));
     desk_.go(PageId::plan);
 }
 
