@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/training.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 template <>
@@ -17,6 +19,15 @@ std::vector<std::string> spellings<Schedule>()
 std::string schedule_name(const Training& training)
 {
     return training.schedule_csv.empty() ? to_text(training.schedule) : training.schedule_csv;
+}
+
+int recomputed_layers(const Training& training, int first, int layers)
+{
+    const auto up_to = [&](int count) {
+        const int recomputing = count / training.recompute_every;
+        return training.recompute_layers ? std::min(recomputing, *training.recompute_layers) : recomputing;
+    };
+    return up_to(first + layers) - up_to(first);
 }
 
 double bytes_per_element(Precision precision)

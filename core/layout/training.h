@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/base/word_set.h"
 #include "core/base/words.h"
 #include "core/schedule/schedules.h"
 
@@ -20,6 +21,13 @@ inline constexpr auto kWords<Sharding> = std::to_array<std::string_view>(
 enum class Recompute { none, selective, full };
 template <>
 inline constexpr auto kWords<Recompute> = std::to_array<std::string_view>({"none", "selective", "full"});
+// What of a layer selective recomputation computes once more. The parts are those of Megatron-LM's --recompute-modules;
+// `operations` stands alone: all but attention, every second matrix product and what came over the network, as
+// torchtitan's selective activation checkpointing by operation.
+enum class RecomputePart { core_attention, mlp, layer_norm, moe, operations };
+template <>
+inline constexpr auto kWords<RecomputePart> = std::to_array<std::string_view>(
+    {"core-attention", "mlp", "layer-norm", "moe", "operations"});
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
 enum class Precision { fp32, fp16, bf16, fp8 };
 template <>
@@ -32,6 +40,16 @@ enum class Fp8Recipe { tensorwise, rowwise, blockwise, mxfp8 }; // what shares a
 template <>
 inline constexpr auto kWords<Fp8Recipe> = std::to_array<std::string_view>(
     {"tensorwise", "rowwise", "blockwise", "mxfp8"});
+// Whose numbers share the scale of a tensor or row that ranks hold in parts: all of a micro-batch's (tp, cp and dp
+// members), those of the tensor-parallel group, or each rank's own.
+enum class Fp8ScaleGroup { micro_batch, tp, rank };
+template <>
+inline constexpr auto kWords<Fp8ScaleGroup> = std::to_array<std::string_view>({"micro-batch", "tp", "rank"});
+// How the power of two of a block of mxfp8 follows from its largest magnitude: floor, as OCP MX v1.0 (section 6.3) has
+// it, where the largest numbers may be cut off; ceil, which cuts off none.
+enum class MxRounding { floor, ceil };
+template <>
+inline constexpr auto kWords<MxRounding> = std::to_array<std::string_view>({"floor", "ceil"});
 enum class CpMethod { ring, all_gather, ulysses };
 template <>
 inline constexpr auto kWords<CpMethod> = std::to_array<std::string_view>({"ring", "all-gather", "ulysses"});
@@ -91,8 +109,12 @@ struct Training {
     Sharding sharding = Sharding::none;
     Recompute recompute = Recompute::none;
     std::optional<int> recompute_layers; // layers per stage that recompute; empty = all
+    int recompute_every = 1; // of a stage's layers, every so many
+    WordSet<RecomputePart> recompute_parts{RecomputePart::core_attention}; // of selective recomputation
     Precision precision = Precision::bf16;
     Fp8Recipe fp8_recipe = Fp8Recipe::tensorwise; // of fp8 products
+    Fp8ScaleGroup fp8_scale_group = Fp8ScaleGroup::micro_batch;
+    MxRounding mx_rounding = MxRounding::floor;
     Precision grad_dtype = Precision::fp32; // dtype in which gradients are accumulated and reduced
     Precision optimizer_state_dtype = Precision::fp32;
     Optimizer optimizer = Optimizer::adamw;
@@ -107,6 +129,9 @@ struct Training {
     ExpertSettings experts;
     FlopConvention flop_convention = FlopConvention::palm;
 };
+
+// Of `layers` layers from number `first` on, counted over all chunks of a stage, those that recompute.
+int recomputed_layers(const Training& training, int first, int layers);
 
 std::string schedule_name(const Training& training); // as written in a plan: the schedule, or its file
 

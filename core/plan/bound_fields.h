@@ -51,6 +51,23 @@ struct Codec<std::vector<int>> {
     static void read(const Json& json, std::vector<int>& value) { value = json.get<std::vector<int>>(); }
     static Json write(const std::vector<int>& value) { return value; }
 };
+template <typename Enum>
+struct Codec<WordSet<Enum>> {
+    static constexpr FieldType kType = FieldType::word_list;
+    static void read(const Json& json, WordSet<Enum>& value)
+    {
+        value = {};
+        for (const Json& word : json)
+            value.insert(*from_text<Enum>(word.get<std::string>(), ""));
+    }
+    static Json write(const WordSet<Enum>& value)
+    {
+        Json out = Json::array();
+        for (const Enum one : value.values())
+            out.push_back(to_text(one));
+        return out;
+    }
+};
 template <>
 struct Codec<std::array<Dimension, 4>> {
     static constexpr FieldType kType = FieldType::order;
@@ -86,6 +103,8 @@ BoundField<Root> bound_field(const char* path, Get get, std::string help, FieldR
     BoundField<Root> out{{range, path, Codec<T>::kType, std::move(help)}};
     if constexpr (Spelled<T>)
         out.choices = spellings<T>();
+    else if constexpr (requires { typename T::Word; })
+        out.choices = spellings<typename T::Word>();
     out.read = [get](const Json& json, Root& root) { Codec<T>::read(json, get(root)); };
     out.write = [get](const Root& root) { return Codec<T>::write(get(root)); };
     return out;

@@ -253,6 +253,29 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
     check_ramp_up(plan, reasons);
 }
 
+// Parts that the layers do not have would repeat nothing.
+static void check_recompute_parts(const ResolvedPlan& plan, Reasons& reasons)
+{
+    using enum RecomputePart;
+    const WordSet<RecomputePart>& parts = plan.training.recompute_parts;
+    const auto refuse_if = [&](bool condition, const std::string& message, const Json& nearest) {
+        if (condition)
+            reasons.add("recompute_parts", "training.recompute_parts", message, nearest);
+    };
+    refuse_if(parts.empty(), "recompute_parts names nothing to compute again", Json::array({"core-attention"}));
+    refuse_if(parts.contains(operations) && parts.values().size() > 1,
+        "recompute_parts \"operations\" stands alone: it chooses among all operations of a layer",
+        Json::array({"operations"}));
+    const bool all_routed = plan.model.experts && plan.model.moe_layers() == plan.model.layers;
+    refuse_if(parts.contains(moe) && !plan.model.experts,
+        "recompute_parts \"moe\" repeats mixtures of experts, and " + plan.model.name + " has none",
+        Json::array({"mlp"}));
+    refuse_if(parts.contains(mlp) && all_routed,
+        "recompute_parts \"mlp\" repeats dense MLPs, and every layer of " + plan.model.name
+            + " has a mixture of experts",
+        Json::array({"moe"}));
+}
+
 void check_training(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Training& training = plan.training;
@@ -267,19 +290,27 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
             "tensorwise");
     if (training.grad_dtype == Precision::fp8)
         reasons.add("grad_dtype_unsupported", "training.grad_dtype", "gradients cannot be accumulated in fp8", "bf16");
-    if (training.recompute_layers && training.recompute != Recompute::none) {
+    if (training.recompute != Recompute::none && (training.recompute_layers || training.recompute_every > 1)) {
         // Layers of a pipeline rank, over all of its chunks.
         std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);
         for (std::size_t chunk = 0; chunk < layout.stage_layers.size(); ++chunk)
             per_rank[static_cast<std::size_t>(stage_of_chunk(training.schedule, layout.pp, int(chunk)))]
                 += layout.stage_layers[chunk];
         const int64_t most = *std::max_element(per_rank.begin(), per_rank.end());
-        if (*training.recompute_layers > most && most > 0)
-            reasons.add("too_many_recompute_layers", "training.recompute_layers",
-                "recompute_layers " + number(*training.recompute_layers) + " is more than the " + number(most)
-                    + " layers of a stage",
-                most);
+        const auto refuse_above = [&](const char* code, const std::string& key, int layers, int64_t limit) {
+            if (layers > limit && most > 0)
+                reasons.add(code, ("training." + key).c_str(),
+                    key + " " + number(layers) + " is more than the " + number(limit) + " layers of a stage"
+                        + (limit < most ? " that recompute_every leaves" : ""),
+                    limit);
+        };
+        refuse_above("too_rare_recompute_layers", "recompute_every", training.recompute_every, most);
+        if (training.recompute_layers && training.recompute_every <= most)
+            refuse_above("too_many_recompute_layers", "recompute_layers", *training.recompute_layers,
+                most / training.recompute_every);
     }
+    if (training.recompute == Recompute::selective)
+        check_recompute_parts(plan, reasons);
     if (training.fsdp.layers_per_unit > plan.model.layers)
         reasons.add("fsdp_unit_too_large", "training.fsdp.layers_per_unit",
             "layers_per_unit " + number(training.fsdp.layers_per_unit) + " is more than the model's "

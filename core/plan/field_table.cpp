@@ -47,6 +47,17 @@ PlanKey unless_default(PlanKey field)
     return field;
 }
 
+// Only selective recomputation has parts; the usual ones are not written, as before there were others.
+PlanKey recompute_parts(PlanKey field)
+{
+    field.write = [write = field.write](const ResolvedPlan& plan) {
+        const Json value = write(plan), &defaults = plan.stack.training_defaults;
+        const bool usual = value == write(ResolvedPlan{}) && !value_at(defaults, "recompute_parts").is_array();
+        return usual || plan.training.recompute != Recompute::selective ? Json() : value;
+    };
+    return field;
+}
+
 // Of the ramp-up, which a plan has or has not.
 template <typename T>
 PlanKey ramp_up(const char* path, T RampUp::*member, std::string help, FieldRange range)
@@ -223,6 +234,11 @@ std::vector<PlanKey> training()
             "none: DDP, ZeRO-0; optimizer: ZeRO-1; gradients: ZeRO-2; parameters: FSDP, ZeRO-3; hybrid: HSDP."),
         bound(FOURFOLD_MEMBER(training.recompute), "Activation recomputation."),
         bound(FOURFOLD_MEMBER(training.recompute_layers), "Layers of a stage that recompute; default all.", kLayers),
+        unless_default(bound(FOURFOLD_MEMBER(training.recompute_every),
+            "Every so many of a stage's layers recompute, the first of them layer number recompute_every.", kLayers)),
+        recompute_parts(bound(FOURFOLD_MEMBER(training.recompute_parts),
+            "What of a layer selective recomputation computes again: core-attention, mlp, layer-norm, moe; or "
+            "operations, all but attention, every second product and what came over the network (torchtitan).")),
         bound(FOURFOLD_MEMBER(training.precision), "Of the matrix products."),
         bound(FOURFOLD_MEMBER(training.grad_dtype), "In which gradients are accumulated and reduced."),
         bound(FOURFOLD_MEMBER(training.optimizer_state_dtype), "Of the optimizer's moments."),
@@ -235,6 +251,11 @@ std::vector<PlanKey> training()
         bound(FOURFOLD_MEMBER(training.fp8_recipe),
             "What shares a scale in fp8 products: a tensor, a row, a block of 128 (by 128), or 32 elements whose scale "
             "the matrix units take (Blackwell, CDNA 4)."),
+        unless_default(bound(FOURFOLD_MEMBER(training.fp8_scale_group),
+            "Which ranks share the scale of a tensor or row that they hold in parts: all of a micro-batch, tp, or each "
+            "rank alone.")),
+        unless_default(bound(FOURFOLD_MEMBER(training.mx_rounding),
+            "Of mxfp8's power of two: floor (OCP MX v1.0) cuts the largest numbers off, ceil none.")),
         bound(FOURFOLD_MEMBER(training.cp_method), "How context parallelism exchanges keys and values."),
         key("training.fsdp", FieldType::object, "How sharded parameters are gathered."),
         bound(FOURFOLD_MEMBER(training.fsdp.layers_per_unit), "Layers that are gathered together.", kLayers),

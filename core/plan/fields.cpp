@@ -68,6 +68,7 @@ std::string type_error(const Json& json, FieldType type)
 {
     const auto all = [&](auto test) { return json.is_array() && std::all_of(json.begin(), json.end(), test); };
     const auto is_integer = [](const Json& value) { return value.is_number_integer(); };
+    const auto is_text = [](const Json& value) { return value.is_string(); };
     const auto is_number = [](const Json& value) { return value.is_number(); };
     const auto is_object = [](const Json& value) { return value.is_object(); };
     switch (type) {
@@ -90,6 +91,8 @@ std::string type_error(const Json& json, FieldType type)
         return json.is_string() || json.is_object() ? "" : "a preset's id or an object";
     case FieldType::integer_list:
         return all(is_integer) ? "" : "a list of integers";
+    case FieldType::word_list:
+        return all(is_text) ? "" : "a list of words";
     case FieldType::number_pair:
         return json.size() == 2 && all(is_number) ? "" : "a list of two numbers";
     case FieldType::object_list:
@@ -201,6 +204,10 @@ Expected<void> check_types(const Json& json, const std::string& pattern, const s
             return check_spelling(value, field, file, at);
         if (const std::string expected = type_error(value, field.type); !expected.empty())
             return unexpected(value, expected, file, at);
+        if (field.type == FieldType::word_list) {
+            for (std::size_t i = 0; i < value.size(); ++i)
+                FOURFOLD_CHECK(check_spelling(value[i], field, file, at + "." + std::to_string(i)));
+        }
         if (field.type == FieldType::text_map) {
             for (const auto& [key, entry] : value.items()) {
                 if (!entry.is_string())

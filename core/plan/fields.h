@@ -25,6 +25,7 @@ enum class FieldType {
     id_or_object, // a preset's id, or an object whose keys are in the table
     id_or_open_object,
     integer_list,
+    word_list, // of `choices`, each at most once
     number_pair,
     object_list,
 };

@@ -89,6 +89,10 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
         training.schedule = schedule_taking(training.schedule, plan.layout.virtual_stages);
     if (training.recompute_layers && training.recompute == Recompute::none)
         plan.notes.emplace_back("training.recompute_layers has no effect while training.recompute is none");
+    if (training.recompute_every > 1 && training.recompute == Recompute::none)
+        plan.notes.emplace_back("training.recompute_every has no effect while training.recompute is none");
+    if (chosen("recompute_parts") && training.recompute != Recompute::selective)
+        plan.notes.emplace_back("training.recompute_parts has no effect unless training.recompute is selective");
     if (!chosen("precision")) {
         const Precision wanted = training.precision;
         training.precision = nearest_precision(plan.cluster.gpu, wanted);

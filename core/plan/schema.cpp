@@ -84,6 +84,11 @@ Json value_schema(const Field& field)
         return typed({"string", "object"});
     case FieldType::integer_list:
         return list_of(field, {{"type", "integer"}});
+    case FieldType::word_list: {
+        Json out = list_of(field, {{"enum", field.choices}});
+        out["uniqueItems"] = true;
+        return out;
+    }
     case FieldType::number_pair: {
         Json out = list_of(field, {{"type", "number"}});
         out["minItems"] = out["maxItems"] = 2;

@@ -5,8 +5,12 @@
 #include "core/layout/batch_ramp.h"
 #include "core/layout/mesh.h"
 #include "core/model/family.h"
+#include "core/model/layer.h"
 #include "core/plan/check_rules.h"
 #include "core/plan/plan_schedule.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace fourfold {
 
@@ -36,8 +40,6 @@ void model_limits(const ModelShape& model, Limits& limits)
 {
     if (const auto family = check_trainer_family(model); !family)
         limits.require(false, "family", "model.model_type", family.error().message, "\"llama\"");
-    limits.refuse_if(model.latent && model.rope_scaling.type == "yarn", "rope_scaling", "model.rope_scaling",
-        "rotary scaling of type \"yarn\" under latent attention");
 }
 
 // A run that ends before its batch is full.
@@ -114,16 +116,61 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
     limits.refuse_if(!traits_of(training.schedule).trainer_runs, "schedule", "training.schedule",
         "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
-    limits.refuse_if(training.precision == Precision::fp8, "precision", "training.precision",
-        "precision " + quoted(to_text(training.precision)), quoted("bf16"));
     const auto wide = [](Precision dtype) { return dtype == Precision::fp32 || dtype == Precision::bf16; };
-    limits.refuse_if(!wide(training.grad_dtype), "grad_dtype", "training.grad_dtype",
+    const bool halves = training.grad_dtype == Precision::fp16 && training.precision == Precision::fp16;
+    limits.refuse_if(!wide(training.grad_dtype) && !halves, "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
     limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
         "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
     limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
         "offloading of " + to_text(training.offload), quoted("none"));
     limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
+}
+
+std::string digits(double value)
+{
+    return text_of("%.15g", value);
+}
+
+// The sides of the matrices of 8 bits: those of the weights on a rank, and of its tokens, which weight gradients sum
+// over.
+void fp8_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    const Training& training = plan.training;
+    const ModelShape& model = plan.model;
+    if (training.precision != Precision::fp8)
+        return;
+    const auto refuse_if = [&](bool condition, const std::string& what) {
+        limits.refuse_if(condition, "precision", "training.precision", "precision \"fp8\" " + what, "\"bf16\"");
+    };
+    refuse_if(model.experts.has_value(), "in mixtures of experts");
+    refuse_if(model.latent.has_value(), "under latent attention");
+    if (model.experts || model.latent)
+        return;
+    const int whole = training.fp8_recipe == Fp8Recipe::blockwise ? 128
+        : training.fp8_recipe == Fp8Recipe::mxfp8                 ? 32
+                                                                  : 16;
+    const auto takes = [&](double side) { return std::fmod(side, whole) == 0; };
+    const std::string rule
+        = "fp8 " + to_text(training.fp8_recipe) + " takes sides of multiples of " + std::to_string(whole) + ", found ";
+    const double tp = plan.layout.tp;
+    const Cut cut{tp, std::min(tp, double(model.kv_heads)), 1};
+    for (const Row& row : layer_rows(model, false)) {
+        const auto* matrix = std::get_if<MatrixRow>(&row);
+        if (matrix == nullptr || (takes(cut.out(*matrix)) && takes(cut.in(*matrix))))
+            continue;
+        limits.require(false, "fp8_sides", "training.precision",
+            rule + digits(cut.out(*matrix)) + " x " + digits(cut.in(*matrix)) + " of " + std::string(matrix->name)
+                + (plan.layout.tp > 1 ? " after tp " + std::to_string(plan.layout.tp) : ""),
+            "\"bf16\"");
+        break;
+    }
+    const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
+    const double part = double(training.seq_len) / plan.layout.cp / (zigzag ? 2 : 1);
+    limits.require(takes(part), "fp8_tokens", "training.seq_len",
+        rule + digits(part) + " tokens of a sequence in one piece"
+            + (plan.layout.cp > 1 ? " under cp " + std::to_string(plan.layout.cp) : ""),
+        std::to_string(whole * plan.layout.cp * (zigzag ? 2 : 1)));
 }
 
 void run_limits(const RunSettings& run, Limits& limits)
@@ -154,6 +201,7 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     position_limits(plan, limits);
     expert_limits(plan, limits);
     training_limits(plan, limits);
+    fp8_limits(plan, limits);
     attention_limits(plan, limits);
     ramp_up_limits(plan, limits);
     run_limits(plan.run, limits);

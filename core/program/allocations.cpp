@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/program/recompute.h"
+
 #include "core/program/weight_gradient_memory.h"
 
 #include <algorithm>
@@ -189,6 +191,36 @@ std::vector<AllocationOf<Number>> state_allocations(
 
 namespace {
 
+// Of a layer with (`routed_layer`) or without experts that keeps `layer`: what repeating parts of it frees.
+template <typename Number>
+Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool routed_layer, const Number& layer)
+{
+    using enum RecomputePart;
+    const WordSet<RecomputePart>& parts = plan.training.recompute_parts;
+    const Number row = input<Number>("tokens", rank.tokens) * input<Number>("bytes", rank.element_bytes);
+    if (parts.contains(operations))
+        return larger(Number(0.0),
+            layer - row * input<Number>("kept by operations", kept_by_operations(plan, rank, routed_layer)));
+    const Number made = plan.training.compile ? row : row * constant<Number>(rank, Constant::eager_activation_factor);
+    Number freed = 0.0;
+    if (parts.contains(core_attention) && has_score_matrix(plan.training))
+        freed += score_bytes<Number>(rank);
+    if (parts.contains(layer_norm) && !(plan.training.async_tp && rank.tp > 1))
+        freed += (plan.model.latent || routed_layer ? 1 : 2) * made * input<Number>("hidden", rank.hidden);
+    if (parts.contains(routed_layer ? moe : mlp)) {
+        Number inner = 0.0;
+        for (const auto& [routed, width, inputs] : layer_widths<Number>(plan, rank, routed_layer).mlps)
+            inner += (inputs + 1)
+                * (routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+                          : width);
+        freed += made * inner;
+        if (routed_layer)
+            freed += 2 * input<Number>("routed tokens", rank.routed_tokens) * input<Number>("hidden", rank.hidden)
+                * input<Number>("bytes", rank.element_bytes);
+    }
+    return freed;
+}
+
 template <typename Number>
 void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
     int dense_layers, int moe_layers, double recompute_layers)
@@ -217,11 +249,19 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         add<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "recomputed layer",
             "one layer's activations, rebuilt from its input");
     } else if (training.recompute == Recompute::selective) {
-        Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
-        if (has_score_matrix(training))
-            freed = larger(freed, score_bytes<Number>(rank));
-        if (plan.model.latent)
-            freed = larger(freed, latent_bytes<Number>(plan, rank));
+        Number freed = 0.0;
+        if (parts_of_stack(plan)) {
+            freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
+            if (has_score_matrix(training))
+                freed = larger(freed, score_bytes<Number>(rank));
+            if (plan.model.latent)
+                freed = larger(freed, latent_bytes<Number>(plan, rank));
+        } else {
+            const auto of = [&](int count, bool moe) -> Number {
+                return count == 0 ? Number(0.0) : count / layers * freed_by_parts<Number>(plan, rank, moe, one(moe));
+            };
+            freed = of(dense_layers, false) + of(moe_layers, true);
+        }
         kept = whole - again * part("recomputed part of a layer", freed);
         add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/layer_operations.h"
 
+#include "core/program/recompute.h"
+#include "core/program/sharding_operations.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace fourfold {
 namespace {
-
-// How much of a layer's forward runs again in the backward, per kind of work (0..1).
-struct RecomputeShare {
-    double gemm = 0, attention = 0, elementwise = 0, tp = 0;
-    double latents = 0; // products that give queries, keys and values from latents
-};
-
-RecomputeShare recompute_share(
-    const ResolvedPlan& plan, const Constants& constants, double layers, double recompute_layers)
-{
-    if (layers <= 0)
-        return {};
-    const double part = std::min(recompute_layers, layers) / layers;
-    switch (plan.training.recompute) {
-    case Recompute::none:
-        return {};
-    case Recompute::selective:
-        return {part * constants[Constant::selective_gemm_share], part * constants[Constant::selective_attention_share],
-            part * constants[Constant::selective_elementwise_share], 0, part};
-    case Recompute::full:
-        return {part, part, part, part};
-    }
-    return {};
-}
 
 bool fused_attention(const Training& training)
 {
@@ -133,7 +112,7 @@ void add_context_collectives(
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
 void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double ffn_rows, double ffn_width, double more_norms, double recompute)
+    double ffn_rows, double ffn_width, double more_norms, const RecomputeShare& again)
 {
     const double scale = rank.element_bytes / 2;
     const bool gated = plan.model.gated(), biased = plan.model.activation == Activation::gelu;
@@ -141,14 +120,15 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         const char* name;
         double bytes;
         const char* note;
+        double again;
     };
     const Item items[] = {
         {"norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale,
-            "two norms and two residual additions: 24 h bytes per token"},
+            "two norms and two residual additions: 24 h bytes per token", again.norms},
         {"more norms", 4 * more_norms * rank.tokens * scale,
-            "of queries, keys or a block's output: 4 bytes an element and token"},
+            "of queries, keys or a block's output: 4 bytes an element and token", again.positions},
         {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
-            "4 (h + kv) bytes per token"},
+            "4 (h + kv) bytes per token", again.positions},
         {gated ? "gated activation" : "activation",
             (gated           ? 6
                     : biased ? 8
@@ -156,7 +136,8 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
                 * ffn_width * ffn_rows * scale,
             gated        ? "reads gate and up, writes the product: 6 f bytes per token"
                 : biased ? "bias and GELU: 8 f bytes per token"
-                         : "reads and writes each element: 4 f bytes per token"},
+                         : "reads and writes each element: 4 f bytes per token",
+            again.activation},
     };
     for (const Item& item : items) {
         if (item.bytes <= 0)
@@ -173,15 +154,15 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         };
         add(Phase::forward, 1, 1);
         add(Phase::backward, 2, 1);
-        if (recompute > 0)
-            add(Phase::recompute, 1, recompute);
+        if (item.again > 0)
+            add(Phase::recompute, 1, item.again);
     }
 }
 
 // Megatron-LM TP: two all-reduces a pass (arXiv:1909.08053 section 3), with sequence parallelism an all-gather and a
 // reduce-scatter each (arXiv:2205.05198 section 4.2.2), whose gathered inputs the weight gradients need once more.
-void add_tensor_parallel(
-    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
+    const RecomputeShare& again)
 {
     const Training& training = plan.training;
     Operation op{.part = Part::tp};
@@ -208,10 +189,11 @@ void add_tensor_parallel(
         add(Phase::forward, Collective::reduce_scatter, "tp reduce-scatter after attention and MLP", 2 * layers);
         add(Phase::backward, Collective::all_gather, "tp all-gather of gradients", 2 * layers);
         add(Phase::backward, Collective::reduce_scatter, "tp reduce-scatter of gradients", 2 * layers);
-        if (recompute > 0) {
-            add(Phase::recompute, Collective::all_gather, "tp all-gather, repeated", 2 * layers * recompute);
-            add(Phase::recompute, Collective::reduce_scatter, "tp reduce-scatter, repeated", 2 * layers * recompute);
-        }
+        if (again.gathers > 0)
+            add(Phase::recompute, Collective::all_gather, "tp all-gather, repeated", 2 * layers * again.gathers);
+        if (again.reductions > 0)
+            add(Phase::recompute, Collective::reduce_scatter, "tp reduce-scatter, repeated",
+                2 * layers * again.reductions);
         if (!training.async_tp) {
             op.window = Window::gemm;
             op.exposed_floor = Constant::weight_gather_exposed;
@@ -222,8 +204,8 @@ void add_tensor_parallel(
     } else {
         add(Phase::forward, Collective::all_reduce, "tp all-reduce after attention and MLP", 2 * layers);
         add(Phase::backward, Collective::all_reduce, "tp all-reduce of input gradients", 2 * layers);
-        if (recompute > 0)
-            add(Phase::recompute, Collective::all_reduce, "tp all-reduce, repeated", 2 * layers * recompute);
+        if (again.reductions > 0)
+            add(Phase::recompute, Collective::all_reduce, "tp all-reduce, repeated", 2 * layers * again.reductions);
     }
     const auto add_sync = [&](Phase phase, double repeat) {
         list.push_back({.name = "tp synchronisation",
@@ -234,7 +216,7 @@ void add_tensor_parallel(
             .work = HostCost{.constant = Constant::tp_sync_s, .times = std::pow(rank.tp / 8, 3)}});
     };
     add_sync(Phase::forward, 2 * layers);
-    add_sync(Phase::backward, 2 * layers * (1 + recompute));
+    add_sync(Phase::backward, 2 * layers * (1 + std::max(again.gathers, again.reductions)));
 }
 
 // Bytes of an element's way to fp8: read once and written twice, as it is and transposed (fp8_cast_bytes); rows and
@@ -259,9 +241,12 @@ double cast_bytes(Fp8Recipe recipe, const Constants& constants)
 // Casts to fp8 with their transposed copies: the inputs of a layer's products forward, their output gradients backward
 // (Micikevicius et al., arXiv:2209.05433). Head, embedding, router and attention stay in bf16.
 void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
-    double ffn_width, double recompute, double bytes)
+    double ffn_width, const RecomputeShare& again, double bytes)
 {
-    const double inputs = rank.tokens * (2 * rank.hidden + rank.output / rank.tp) + ffn_rows * ffn_width;
+    const double of_attention = rank.tokens * (rank.hidden + rank.output / rank.tp);
+    const double of_mlp = rank.tokens * rank.hidden + ffn_rows * ffn_width, inputs = of_attention + of_mlp;
+    const double repeated
+        = again.every_second ? again.part / 2 * inputs : again.projections * of_attention + again.mlp * of_mlp;
     const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
         + ffn_rows * rank.mlp_inputs * ffn_width;
     const auto add = [&](Phase phase, const char* name, const char* note, double elements, double share) {
@@ -274,9 +259,59 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     };
     const char* note = "inputs of the layer's products";
     add(Phase::forward, "fp8 casts", note, inputs, 1);
-    if (recompute > 0)
-        add(Phase::recompute, "fp8 casts", note, inputs, recompute);
+    if (repeated > 0)
+        add(Phase::recompute, "fp8 casts", note, repeated, 1);
     add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
+}
+
+// The largest magnitudes from which ranks that share a scale make it: of a tensor, or of rows that they hold in parts.
+void add_fp8_scales(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
+    const RecomputeShare& again)
+{
+    constexpr double kNumber = 4; // bytes
+    const Training& training = plan.training;
+    const double times = rank.constants[Constant::fp8_scale_sums];
+    const auto add = [&](GroupKind group, const char* name, Phase phase, double count, double bytes) {
+        const bool shares = group == GroupKind::tp
+            ? training.fp8_scale_group != Fp8ScaleGroup::rank && plan.layout.tp > 1
+            : training.fp8_scale_group == Fp8ScaleGroup::micro_batch && plan.layout.dp * plan.layout.cp > 1;
+        if (shares && count * times > 0)
+            list.push_back({.name = name,
+                .phase = phase,
+                .part = group == GroupKind::tp ? Part::tp : Part::dp,
+                .repeat = layers * count * times,
+                .work = Collective{.kind = Collective::all_reduce, .group = group, .bytes = bytes}});
+    };
+    const char *of_tp = "tp fp8 scales", *of_replicas = "fp8 scales of all replicas";
+    const double share = again.every_second ? again.part / 2 : (again.projections + again.mlp) / 2;
+    const double scaled = gathers_fp8(training, plan.layout) ? 0 : 1; // else the scales of weights come once a step
+    double matrices = 0, inputs = 0;
+    std::string_view last{};
+    for (const Row& row : layer_rows(plan.model, false)) {
+        const auto* matrix = std::get_if<MatrixRow>(&row);
+        if (matrix == nullptr)
+            continue;
+        ++matrices;
+        inputs += matrix->product != last ? 1 : 0;
+        last = matrix->product;
+        if (training.fp8_recipe != Fp8Recipe::rowwise)
+            continue;
+        const bool cut = matrix->residual(); // what the forward sums over is, and what the backward does else
+        for (const double side : {rank.tokens, double(cut ? matrix->out : matrix->in)}) {
+            add(GroupKind::tp, of_tp, cut ? Phase::forward : Phase::backward, 1, kNumber * side);
+            add(GroupKind::tp, of_tp, Phase::recompute, cut ? share : 0, kNumber * side);
+        }
+        for (const double side : {rank.cut.out(*matrix), rank.cut.in(*matrix)})
+            add(GroupKind::dp_cp, of_replicas, Phase::weight_gradient, 1, kNumber * side);
+    }
+    if (training.fp8_recipe != Fp8Recipe::tensorwise)
+        return;
+    for (const auto& [phase, repeated] : {std::pair(Phase::forward, 1.0), std::pair(Phase::recompute, share)}) {
+        add(GroupKind::tp, of_tp, phase, repeated * (inputs + scaled * matrices), kNumber);
+        add(GroupKind::dp_cp, of_replicas, phase, repeated * inputs, kNumber);
+    }
+    add(GroupKind::tp, of_tp, Phase::backward, matrices, kNumber);
+    add(GroupKind::dp_cp, of_replicas, Phase::backward, matrices, kNumber);
 }
 
 // What the rows of a layer compute.
@@ -286,12 +321,13 @@ struct RowOperations {
     const RankShape& rank;
     double layers;
     const RecomputeShare& again;
+    RepeatedProducts repeated;
     // Of all activations together: tokens that pass, at the width of the first.
     double activation_rows = 0, activation_width = 0;
     double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
-    bool routes = false, of_expert = false, from_latents = false;
-    double n = 0, k = 0;
+    bool routes = false, of_expert = false;
+    double n = 0, k = 0, repeated_n = 0;
 
     void operator()(const NormRow& norm) { more_norms += normed_elements(norm, rank); }
     void operator()(const VectorRow&) { }
@@ -302,8 +338,8 @@ struct RowOperations {
         open = matrix.product;
         routes = matrix.kind == ParameterKind::router;
         of_expert = matrix.kind == ParameterKind::expert;
-        from_latents = matrix.role == Role::query_up || matrix.role == Role::kv_up;
         n += rank.cut.out(matrix);
+        repeated_n += rank.cut.out(matrix) * repeated.share_of(matrix);
         k = rank.cut.in(matrix);
     }
     void operator()(const AttentionRow&)
@@ -324,7 +360,7 @@ struct RowOperations {
             (*this)(matrix);
         end_product();
         pass(rank.expert_rows * rank.local_experts, double(experts.activation.width) / rank.cut.etp);
-        add_token_exchange(list, plan, rank, layers, again.gemm);
+        add_token_exchange(list, plan, rank, layers, again.exchange);
     }
     // Rows that multiply the same input are one product.
     void end_product()
@@ -332,11 +368,11 @@ struct RowOperations {
         const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
         const std::size_t before = list.size();
         add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers,
-            from_latents ? std::max(again.gemm, again.latents) : again.gemm, !routes, true);
+            n > 0 ? repeated_n / n : 0, !routes, true);
         for (std::size_t i = before; of_expert && i < list.size(); ++i)
             of_experts(list[i]);
         open = {};
-        n = 0;
+        n = repeated_n = 0;
     }
     static void of_experts(Operation& product)
     {
@@ -409,18 +445,19 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
         return;
     const Constants& constants = rank.constants;
     const double layers = group.layers;
-    const RecomputeShare again = recompute_share(plan, constants, layers, recompute_layers);
-    RowOperations rows{list, plan, rank, layers, again};
+    const RecomputeShare again = recompute_share(plan, constants, group.moe, layers, recompute_layers);
+    RowOperations rows{list, plan, rank, layers, again, RepeatedProducts(plan, again, group.moe)};
     for (const Row& row : layer_rows(plan.model, group.moe))
         std::visit(rows, row);
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
-    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again.elementwise);
+    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again);
     if (plan.training.precision == Precision::fp8)
-        add_fp8_casts(
-            list, rank, layers, ffn_rows, ffn_width, again.gemm, cast_bytes(plan.training.fp8_recipe, constants));
+        add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again, cast_bytes(plan.training.fp8_recipe, constants));
+    if (plan.training.precision == Precision::fp8)
+        add_fp8_scales(list, plan, rank, layers, again);
     if (plan.layout.tp > 1)
-        add_tensor_parallel(list, plan, rank, layers, again.tp);
+        add_tensor_parallel(list, plan, rank, layers, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);
     if (plan.training.offload == Offload::activations)
         add_activation_offload(list, plan, rank, group, recompute_layers);

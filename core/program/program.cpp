@@ -120,20 +120,19 @@ int dense_layers(const ModelShape& model, int first, int layers)
 
 std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
 {
-    // `recompute_layers` counts layers of a stage: its chunks use them up in order.
-    std::vector<double> left(
-        static_cast<std::size_t>(plan.layout.pp), plan.training.recompute_layers.value_or(plan.model.layers));
+    // Recomputed layers are counted over the chunks of a stage, in order.
+    std::vector<int> seen(static_cast<std::size_t>(plan.layout.pp), 0);
     std::vector<ChunkShape> shapes;
     ChunkShape shape;
     for (std::size_t index = 0; index < stage_of_chunk.size(); ++index) {
-        double& stage_left = left[static_cast<std::size_t>(stage_of_chunk[index])];
+        int& before = seen[static_cast<std::size_t>(stage_of_chunk[index])];
         shape.chunk = int(index);
         shape.first_layer += shape.layers;
         shape.layers = plan.layout.stage_layers[index];
         shape.embedding = index == 0;
         shape.head = index + 1 == stage_of_chunk.size();
-        shape.recompute_layers = std::min<double>(stage_left, shape.layers);
-        stage_left -= shape.recompute_layers;
+        shape.recompute_layers = recomputed_layers(plan.training, before, shape.layers);
+        before += shape.layers;
         shapes.push_back(shape);
     }
     return shapes;

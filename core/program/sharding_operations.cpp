@@ -94,6 +94,14 @@ void add_replicated(
         expert_copies(plan));
 }
 
+// Of an element of a layer when it is gathered. The constants of stacks that do not tell the sums behind their fp8
+// scales hold for what they gather.
+double layer_bytes(const ResolvedPlan& plan, const RankShape& rank)
+{
+    const bool narrow = rank.constants[Constant::fp8_scale_sums] > 0 && gathers_fp8(plan.training, plan.layout);
+    return narrow ? bytes_per_element(Precision::fp8) : rank.element_bytes;
+}
+
 // FSDP under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
 void add_sharded_pipeline(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
@@ -107,7 +115,7 @@ void add_sharded_pipeline(
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
-    add("fsdp parameter gather", Collective::all_gather, per_layer * rank.element_bytes,
+    add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
         gathers * parameters.layer_count);
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
     const double root = parameters.dense - parameters.layers;
@@ -164,6 +172,12 @@ void add_gradient_norm(std::vector<Operation>& list, const ResolvedPlan& plan, c
 }
 
 } // namespace
+
+bool gathers_fp8(const Training& training, const Layout& layout)
+{
+    return training.precision == Precision::fp8 && training.fp8_recipe == Fp8Recipe::tensorwise
+        && fully_sharded(training) && (training.fp8_scale_group != Fp8ScaleGroup::rank || layout.tp == 1);
+}
 
 bool fully_sharded(const Training& training)
 {
@@ -236,13 +250,15 @@ void add_micro_batch_sharding(
         }
         list.push_back(std::move(op));
     };
-    const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool overlap) {
+    const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
+        const bool overlap = of_layers;
         if (fsdp) {
-            add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, count * rank.element_bytes,
-                units, overlap && training.fsdp.prefetch);
+            const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
+            add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
+                overlap && training.fsdp.prefetch);
             if (training.fsdp.reshard_after_forward)
-                add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather,
-                    count * rank.element_bytes, units, overlap && training.fsdp.prefetch);
+                add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
+                    overlap && training.fsdp.prefetch);
         }
         add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter,
             count * rank.gradient_bytes, units / together, overlap && training.overlap.grad_reduce);

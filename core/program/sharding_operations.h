@@ -39,4 +39,7 @@ void add_step_operations(
 void add_micro_batch_sharding(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 
+// Do matrices of fully sharded layers come in 8 bits? Where a tensor has one scale that all ranks know.
+bool gathers_fp8(const Training& training, const Layout& layout);
+
 } // namespace fourfold

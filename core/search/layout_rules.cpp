@@ -5,7 +5,7 @@
 
 namespace fourfold {
 LayoutRules::LayoutRules(const ResolvedPlan& base)
-    : whole_check_(base.training.recompute_layers.has_value())
+    : whole_check_(base.training.recompute_layers.has_value() || base.training.recompute_every > 1)
 {
 }
 

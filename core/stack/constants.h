@@ -72,6 +72,7 @@ enum class Constant {
     tp_loss_values,
     shared_gradient_sums,
     step_scalars,
+    fp8_scale_sums,
     overlap_slowdown,
     // Host and launch
     layer_floor_forward_s,
@@ -197,6 +198,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::tp_loss_values, "tp_loss_values", 0, "values", "fp32 numbers of a token that the vocabulary-parallel loss sums over TP" },
     { Constant::shared_gradient_sums, "shared_gradient_sums", 0, "0 or 1", "1: gradients of norms and of copied key and value heads are summed over TP, once a step" },
     { Constant::step_scalars, "step_scalars", 0, "values", "fp64 numbers that all ranks sum in one message a step; 0: the gradient norm alone, by group" },
+    { Constant::fp8_scale_sums, "fp8_scale_sums", 0, "times", "that ranks which share an fp8 scale tell each other their largest magnitudes; 0: in the other constants" },
     { Constant::overlap_slowdown, "overlap_slowdown", 0, "share", "of hidden collectives that comes back as slower compute: their multiprocessors, memory traffic and power" },
     { Constant::layer_floor_forward_s, "layer_floor_forward_s", 0, "s", "host time to launch a layer's forward" },
     { Constant::layer_floor_backward_s, "layer_floor_backward_s", 0, "s", "host time to launch a layer's backward" },

@@ -38,7 +38,16 @@ at::ScalarType type_of(Precision precision, const at::TensorOptions& exact)
 {
     if (exact.dtype() == at::kDouble)
         return at::kDouble;
-    return precision == Precision::bf16 ? at::kBFloat16 : precision == Precision::fp16 ? at::kHalf : at::kFloat;
+    switch (precision) {
+    case Precision::fp16:
+        return at::kHalf;
+    case Precision::bf16:
+    case Precision::fp8: // of products alone
+        return at::kBFloat16;
+    case Precision::fp32:
+        break;
+    }
+    return at::kFloat;
 }
 } // namespace
 
@@ -85,6 +94,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             groups.copies = GroupKind::expert_replicate;
         }
         groups.exact = shard.parameter.role == Role::routing_bias;
+        groups.narrow = gathers_fp8(training, plan.layout) && shard.parameter.layer >= 0
+            && (shard.parameter.kind == ParameterKind::attention || shard.parameter.kind == ParameterKind::mlp);
         if (training.sharding != Sharding::none) {
             groups.part = mesh[groups.shard].rank();
             groups.parts = mesh[groups.shard].size();
@@ -100,8 +111,15 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     trainer->units_ = std::make_unique<ParameterUnits>(
         *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
-    trainer->block_settings_
-        = std::make_unique<BlockSettings>(block_settings(plan, mesh, positions, exact, trainer->weight_gradients_));
+    if (training.precision == Precision::fp8) {
+        trainer->fp8_ = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh[GroupKind::dp_cp]);
+        const Weights& weights = *trainer->weights_;
+        for (std::size_t i = 0; i < weights.leaves().size(); ++i)
+            if (weights.largest(i).defined())
+                trainer->fp8_->know(weights.leaves()[i], weights.largest(i));
+    }
+    trainer->block_settings_ = std::make_unique<BlockSettings>(
+        block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
     trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
@@ -144,11 +162,12 @@ Expected<Trainer::Batch> Trainer::micro_batch(int index, const GlobalBatch& of) 
 {
     const Training& training = plan_.training;
     const int64_t s = training.seq_len, b = training.micro_batch;
-    const int64_t first = (int64_t(mesh_.at.dp) * of.micro_batches + index) * b;
+    const int64_t part = b / options_.replicas, replica = int64_t(mesh_.at.dp) * options_.replicas;
     const at::Tensor samples = at::empty({2, b, s}, at::kLong); // tokens, labels
     auto* const tokens = samples.data_ptr<int64_t>();
     for (int64_t i = 0; i < b; ++i)
-        FOURFOLD_CHECK(of.fill(first + i, {tokens + i * s, tokens + (b + i) * s}));
+        FOURFOLD_CHECK(of.fill(((replica + i / part) * of.micro_batches + index) * part + i % part,
+            {tokens + i * s, tokens + (b + i) * s}));
     const auto own = [&](int64_t which) {
         return context_part(samples[which].t(), mesh_.at.cp, plan_.layout.cp, training.cp_method).contiguous();
     };

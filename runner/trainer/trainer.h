@@ -24,6 +24,7 @@ struct TrainerOptions {
     bool cuda = false; // tensors on the current GPU
     bool fp64 = false; // weights and arithmetic in fp64, for comparisons
     int64_t padding = -1; // see Sampler::open
+    int replicas = 1; // this rank takes the samples that so many replicas would have, for comparisons
     bool rehearsal = false; // tensors without values: shapes, memory and messages of a step on a GPU
     decltype(StageWork::perform) perform = {}; // of the training steps
 };
@@ -112,6 +113,7 @@ private:
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<ParameterUnits> units_;
     WeightGradients weight_gradients_;
+    std::unique_ptr<Fp8Products> fp8_; // null: of another precision
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;

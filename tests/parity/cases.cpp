@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/cases.h"
 
+#include "tests/parity/tiny_plans.h"
+
 namespace fourfold::testing {
 
 namespace {
@@ -23,7 +25,7 @@ std::vector<Case> all_cases()
 std::vector<Sabotage> all_sabotages()
 {
     return together({tensor_sabotages(), data_sabotages(), context_sabotages(), attention_sabotages(),
-        pipeline_sabotages(), expert_sabotages()});
+        pipeline_sabotages(), expert_sabotages(), precision_sabotages()});
 }
 
 std::vector<Case> unpadded_cases()
@@ -34,6 +36,22 @@ std::vector<Case> unpadded_cases()
         {"tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {}},
         {"tp2_async", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
         {"tp2_recompute", {"gpus=2", "layout.tp=2", "training.recompute=\"full\""}, {}},
+        {"tp2_operations",
+            {"gpus=2", "layout.tp=2", "training.recompute=\"selective\"", "training.recompute_parts=[\"operations\"]"},
+            {}},
+        {"tp2_mlp_and_norms",
+            {"gpus=2", "layout.tp=2", "training.recompute=\"selective\"",
+                "training.recompute_parts=[\"mlp\",\"layer-norm\"]"},
+            {}},
+        {"tp2_every_second_mlp",
+            {"gpus=2", "layout.tp=2", "training.recompute=\"selective\"", "training.recompute_parts=[\"mlp\"]",
+                "training.recompute_every=2"},
+            {}},
+        {"fp8_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("tensorwise", 16)},
+        {"fp8_rowwise_tp2_async_cp2", {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.cp=2"},
+            fp8_model("rowwise", 16)},
+        {"fp8_blockwise_tp2_recompute", {"gpus=2", "layout.tp=2", "training.recompute=\"full\""},
+            fp8_model("blockwise", 128)},
         {"dp2", {"gpus=2", "layout.dp=2"}, {}},
         {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
         {"dp2_zero2", {"gpus=2", "layout.dp=2", "training.sharding=\"gradients\""}, {}},

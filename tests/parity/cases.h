@@ -27,6 +27,7 @@ std::vector<Case> pipeline_cases(); // pp and its schedules
 std::vector<Case> training_cases(); // optimizers, precisions, batches
 // Precisions of which one rank must take the same micro-batches: in fp64 with their scales and rounded values.
 std::vector<Case> precision_cases();
+std::vector<Case> more_precision_cases(); // for the long tests
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
 std::vector<Case> all_cases();
 // Sizes without padding, which the planner does not count: what these send is what it lists.
@@ -49,6 +50,7 @@ std::vector<Sabotage> context_sabotages();
 std::vector<Sabotage> attention_sabotages();
 std::vector<Sabotage> pipeline_sabotages();
 std::vector<Sabotage> expert_sabotages();
+std::vector<Sabotage> precision_sabotages();
 std::vector<Sabotage> all_sabotages();
 
 } // namespace fourfold::testing

@@ -11,6 +11,8 @@ const std::string kGpt = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_e
 const std::string kSeed = "run.seed=3"; // one with which ten steps of GPT-2 learn something
 const std::string kBloom = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":4,"
                            "\"n_head\":4,\"tie_word_embeddings\":true}";
+const std::string kSelective = "training.recompute=\"selective\"";
+const std::string kOperations = "training.recompute_parts=[\"operations\"]";
 
 std::string schedule_file(const std::string& name)
 {
@@ -46,6 +48,28 @@ std::vector<Case> pipeline_cases()
                 "training.recompute_layers=1"},
             {kFourLayers}},
         {"pp2_selective", {"gpus=2", "layout.pp=2", "training.recompute=\"selective\""}, {}},
+        {"pp2_dp2_fsdp_every_second",
+            {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.recompute=\"full\"",
+                "training.recompute_every=2"},
+            {kFourLayers}},
+        {"tp2_dp2_fsdp_operations",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\"", kSelective, kOperations}, {}},
+        {"tp2_async_pp2_zb_h1_operations",
+            {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\"",
+                kSelective, kOperations, "training.recompute_every=2"},
+            {kFourLayers}},
+        {"tp2_cp2_operations", {"gpus=4", "layout.tp=2", "layout.cp=2", kSelective, kOperations}, {}},
+        {"gpt2_tp2_pp2_mlp_and_norms",
+            {"gpus=4", "layout.tp=2", "layout.pp=2", kSelective, "training.recompute_parts=[\"mlp\",\"layer-norm\"]"},
+            {kGpt, kSeed}},
+        {"tp2_plain_norms_and_attention",
+            {"gpus=2", "layout.tp=2", "training.sequence_parallel=false", kSelective,
+                "training.recompute_parts=[\"core-attention\",\"layer-norm\"]"},
+            {}},
+        {"tp2_async_norms",
+            {"gpus=2", "layout.tp=2", "training.async_tp=true", kSelective,
+                "training.recompute_parts=[\"layer-norm\"]"},
+            {}},
         {"pp2_zb_h1", {"gpus=2", "layout.pp=2", "training.schedule=\"zb-h1\""}, {kTied}},
         {"pp4_zb_h1_one_by_one", {"gpus=4", "layout.pp=4", "training.schedule=\"zb-h1\""}, {kFourLayers, one_by_one}},
         {"pp2_tp2_dp2_zb_h1_recompute",

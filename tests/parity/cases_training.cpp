@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/cases.h"
+#include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
 
 namespace fourfold::testing {
@@ -17,7 +18,49 @@ std::vector<Case> precision_cases()
     return {
         {"fp16_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, half},
         {"fp16_dp2_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, half},
+        {"fp8_tp2_async_dp2_fsdp",
+            {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.dp=2", "training.sharding=\"parameters\""},
+            fp8_model("tensorwise", 16)},
+        {"fp8_rowwise_tp2_async_pp2_zb_h1",
+            {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\""},
+            fp8_model("rowwise", 16)},
+        {"fp8_blockwise_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("blockwise", 128)},
     };
+}
+
+std::vector<Case> more_precision_cases()
+{
+    return {
+        {"fp8_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, fp8_model("tensorwise", 16)},
+        {"fp8_tp2_async_cp2_dp2_fsdp_recompute",
+            {"gpus=8", "layout.tp=2", "training.async_tp=true", "layout.cp=2", "layout.dp=2",
+                "training.sharding=\"parameters\"", "training.recompute=\"full\""},
+            fp8_model("tensorwise", 16)},
+        {"fp8_tp2_pp2_dp2_cp2_operations",
+            {"gpus=16", "layout.tp=2", "layout.pp=2", "layout.dp=2", "layout.cp=2", "training.recompute=\"selective\"",
+                "training.recompute_parts=[\"operations\"]"},
+            fp8_model("tensorwise", 16)},
+        {"fp8_tp2_plain_dp2_operations",
+            {"gpus=4", "layout.tp=2", "training.sequence_parallel=false", "layout.dp=2",
+                "training.recompute=\"selective\"", "training.recompute_parts=[\"operations\"]"},
+            fp8_model("tensorwise", 16)},
+        {"fp8_dp4_hsdp", {"gpus=4", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            fp8_model("tensorwise", 16)},
+        {"fp8_rowwise_tp2_cp2_dp2", {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.dp=2"}, fp8_model("rowwise", 16)},
+        {"fp8_rowwise_dp2_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""},
+            fp8_model("rowwise", 16)},
+        {"mxfp8_tp2_async_cp2", {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.cp=2"},
+            fp8_model("mxfp8", 32)},
+        {"mxfp8_ceil_pp2_dp2_zero2", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"gradients\""},
+            joined(fp8_model("mxfp8", 32), {"training.mx_rounding=\"ceil\""})},
+    };
+}
+
+// Fully sharded ranks add up nothing over all of them but the magnitudes behind their scales.
+std::vector<Sabotage> precision_sabotages()
+{
+    return {{"scales_of_each_replica", "dp.all_reduce", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""},
+        fp8_model("tensorwise", 16)}};
 }
 
 std::vector<Case> training_cases()

@@ -113,11 +113,17 @@ Differences compare_with_one_rank(
         nothing.problem += reason.field + ": " + reason.message + "; ";
     if (!reasons.empty())
         return nothing;
+    // Numbers of 8 bits share scales over a micro-batch: one rank takes those of all replicas together.
+    auto one_model = c.model, flags = one_flags;
+    if (const int dp = mesh.layout.dp; mesh.training.precision == Precision::fp8 && dp > 1) {
+        one_model.push_back("training.micro_batch=" + std::to_string(mesh.training.micro_batch * dp));
+        flags.insert(flags.end(), {"--replicas", std::to_string(dp)});
+    }
     // A program that compares many meshes trains each one rank once.
     static std::map<std::vector<std::string>, JobResult> known;
-    const auto key = joined(joined(c.model, {"flags"}), one_flags);
+    const auto key = joined(joined(one_model, {"flags"}), flags);
     if (!known.contains(key))
-        known[key] = run_job(tiny_plan(tokens, c.model), folder.path() / "one", one_flags);
+        known[key] = run_job(tiny_plan(tokens, one_model), folder.path() / "one", flags);
     const JobResult& one = known[key];
     const auto many = run_job(mesh, folder.path() / "many", mesh_flags);
     nothing.problem = one.problem + many.problem;

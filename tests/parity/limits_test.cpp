@@ -29,9 +29,14 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"gpus=4", "layout.tp=2", "layout.dp=2"}), List{});
     EXPECT_EQ(fields({"training.recompute=\"full\"", "training.schedule=\"gpipe\""}), List{});
     EXPECT_EQ(fields({"training.recompute=\"selective\"", "gpus=2", "layout.pp=2"}), List{});
+    for (const char* parts : {"[\"operations\"]", "[\"mlp\",\"layer-norm\",\"core-attention\"]"})
+        EXPECT_EQ(fields({"training.recompute=\"selective\"", "training.recompute_every=2",
+                      "training.recompute_parts=" + std::string(parts)}),
+            List{});
     EXPECT_EQ(fields({"model=\"gpt3-175b\""}), List{});
     EXPECT_EQ(fields({"model=\"bloom-176b\""}), List{});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\""}), List{});
+    EXPECT_EQ(fields({"model=\"deepseek-v3\""}), List{});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1"}),
         List{});
     for (const char* schedule : {"zb-h1", "zb-v", "dualpipe-v"})
@@ -49,6 +54,7 @@ TEST(TrainerLimits, RunnablePlansPass)
         EXPECT_EQ(fields({"training.optimizer=\"" + std::string(optimizer) + "\""}), List{});
     EXPECT_EQ(fields({"training.grad_dtype=\"bf16\"", "training.optimizer_state_dtype=\"bf16\""}), List{});
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{});
+    EXPECT_EQ(fields({"training.precision=\"fp16\"", "training.grad_dtype=\"fp16\""}), List{});
     EXPECT_EQ(fields({"run.steps=5", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}), List{});
     EXPECT_EQ(fields({"run.checkpoint.every=10", "run.checkpoint.load=\"/somewhere\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
@@ -60,7 +66,16 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.attention=\"unfused\""}), List{"training.attention"});
     EXPECT_EQ(fields({"training.attention=\"cudnn\""}), List{"training.attention"});
     EXPECT_EQ(fields({"training.attention=\"flash3\""}), List{"training.attention"});
-    EXPECT_EQ(fields({"training.precision=\"fp8\""}), List{"training.precision"});
+    const std::string fp8 = "training.precision=\"fp8\"";
+    EXPECT_EQ(fields({fp8}), List{});
+    EXPECT_EQ(fields({fp8, "gpus=2", "layout.tp=2"}), List{"training.precision"}); // keys of 8
+    EXPECT_EQ(fields({fp8, "model.intermediate_size=40"}), List{"training.precision"});
+    EXPECT_EQ(fields({fp8, "gpus=2", "layout.cp=2"}), List{"training.seq_len"}); // four tokens at a time
+    EXPECT_EQ(fields({fp8, "training.fp8_recipe=\"blockwise\""}), (List{"training.precision", "training.seq_len"}));
+    EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\""}), List{"training.precision"});
+    EXPECT_EQ(fields({fp8, "model=\"llama-3.1-8b\"", "gpus=8", "layout.tp=8", "training.fp8_recipe=\"blockwise\"",
+                  "training.seq_len=8192"}),
+        List{});
     EXPECT_EQ(fields({"training.grad_dtype=\"fp16\""}), List{"training.grad_dtype"});
     EXPECT_EQ(fields({"training.optimizer_state_dtype=\"fp8\""}), List{"training.optimizer_state_dtype"});
     EXPECT_EQ(fields({"run.steps=4", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}),
@@ -68,7 +83,6 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
-    EXPECT_EQ(fields({"model=\"deepseek-v3\""}), List{"model.rope_scaling"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "training.overlap.expert_exchange=true"}),
         List{"training.overlap.expert_exchange"});
     // All tp ranks have the same tokens: each would send them to the same expert.

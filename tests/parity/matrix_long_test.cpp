@@ -85,6 +85,13 @@ TEST(Matrix, TablesInFp64)
 {
     compare_and_report("The tables of cases", all_cases(), true);
 }
+TEST(Matrix, PrecisionsInFp64)
+{
+    auto cases = precision_cases();
+    const auto more = more_precision_cases();
+    cases.insert(cases.end(), more.begin(), more.end());
+    compare_and_report("fp16 and fp8: their scales and rounded values in fp64", cases);
+}
 TEST(Matrix, ShapesInFp64)
 {
     compare_and_report("Every dimension at 2 and 4, every pair, all four", mesh_shapes());

@@ -76,6 +76,16 @@ double frequency(const ModelShape& model, bool window, std::size_t plane)
         return base;
     if (scaling.type == "linear")
         return base / scaling.factor;
+    if (scaling.type == "yarn") { // a ramp over the planes, between those of beta_fast and beta_slow turns
+        const auto plane_of = [&](double turns) {
+            return width * std::log(double(scaling.original_positions) / (turns * 2 * std::numbers::pi))
+                / (2 * std::log(model.rope_theta));
+        };
+        const double low = std::max(0.0, std::floor(plane_of(scaling.beta_fast)));
+        const double high = std::min(width - 1, std::ceil(plane_of(scaling.beta_slow)));
+        const double stretched = std::min(1.0, std::max(0.0, (double(plane) - low) / (high - low)));
+        return base * (1 - stretched) + base / scaling.factor * stretched;
+    }
     const double turns = double(scaling.original_positions) * base / (2 * std::numbers::pi); // in the old context
     if (turns < scaling.low_freq_factor)
         return base / scaling.factor;
@@ -106,7 +116,10 @@ Vector attend(const ModelShape& model, bool window, const Rows& queries, const R
 {
     const auto seen = std::size_t(model.window.tokens);
     const std::size_t first = window && position + 1 > seen ? position + 1 - seen : 0;
-    const double divisor = std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
+    const double divisor = std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim))
+        / (model.latent && model.rope_scaling.type == "yarn"
+                ? std::pow(0.1 * model.rope_scaling.mscale_all_dim * std::log(model.rope_scaling.factor) + 1, 2)
+                : 1);
     const auto head_dim = std::size_t(model.head_dim);
     const auto group = std::size_t(model.heads / model.kv_heads);
     const std::size_t width = values[0].size() / std::size_t(model.kv_heads);

@@ -51,14 +51,16 @@ std::vector<Case> pipelines()
 
 INSTANTIATE_TEST_SUITE_P(
     Pipelines, UnderNcclRules, ::testing::ValuesIn(pipelines()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Precisions, UnderNcclRules, ::testing::ValuesIn(precision_cases()),
+    [](const auto& info) { return info.param.name; });
 #ifdef FOURFOLD_EVERY_MESH
 INSTANTIATE_TEST_SUITE_P(
     Meshes, UnderNcclRules, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
+    [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else
-INSTANTIATE_TEST_SUITE_P(Precisions, UnderNcclRules, ::testing::ValuesIn(precision_cases()),
-    [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Attention, UnderNcclRules, ::testing::ValuesIn(attention_cases()),
     [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(

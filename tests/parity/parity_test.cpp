@@ -83,7 +83,11 @@ TEST_P(Recomputation, IsBitwiseEqualToNone)
 INSTANTIATE_TEST_SUITE_P(Modes, Recomputation,
     ::testing::Values(std::vector<std::string>{"training.recompute=\"full\""},
         std::vector<std::string>{"training.recompute=\"full\"", "training.recompute_layers=1"},
-        std::vector<std::string>{"training.recompute=\"selective\""}));
+        std::vector<std::string>{"training.recompute=\"full\"", "training.recompute_every=2"},
+        std::vector<std::string>{"training.recompute=\"selective\""},
+        std::vector<std::string>{"training.recompute=\"selective\"", "training.recompute_parts=[\"mlp\"]"},
+        std::vector<std::string>{
+            "training.recompute=\"selective\"", "training.recompute_parts=[\"layer-norm\",\"core-attention\"]"}));
 
 // A message from the wrong pipeline rank never comes: the job ends with the error instead of a wrong result.
 TEST(WrongPartner, EndsTheJob)
@@ -128,7 +132,7 @@ TEST_P(MixedPrecision, FollowsFp32)
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, MixedPrecision,
-    ::testing::Values(Mixed{"bf16", 5e-3, 0.05}, Mixed{"fp16", 1e-3, 0.01}),
+    ::testing::Values(Mixed{"bf16", 5e-3, 0.05}, Mixed{"fp16", 1e-3, 0.01}, Mixed{"fp8", 5e-2, 0.3}),
     [](const auto& info) { return std::string(info.param.precision); });
 
 // Gradients in bf16 are added up and sent as such: half the bytes, and as close as 8 bits allow.

@@ -5,6 +5,8 @@
 // collective leaves out the other ranks' data, on this group alone, e.g. "tp.all_reduce"; a comparison with one rank
 // must notice. --gpu (parity-worker-cuda): tensors on the first GPU, which all ranks share, and messages over Gloo.
 // cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
+//   [--replicas N]
+// --replicas: each micro-batch holds what those of so many replicas would hold together.
 //   [--nccl-rules N] [--one-queue] [--wiring stages | pairs] [--timeout S]
 // --nccl-rules: messages and collectives go by NCCL's rules, with N operations at once (comm/nccl_rules.h).
 // --one-queue: as with CUDA_DEVICE_MAX_CONNECTIONS=1. --wiring: pipeline messages do not have a communicator for each
@@ -227,9 +229,13 @@ void work(int argc, char** argv)
         mesh.at.cp = mesh[GroupKind::cp].size() - 1 - mesh.at.cp;
     const std::string base = folder + "/dump" + std::to_string(job.rank);
     const int64_t padding = value(padding_token());
-    train_and_dump(plan, mesh, {gpu, fp64 || both, padding}, INT_MAX, base);
+    TrainerOptions how{gpu, fp64 || both, padding};
+    if (options.contains("--replicas"))
+        how.replicas = std::stoi(options["--replicas"]);
+    train_and_dump(plan, mesh, how, INT_MAX, base);
+    how.fp64 = false;
     if (both)
-        train_and_dump(plan, mesh, {gpu, false, padding}, 1, base + ".fp32");
+        train_and_dump(plan, mesh, how, 1, base + ".fp32");
     rendezvous->leave();
 }
 

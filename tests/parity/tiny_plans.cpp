@@ -53,6 +53,16 @@ ResolvedPlan tiny_plan(const std::filesystem::path& tokens, const std::vector<st
     return plan;
 }
 
+std::vector<std::string> fp8_model(const std::string& recipe, int side)
+{
+    const std::string two = std::to_string(2 * side), four = std::to_string(4 * side);
+    const std::string tokens = side < 128 ? four : two; // the held-out data are short
+    return {kEveryPrecision, "training.precision=\"fp8\"", "training.fp8_recipe=\"" + recipe + '"',
+        "model.hidden_size=" + two, "model.intermediate_size=" + four, "model.head_dim=" + std::to_string(side),
+        "model.num_attention_heads=2", "model.num_key_value_heads=2", "training.seq_len=" + tokens,
+        "model.max_position_embeddings=" + tokens, "training.micro_batch=1", "training.global_batch=4", "run.steps=4"};
+}
+
 std::filesystem::path write_tokens(const std::filesystem::path& folder)
 {
     const auto path = folder / "tokens.bin";

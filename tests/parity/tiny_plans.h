@@ -27,8 +27,11 @@ inline const std::string kNeox = R"(model={"model_type":"gpt_neox","vocab_size":
 // A computer that has every precision: the planner refuses them on a plain CPU, which would only be slow.
 inline const std::string kEveryPrecision
     = R"(cluster={"gpu":{"name":"CPU of every precision","generation":"blackwell","memory_gib":4,)"
-      R"("memory_bandwidth_gb_s":50,"peak_tflops":{"bf16":0.2,"fp16":0.2,"fp8":0.2,"fp32":0.2}},"gpus_per_node":8,)"
+      R"("memory_bandwidth_gb_s":50,"peak_tflops":{"bf16":0.2,"fp16":0.2,"fp8":0.2,"fp4":0.2,"fp32":0.2}},"gpus_per_node":8,)"
       R"("intra_node":{"bandwidth_gb_s":5,"latency_us":30},"inter_node":{"bandwidth_gb_s":5,"latency_us":30}})";
+// Of `model`: fp8 by a recipe, with sides of matrices and tokens that it takes on two ranks: multiples of `side`; four
+// micro-batches of one sequence.
+std::vector<std::string> fp8_model(const std::string& recipe, int side);
 // A file of 4000 little-endian 16-bit tokens below 61, with some order in them that can be learned.
 std::filesystem::path write_tokens(const std::filesystem::path& folder);
 // Writes the plan as the trainer reads it.

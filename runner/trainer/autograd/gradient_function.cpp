@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/autograd/gradient_function.h"
 
+#include "runner/trainer/autograd/kept_results.h"
+
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace fourfold::trainer {
@@ -24,7 +26,9 @@ struct Node : torch::autograd::Function<Node> {
     {
         context->saved_data["function"] = c10::IValue::make_capsule(c10::make_intrusive<Holder>(*function));
         variable_list kept;
-        variable_list outputs = (*function)->forward(inputs.vec(), kept);
+        KeptResults* const results = KeptResults::in_use();
+        variable_list outputs = results != nullptr ? results->forward(**function, inputs.vec(), kept)
+                                                   : (*function)->forward(inputs.vec(), kept);
         context->save_for_backward(std::move(kept));
         return outputs;
     }

@@ -9,6 +9,9 @@
 
 namespace fourfold::trainer {
 
+// What becomes of an operation where a pass is repeated and only some results are kept (kept_results.h).
+enum class Repeat { again, product, costly }; // computed again, or: a matrix product; attention or a sum over ranks
+
 // One use of an operation. Both functions run without building a graph.
 class GradientFunction {
 public:
@@ -19,6 +22,7 @@ public:
     virtual Tensors forward(const Tensors& inputs, Tensors& kept) = 0;
     // Gradients of the inputs, in order, from those of the outputs; an undefined tensor where an input needs none.
     virtual Tensors backward(const Tensors& gradients, const Tensors& kept) = 0;
+    [[nodiscard]] virtual Repeat repeat() const { return Repeat::again; }
 };
 
 // The outputs of `function`, with a node in the graph where an input requires a gradient.

@@ -22,7 +22,8 @@ void Handle::wait()
     const auto begin = std::chrono::steady_clock::now();
     pending_->wait();
     pending_.reset();
-    recorder_->end(number_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (recorder_)
+        recorder_->end(number_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 Communicator::Communicator(std::string name, std::vector<int> ranks, int rank, std::shared_ptr<Transport> transport,

@@ -15,6 +15,7 @@ namespace fourfold::trainer {
 class Handle {
 public:
     Handle() = default;
+    // `recorder`: null where the operation is recorded elsewhere.
     Handle(std::unique_ptr<Pending> pending, std::shared_ptr<FlightRecorder> recorder, uint64_t number);
     // Precondition: called once. A handle without operation returns at once.
     void wait();

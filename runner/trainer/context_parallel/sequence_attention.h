@@ -18,6 +18,8 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) final;
     Tensors backward(const Tensors& gradients, const Tensors& kept) final;
 
+    [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
+
 protected:
     // Over all keys.
     virtual AttentionPart attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) = 0;

@@ -32,6 +32,7 @@ struct ReplicaGroups {
     // Which of how many equal parts this rank's optimizer updates. 0 of 1: nothing is cut, each replica updates all.
     int part = 0, parts = 1;
     bool exact = false; // the leaves have the masters' type: what bf16 could not count or add up
+    bool narrow = false; // matrices that are gathered in fp8
     bool operator==(const ReplicaGroups&) const = default;
 };
 // Those of a parameter: experts, say, have others than the rest of the model.

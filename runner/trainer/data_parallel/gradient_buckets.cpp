@@ -33,6 +33,7 @@ struct GradientBuckets::State {
     std::deque<Reduction> under_way;
     int64_t overlapped = 0;
     int micro_batches = 1; // of this step
+    std::vector<at::Tensor> wide = {}; // of reduced gradients in fp16, whose loss scale would not come off in it
 
     [[nodiscard]] int rounds() const { return settings.each_micro_batch ? micro_batches : 1; }
 
@@ -201,17 +202,21 @@ void GradientBuckets::finish()
         state.mesh[state.weights.buckets()[b].groups.copies].all_reduce(state.reduced[b]);
         state.sum_shared(b);
     }
+    state.wide.clear();
+    if (state.settings.type == at::kHalf)
+        for (const at::Tensor& gradient : state.reduced)
+            state.wide.push_back(gradient.to(at::kFloat));
 }
 
 void GradientBuckets::scale(const at::Tensor& factor)
 {
-    for (const at::Tensor& gradient : state_->reduced)
+    for (const at::Tensor& gradient : reduced())
         gradient.mul_(factor);
 }
 
 const std::vector<at::Tensor>& GradientBuckets::reduced() const
 {
-    return state_->reduced;
+    return state_->wide.empty() ? state_->reduced : state_->wide;
 }
 
 std::vector<at::Tensor> GradientBuckets::whole() const
@@ -219,7 +224,7 @@ std::vector<at::Tensor> GradientBuckets::whole() const
     const Weights& weights = state_->weights;
     std::vector<at::Tensor> gradients(weights.shards().size());
     for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
-        const at::Tensor flat = weights.whole(b, state_->reduced[b]);
+        const at::Tensor flat = weights.whole(b, reduced()[b]);
         for (const BucketEntry& entry : weights.buckets()[b].entries)
             gradients[entry.shard] = Weights::view(flat, entry, weights.shards()[entry.shard]);
     }

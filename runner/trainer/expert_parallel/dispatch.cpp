@@ -71,6 +71,7 @@ public:
     {
         return {group_.all_to_all(inputs[0].contiguous(), sent_, received_)};
     }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
     Tensors backward(const Tensors& gradients, const Tensors&) override
     {
         return {group_.all_to_all(gradients[0].contiguous(), received_, sent_)};

@@ -29,6 +29,7 @@ public:
         });
         return {y};
     }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor &slope = gradients[0], &x = kept[0];
@@ -67,6 +68,7 @@ public:
         kept = inputs;
         return {at::_grouped_mm(inputs[0], stacked(inputs).transpose(-2, -1), ends(inputs[0]))};
     }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor slope = gradients[0].contiguous();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/attention.h"
 
+#include "runner/trainer/autograd/kept_results.h"
 #include "runner/trainer/context_parallel/ruled_attention.h"
 #include "runner/trainer/context_parallel/sequence_attention.h"
 
@@ -85,7 +86,7 @@ at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, cons
     // The CPU's kernel for it is FlashAttention-2's algorithm. On a GPU it is taken by name, cuDNN's through the choice
     // that the program made (use_attention_kernel).
     const bool chosen_by_library = query.is_cpu() || rule.kernel == AttentionKernel::cudnn;
-    if (rule.plain() && !sinks.defined() && chosen_by_library)
+    if (rule.plain() && !sinks.defined() && chosen_by_library && KeptResults::in_use() == nullptr)
         return positions_first(at::scaled_dot_product_attention(
             q, k, v, std::nullopt, 0.0, /*is_causal=*/true, rule.scale, query.size(2) != key.size(2)));
     return apply_attention(whole_attention(rule), query, key, value, sinks);

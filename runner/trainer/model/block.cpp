@@ -18,10 +18,10 @@ at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& sh
     return fused_rms_norm(x, shape.offset_norms ? weights.weight.add(1) : weights.weight, shape.norm_eps);
 }
 
-Block::Block(const BlockSettings& settings, const Weights& weights, int layer, bool recompute_attention)
+Block::Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated)
     : settings_(settings)
     , kind_(settings.shape.windowed(layer) ? settings.windowed : settings.full)
-    , recompute_attention_(recompute_attention)
+    , repeated_(repeated)
     , attention_norm_(weights.find(layer, Role::attention_norm))
     , query_(weights.find(layer, Role::query))
     , key_(weights.find(layer, Role::key))
@@ -44,78 +44,106 @@ Block::Block(const BlockSettings& settings, const Weights& weights, int layer, b
         experts_.emplace(*settings.experts, settings.mesh, weights, layer);
 }
 
+at::Tensor Block::normed(const at::Tensor& x, const Affine& weights) const
+{
+    return norm(x, weights, settings_.shape);
+}
+
+std::vector<at::Tensor> Block::entered(
+    const at::Tensor& x, const Affine& before, const std::vector<Affine>& layers) const
+{
+    const auto block
+        = [this, before, layers](at::TensorList in) { return settings_.products.enter(normed(in[0], before), layers); };
+    return repeated_.contains(RecomputePart::layer_norm) ? recomputed(block, {x}, KeptResults::Choice::products)
+                                                         : block({x});
+}
+
 at::Tensor Block::attention(const at::Tensor& x) const
 {
-    const RegionProducts& products = settings_.products;
     const int64_t b = x.size(1), head_dim = settings_.shape.head_dim;
     // Inside the region there are more rows than those of x.
     const auto heads = [&](const at::Tensor& rows) { return rows.view({rows.size(0), b, -1, head_dim}); };
     at::Tensor query, key, value;
     if (latent_) {
-        const at::Tensor entered = enter_region(x, settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
-        auto made = latent_->forward(entered, kind_.rotary);
+        const at::Tensor inside
+            = enter_region(normed(x, attention_norm_), settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
+        auto made = latent_->forward(inside, kind_.rotary);
         query = std::move(made.query);
         key = std::move(made.key);
         value = std::move(made.value);
     } else if (fused_.weight.defined()) {
-        const at::Tensor rows = products.enter(x, {fused_})[0];
+        const at::Tensor rows = entered(x, attention_norm_, {fused_})[0];
         const auto parts = rows.view({rows.size(0), b, -1, 3, head_dim}).unbind(3);
         query = parts[0];
         key = parts[1];
         value = parts[2];
     } else {
-        const auto projected = products.enter(x, {query_, key_, value_});
+        const auto projected = entered(x, attention_norm_, {query_, key_, value_});
         query = heads(projected[0]);
         key = heads(projected[1]);
         value = heads(projected[2]);
     }
     if (query_norm_.weight.defined()) {
-        query = norm(query, query_norm_, settings_.shape);
-        key = norm(key, key_norm_, settings_.shape);
+        query = normed(query, query_norm_);
+        key = normed(key, key_norm_);
     }
     if (kind_.rotary.cosine.defined() && !latent_) {
         query = rotate(query, kind_.rotary);
         key = rotate(key, kind_.rotary);
     }
     const auto mix = [&settings = settings_, &rule = kind_.rule, sinks = sinks_.weight](at::TensorList in) {
-        return context_attention(in[0], in[1], in[2], sinks, rule, settings.mesh[GroupKind::cp], settings.cp_method);
+        return std::vector{
+            context_attention(in[0], in[1], in[2], sinks, rule, settings.mesh[GroupKind::cp], settings.cp_method)};
     };
-    const at::Tensor mixed = recompute_attention_ ? recomputed(mix, {query, key, value}) : mix({query, key, value});
-    return products.leave(latent_ ? latent_->without_filling(mixed) : mixed, output_.weight);
+    const at::Tensor mixed = (repeated_.contains(RecomputePart::core_attention) ? recomputed(mix, {query, key, value})
+                                                                                : mix({query, key, value}))[0];
+    return settings_.products.leave(latent_ ? latent_->without_filling(mixed) : mixed, output_.weight);
+}
+
+std::vector<Affine> Block::into_mlp() const
+{
+    return gate_.weight.defined() ? std::vector{gate_, up_} : std::vector{up_};
+}
+
+at::Tensor Block::out_of_mlp(const std::vector<at::Tensor>& inner) const
+{
+    const std::string_view form = settings_.shape.exact_gelu ? "none" : "tanh";
+    const bool gated = gate_.weight.defined(), gelu = !gated || settings_.shape.activation == Activation::geglu;
+    const at::Tensor active = !gelu ? fused_swiglu(inner[0], inner[1])
+        : gated                     ? at::gelu(inner[0], form).mul(inner[1])
+                                    : at::gelu(inner[0], form);
+    return settings_.products.leave(active, down_.weight);
 }
 
 at::Tensor Block::mlp(const at::Tensor& x) const
 {
-    const RegionProducts& products = settings_.products;
-    const std::string_view form = settings_.shape.exact_gelu ? "none" : "tanh";
-    if (!gate_.weight.defined())
-        return products.leave(at::gelu(products.enter(x, {up_})[0], form), down_.weight);
-    const auto inner = products.enter(x, {gate_, up_});
-    const bool gelu = settings_.shape.activation == Activation::geglu;
-    return products.leave(
-        gelu ? at::gelu(inner[0], form).mul(inner[1]) : fused_swiglu(inner[0], inner[1]), down_.weight);
+    if (!experts_)
+        return out_of_mlp(settings_.products.enter(x, into_mlp()));
+    const at::Tensor routed = experts_->forward(x);
+    return down_.weight.defined() ? routed.add(out_of_mlp(settings_.products.enter(x, into_mlp()))) : routed;
+}
+
+at::Tensor Block::feed_forward(const at::Tensor& x) const
+{
+    if (repeated_.contains(experts_ ? RecomputePart::moe : RecomputePart::mlp)) {
+        if (!repeated_.contains(RecomputePart::layer_norm))
+            return recomputed([this](at::TensorList in) { return std::vector{mlp(in[0])}; }, {normed(x, mlp_norm_)})[0];
+        return recomputed([this](at::TensorList in) { return std::vector{mlp(normed(in[0], mlp_norm_))}; }, {x})[0];
+    }
+    return experts_ ? mlp(normed(x, mlp_norm_)) : out_of_mlp(entered(x, mlp_norm_, into_mlp()));
 }
 
 at::Tensor Block::forward(const at::Tensor& x) const
 {
     // What a region adds to the stream. The bias of a row-parallel linear is added once, to the sum over the ranks.
-    const auto added
-        = [&](const at::Tensor& in, const Affine& before, auto&& inside, const at::Tensor& bias, const Affine& behind) {
-              at::Tensor out = inside(norm(in, before, settings_.shape));
-              if (bias.defined())
-                  out = out.add(bias);
-              return behind.weight.defined() ? norm(out, behind, settings_.shape) : out;
-          };
-    const auto feed_forward = [&](const at::Tensor& in) {
-        if (!experts_)
-            return mlp(in);
-        const at::Tensor routed = experts_->forward(in);
-        return down_.weight.defined() ? routed.add(mlp(in)) : routed;
+    const auto added = [&](at::Tensor out, const at::Tensor& bias, const Affine& behind) {
+        if (bias.defined())
+            out = out.add(bias);
+        return behind.weight.defined() ? normed(out, behind) : out;
     };
-    const at::Tensor after_attention = x.add(added(
-        x, attention_norm_, [&](const at::Tensor& in) { return attention(in); }, output_.bias, attention_post_norm_));
-    return after_attention.add(added(
-        settings_.shape.parallel_residual ? x : after_attention, mlp_norm_, feed_forward, down_.bias, mlp_post_norm_));
+    const at::Tensor after_attention = x.add(added(attention(x), output_.bias, attention_post_norm_));
+    const at::Tensor& stream = settings_.shape.parallel_residual ? x : after_attention;
+    return after_attention.add(added(feed_forward(stream), down_.bias, mlp_post_norm_));
 }
 
 } // namespace fourfold::trainer

@@ -12,6 +12,7 @@
 #include "runner/trainer/model/latent_attention.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/tensor_parallel/fp8_products.h"
 #include "runner/trainer/tensor_parallel/region_products.h"
 
 #include <optional>
@@ -22,7 +23,8 @@ namespace fourfold::trainer {
 struct BlockSettings {
     const Mesh& mesh;
     ModelShape shape;
-    RegionProducts products;
+    RegionProducts products; // of layers
+    RegionProducts head_products;
     bool sequence_parallel = false;
     CpMethod cp_method = CpMethod::ring;
     // Of layers that see the whole sequence, and of those with a window.
@@ -39,20 +41,29 @@ at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& sh
 
 class Block {
 public:
-    // `settings` and `weights` must outlive the block and its graphs. `recompute_attention`: keep queries, keys and
-    // values, and compute attention once more in the backward pass.
-    Block(const BlockSettings& settings, const Weights& weights, int layer, bool recompute_attention);
+    // `settings` and `weights` must outlive the block, and it its graphs. `repeated`: the parts that the backward pass
+    // computes once more.
+    Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated);
     // x: [rows, b, h], the residual stream.
     [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
 
 private:
-    // Each a tensor-parallel region. x: the normed stream.
+    // Each a norm and a tensor-parallel region.
     [[nodiscard]] at::Tensor attention(const at::Tensor& x) const;
+    [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x) const;
+
+    [[nodiscard]] at::Tensor normed(const at::Tensor& x, const Affine& weights) const;
+    // The norm, the region's border and the products behind it.
+    [[nodiscard]] std::vector<at::Tensor> entered(
+        const at::Tensor& x, const Affine& before, const std::vector<Affine>& layers) const;
+    [[nodiscard]] std::vector<Affine> into_mlp() const;
+    [[nodiscard]] at::Tensor out_of_mlp(const std::vector<at::Tensor>& inner) const;
+    // Dense MLP or experts. x: the normed stream.
     [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
 
     const BlockSettings& settings_;
     const BlockSettings::Attention& kind_;
-    bool recompute_attention_;
+    WordSet<RecomputePart> repeated_;
     Affine attention_norm_, query_, key_, value_, query_norm_, key_norm_, sinks_, fused_, output_, attention_post_norm_;
     std::optional<LatentProjections> latent_;
     Affine mlp_norm_, gate_, up_, down_, mlp_post_norm_; // undefined in a layer whose experts share nothing

@@ -15,17 +15,22 @@
 namespace fourfold::trainer {
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, WeightGradients& later)
+    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8)
 {
     const ModelShape& model = plan.model;
     const bool by_sequence = plan.training.sequence_parallel;
-    BlockSettings settings{mesh, model, RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later),
-        by_sequence, plan.training.cp_method, {}, {}, {}};
+    const auto products = [&](const Fp8Products* numbers) {
+        return RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later, numbers);
+    };
+    BlockSettings settings{
+        mesh, model, products(fp8), products(nullptr), by_sequence, plan.training.cp_method, {}, {}, {}};
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
     BlockSettings::Attention &full = settings.full, &windowed = settings.windowed;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
+    if (model.latent)
+        full.rule.scale *= latent_score_factor(model.rope_scaling);
     if (model.positions == Positions::rope)
         full.rotary = rotary_table(rotary_frequencies(model.rope_scaling, model.rope_theta, model.rotary_dim(),
                                        model.max_positions, plan.training.seq_len),
@@ -47,11 +52,11 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
 }
 
 Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const ParameterUnits& units,
-    const BlockSettings& settings, const std::vector<int64_t>& positions, Recomputation recomputation)
+    const BlockSettings& settings, const std::vector<int64_t>& positions, int layers_before)
     : settings_(settings)
     , units_(units)
     , chunk_(chunk)
-    , recomputation_(recomputation)
+    , by_operation_(plan.training.recompute_parts.contains(RecomputePart::operations))
 {
     if (chunk.embeds) {
         embedding_ = weights.find(-1, Role::embedding).weight;
@@ -65,9 +70,14 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
                 embedding_.options().dtype(at::kLong).requires_grad(false));
         }
     }
-    for (int layer = chunk.first_layer; layer < chunk.last_layer; ++layer)
-        blocks_.emplace_back(settings, weights, layer,
-            recomputation.what == Recompute::selective && layer - chunk.first_layer < recomputation.layers);
+    for (int layer = chunk.first_layer; layer < chunk.last_layer; ++layer) {
+        const bool repeats = recomputed_layers(plan.training, layers_before + layer - chunk.first_layer, 1) > 0;
+        const Recompute what = repeats ? plan.training.recompute : Recompute::none;
+        const bool by_parts = what == Recompute::selective && !by_operation_;
+        layers_.push_back(
+            {Block(settings, weights, layer, by_parts ? plan.training.recompute_parts : WordSet<RecomputePart>()),
+                what});
+    }
     if (chunk.predicts) {
         final_norm_ = weights.find(-1, Role::final_norm);
         head_ = weights.find(-1, Role::head).weight;
@@ -94,12 +104,16 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
         units_.enter(ParameterUnits::kFront);
         x = embed(x);
     }
-    int whole = recomputation_.what == Recompute::full ? recomputation_.layers : 0;
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
-        const Block& block = blocks_[std::size_t(layer - chunk_.first_layer)];
+        const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
+        const auto whole = [&block = block](at::TensorList in) { return std::vector{block.forward(in[0])}; };
         units_.enter(layer);
-        x = whole-- > 0 ? recomputed([&block](at::TensorList in) { return block.forward(in[0]); }, {x})
-                        : block.forward(x);
+        if (repeated == Recompute::full)
+            x = recomputed(whole, {x})[0];
+        else if (repeated == Recompute::selective && by_operation_)
+            x = recomputed(whole, {x}, KeptResults::Choice::operations)[0];
+        else
+            x = block.forward(x);
         x = units_.leave(layer, x);
     }
     return x;
@@ -110,21 +124,18 @@ at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool
     constexpr int kRear = ParameterUnits::kRear;
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     units_.enter(kRear);
-    const at::Tensor logits = settings_.products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
+    const at::Tensor logits = settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
     return units_.leave(kRear, vocabulary_cross_entropy(logits, labels, all_count, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
     const ParameterUnits& units, const BlockSettings& settings, const std::vector<int64_t>& positions)
 {
-    const Training& training = plan.training;
-    int left = training.recompute == Recompute::none ? 0 : training.recompute_layers.value_or(plan.model.layers);
+    int before = 0;
     std::vector<Decoder> decoders;
     for (const ModelChunk& chunk : chunks_of(plan, mesh.schedule.stage_of_chunk, mesh.at.pp)) {
-        const int here = std::min(left, chunk.last_layer - chunk.first_layer);
-        decoders.emplace_back(
-            plan, chunk, weights, units, settings, positions, Decoder::Recomputation{training.recompute, here});
-        left -= here;
+        decoders.emplace_back(plan, chunk, weights, units, settings, positions, before);
+        before += chunk.last_layer - chunk.first_layer;
     }
     return decoders;
 }

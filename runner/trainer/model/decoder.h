@@ -12,21 +12,16 @@ namespace fourfold::trainer {
 
 // What every chunk of a rank needs to know. `positions`: of this rank's tokens in the sequence, in its order.
 // `options`: fp32 (fp64 for fp64 weights), for what is never computed in bf16. `later`: for weight gradients; it must
-// outlive the settings and all graphs.
+// outlive the settings and all graphs, and so must `fp8`, which is null where the plan has none.
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, WeightGradients& later);
+    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8);
 
 class Decoder {
 public:
-    // How many of the chunk's layers, from its first on, are computed once more in the backward pass, and what of them.
-    struct Recomputation {
-        Recompute what = Recompute::none;
-        int layers = 0;
-    };
-
-    // `settings`, `weights` and `units` must outlive the decoder and its graphs.
+    // `settings`, `weights` and `units` must outlive the decoder and its graphs. `layers_before`: of chunks that come
+    // first on this rank.
     Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weights& weights, const ParameterUnits& units,
-        const BlockSettings& settings, const std::vector<int64_t>& positions, Recomputation recomputation);
+        const BlockSettings& settings, const std::vector<int64_t>& positions, int layers_before);
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
     // the residual stream of the chunk before, for all others.
@@ -43,14 +38,18 @@ private:
     const BlockSettings& settings_;
     const ParameterUnits& units_;
     ModelChunk chunk_;
-    Recomputation recomputation_;
     at::Tensor embedding_, head_;
     at::Tensor position_embedding_, positions_; // undefined: the family has no learned positions
     Affine embedding_norm_, final_norm_;
-    std::vector<Block> blocks_;
+    struct Layer {
+        Block block;
+        Recompute repeated; // in the backward pass; selective: its parts, by the block itself
+    };
+    std::vector<Layer> layers_;
+    bool by_operation_;
 };
 
-// One Decoder a chunk of this pipeline rank. `recompute_layers` counts the layers of the rank from its first on.
+// One Decoder a chunk of this pipeline rank.
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
     const ParameterUnits& units, const BlockSettings& settings, const std::vector<int64_t>& positions);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/linear.h"
 
-#include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/autograd/kept_results.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear.h>
@@ -9,6 +9,9 @@
 namespace fourfold::trainer {
 
 namespace {
+using Of = Fp8Products::Of;
+using Sums = Fp8Products::Sums;
+
 class Linear final : public GradientFunction {
 public:
     Linear(Affine layer, WeightGradients& later)
@@ -21,17 +24,62 @@ public:
         kept = {inputs[0]};
         return {at::linear(inputs[0], layer_.weight, layer_.bias)};
     }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor slope = as_rows(gradients[0]);
         Tensors slopes{slope.mm(layer_.weight).view(kept[0].sizes())};
-        append_weight_gradients(slopes, layer_, as_rows(kept[0]), slope, later_);
+        append_weight_gradients(slopes, layer_, {kept[0]}, {slope}, later_);
         return slopes;
     }
 
 private:
     Affine layer_;
     WeightGradients& later_;
+};
+
+class Fp8Linear final : public GradientFunction {
+public:
+    Fp8Linear(Affine layer, WeightGradients& later, ProductRules rules)
+        : layer_(std::move(layer))
+        , later_(later)
+        , rules_(std::move(rules))
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        const Fp8Products& fp8 = *rules_.fp8;
+        const at::Tensor &x = inputs[0], &weight = layer_.weight;
+        const at::Tensor largest_x = rules_.largest_x.defined() ? rules_.largest_x : fp8.largest(x, Of::activation);
+        const at::Tensor largest_weight = fp8.largest(weight, Of::weight);
+        kept = {x, largest_x, largest_weight};
+        const Sums sums = rules_.cut == CutOver::rows ? Sums::parts : Sums::whole;
+        at::Tensor y = fp8.product(fp8.factor(as_rows(x), Of::activation, sums, largest_x),
+            fp8.factor(weight, Of::weight, sums, largest_weight), x.scalar_type());
+        if (layer_.bias.defined())
+            y = y.add(layer_.bias);
+        auto shape = x.sizes().vec();
+        shape.back() = weight.size(0);
+        return {y.view(shape)};
+    }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const Fp8Products& fp8 = *rules_.fp8;
+        const at::Tensor& slope = gradients[0];
+        const at::Tensor largest_slope = fp8.largest(slope, Of::gradient);
+        const Sums sums = rules_.cut == CutOver::columns ? Sums::parts : Sums::whole;
+        Tensors slopes{fp8.product(fp8.factor(as_rows(slope), Of::gradient, sums, largest_slope),
+                              fp8.factor(layer_.weight.t(), Of::weight, sums, kept[2]), slope.scalar_type())
+                           .view(kept[0].sizes())};
+        append_weight_gradients(slopes, layer_, {kept[0], kept[1]}, {slope, largest_slope}, later_, rules_.fp8);
+        return slopes;
+    }
+
+private:
+    Affine layer_;
+    WeightGradients& later_;
+    ProductRules rules_;
 };
 } // namespace
 
@@ -45,28 +93,34 @@ std::vector<at::Tensor> leaves_of(const Affine& layer)
     return layer.bias.defined() ? std::vector{layer.weight, layer.bias} : std::vector{layer.weight};
 }
 
-void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const at::Tensor& x,
-    const at::Tensor& slope, WeightGradients& later)
+void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
+    const Measured& slope, WeightGradients& later, const Fp8Products* fp8)
 {
     // Detached: what autograd saved still holds on to the graph before it, and that to the chunk's input.
-    const WeightGradients::Work work = [x = x.detach(), slope, bias = layer.bias.defined()] {
-        std::vector<at::Tensor> own{slope.t().mm(x)};
-        if (bias)
-            own.push_back(slope.sum(0));
-        return own;
-    };
+    const WeightGradients::Work work
+        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, bias = layer.bias.defined()] {
+              const at::Tensor rows = as_rows(slope.tensor);
+              std::vector<at::Tensor> own{fp8 != nullptr
+                      ? fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest)
+                      : rows.t().mm(as_rows(x.tensor))};
+              if (bias)
+                  own.push_back(rows.sum(0));
+              return own;
+          };
     const auto weights = leaves_of(layer);
     const auto own = later.postpone(weights, work) ? std::vector<at::Tensor>(weights.size()) : work();
     gradients.insert(gradients.end(), own.begin(), own.end());
 }
 
-at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later)
+at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later, const ProductRules& rules)
 {
-    if (!at::GradMode::is_enabled())
+    if (rules.fp8 == nullptr && !at::GradMode::is_enabled() && KeptResults::in_use() == nullptr)
         return at::linear(x, layer.weight, layer.bias);
     std::vector<at::Tensor> inputs{x};
     for (const at::Tensor& leaf : leaves_of(layer))
         inputs.push_back(leaf);
+    if (rules.fp8 != nullptr)
+        return trainer::apply(std::make_shared<Fp8Linear>(layer, later, rules), inputs)[0];
     return trainer::apply(std::make_shared<Linear>(layer, later), inputs)[0];
 }
 

@@ -4,17 +4,31 @@
 
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/pipeline_parallel/weight_gradients.h"
+#include "runner/trainer/tensor_parallel/fp8_products.h"
 
 namespace fourfold::trainer {
 
+enum class CutOver { columns, rows }; // of tensor parallelism: output features, input features
+
+// In which numbers a linear's products are, and what fp8 has to know for that.
+struct ProductRules {
+    const Fp8Products* fp8 = nullptr; // null: in those of x. It must outlive the graph
+    CutOver cut = CutOver::columns;
+    at::Tensor largest_x{}; // of x, where the caller knows it already
+};
+
 // x W^T + bias. x: [..., in]; layer.weight: [out, in], layer.bias: [out] or undefined. The weight gradient waits where
 // `later` says so, with its operands: x and the output's gradient. `later` must outlive the graph.
-at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later);
+at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later, const ProductRules& rules = {});
 
-// Appends the gradients of the leaves, from the input and the output's gradient, both [rows, features]; undefined
+// A tensor with its largest magnitude, which is undefined where nobody asks for it.
+struct Measured {
+    at::Tensor tensor, largest{};
+};
+// Appends the gradients of the leaves, from the input and the output's gradient, both [..., features]; undefined
 // tensors where they wait.
-void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const at::Tensor& x,
-    const at::Tensor& slope, WeightGradients& later);
+void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
+    const Measured& slope, WeightGradients& later, const Fp8Products* fp8 = nullptr);
 // Weight, and bias where it is defined.
 std::vector<at::Tensor> leaves_of(const Affine& layer);
 // [..., features] as [rows, features].

@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace fourfold::trainer {
@@ -12,24 +13,34 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using Gradients = torch::autograd::variable_list;
 
-// Owns the block as long as the graph may need it.
+// Owns the block, and what is kept of it, as long as the graph may need it.
 struct BlockHolder : torch::CustomClassHolder {
-    explicit BlockHolder(Recomputable own)
+    BlockHolder(Recomputable own, std::optional<KeptResults::Choice> keep)
         : block(std::move(own))
     {
+        if (keep)
+            results.emplace(*keep);
+    }
+    Gradients run(at::TensorList in, bool repeated)
+    {
+        std::optional<KeptResults::Use> use;
+        if (results)
+            use.emplace(*results, repeated);
+        return block(in);
     }
     Recomputable block;
+    std::optional<KeptResults> results;
 };
 
 struct Recompute : Function<Recompute> {
     // `anchor` requires a gradient: without it the first block, whose input may not, would leave no node in the graph.
-    static at::Tensor forward(
-        AutogradContext* context, const at::TensorList& in, const at::Tensor& /*anchor*/, const Recomputable* block)
+    static Gradients forward(AutogradContext* context, const at::TensorList& in, const at::Tensor& /*anchor*/,
+        const c10::intrusive_ptr<BlockHolder>* block)
     {
         context->save_for_backward(in.vec());
-        context->saved_data["block"] = c10::IValue::make_capsule(c10::make_intrusive<BlockHolder>(*block));
+        context->saved_data["block"] = c10::IValue::make_capsule(*block);
         const at::NoGradGuard no_graph;
-        return (*block)(in);
+        return (*block)->run(in, false);
     }
     static Gradients backward(AutogradContext* context, const Gradients& gradients)
     {
@@ -37,12 +48,12 @@ struct Recompute : Function<Recompute> {
         std::vector<at::Tensor> in;
         for (const at::Tensor& saved : context->get_saved_variables())
             in.push_back(saved.detach().requires_grad_(saved.requires_grad()));
-        at::Tensor y;
+        Gradients outputs;
         {
             const at::AutoGradMode with_graph(true);
-            y = holder->block(in);
+            outputs = holder->run(in, true);
         }
-        y.backward(gradients[0]); // weights' gradients are added, and their hooks run, in here
+        torch::autograd::backward(outputs, gradients); // weights' gradients are added, and their hooks run, in here
         Gradients own;
         for (const at::Tensor& x : in)
             own.push_back(x.grad());
@@ -52,12 +63,14 @@ struct Recompute : Function<Recompute> {
 };
 } // namespace
 
-at::Tensor recomputed(Recomputable block, const std::vector<at::Tensor>& in)
+std::vector<at::Tensor> recomputed(
+    Recomputable block, const std::vector<at::Tensor>& in, std::optional<KeptResults::Choice> keep)
 {
     if (!at::GradMode::is_enabled())
         return block(in);
     const at::Tensor anchor = at::empty({0}, in.at(0).options()).requires_grad_(true);
-    return Recompute::apply(at::TensorList(in), anchor, &block);
+    const auto holder = c10::make_intrusive<BlockHolder>(std::move(block), keep);
+    return Recompute::apply(at::TensorList(in), anchor, &holder);
 }
 
 } // namespace fourfold::trainer

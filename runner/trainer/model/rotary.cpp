@@ -32,14 +32,18 @@ double plane_of(double turns, double theta, int64_t dim, int64_t positions)
     return double(dim) * std::log(double(positions) / (turns * 2 * std::numbers::pi)) / (2 * std::log(theta));
 }
 
+double yarn_grown(const RopeScaling& scaling, double by)
+{
+    return scaling.factor <= 1 ? 1.0 : 0.1 * by * std::log(scaling.factor) + 1;
+}
+
 double yarn_magnitude(const RopeScaling& scaling)
 {
-    const auto grown = [&](double by) { return scaling.factor <= 1 ? 1.0 : 0.1 * by * std::log(scaling.factor) + 1; };
     if (scaling.attention_factor > 0)
         return scaling.attention_factor;
     if (scaling.mscale > 0 && scaling.mscale_all_dim > 0)
-        return grown(scaling.mscale) / grown(scaling.mscale_all_dim);
-    return grown(1);
+        return yarn_grown(scaling, scaling.mscale) / yarn_grown(scaling, scaling.mscale_all_dim);
+    return yarn_grown(scaling, 1);
 }
 
 // How much of each plane is stretched: 0 for fast waves, 1 for slow ones.
@@ -69,6 +73,12 @@ double longrope_magnitude(const RopeScaling& scaling)
                                : std::sqrt(1 + std::log(scaling.factor) / std::log(double(scaling.original_positions)));
 }
 } // namespace
+
+double latent_score_factor(const RopeScaling& scaling)
+{
+    const double magnitude = yarn_grown(scaling, scaling.mscale_all_dim);
+    return scaling.type == "yarn" && scaling.mscale_all_dim > 0 ? magnitude * magnitude : 1;
+}
 
 RotaryFrequencies rotary_frequencies(
     const RopeScaling& scaling, double theta, int64_t dim, int64_t max_positions, int64_t seq_len)

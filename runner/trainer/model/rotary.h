@@ -24,6 +24,10 @@ struct RotaryFrequencies {
 RotaryFrequencies rotary_frequencies(
     const RopeScaling& scaling, double theta, int64_t dim, int64_t max_positions, int64_t seq_len);
 
+// By which yarn multiplies the scale of the scores under latent attention: the square of its magnitude by
+// mscale_all_dim (Hugging Face's DeepseekV3Attention). 1 for other kinds and where that is not given.
+double latent_score_factor(const RopeScaling& scaling);
+
 // Cosines and sines for the given positions in the sequence, each [positions, planes].
 struct RotaryTable {
     at::Tensor cosine, sine;

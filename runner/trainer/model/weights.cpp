@@ -2,6 +2,7 @@
 #include "runner/trainer/model/weights.h"
 
 #include "core/base/parallel.h"
+#include "runner/trainer/kernels/fp8.h"
 #include "runner/trainer/model/initial_values.h"
 
 #include <ATen/Dispatch.h>
@@ -12,6 +13,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 namespace fourfold::trainer {
 
@@ -31,6 +34,7 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
     , buckets_(std::move(buckets))
     , mesh_(mesh)
     , fully_sharded_(fully_sharded)
+    , largest_(shards_.size())
     , leaves_(shards_.size())
 {
     const at::ScalarType exact = c10::typeMetaToScalarType(master.dtype());
@@ -42,14 +46,16 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
         flat_.push_back(fully_sharded ? at::empty({bucket.elements}, type) : at::zeros({bucket.elements}, type));
         masters_.push_back(one_copy ? part_of(flat_[b], bucket) : at::zeros({bucket.part_elements()}, master));
         initialise(b, seed);
+        for (const BucketEntry& entry : bucket.entries)
+            if (bucket.groups.narrow)
+                largest_[entry.shard] = at::zeros({1, 1}, master);
         for (const BucketEntry& entry : bucket.entries) {
             // With a version of its own: autograd must not take a gathered value for a changed one.
             leaves_[entry.shard] = view(flat_.back(), entry, shards_[entry.shard]).variable_data().requires_grad_(true);
         }
         if (fully_sharded)
             release(b);
-        else
-            publishing.push_back(start_publish(b));
+        publishing.push_back(start_publish(b));
     }
     for (Handle& handle : publishing)
         handle.wait();
@@ -85,8 +91,11 @@ void Weights::initialise(std::size_t bucket, uint64_t seed) const
 
 Handle Weights::start_publish(std::size_t bucket) const
 {
-    if (fully_sharded_)
+    if (fully_sharded_) {
+        if (buckets_[bucket].groups.narrow)
+            measure(bucket);
         return {};
+    }
     const at::Tensor own = part_of(flat_[bucket], buckets_[bucket]);
     if (own.scalar_type() != masters_[bucket].scalar_type())
         own.copy_(masters_[bucket]);
@@ -101,7 +110,79 @@ Handle Weights::start_gather(std::size_t bucket) const
     const std::size_t bytes = std::size_t(buckets_[bucket].elements) * flat.element_size();
     storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
     storage.set_nbytes(bytes);
+    if (buckets_[bucket].groups.narrow)
+        return start_narrow_gather(bucket);
     return shard_group(bucket).start_all_gather(flat, masters_[bucket].to(flat.scalar_type()));
+}
+
+at::Tensor Weights::own_part(std::size_t bucket, const BucketEntry& entry, const at::Tensor& part) const
+{
+    const auto [begin, end] = own_range(bucket, entry);
+    return part.narrow(0, end > begin ? entry.offset + begin - buckets_[bucket].part_begin() : 0, end - begin);
+}
+
+void Weights::measure(std::size_t bucket) const
+{
+    const auto& entries = buckets_[bucket].entries;
+    const at::Tensor all = at::zeros({int64_t(entries.size())}, masters_[bucket].options());
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (const at::Tensor own = own_part(bucket, entries[i], masters_[bucket]); own.numel() > 0)
+            all[int64_t(i)].copy_(own.abs().amax());
+    shard_group(bucket).all_reduce(all, Reduce::max);
+    mesh_[GroupKind::tp].all_reduce(all, Reduce::max);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        largest_[entries[i].shard].copy_(all[int64_t(i)].view({1, 1}));
+}
+
+namespace {
+// What came is not yet what is needed.
+class Finished final : public Pending {
+public:
+    Finished(Handle handle, std::function<void()> finish)
+        : handle_(std::move(handle))
+        , finish_(std::move(finish))
+    {
+    }
+    void wait() override
+    {
+        handle_.wait();
+        finish_();
+    }
+
+private:
+    Handle handle_;
+    std::function<void()> finish_;
+};
+} // namespace
+
+// Products round the leaves to the same numbers again, with the same scales.
+Handle Weights::start_narrow_gather(std::size_t bucket) const
+{
+    const Bucket& own = buckets_[bucket];
+    const at::Tensor& master = masters_[bucket];
+    const at::Tensor part = at::zeros({own.part_elements()}, master.options().dtype(at::kByte));
+    for (const BucketEntry& entry : own.entries)
+        if (const at::Tensor values = own_part(bucket, entry, master); values.numel() > 0)
+            own_part(bucket, entry, part)
+                .copy_(quantize(values.unsqueeze(0), at::kFloat8_e4m3fn, {}, ScaleKind::exact, largest_[entry.shard])
+                           .values.squeeze(0)
+                           .view(at::kByte));
+    const at::Tensor bytes = at::empty({own.elements}, part.options());
+    Handle gather = shard_group(bucket).start_all_gather(bytes, part);
+    return Handle(std::make_unique<Finished>(std::move(gather),
+                      [this, bucket, bytes] {
+                          for (const BucketEntry& entry : buckets_[bucket].entries) {
+                              const int64_t count = shards_[entry.shard].elements();
+                              const at::Tensor& largest = largest_[entry.shard];
+                              const Quantized values{
+                                  bytes.narrow(0, entry.offset, count).view(at::kFloat8_e4m3fn).unsqueeze(0),
+                                  inverse_scale(largest, at::kFloat8_e4m3fn)};
+                              flat_[bucket]
+                                  .narrow(0, entry.offset, count)
+                                  .copy_(dequantize(values, {}, largest.scalar_type()).squeeze(0));
+                          }
+                      }),
+        nullptr, 0);
 }
 
 void Weights::release(std::size_t bucket) const

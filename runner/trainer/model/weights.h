@@ -42,8 +42,13 @@ public:
     // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
     // Brings the leaves of a bucket up to date after the masters changed; cut, from all ranks of its shard group
-    // (collective; wait before use). Nothing where leaves are gathered when they are needed.
+    // (collective; wait before use). Where leaves are gathered when they are needed it is nothing, or the magnitudes of
+    // a narrow bucket.
     [[nodiscard]] Handle start_publish(std::size_t bucket) const;
+
+    // Of a leaf in a narrow bucket: its matrix's largest magnitude over all ranks, [1, 1]; it follows the masters. Else
+    // undefined.
+    [[nodiscard]] at::Tensor largest(std::size_t shard) const { return largest_[shard]; }
 
     // Stage 3: the values of a bucket's leaves come (collective; wait before use) and go.
     [[nodiscard]] Handle start_gather(std::size_t bucket) const;
@@ -66,6 +71,10 @@ public:
 
 private:
     void initialise(std::size_t bucket, uint64_t seed) const; // this rank's part
+    // This rank's part of an entry in the bucket's master.
+    [[nodiscard]] at::Tensor own_part(std::size_t bucket, const BucketEntry& entry, const at::Tensor& part) const;
+    void measure(std::size_t bucket) const; // collective
+    [[nodiscard]] Handle start_narrow_gather(std::size_t bucket) const;
     [[nodiscard]] static at::Tensor part_of(const at::Tensor& flat, const Bucket& bucket);
     [[nodiscard]] const Communicator& shard_group(std::size_t bucket) const
     {
@@ -76,6 +85,7 @@ private:
     std::vector<Bucket> buckets_;
     const Mesh& mesh_;
     bool fully_sharded_;
+    std::vector<at::Tensor> largest_; // beside shards()
     std::vector<at::Tensor> flat_, masters_,
         leaves_; // flat_: the leaves' buffers; masters_ are views of it where one copy is enough
 };

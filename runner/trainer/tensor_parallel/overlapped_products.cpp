@@ -19,54 +19,97 @@ at::Tensor of_width(const at::Tensor& x, int64_t rows, int64_t width)
     return at::empty(shape, x.options());
 }
 
-// out = a b (+ bias, of the columns): rows of contiguous tensors.
-void product_into(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias = {})
+using Of = Fp8Products::Of;
+using Sums = Fp8Products::Sums;
+
+at::Tensor largest_of(const Fp8Products* fp8, const at::Tensor& part, Of of, bool gathered = false)
 {
-    at::Tensor target = as_rows(out);
-    if (bias.defined())
-        at::addmm_out(target, bias, as_rows(a), b);
-    else
-        at::mm_out(target, as_rows(a), b);
+    return fp8 != nullptr ? fp8->largest(part, of, gathered) : at::Tensor();
 }
+
+// The side of a product that is the same for all pieces: rows b^T, rounded once.
+class Side {
+public:
+    // b: [out, in], a weight.
+    Side(const Fp8Products* fp8, at::Tensor b, Sums sums, const at::Tensor& largest_b)
+        : fp8_(fp8)
+        , b_(std::move(b))
+        , sums_(sums)
+    {
+        if (fp8 != nullptr)
+            factor_ = fp8->factor(b_, Of::weight, sums, largest_b);
+    }
+    // out = rows b^T (+ bias, of the columns), or that added to it: rows of contiguous tensors.
+    void product_into(
+        const at::Tensor& out, const Measured& rows, Of of, const at::Tensor& bias = {}, bool added = false) const
+    {
+        at::Tensor target = as_rows(out);
+        if (fp8_ != nullptr) {
+            at::Tensor y = fp8_->product(
+                fp8_->factor(as_rows(rows.tensor), of, sums_, rows.largest), factor_, out.scalar_type());
+            if (bias.defined())
+                y = y.add(bias);
+            added ? target.add_(y) : target.copy_(y);
+        } else if (added)
+            target.addmm_(as_rows(rows.tensor), b_.t());
+        else if (bias.defined())
+            at::addmm_out(target, bias, as_rows(rows.tensor), b_.t());
+        else
+            at::mm_out(target, as_rows(rows.tensor), b_.t());
+    }
+
+private:
+    const Fp8Products* fp8_;
+    at::Tensor b_;
+    Sums sums_;
+    Fp8Products::Factor factor_;
+};
 
 class Gathered final : public GradientFunction {
 public:
-    Gathered(std::vector<Affine> layers, const Communicator& tp, WeightGradients& later)
+    Gathered(std::vector<Affine> layers, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
         : layers_(std::move(layers))
         , tp_(tp)
         , later_(later)
+        , fp8_(fp8)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor& x = inputs[0];
+        const at::Tensor largest_x = largest_of(fp8_, x, Of::activation, true);
+        kept = {{}, largest_x};
         Tensors outputs;
-        for (const Affine& layer : layers_)
+        std::vector<Side> sides;
+        for (const Affine& layer : layers_) {
             outputs.push_back(of_width(x, x.size(0) * tp_.size(), layer.weight.size(0)));
-        kept = {gather_in_pieces(x, tp_, [&](int64_t first, const at::Tensor& rows) {
+            kept.push_back(largest_of(fp8_, layer.weight, Of::weight));
+            sides.emplace_back(fp8_, layer.weight, Sums::whole, kept.back());
+        }
+        kept[0] = gather_in_pieces(x, tp_, [&](int64_t first, const at::Tensor& rows) {
             for (std::size_t i = 0; i < layers_.size(); ++i)
-                product_into(outputs[i].narrow(0, first, rows.size(0)), rows, layers_[i].weight.t(), layers_[i].bias);
-        })};
+                sides[i].product_into(
+                    outputs[i].narrow(0, first, rows.size(0)), {rows, largest_x}, Of::activation, layers_[i].bias);
+        });
         return outputs;
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
-        Tensors slopes;
-        for (const at::Tensor& gradient : gradients)
-            slopes.push_back(gradient.contiguous());
+        std::vector<Measured> slopes;
+        std::vector<Side> sides;
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            slopes.push_back({gradients[i].contiguous(), largest_of(fp8_, gradients[i], Of::gradient)});
+            sides.emplace_back(fp8_, layers_[i].weight.t(), Sums::parts, kept[2 + i]);
+        }
         ScatterInPieces scattered(
             kept[0].sizes().vec(), kept[0].options(), tp_, [&](int64_t first, const at::Tensor& out) {
-                for (std::size_t i = 0; i < layers_.size(); ++i) {
-                    const at::Tensor rows = slopes[i].narrow(0, first, out.size(0));
-                    if (i == 0)
-                        product_into(out, rows, layers_[0].weight);
-                    else
-                        as_rows(out).addmm_(as_rows(rows), layers_[i].weight);
-                }
+                for (std::size_t i = 0; i < layers_.size(); ++i)
+                    sides[i].product_into(out, {slopes[i].tensor.narrow(0, first, out.size(0)), slopes[i].largest},
+                        Of::gradient, {}, i > 0);
             });
         Tensors own; // while the last pieces are under way
         for (std::size_t i = 0; i < layers_.size(); ++i)
-            append_weight_gradients(own, layers_[i], as_rows(kept[0]), as_rows(slopes[i]), later_);
+            append_weight_gradients(own, layers_[i], {kept[0], kept[1]}, slopes[i], later_, fp8_);
         own.insert(own.begin(), scattered.finish());
         return own;
     }
@@ -75,35 +118,42 @@ private:
     std::vector<Affine> layers_;
     const Communicator& tp_;
     WeightGradients& later_;
+    const Fp8Products* fp8_;
 };
 
 class Scattered final : public GradientFunction {
 public:
-    Scattered(at::Tensor weight, const Communicator& tp, WeightGradients& later)
+    Scattered(at::Tensor weight, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
         : layer_{std::move(weight), {}}
         , tp_(tp)
         , later_(later)
+        , fp8_(fp8)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor x = inputs[0].contiguous();
-        kept = {x};
+        const Measured measured{x, largest_of(fp8_, x, Of::activation)};
+        kept = {x, measured.largest, largest_of(fp8_, layer_.weight, Of::weight)};
+        const Side side(fp8_, layer_.weight, Sums::parts, kept[2]);
         auto whole = x.sizes().vec();
         whole.back() = layer_.weight.size(0);
         return {ScatterInPieces(whole, x.options(), tp_, [&](int64_t first, const at::Tensor& out) {
-            product_into(out, x.narrow(0, first, out.size(0)), layer_.weight.t());
+            side.product_into(out, {x.narrow(0, first, out.size(0)), measured.largest}, Of::activation);
         }).finish()};
     }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor& x = kept[0];
         const at::Tensor x_slope = of_width(x, x.size(0), x.size(-1));
+        const at::Tensor largest_slope = largest_of(fp8_, gradients[0], Of::gradient, true);
+        const Side side(fp8_, layer_.weight.t(), Sums::whole, kept[2]);
         const at::Tensor slope = gather_in_pieces(gradients[0], tp_, [&](int64_t first, const at::Tensor& rows) {
-            product_into(x_slope.narrow(0, first, rows.size(0)), rows, layer_.weight);
+            side.product_into(x_slope.narrow(0, first, rows.size(0)), {rows, largest_slope}, Of::gradient);
         });
         Tensors slopes{x_slope};
-        append_weight_gradients(slopes, layer_, as_rows(x), as_rows(slope), later_);
+        append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);
         return slopes;
     }
 
@@ -111,23 +161,24 @@ private:
     Affine layer_;
     const Communicator& tp_;
     WeightGradients& later_;
+    const Fp8Products* fp8_;
 };
 } // namespace
 
-std::vector<at::Tensor> gathered_products(
-    const at::Tensor& x, const std::vector<Affine>& layers, const Communicator& tp, WeightGradients& later)
+std::vector<at::Tensor> gathered_products(const at::Tensor& x, const std::vector<Affine>& layers,
+    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
 {
     std::vector<at::Tensor> inputs{x};
     for (const Affine& layer : layers)
         for (const at::Tensor& leaf : leaves_of(layer))
             inputs.push_back(leaf);
-    return trainer::apply(std::make_shared<Gathered>(layers, tp, later), inputs);
+    return trainer::apply(std::make_shared<Gathered>(layers, tp, later, fp8), inputs);
 }
 
-at::Tensor scattered_product(
-    const at::Tensor& x, const at::Tensor& weight, const Communicator& tp, WeightGradients& later)
+at::Tensor scattered_product(const at::Tensor& x, const at::Tensor& weight, const Communicator& tp,
+    WeightGradients& later, const Fp8Products* fp8)
 {
-    return trainer::apply(std::make_shared<Scattered>(weight, tp, later), {x, weight})[0];
+    return trainer::apply(std::make_shared<Scattered>(weight, tp, later, fp8), {x, weight})[0];
 }
 
 } // namespace fourfold::trainer

@@ -8,10 +8,11 @@
 
 namespace fourfold::trainer {
 
-// As RegionProducts::enter() and leave() with sequence parallelism. `tp` and `later` must outlive the graph.
-std::vector<at::Tensor> gathered_products(
-    const at::Tensor& x, const std::vector<Affine>& layers, const Communicator& tp, WeightGradients& later);
-at::Tensor scattered_product(
-    const at::Tensor& x, const at::Tensor& weight, const Communicator& tp, WeightGradients& later);
+// As RegionProducts::enter() and leave() with sequence parallelism. `tp`, `later` and `fp8`, which may be null, must
+// outlive the graph.
+std::vector<at::Tensor> gathered_products(const at::Tensor& x, const std::vector<Affine>& layers,
+    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8);
+at::Tensor scattered_product(const at::Tensor& x, const at::Tensor& weight, const Communicator& tp,
+    WeightGradients& later, const Fp8Products* fp8);
 
 } // namespace fourfold::trainer

@@ -6,30 +6,35 @@
 
 namespace fourfold::trainer {
 
-RegionProducts::RegionProducts(const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later)
+RegionProducts::RegionProducts(
+    const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later, const Fp8Products* fp8)
     : tp_(tp)
     , sequence_parallel_(sequence_parallel)
     , overlapped_(overlapped && sequence_parallel && tp.size() > 1)
     , later_(later)
+    , fp8_(fp8)
 {
 }
 
 std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::vector<Affine>& layers) const
 {
     if (overlapped_)
-        return gathered_products(x, layers, tp_, later_);
+        return gathered_products(x, layers, tp_, later_, fp8_);
     const at::Tensor entered = enter_region(x, tp_, sequence_parallel_);
+    ProductRules rules{fp8_, CutOver::columns};
+    if (fp8_ != nullptr && layers.size() > 1)
+        rules.largest_x = fp8_->largest(entered, Fp8Products::Of::activation);
     std::vector<at::Tensor> outputs;
     for (const Affine& layer : layers)
-        outputs.push_back(linear(entered, layer, later_));
+        outputs.push_back(linear(entered, layer, later_, rules));
     return outputs;
 }
 
 at::Tensor RegionProducts::leave(const at::Tensor& x, const at::Tensor& weight) const
 {
     if (overlapped_)
-        return scattered_product(x, weight, tp_, later_);
-    return leave_region(linear(x, {weight, {}}, later_), tp_, sequence_parallel_);
+        return scattered_product(x, weight, tp_, later_, fp8_);
+    return leave_region(linear(x, {weight, {}}, later_, {fp8_, CutOver::rows}), tp_, sequence_parallel_);
 }
 
 } // namespace fourfold::trainer

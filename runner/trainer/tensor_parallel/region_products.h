@@ -11,8 +11,10 @@ namespace fourfold::trainer {
 class RegionProducts {
 public:
     // `overlapped`: what sequence parallelism gathers and scatters is cut into pieces that travel beside the products
-    // (plan: async_tp). `tp` and `later`, for weight gradients, must outlive the object and the graphs.
-    RegionProducts(const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later);
+    // (plan: async_tp). `fp8`: null, or the products are in it. `tp`, `later`, for weight gradients, and `fp8` must
+    // outlive the object and the graphs.
+    RegionProducts(const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later,
+        const Fp8Products* fp8);
 
     // Into the region and through `layers`, all of the same input: outputs beside them. x: [s, b, h], of which with
     // sequence parallelism each rank has its rows.
@@ -25,6 +27,7 @@ private:
     const Communicator& tp_;
     bool sequence_parallel_, overlapped_;
     WeightGradients& later_;
+    const Fp8Products* fp8_;
 };
 
 } // namespace fourfold::trainer

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/tensor_parallel/regions.h"
 
-#include <torch/csrc/autograd/custom_function.h>
+#include "runner/trainer/autograd/gradient_function.h"
 
 namespace fourfold::trainer {
 
 namespace {
-using torch::autograd::AutogradContext;
-using torch::autograd::Function;
-using Gradients = torch::autograd::variable_list;
-
-// The autograd context carries plain values: the group travels as its address.
-int64_t address(const Communicator& group)
-{
-    return reinterpret_cast<int64_t>(&group);
-}
-const Communicator& group_at(int64_t address)
-{
-    return *reinterpret_cast<const Communicator*>(address);
-}
-const Communicator& group_of(AutogradContext* context)
-{
-    return group_at(context->saved_data["group"].toInt());
-}
-
 at::Tensor all_reduced(const at::Tensor& x, const Communicator& group)
 {
     const at::Tensor sum = x.clone(at::MemoryFormat::Contiguous);
@@ -31,63 +13,79 @@ at::Tensor all_reduced(const at::Tensor& x, const Communicator& group)
     return sum;
 }
 
-struct Copy : Function<Copy> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, int64_t group)
+class Copy final : public GradientFunction {
+public:
+    explicit Copy(const Communicator& tp)
+        : tp_(tp)
     {
-        context->saved_data["group"] = group;
-        return x.view_as(x);
     }
-    static Gradients backward(AutogradContext* context, const Gradients& gradients)
-    {
-        return {all_reduced(gradients[0], group_of(context)), at::Tensor()};
-    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {inputs[0].view_as(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {all_reduced(gradients[0], tp_)}; }
+
+private:
+    const Communicator& tp_;
 };
 
-struct Sum : Function<Sum> {
-    static at::Tensor forward(AutogradContext*, const at::Tensor& x, int64_t group)
+class Sum final : public GradientFunction {
+public:
+    explicit Sum(const Communicator& tp)
+        : tp_(tp)
     {
-        return all_reduced(x, group_at(group));
     }
-    static Gradients backward(AutogradContext*, const Gradients& gradients) { return {gradients[0], at::Tensor()}; }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {all_reduced(inputs[0], tp_)}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {gradients[0]}; }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
+
+private:
+    const Communicator& tp_;
 };
 
-struct Gather : Function<Gather> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, int64_t group)
+class Gather final : public GradientFunction {
+public:
+    explicit Gather(const Communicator& tp)
+        : tp_(tp)
     {
-        context->saved_data["group"] = group;
-        return group_at(group).all_gather(x);
     }
-    static Gradients backward(AutogradContext* context, const Gradients& gradients)
-    {
-        return {group_of(context).reduce_scatter(gradients[0]), at::Tensor()};
-    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {tp_.all_gather(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {tp_.reduce_scatter(gradients[0])}; }
+
+private:
+    const Communicator& tp_;
 };
 
-struct Scatter : Function<Scatter> {
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, int64_t group)
+class Scatter final : public GradientFunction {
+public:
+    explicit Scatter(const Communicator& tp)
+        : tp_(tp)
     {
-        context->saved_data["group"] = group;
-        return group_at(group).reduce_scatter(x);
     }
-    static Gradients backward(AutogradContext* context, const Gradients& gradients)
-    {
-        return {group_of(context).all_gather(gradients[0]), at::Tensor()};
-    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {tp_.reduce_scatter(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {tp_.all_gather(gradients[0])}; }
+    [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
+
+private:
+    const Communicator& tp_;
 };
+
+template <typename Border>
+at::Tensor across(const at::Tensor& x, const Communicator& tp)
+{
+    return trainer::apply(std::make_shared<Border>(tp), {x})[0];
+}
 } // namespace
 
 at::Tensor enter_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel)
 {
     if (tp.size() == 1)
         return x;
-    return sequence_parallel ? Gather::apply(x, address(tp)) : Copy::apply(x, address(tp));
+    return sequence_parallel ? across<Gather>(x, tp) : across<Copy>(x, tp);
 }
 
 at::Tensor leave_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel)
 {
     if (tp.size() == 1)
         return x;
-    return sequence_parallel ? Scatter::apply(x, address(tp)) : Sum::apply(x, address(tp));
+    return sequence_parallel ? across<Scatter>(x, tp) : across<Sum>(x, tp);
 }
 
 } // namespace fourfold::trainer

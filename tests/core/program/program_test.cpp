@@ -217,6 +217,34 @@ TEST(Program, FullRecomputationRepeatsTheForwardOfItsLayers)
     EXPECT_EQ(repeated({{"recompute", "none"}}), 0);
 }
 
+TEST(Program, SelectiveRecomputationRepeatsTheProductsOfItsParts)
+{
+    const Json model{{"model_type", "llama"}, {"vocab_size", 1000}, {"hidden_size", 256}, {"num_hidden_layers", 4},
+        {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"intermediate_size", 512},
+        {"max_position_embeddings", 128}};
+    const auto repeated = [&](const Json& parts, int every = 1) {
+        Json plan = plan_json("llama-3.1-8b", Json::object(),
+            {{"seq_len", 128}, {"micro_batch", 1}, {"recompute", "selective"}, {"recompute_parts", parts},
+                {"recompute_every", every}});
+        plan["model"] = model;
+        return flops<Gemm>(build_program(resolved(plan)), {Phase::recompute});
+    };
+    // Sides of the weights in the order in which they multiply: q, k, v, output, gate, up, down.
+    const std::vector<double> sides{256 * 256, 128 * 256, 128 * 256, 256 * 256, 512 * 256, 512 * 256, 256 * 512};
+    const double tokens = 128, layers = 4;
+    const auto products = [&](std::initializer_list<int> which) {
+        double sum = 0;
+        for (const int i : which)
+            sum += 2 * tokens * layers * sides[std::size_t(i)];
+        return sum;
+    };
+    EXPECT_EQ(repeated({"core-attention"}), 0);
+    EXPECT_EQ(repeated({"layer-norm"}), 0);
+    EXPECT_NEAR(repeated({"mlp"}), products({4, 5, 6}), 1);
+    EXPECT_NEAR(repeated({"mlp"}, 2), products({4, 5, 6}) / 2, 1);
+    EXPECT_NEAR(repeated({"operations"}), products({1, 3, 5}), 1) << "every second product, the first is kept";
+}
+
 TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
 {
     const auto parts = [](Json layout, Json training = Json::object()) {

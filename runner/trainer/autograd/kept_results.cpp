@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/autograd/kept_results.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fourfold::trainer {
+
+namespace {
+thread_local KeptResults* now_in_use = nullptr;
+
+int place_of(const at::Tensor& tensor, const std::vector<at::Tensor>& among)
+{
+    const auto found = std::ranges::find_if(among, [&](const at::Tensor& other) { return other.is_same(tensor); });
+    return found == among.end() ? -1 : int(found - among.begin());
+}
+} // namespace
+
+KeptResults::Use::Use(KeptResults& results, bool repeated)
+    : before_(std::exchange(now_in_use, &results))
+{
+    results.repeated_ = repeated;
+    results.products_ = 0;
+    results.next_ = 0;
+}
+
+KeptResults::Use::~Use()
+{
+    now_in_use = before_;
+}
+
+KeptResults* KeptResults::in_use()
+{
+    return now_in_use;
+}
+
+bool KeptResults::keeps(const GradientFunction& function)
+{
+    switch (function.repeat()) {
+    case Repeat::again:
+        return false;
+    case Repeat::product:
+        return choice_ == Choice::products || products_++ % 2 == 0;
+    case Repeat::costly:
+        return choice_ == Choice::operations;
+    }
+    return false;
+}
+
+KeptResults::Tensors KeptResults::forward(GradientFunction& function, const Tensors& inputs, Tensors& kept)
+{
+    if (!keeps(function))
+        return function.forward(inputs, kept);
+    if (!repeated_) {
+        Result result{function.forward(inputs, kept), {}};
+        for (const at::Tensor& tensor : kept) {
+            Keepsake keepsake{place_of(tensor, inputs), place_of(tensor, result.outputs), {}};
+            if (keepsake.input < 0 && keepsake.output < 0)
+                keepsake.own = tensor;
+            result.keepsakes.push_back(std::move(keepsake));
+        }
+        results_.push_back(std::move(result));
+        return results_.back().outputs;
+    }
+    Result result = std::exchange(results_.at(next_++), {}); // what takes it is the last that needs it
+    for (const Keepsake& keepsake : result.keepsakes)
+        kept.push_back(keepsake.input >= 0 ? inputs[std::size_t(keepsake.input)]
+                : keepsake.output >= 0     ? result.outputs[std::size_t(keepsake.output)]
+                                           : keepsake.own);
+    return result.outputs;
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/tensor_parallel/fp8_products.h"
+
+#include <ATen/ops/_scaled_mm.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/mm.h>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr int64_t kBlock = 128, kSmallBlock = 32;
+
+// The order in which cuBLAS reads the scales of mxfp8: tiles of 128 rows by 4 scales, rows r, r + 32, r + 64, r + 96
+// beside each other (cuBLAS, "1D block scaling factors layout").
+at::Tensor in_tiles(const at::Tensor& scales)
+{
+    constexpr int64_t kRows = 128, kColumns = 4, kApart = 32;
+    const int64_t rows = (scales.size(0) + kRows - 1) / kRows, columns = (scales.size(1) + kColumns - 1) / kColumns;
+    return at::constant_pad_nd(scales, {0, columns * kColumns - scales.size(1), 0, rows * kRows - scales.size(0)})
+        .view({rows, kRows / kApart, kApart, columns, kColumns})
+        .permute({0, 3, 2, 1, 4})
+        .reshape(-1);
+}
+
+at::Tensor along_sequences(const at::Tensor& x)
+{
+    return x.dim() == 3 ? x.permute({2, 1, 0}).reshape({x.size(2), -1}) : x.t();
+}
+} // namespace
+
+Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const Communicator& replicas)
+    : recipe_(training.fp8_recipe)
+    , rounding_(training.mx_rounding)
+    , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &tp)
+    , replicas_(training.fp8_scale_group == Fp8ScaleGroup::micro_batch ? &replicas : nullptr)
+    , gathering_(tp)
+{
+}
+
+ScaleBlock Fp8Products::block_of(Of of) const
+{
+    switch (recipe_) {
+    case Fp8Recipe::tensorwise:
+        break;
+    case Fp8Recipe::rowwise:
+        return {1, 0};
+    case Fp8Recipe::blockwise:
+        return {of == Of::weight ? kBlock : 1, kBlock};
+    case Fp8Recipe::mxfp8:
+        return {1, kSmallBlock};
+    }
+    return {};
+}
+
+void Fp8Products::over(const at::Tensor& largest, bool tp, bool replicas) const
+{
+    if (tp && tp_ != nullptr && tp_->size() > 1)
+        tp_->all_reduce(largest, Reduce::max);
+    if (replicas && replicas_ != nullptr && replicas_->size() > 1)
+        replicas_->all_reduce(largest, Reduce::max);
+}
+
+at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) const
+{
+    if (recipe_ != Fp8Recipe::tensorwise)
+        return {};
+    if (const auto known = known_.find(part.unsafeGetTensorImpl()); of == Of::weight && known != known_.end())
+        return known->second;
+    at::Tensor out = largest_of_blocks(part.reshape({1, -1}), {});
+    if (gathered && tp_ == nullptr && gathering_.size() > 1)
+        gathering_.all_reduce(out, Reduce::max);
+    over(out, true, of != Of::weight);
+    return out;
+}
+
+Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums sums, const at::Tensor& largest) const
+{
+    const ScaleBlock block = block_of(of);
+    at::Tensor magnitudes = largest;
+    if (!magnitudes.defined()) {
+        magnitudes = largest_of_blocks(matrix, block);
+        if (recipe_ == Fp8Recipe::rowwise)
+            over(magnitudes, sums == Sums::parts, sums == Sums::tokens);
+    }
+    const bool powers = recipe_ == Fp8Recipe::rowwise || recipe_ == Fp8Recipe::mxfp8;
+    const ScaleKind kind = recipe_ == Fp8Recipe::mxfp8 && rounding_ == MxRounding::floor ? ScaleKind::e8m0
+        : powers                                                                         ? ScaleKind::power_of_two
+                                                                                         : ScaleKind::exact;
+    const bool wide_range = recipe_ == Fp8Recipe::tensorwise && of == Of::gradient;
+    Quantized quantized = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes);
+    if (!matrix.is_cpu())
+        return {{}, std::move(quantized)};
+    return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};
+}
+
+at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType type) const
+{
+    if (a.exact.defined())
+        return at::mm(a.exact, b.exact.t()).to(type);
+    if (a.quantized.values.is_meta()) // a rehearsal of a GPU: LibTorch has no shapes for the scaled product
+        return at::mm(a.quantized.values.to(type), b.quantized.values.to(type).t());
+    // Scales as the kernels take them: one number; one for each row and column; blocks of 128, those of the rows in
+    // columns; blocks of 32, in tiles.
+    at::Tensor left = a.quantized.inverse_scales, right = b.quantized.inverse_scales;
+    if (recipe_ == Fp8Recipe::rowwise)
+        right = right.t();
+    if (recipe_ == Fp8Recipe::blockwise) {
+        left = left.t().contiguous().t();
+        right = right.t();
+    }
+    if (recipe_ == Fp8Recipe::mxfp8) {
+        left = in_tiles(left.to(at::kFloat8_e8m0fnu));
+        right = in_tiles(right.to(at::kFloat8_e8m0fnu));
+    }
+    return at::_scaled_mm(a.quantized.values.contiguous(), b.quantized.values.contiguous().t(), left, right,
+        std::nullopt, std::nullopt, type);
+}
+
+at::Tensor Fp8Products::weight_gradient(
+    const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x, const at::Tensor& largest_x) const
+{
+    return product(factor(along_sequences(slope), Of::gradient, Sums::tokens, largest_slope),
+        factor(along_sequences(x), Of::activation, Sums::tokens, largest_x), x.scalar_type());
+}
+
+} // namespace fourfold::trainer

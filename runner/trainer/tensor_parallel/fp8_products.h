@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Matrix products of numbers of 8 bits: of a linear's output, its input's gradient and its weight's gradient.
+//   tensorwise  one scale a tensor; activations and weights in e4m3, gradients in e5m2 (arXiv:2209.05433)
+//   rowwise     one a row along what the product sums over, rounded down to powers of two; e4m3 (as torchao)
+//   blockwise   128 elements of a row of activations and gradients, 128 x 128 of weights (DeepSeek-V3,
+//               arXiv:2412.19437, section 3.3.2); e4m3
+//   mxfp8       32 elements of a row, scales in E8M0 (OCP MX v1.0); e4m3
+// On GPUs by LibTorch's scaled product; elsewhere by exact emulation: values rounded, products in fp32 (fp64 for fp64).
+#pragma once
+
+#include "core/layout/training.h"
+#include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/kernels/fp8.h"
+
+#include <map>
+#include <utility>
+
+namespace fourfold::trainer {
+
+class Fp8Products {
+public:
+    enum class Of { activation, weight, gradient };
+    // What a product sums over: columns that each rank has as a whole, or in parts; or tokens, of which the replicas
+    // (dp x cp) have each their own.
+    enum class Sums { whole, parts, tokens };
+
+    // `tp` and `replicas` must outlive the object and all graphs.
+    Fp8Products(const Training& training, const Communicator& tp, const Communicator& replicas);
+
+    // From here on the largest magnitude of this leaf is known; it changes in its place.
+    void know(const at::Tensor& leaf, at::Tensor largest) { known_[leaf.unsafeGetTensorImpl()] = std::move(largest); }
+    // Largest magnitude of a tensor, over all ranks that share its scale: [1, 1]; undefined where a tensor has no scale
+    // of its own. `gathered`: the ranks of tp will put their parts together before the product.
+    [[nodiscard]] at::Tensor largest(const at::Tensor& part, Of of, bool gathered = false) const;
+
+    // One operand of a product a b^T, rounded.
+    struct Factor {
+        at::Tensor exact; // its values again, where the product is emulated
+        Quantized quantized; // where it is not
+    };
+    // matrix: [rows, what the product sums over]; `largest`: of its tensor, as largest() gives it.
+    [[nodiscard]] Factor factor(const at::Tensor& matrix, Of of, Sums sums, const at::Tensor& largest) const;
+    // [rows of a, rows of b], of `type`.
+    [[nodiscard]] at::Tensor product(const Factor& a, const Factor& b, at::ScalarType type) const;
+
+    // The gradient of a weight, [out, in]. slope: [s, b, out], x: [s, b, in]; blocks run along a sequence.
+    [[nodiscard]] at::Tensor weight_gradient(const at::Tensor& slope, const at::Tensor& largest_slope,
+        const at::Tensor& x, const at::Tensor& largest_x) const;
+
+private:
+    [[nodiscard]] ScaleBlock block_of(Of of) const;
+    void over(const at::Tensor& largest, bool tp, bool replicas) const;
+
+    Fp8Recipe recipe_;
+    MxRounding rounding_;
+    const Communicator *tp_, *replicas_; // null: they have scales of their own
+    const Communicator& gathering_;
+    std::map<const at::TensorImpl*, at::Tensor> known_;
+};
+
+} // namespace fourfold::trainer
