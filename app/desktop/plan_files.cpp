@@ -2,6 +2,7 @@
 #include "app/desktop/plan_files.h"
 
 #include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/start_dialog.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
@@ -108,6 +109,16 @@ void PlanFiles::newPlan()
         plan = plan_from_json(
             {{"fourfold_plan", 1}, {"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}}, {});
     showUntitled(std::move(plan), tr("No new plan can be made"));
+}
+
+void PlanFiles::askRecommendation()
+{
+    StartDialog dialog(m_plans.presets(), m_plans.current().resolved(), m_window);
+    dialog.exec();
+    if (std::optional<Plan> plan = dialog.plan()) {
+        showUntitled(*std::move(plan), {});
+        m_plans.current().markUnsaved();
+    }
 }
 
 void PlanFiles::duplicate()

@@ -23,6 +23,7 @@ public:
     void rememberSession(); // into the session, for its save()
 
     void newPlan(); // the example that runs on this computer, in a tab of its own
+    void askRecommendation(); // a plan from three answers, in a tab of its own
     void duplicate(); // the current plan as an untitled one
     void openExample(const QString& id);
     // False: the file is unusable, which was said. A plan that is open already is shown.

@@ -113,6 +113,8 @@ void WindowCommands::addFileMenu(const Presets& presets)
     QMenu* menu = addMenu(tr("&File"),
         {{"file.new", tr("New"), [&files] { files.newPlan(); }, {QKeySequence(QKeySequence::New), ctrl(Qt::Key_T)},
              "new"},
+            {"file.recommend-plan", tr("&Recommend a plan\u2026"), [&files] { files.askRecommendation(); },
+                {ctrlShift(Qt::Key_N)}},
             {"file.open", tr("Open"), [&files] { files.askOpen(); }, {QKeySequence(QKeySequence::Open)}, "open"}});
     m_recent = menu->addMenu(tr("Open &recent"));
     QMenu* examples = menu->addMenu(tr("Open &example"));

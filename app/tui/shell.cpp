@@ -6,6 +6,7 @@
 #include "app/tui/pages/plan/plan_page.h"
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/search/search_page.h"
+#include "app/tui/start_form.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -210,6 +211,8 @@ bool Shell::take_everywhere(const Key& key)
         desk_.ask_to_save_as();
     else if (key.is('o'))
         desk_.ask_to_open();
+    else if (key.is('N'))
+        desk_.open(std::make_unique<StartForm>(desk_));
     else if (key.is('q') || key.is_ctrl('c') || key.code == Key::f10)
         leave();
     else
@@ -224,7 +227,8 @@ std::vector<Command> Shell::everywhere()
         commands.push_back({std::string("Go to ") + pages_[i].name, std::to_string(i + 1),
             [this, i] { desk_.go(static_cast<PageId>(i)); }});
     commands.insert(commands.end(),
-        {{"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
+        {{"New plan from three answers", "N", [this] { desk_.open(std::make_unique<StartForm>(desk_)); }},
+            {"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
             {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }}, {"Undo", "u", [this] { desk_.undo(); }},
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
             {"Draw the screen again", "Ctrl+L", [this] { screen_.redraw(); }}, {"Keys", "?", [this] { open_help(); }},

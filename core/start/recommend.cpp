@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
+#include "core/report/table/table.h"
 #include "core/report/views/obstacle.h"
 #include "core/search/edits.h"
 
@@ -94,8 +95,8 @@ std::vector<std::string> reasons_of(const Prediction& prediction, const SearchCo
     const double step = prediction.step_time_s.value_or(0);
     const auto share = [&](Part part) { return percent(step > 0 ? prediction.time_by_part[part] / step : 0); };
     std::vector<std::string> reasons;
-    reasons.push_back("Of " + std::to_string(counts.enumerated) + " layouts it is the one that is expected to train "
-        + "fastest on these GPUs.");
+    reasons.push_back("Of " + shown_number(double(counts.enumerated), 0)
+        + " layouts it is the one that is expected to train " + "fastest on these GPUs.");
     reasons.push_back("It needs " + number(prediction.memory_device_gib.value_or(0)) + " of "
         + number(prediction.memory_capacity_gib) + " GiB on the fullest GPU.");
     const bool inside = layout.stride(Dimension::tp) * layout.tp <= plan.cluster.gpus_per_node;

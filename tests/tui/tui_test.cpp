@@ -179,6 +179,26 @@ TEST_F(Tui, SearchesAndPutsALayoutIntoThePlan)
     EXPECT_THAT(*csv, HasSubstr("place,gpus,tp,cp,pp,dp"));
 }
 
+TEST_F(Tui, MakesAPlanFromThreeAnswers)
+{
+    TerminalProgram program(real({"tui", plan().string()}), options(40, 120));
+    ASSERT_TRUE(program.shows("GiB"));
+    program.type("N");
+    ASSERT_TRUE(program.shows("A plan from three answers")) << program.grid().text();
+    program.type("\x15"
+                 "qwen3\r\x15"
+                 "512\r\x15"
+                 "dgx h100\r\r");
+    ASSERT_TRUE(program.shows("may mean qwen3-")) << program.grid().text();
+    program.type("\x15"
+                 "llama 405b\r\r\r\r");
+    ASSERT_TRUE(program.shows("Enter takes the plan")) << program.grid().text();
+    EXPECT_TRUE(program.shows("tokens/s per GPU"));
+    program.type("\r");
+    ASSERT_TRUE(program.shows("Llama 3.1 405B on 512")) << program.grid().text();
+    ASSERT_TRUE(program.shows("w saves it under a name"));
+}
+
 TEST_F(Tui, SaysWhatStandsInTheWayOfASearch)
 {
     TerminalProgram program(real({"tui", plan().string()}), options());

@@ -3,6 +3,7 @@
 
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/widgets/plot.h"
+#include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/search/advice_finder.h"
 #include "app/view/search/search_words.h"
@@ -10,7 +11,6 @@
 #include "core/base/text.h"
 #include "core/plan/fields.h"
 #include "core/plan/plan_edit.h"
-#include "app/view/plan/edits.h"
 #include "core/report/views/obstacle.h"
 #include "core/search/cures.h"
 #include "core/search/search_cost.h"

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/start/start.h"
+
+#include "app/view/plan/facts.h"
+#include "core/base/text.h"
+#include "core/plan/fields.h"
+#include "core/report/table/table.h"
+
+#include <charconv>
+
+namespace fourfold::view {
+
+namespace {
+
+Expected<int> gpus_of(const std::string& text)
+{
+    const std::string_view written = trimmed(text);
+    int gpus = 0;
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), gpus);
+    if (error != std::errc() || end != written.data() + written.size() || gpus < 1 || gpus > kMaxGpus)
+        return Problem{ProblemCode::bad_input, "is no number of GPUs: " + in_quotes(text),
+            "write a whole number from 1 to " + std::to_string(kMaxGpus), "GPUs"};
+    return gpus;
+}
+
+std::string figures_of(const Prediction& prediction)
+{
+    return shown_number(prediction.tps_per_gpu.value_or(0), 0) + " tokens/s per GPU, "
+        + shown_number(prediction.memory_device_gib.value_or(0), 1) + " of "
+        + shown_number(prediction.memory_capacity_gib, 1) + " GiB";
+}
+
+} // namespace
+
+Start::Start(const Presets& presets, std::function<void()> wake)
+    : presets_(presets)
+    , work_(std::move(wake))
+{
+}
+
+Start::Questions Start::first_questions(const std::optional<ResolvedPlan>& open)
+{
+    Questions questions{"", "8", "", ""};
+    if (!open || open->cluster.gpu.is_cpu())
+        return questions; // the example: nobody means it
+    questions.model = open->model.id;
+    questions.cluster = open->cluster.id;
+    questions.gpus = std::to_string(open->gpus);
+    return questions;
+}
+
+Expected<void> Start::ask(const Questions& questions)
+{
+    cancel();
+    found_.reset();
+    problem_.reset();
+    StartAnswers answers;
+    FOURFOLD_TRY(answers.model, model_named(std::string(trimmed(questions.model)), presets_));
+    FOURFOLD_TRY(answers.gpus, gpus_of(questions.gpus));
+    FOURFOLD_TRY(answers.cluster, cluster_named(std::string(trimmed(questions.cluster)), presets_));
+    FOURFOLD_TRY(answers.extent, parse_extent(questions.extent, "training"));
+    work_.start([this, answers = std::move(answers)](const std::stop_token& stop) -> Background::Done {
+        auto outcome = std::make_shared<Expected<Recommendation>>(recommend(answers, presets_, {}, stop));
+        return [this, outcome] {
+            if (*outcome)
+                found_ = *std::move(*outcome);
+            else
+                problem_ = outcome->error();
+        };
+    });
+    return {};
+}
+
+void Start::cancel()
+{
+    work_.cancel();
+}
+
+bool Start::receive()
+{
+    return work_.deliver();
+}
+
+std::vector<Start::Choice> Start::choices() const
+{
+    std::vector<Choice> choices;
+    if (!found_)
+        return choices;
+    choices.push_back({layout_line(found_->prediction.plan.layout), figures_of(found_->prediction), &found_->plan});
+    for (const RunnerUp& runner : found_->runner_ups)
+        choices.push_back({layout_line(runner.prediction.plan.layout),
+            figures_of(runner.prediction) + text_of(", %+.1f %% speed", 100 * runner.speed_change), &runner.plan});
+    return choices;
+}
+
+std::vector<std::string> Start::sentences() const
+{
+    std::vector<std::string> out;
+    if (!found_)
+        return out;
+    out = found_->reasons;
+    out.insert(out.end(), found_->assumed.begin(), found_->assumed.end());
+    const Economics& whole = found_->economics;
+    out.push_back("The whole training: " + extent_text({whole.tokens, 0}) + ", " + shown_number(whole.days)
+        + " days without failures, " + shown_number(whole.gpu_hours, 0) + " GPU hours.");
+    return out;
+}
+
+} // namespace fourfold::view

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plan from three answers: from the first window to a plan of one's own by a handful of keys.
+#include "app/desktop/dialogs/start_dialog.h"
+#include "tests/gui/hands.h"
+#include "tests/gui/support.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTest>
+
+using namespace fourfold;
+using namespace fourfold::ui;
+using namespace fourfold::ui::test;
+
+namespace {
+
+template <typename Widget>
+Widget& part(const StartDialog& dialog, const char* name)
+{
+    return *dialog.findChild<Widget*>(QString::fromLatin1(name));
+}
+
+void typeInto(QWidget& field, const char* text)
+{
+    field.setFocus();
+    QTest::keyClick(&field, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(&field, QString::fromLatin1(text));
+}
+
+void enter(StartDialog& dialog)
+{
+    QTest::keyClick(&dialog, Qt::Key_Return);
+}
+
+} // namespace
+
+class StartTest : public QObject {
+    Q_OBJECT
+private slots:
+    // The count: a shortcut, three typed answers, Enter and Enter.
+    void threeAnswersMakeAPlan()
+    {
+        WindowFixture w;
+        w.window.openStartPlan();
+        QVERIFY(w.answered());
+        bool found = false;
+        const WhenDialog<StartDialog> dialog([&](StartDialog& start) {
+            typeInto(part<QComboBox>(start, "startModel"), "llama 405b");
+            typeInto(part<QSpinBox>(start, "startGpus"), "512");
+            typeInto(part<QComboBox>(start, "startCluster"), "dgx h100");
+            enter(start);
+            auto& choices = part<QListWidget>(start, "startChoices");
+            found = QTest::qWaitFor([&] { return choices.count() > 1; }, kPatience);
+            enter(start);
+        });
+        QTest::keyClick(&w.window, Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(dialog.came());
+        QVERIFY(found);
+        QVERIFY(w.answered());
+        const auto& plan = w.document().resolved();
+        QVERIFY(plan);
+        QCOMPARE(QString::fromStdString(plan->model.id), QStringLiteral("llama-3.1-405b"));
+        QCOMPARE(plan->gpus, 512);
+        QVERIFY(w.document().isDirty()); // it is in no file yet
+        QVERIFY(w.document().prediction()->fit != Fit::no);
+    }
+
+    void whatWillNotDoIsSaidAndNothingIsLost()
+    {
+        WindowFixture w;
+        QVERIFY(w.open(QStringLiteral("mine.plan.json")));
+        QVERIFY(w.answered());
+        const std::string before = to_text(w.document().plan());
+        QStringList said;
+        bool reported = false;
+        const WhenDialog<StartDialog> dialog([&](StartDialog& start) {
+            auto& words = part<QLabel>(start, "startSaid");
+            typeInto(part<QComboBox>(start, "startModel"), "qwen3");
+            enter(start);
+            said << words.text();
+            typeInto(part<QComboBox>(start, "startModel"), "llama-3.1-405b");
+            typeInto(part<QComboBox>(start, "startCluster"), "dgx-h100");
+            typeInto(part<QSpinBox>(start, "startGpus"), "8");
+            typeInto(part<QLineEdit>(start, "startExtent"), "a lot");
+            enter(start);
+            said << words.text();
+            typeInto(part<QLineEdit>(start, "startExtent"), "15T");
+            enter(start);
+            reported = QTest::qWaitFor([&] { return words.text().contains(QStringLiteral("it fits on")); }, kPatience);
+            said << words.text();
+            QVERIFY(!part<QPushButton>(start, "startTake").isEnabled());
+            start.reject();
+        });
+        QTest::keyClick(&w.window, Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(dialog.came());
+        QVERIFY(reported);
+        QCOMPARE(said.size(), 3);
+        QVERIFY2(said[0].contains(QStringLiteral("may mean qwen3-")), qPrintable(said[0]));
+        QVERIFY2(said[1].contains(QStringLiteral("is no amount of training")), qPrintable(said[1]));
+        QVERIFY2(said[2].contains(QStringLiteral("it fits on")), qPrintable(said[2]));
+        QCOMPARE(to_text(w.document().plan()), before);
+    }
+};
+
+int main(int argc, char** argv)
+{
+    return runTests<StartTest>(argc, argv);
+}
+#include "start_test.moc"
