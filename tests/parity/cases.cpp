@@ -3,6 +3,9 @@
 
 #include "tests/parity/tiny_plans.h"
 
+#include <algorithm>
+#include <set>
+
 namespace fourfold::testing {
 
 namespace {
@@ -20,6 +23,33 @@ std::vector<Case> all_cases()
 {
     return together({tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(),
         training_cases(), expert_cases()});
+}
+
+std::vector<Case> covering_cases()
+{
+    std::vector<Case> left = all_cases();
+    const auto settings = [](const Case& c) {
+        std::vector<std::string> list = c.mesh;
+        list.insert(list.end(), c.model.begin(), c.model.end());
+        return list;
+    };
+    const auto ranks = [](const Case& c) { return std::stod(c.mesh.front().substr(c.mesh.front().find('=') + 1)); };
+    std::set<std::string> covered;
+    std::vector<Case> chosen;
+    for (;;) {
+        const auto worth = [&](const Case& c) {
+            const auto list = settings(c);
+            return double(std::ranges::count_if(list, [&](const std::string& each) { return !covered.contains(each); }))
+                / (1 + ranks(c)); // one rank computes what is compared with
+        };
+        const auto best = std::ranges::max_element(left, {}, worth);
+        if (best == left.end() || worth(*best) == 0)
+            return chosen;
+        const auto list = settings(*best);
+        covered.insert(list.begin(), list.end());
+        chosen.push_back(std::move(*best));
+        left.erase(best);
+    }
 }
 
 std::vector<Sabotage> all_sabotages()

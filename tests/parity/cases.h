@@ -29,7 +29,9 @@ std::vector<Case> training_cases(); // optimizers, precisions, batches
 std::vector<Case> precision_cases();
 std::vector<Case> more_precision_cases(); // for the long tests
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
-std::vector<Case> all_cases();
+std::vector<Case> all_cases(); // of the tables above
+// Of these as few, of few ranks, as have every setting that is in any of them.
+std::vector<Case> covering_cases();
 // Sizes without padding, which the planner does not count: what these send is what it lists.
 std::vector<Case> unpadded_cases();
 
