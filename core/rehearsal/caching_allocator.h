@@ -28,6 +28,7 @@ public:
     // Precondition: `address` was returned by allocate() and is freed once.
     void free(uint64_t address);
 
+    [[nodiscard]] uint64_t bytes_at(uint64_t address) const { return blocks_.at(address).bytes; } // as free()
     [[nodiscard]] uint64_t allocated() const { return allocated_; } // bytes, as rounded
     [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
     [[nodiscard]] uint64_t reserved() const { return reserved_; } // bytes of all segments

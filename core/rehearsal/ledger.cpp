@@ -67,13 +67,40 @@ void Ledger::free(uint64_t address)
     }
     if (known != owners_.end())
         owners_.erase(known);
+    const uint64_t end = address + memory_.bytes_at(address);
+    for (const Kept& kept : kept_)
+        if (kept.begin < end && address < kept.end)
+            misuse(kept, "is freed");
     memory_.free(address);
+}
+
+void Ledger::misuse(const Kept& kept, const std::string& how)
+{
+    if (misused_.empty())
+        misused_ = "memory of " + operation_words(program, kept.operation) + " " + how
+            + (pass_ ? " in the " + pass_words(*pass_) : std::string()) + " before it was waited for";
+}
+
+void Ledger::keeps(int operation, uint64_t begin, uint64_t end, bool writes)
+{
+    for (const Kept& kept : kept_)
+        if (kept.operation != operation && kept.begin < end && begin < kept.end && (writes || kept.writes))
+            misuse(kept, "is given to " + operation_words(program, operation));
+    kept_.push_back({operation, begin, end, writes});
+}
+
+void Ledger::touches(uint64_t begin, uint64_t end, bool writes)
+{
+    for (const Kept& kept : kept_)
+        if (kept.begin < end && begin < kept.end && (writes || kept.writes))
+            misuse(kept, writes ? "is written" : "is read");
 }
 
 void Ledger::advance(int step)
 {
     program.steps.push_back(step);
     program.work_s.push_back(std::exchange(work_s_, 0));
+    program.last_work_s = 0;
 }
 
 int Ledger::ask(WireOperation operation)
@@ -98,6 +125,7 @@ void Ledger::wait(int operation)
         else
             tape_->repeats = false;
     }
+    std::erase_if(kept_, [&](const Kept& kept) { return kept.operation == operation; });
     advance(~operation);
 }
 

@@ -82,6 +82,14 @@ public:
     void free(uint64_t address);
     int ask(WireOperation operation); // its number
     void wait(int operation);
+    // The operation reads (writes: also writes) the bytes [begin, end) until it is waited for.
+    void keeps(int operation, uint64_t begin, uint64_t end, bool writes);
+    // A kernel reads, or writes, these bytes.
+    void touches(uint64_t begin, uint64_t end, bool writes);
+    [[nodiscard]] bool has_under_way() const { return !kept_.empty(); } // operations that need memory
+    // The first use of memory that an operation under way still needed, in words; empty: there was none. Passes that
+    // are played from a tape use memory as when they were computed.
+    [[nodiscard]] const std::string& misused() const { return misused_; }
     void compute(const KernelWork& work);
     // Makes a change to what outlives the pass; whoever plays the pass again makes it again.
     void lasting(LastingKey key, std::function<void()> change);
@@ -106,6 +114,13 @@ private:
         int micro_batch = 0;
         bool result = false;
     };
+    // Bytes that an operation under way needs.
+    struct Kept {
+        int operation = 0;
+        uint64_t begin = 0, end = 0;
+        bool writes = false;
+    };
+    void misuse(const Kept& kept, const std::string& how);
     void advance(int step);
     void note(Tape::Event event);
     [[nodiscard]] bool recording() const { return tape_ && lasting_depth_ == 0; }
@@ -113,7 +128,8 @@ private:
     CachingAllocator memory_;
     KernelWork total_, since_event_;
     double work_s_ = 0; // since the last step
-    std::string ran_out_;
+    std::string ran_out_, misused_;
+    std::vector<Kept> kept_;
     std::optional<Action> pass_;
     std::optional<Tape> tape_;
     int lasting_depth_ = 0;

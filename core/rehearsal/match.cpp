@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 namespace fourfold {
@@ -46,6 +47,7 @@ public:
 
     Expected<Matched> run()
     {
+        check_members();
         for (std::size_t i = 0; i < ranks_.size(); ++i)
             ready_.push_back(i);
         while (!ready_.empty() && !broken_) {
@@ -73,6 +75,27 @@ private:
         int blocked_on = -1;
     };
     static constexpr int kEnded = -1, kAsked = 1 << 20;
+
+    // Whoever has a communicator of some name must mean the same ranks in the same order.
+    void check_members()
+    {
+        std::map<std::string_view, std::pair<const Wire*, const RankProgram*>> known;
+        const auto list = [](const Wire& wire) {
+            constexpr std::size_t kMostNamed = 16;
+            std::string text;
+            for (std::size_t i = 0; i < std::min(wire.members.size(), kMostNamed); ++i)
+                text += (i > 0 ? ", " : "") + std::to_string(wire.members[i]);
+            return text + (wire.members.size() > kMostNamed ? ", ..." : "");
+        };
+        for (const RankProgram& program : programs_)
+            for (const Wire& wire : program.wires) {
+                const auto [first, is_new] = known.try_emplace(wire.name, &wire, &program);
+                const auto& [other, whose] = first->second;
+                if (!is_new && other->members != wire.members && !broken_)
+                    break_off("members of " + wire.name + " disagree on who they are: " + rank_words(*whose)
+                        + " takes ranks " + list(*other) + ", " + rank_words(program) + " ranks " + list(wire));
+            }
+    }
 
     // Asks and waits as far as the rank comes.
     void advance(std::size_t at)
@@ -184,7 +207,8 @@ private:
             const int from = message.sends ? own.rank : message.peer, to = message.sends ? message.peer : own.rank;
             auto& others = offered_[{wire.name, from, to, !message.sends}];
             if (others.empty()) {
-                offered_[{wire.name, from, to, message.sends}].push_back({call, message.elements, asked.type});
+                offered_[{wire.name, from, to, message.sends}].push_back(
+                    {call, message.elements, message.tag, asked.type});
                 ++open;
                 continue;
             }
@@ -197,6 +221,15 @@ private:
                         from, to, wire.name.c_str(), rank_words(own).c_str(), static_cast<long long>(message.elements),
                         asked.type.c_str(), operation_words(own, call.operation).c_str(),
                         static_cast<long long>(other.elements), other.type.c_str(),
+                        operation_words(programs_[other.call.rank], other.call.operation).c_str()));
+                return;
+            }
+            if (other.tag != message.tag) {
+                break_off(
+                    text_of("rank %d and rank %d mean different messages of %s: %s has message %d (%s), the other "
+                            "side message %d (%s)",
+                        from, to, wire.name.c_str(), rank_words(own).c_str(), message.tag,
+                        operation_words(own, call.operation).c_str(), other.tag,
                         operation_words(programs_[other.call.rank], other.call.operation).c_str()));
                 return;
             }
@@ -314,6 +347,7 @@ private:
     struct Offer {
         Call call;
         int64_t elements = 0;
+        int tag = 0;
         std::string type;
     };
     const std::vector<RankProgram>& programs_;

@@ -17,6 +17,7 @@ struct WireMessage {
     bool sends = false;
     int peer = 0; // global rank
     int64_t elements = 0;
+    int tag = 0; // NCCL has none: both sides must mean the same message all the same
     bool operator==(const WireMessage&) const = default;
 };
 

@@ -18,6 +18,7 @@ for file in "$plans"/*.plan.json; do
     plan=$(basename "$file" .plan.json)
     printf '\n## %s\n\n```text\n' "$plan" >>"$out"
     begin=$(date +%s)
-    timeout 300 "$fourfold" rehearse "$plan" --set training.compile=false >>"$out" 2>&1 || true
+    { "$fourfold" rehearse "$plan" --set training.compile=false --timeout 300 2>&1 || true; } |
+        sed 's|^fourfold: /.*/presets/plans/|fourfold: |' >>"$out"
     printf '```\n\n%s s.\n' "$(($(date +%s) - begin))" >>"$out"
 done

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -25,6 +26,13 @@
 namespace fourfold {
 
 namespace {
+
+constexpr std::size_t kMostOutput = std::size_t(1) << 30;
+
+double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 // A folder of this user's that goes with it.
 class ScratchFolder {
@@ -80,12 +88,13 @@ std::vector<std::string> environment_for(const TrainerLibraries& found)
 
 struct Ended {
     int status = 0; // as waitpid() has it
-    bool stopped = false;
+    bool stopped = false, late = false;
 };
 
-// Runs the program with these two files as its output, until it ends or stop is requested.
+// Runs the program with these two files as its output, until it ends, stop is requested or the time is over.
 Expected<Ended> run_program(const std::vector<std::string>& command, std::vector<std::string> environment,
-    const std::filesystem::path& output, const std::filesystem::path& errors, const std::stop_token& stop)
+    const std::filesystem::path& output, const std::filesystem::path& errors, std::optional<double> timeout_s,
+    const std::stop_token& stop)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -101,6 +110,7 @@ Expected<Ended> run_program(const std::vector<std::string>& command, std::vector
         envp.push_back(entry.data());
     argv.push_back(nullptr);
     envp.push_back(nullptr);
+    const auto begin = std::chrono::steady_clock::now();
     pid_t pid = 0;
     const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
     posix_spawn_file_actions_destroy(&actions);
@@ -111,9 +121,10 @@ Expected<Ended> run_program(const std::vector<std::string>& command, std::vector
         const pid_t done = waitpid(pid, &ended.status, WNOHANG);
         if (done == pid || (done < 0 && errno != EINTR))
             return ended;
-        if (stop.stop_requested() && !ended.stopped) {
+        const bool late = timeout_s && seconds_since(begin) > *timeout_s;
+        if ((stop.stop_requested() || late) && !ended.stopped && !ended.late) {
             kill(pid, SIGKILL);
-            ended.stopped = true;
+            (stop.stop_requested() ? ended.stopped : ended.late) = true;
         }
         poll(nullptr, 0, 20);
     }
@@ -139,15 +150,42 @@ Expected<ResolvedPlan> for_trainer(ResolvedPlan plan)
     return plan;
 }
 
-// What the planner says that each stage holds, beside what the trainer does.
-void add_planned_memory(Json& rehearsal, const ResolvedPlan& plan)
+// What the planner says, beside what the trainer does.
+void add_prediction(Json& rehearsal, const ResolvedPlan& plan)
 {
     const Prediction prediction = predict(plan);
+    rehearsal["planned_step_time_s"] = prediction.step_time_s ? Json(*prediction.step_time_s) : Json(nullptr);
     for (Json& stage : rehearsal["stages"]) {
         const auto pp = stage["pp"].get<std::size_t>();
         stage["planned_gib"]
             = pp < prediction.memory_by_stage.size() ? Json(prediction.memory_by_stage[pp].total()) : Json(nullptr);
     }
+}
+
+// The trainer's last whole line; null where there is none.
+Json last_line(const std::filesystem::path& output)
+{
+    const auto text = read_text_file(output, kMostOutput);
+    const std::size_t end = text ? text->rfind('\n') : std::string::npos;
+    if (end == std::string::npos)
+        return nullptr;
+    const std::size_t before = end == 0 ? std::string::npos : text->rfind('\n', end - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const auto line = parse_json(text->substr(begin, end - begin), output.string());
+    return line && line->is_object() ? *line : Json();
+}
+
+Problem out_of_time(const Json& progress, double timeout_s, const std::string& where)
+{
+    const std::size_t rehearsed = progress.is_object() ? progress.value("rehearsed", std::size_t(0)) : 0;
+    std::string message = text_of("the rehearsal came to its time limit of %g s: ", timeout_s);
+    if (rehearsed == 0)
+        message += "no rank was through";
+    else
+        message += text_of("%zu of %zu ranks were through, at most %.2f GiB reserved", rehearsed,
+            progress.value("of", std::size_t(0)), progress.value("reserved_gib", 0.0));
+    return {ProblemCode::failed, message + "; whether ranks wait for each other is not proven",
+        "give it more time with --timeout", where};
 }
 
 } // namespace
@@ -168,16 +206,22 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     FOURFOLD_TRY(const ScratchFolder folder, ScratchFolder::make());
     const auto file = folder.path() / "plan.json", output = folder.path() / "output", errors = folder.path() / "errors";
     FOURFOLD_CHECK(write_file_atomically(file, to_json(plan, PresetStyle::inlined).dump() + "\n"));
-    FOURFOLD_TRY(const Ended ended,
-        run_program({trainer.string(), "--rehearse", file.string()}, environment_for(libraries), output, errors, stop));
+    std::vector<std::string> command{trainer.string(), "--rehearse", file.string()};
+    if (request.timeline)
+        command.emplace_back("--timeline");
+    FOURFOLD_TRY(
+        const Ended ended, run_program(command, environment_for(libraries), output, errors, request.timeout_s, stop));
     if (ended.stopped)
         return Problem{ProblemCode::cancelled, "the rehearsal was stopped; nothing is proven", {}, plan.where};
-    if (auto result = read_json_file(output); result && result->is_object() && result->contains("verdict")) {
-        add_planned_memory(*result, plan);
-        return result;
+    Json last = last_line(output);
+    if (last.contains("verdict")) {
+        add_prediction(last, plan);
+        return last;
     }
-    const auto said = read_text_file(errors, 1u << 20);
-    std::string why = said ? said->substr(0, said->find('\n')) : std::string();
+    if (ended.late)
+        return out_of_time(last, *request.timeout_s, plan.where);
+    const auto complaint = read_text_file(errors, 1u << 20);
+    std::string why = complaint ? complaint->substr(0, complaint->find('\n')) : std::string();
     if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now
         why = why.substr(place.size());
     if (why.empty() && WIFSIGNALED(ended.status))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
-// fourfold-trainer --rehearse PLAN.json: all ranks of one, without values (rehearsal/rehearse.h), as JSON.
+// fourfold-trainer --rehearse PLAN.json [--timeline]: all ranks of one, without values (rehearsal/rehearse.h): lines of
+// JSON, how far it came and last what it found.
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
 #include "runner/trainer/metrics/stack_dump.h"
@@ -22,7 +23,7 @@ namespace {
 using namespace fourfold;
 
 constexpr char kUsage[] = "usage: fourfold-trainer --plan PLAN.json --run-dir DIR\n"
-                          "       fourfold-trainer --rehearse PLAN.json\n"
+                          "       fourfold-trainer --rehearse PLAN.json [--timeline]\n"
                           "One rank of a job; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say which.\n";
 
 // Before the first step and on the second signal there is nothing to finish: leave at once.
@@ -73,7 +74,7 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
 
 // Writes the rehearsal to standard output. 0: all ranks come to their end; 1: they do not, or it failed; 2: unusable
 // input.
-int rehearse_plan(const char* file)
+int rehearse_plan(const char* file, bool timeline)
 {
     const auto told = [](const Problem& problem) {
         std::fprintf(stderr, "%s\n", problem.line().c_str());
@@ -83,10 +84,15 @@ int rehearse_plan(const char* file)
         const auto plan = trainer::read_checked_plan(file);
         if (!plan)
             return told(plan.error());
-        const auto result = trainer::rehearse(*plan);
+        const auto print = [](const Json& line) {
+            std::printf("%s\n", line.dump().c_str());
+            std::fflush(stdout);
+        };
+        const auto result = trainer::rehearse(
+            *plan, {timeline, [&](const trainer::RehearsalProgress& progress) { print(to_json(progress)); }});
         if (!result)
             return told(result.error());
-        std::printf("%s\n", result->dump().c_str());
+        print(*result);
         return (*result)["verdict"] == "ok" ? 0 : 1;
     } catch (const std::exception& error) { // LibTorch's
         return told({ProblemCode::failed, std::string("the rehearsal failed: ") + error.what(), "", file});
@@ -102,9 +108,10 @@ int main(int argc, char** argv)
         std::fputs(kUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
-    if (argc == 3 && std::string(argv[1]) == "--rehearse") {
+    const bool timeline = argc == 4 && std::string(argv[3]) == "--timeline";
+    if ((argc == 3 || timeline) && std::string(argv[1]) == "--rehearse") {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else reads the answer
-        return status_after_output(rehearse_plan(argv[2]), "fourfold-trainer");
+        return status_after_output(rehearse_plan(argv[2], timeline), "fourfold-trainer");
     }
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold rehearse` as a user sees it, with the real trainer.
+#include "core/base/json.h"
 #include "tests/cli/program.h"
 
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
+#include <map>
 
 namespace fourfold::test {
 namespace {
@@ -34,10 +36,14 @@ TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
 {
     const Output text = fourfold({"rehearse", plan()});
     EXPECT_EQ(text.status, 0) << text.err;
-    EXPECT_THAT(text.out, AllOf(HasSubstr("16 ranks, 16 of them rehearsed"), HasSubstr("no rank waits for ever")));
+    EXPECT_THAT(text.out,
+        AllOf(HasSubstr("16 ranks, 16 of them rehearsed"), HasSubstr("fits, no deadlock"), HasSubstr(" s per step")));
     const Json json = json_of(fourfold({"rehearse", plan(), "--json"}));
     EXPECT_EQ(json["verdict"], "ok");
     EXPECT_TRUE(json["problem"].is_null());
+    EXPECT_EQ(json["fits"], true);
+    EXPECT_EQ(json["deadlock"], false);
+    EXPECT_GT(json["step_time_s"].get<double>(), 0);
     ASSERT_EQ(json["stages"].size(), 2U);
     for (const Json& stage : json["stages"]) {
         EXPECT_GT(stage["peak_tensors_gib"].get<double>(), 0);
@@ -45,6 +51,39 @@ TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
         EXPECT_GT(stage["step_flops"].get<double>(), 0);
         EXPECT_FALSE(stage["traffic"].empty());
     }
+}
+
+TEST_F(Rehearse, OutOfMemoryNamesRankAndPass)
+{
+    const std::string large = plan({{"model", {{"vocab_size", 80000000}}}, {"training", {{"micro_batch", 4}}}});
+    const Output text = fourfold({"rehearse", large});
+    EXPECT_EQ(text.status, 1) << text.err;
+    EXPECT_THAT(text.out,
+        AllOf(HasSubstr("FAILED: does not fit, no deadlock"), HasSubstr("rank "),
+            HasSubstr(" runs out of memory: the "), HasSubstr(" of micro-batch ")));
+}
+
+TEST_F(Rehearse, ATimeLimitSaysHowFarItCame)
+{
+    const std::string large = plan({{"gpus", 512}, {"layout", {{"dp", 64}}}, {"training", {{"global_batch", 4096}}}});
+    const Output text = fourfold({"rehearse", large, "--timeout", "0.05"});
+    expect_problem(
+        text, 1, "the rehearsal came to its time limit of 0.05 s: no rank was through; whether ranks wait for");
+    expect_problem(fourfold({"rehearse", plan(), "--timeout", "0"}), 2, "--timeout");
+}
+
+TEST_F(Rehearse, TheTraceIsATimelineOfAllStages)
+{
+    const std::string trace = (folder() / "trace.json").string();
+    EXPECT_EQ(fourfold({"rehearse", plan(), "--trace", trace}).status, 0);
+    const auto json = read_json_file(trace);
+    ASSERT_TRUE(json) << json.error().line();
+    std::map<int, int> forwards; // by stage
+    for (const Json& event : (*json)["traceEvents"])
+        if (event["ph"] == "X" && event["name"].get<std::string>().starts_with("forward"))
+            ++forwards[event["tid"].get<int>()];
+    EXPECT_EQ(forwards, (std::map<int, int>{{0, 2 * 8}, {1, 2 * 8}})) << "chunks, micro-batches";
+    expect_problem(fourfold({"rehearse", plan(), "--trace", folder() / "none" / "trace.json"}), 2, "none");
 }
 
 TEST_F(Rehearse, WhatCannotBeRehearsedSaysWhy)

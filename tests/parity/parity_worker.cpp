@@ -12,11 +12,14 @@
 // --one-queue: as with CUDA_DEVICE_MAX_CONNECTIONS=1. --wiring: pipeline messages do not have a communicator for each
 // link, but one for activations and one for gradients of all stages, or one for each two stages: what NCCL would not
 // forgive.
+//   [--count]
+// --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/comm/nccl_rules.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
+#include "tests/parity/counted_work.h"
 
 #include <ATen/Parallel.h>
 
@@ -25,6 +28,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -167,6 +171,32 @@ void train_and_dump(
         throw std::runtime_error(written.error().line());
 }
 
+// As a rehearsal does: two steps, of which the second counts.
+void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options,
+    const fourfold::testing::CountedWork& counted, const std::string& file)
+{
+    const int64_t before = counted.bytes();
+    const auto trainer = value(Trainer::create(plan, mesh, options));
+    Totals start;
+    double flops = 0;
+    for (int step = 0; step < 2; ++step) {
+        start = mesh.recorder->totals();
+        flops = counted.flops();
+        StepOutcome outcome = value(trainer->accumulate_gradients(step));
+        trainer->update(step, outcome);
+    }
+    trainer->units().end_of_pass();
+    Json counts{
+        {"flops", counted.flops() - flops}, {"peak_bytes", counted.peak_bytes() - before}, {"traffic", Json::array()}};
+    for (const auto& [key, total] : mesh.recorder->totals()) {
+        const FlightRecorder::Total& old = start[key];
+        if (total.count > old.count)
+            counts["traffic"].push_back({key.first, key.second, total.count - old.count, total.bytes - old.bytes});
+    }
+    if (const auto written = write_file_atomically(file, counts.dump()); !written)
+        throw std::runtime_error(written.error().line());
+}
+
 // Links that share a communicator: `wiring` "stages", those of one kind; "pairs", all between the same two stages.
 void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& connect)
 {
@@ -193,13 +223,17 @@ void work(int argc, char** argv)
     std::map<std::string, std::string> options;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
-        if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue")
+        if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue"
+            || argument == "--count")
             flags.insert(argument);
         else if (i + 1 < argc)
             options[argument] = argv[++i];
     }
     const std::string plan_file = options["--plan"], folder = options["--run-dir"], corrupt = options["--corrupt"];
     const bool both = flags.contains("--both"), fp64 = flags.contains("--fp64"), gpu = flags.contains("--gpu");
+    std::optional<fourfold::testing::CountedWork> counted;
+    if (flags.contains("--count"))
+        counted.emplace();
     at::set_num_threads(1);
     if (gpu)
         select_gpu(0);
@@ -232,7 +266,10 @@ void work(int argc, char** argv)
     TrainerOptions how{gpu, fp64 || both, padding};
     if (options.contains("--replicas"))
         how.replicas = std::stoi(options["--replicas"]);
-    train_and_dump(plan, mesh, how, INT_MAX, base);
+    if (counted)
+        train_and_count(plan, mesh, how, *counted, folder + "/counts" + std::to_string(job.rank) + ".json");
+    else
+        train_and_dump(plan, mesh, how, INT_MAX, base);
     how.fp64 = false;
     if (both)
         train_and_dump(plan, mesh, how, 1, base + ".fp32");

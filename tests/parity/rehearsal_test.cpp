@@ -40,6 +40,7 @@ std::vector<RankProgram> programs_of(const ResolvedPlan& plan)
     for (int rank = 0; rank < plan.gpus; ++rank) {
         auto rehearsed = rehearse_rank(plan, rank);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        EXPECT_EQ(rehearsed->misused, "") << "rank " << rank;
         programs.push_back(std::move(rehearsed->program));
     }
     return programs;
@@ -147,6 +148,10 @@ std::vector<RankProgram> with_one_wire(std::vector<RankProgram> programs, bool b
                 wire.name = by_pair
                     ? "pairs/" + std::to_string(std::min(from, other)) + "and" + std::to_string(std::max(from, other))
                     : wire.name.substr(0, slash) + "/all";
+                if (by_pair)
+                    std::ranges::sort(wire.members);
+                else
+                    wire.members = {0, 1, 2, 3};
             }
     // Wires of one name are one communicator also within a rank.
     for (RankProgram& program : programs)

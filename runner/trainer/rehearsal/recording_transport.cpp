@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/recording_transport.h"
 
+#include "runner/trainer/rehearsal/rehearsed_device.h"
+
 #include <algorithm>
 
 namespace fourfold::trainer {
@@ -38,28 +40,29 @@ public:
     }
     std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
     {
-        return collective("all_reduce", tensor, reduce == Reduce::max ? "max" : "sum", tensor);
+        return collective("all_reduce", tensor, reduce == Reduce::max ? "max" : "sum", tensor, tensor);
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
     {
-        return collective("all_gather", out, "", in);
+        return collective("all_gather", out, "", in, out);
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
-        return collective("reduce_scatter", in, "sum", out);
+        return collective("reduce_scatter", in, "sum", out, out);
     }
     std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
         WireOperation asked;
         asked.kind = "send_receive";
-        std::vector<at::Tensor> kept;
+        std::vector<Used> kept;
         for (const Transfer& transfer : transfers) {
             const bool sends = transfer.way == Transfer::Way::send;
-            asked.messages.push_back({sends, wire().members.at(std::size_t(transfer.peer)), transfer.tensor.numel()});
+            asked.messages.push_back(
+                {sends, wire().members.at(std::size_t(transfer.peer)), transfer.tensor.numel(), transfer.tag});
             asked.type = toString(transfer.tensor.scalar_type());
             asked.elements = std::max(asked.elements, transfer.tensor.numel());
             asked.bytes += sends ? int64_t(transfer.tensor.nbytes()) : 0;
-            kept.push_back(transfer.tensor);
+            kept.push_back({transfer.tensor, !sends});
         }
         return ask(std::move(asked), std::move(kept));
     }
@@ -69,8 +72,13 @@ public:
 private:
     [[nodiscard]] const Wire& wire() const { return ledger_.program.wires[std::size_t(wire_)]; }
 
-    std::unique_ptr<Pending> collective(
-        const char* kind, const at::Tensor& larger, const char* reduction, const at::Tensor& smaller)
+    struct Used {
+        at::Tensor tensor;
+        bool writes = false;
+    };
+
+    std::unique_ptr<Pending> collective(const char* kind, const at::Tensor& larger, const char* reduction,
+        const at::Tensor& smaller, const at::Tensor& written)
     {
         WireOperation asked;
         asked.kind = kind;
@@ -78,14 +86,22 @@ private:
         asked.elements = larger.numel();
         asked.reduction = reduction;
         asked.bytes = int64_t(larger.nbytes());
-        return ask(std::move(asked), {larger, smaller});
+        return ask(std::move(asked), {{larger, larger.is_same(written)}, {smaller, smaller.is_same(written)}});
     }
-    std::unique_ptr<Pending> ask(WireOperation asked, std::vector<at::Tensor> kept)
+    std::unique_ptr<Pending> ask(WireOperation asked, const std::vector<Used>& used)
     {
         asked.wire = wire_;
         const std::string& name = wire().name;
         asked.seconds = prices_.wire(std::string_view(name).substr(0, name.find('/')), asked);
-        return std::make_unique<Recorded>(ledger_, ledger_.ask(std::move(asked)), std::move(kept));
+        const int operation = ledger_.ask(std::move(asked));
+        std::vector<at::Tensor> kept;
+        for (const auto& [tensor, writes] : used) {
+            const auto [begin, end] = bytes_of(tensor);
+            if (end > begin)
+                ledger_.keeps(operation, begin, end, writes);
+            kept.push_back(tensor);
+        }
+        return std::make_unique<Recorded>(ledger_, operation, std::move(kept));
     }
 
     Ledger& ledger_;

@@ -6,16 +6,33 @@
 
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 
+#include <functional>
+
 namespace fourfold::trainer {
 
 // The ranks that stand for all: up to `most` ranks each for itself; beyond that, of each pipeline stage, the corners of
 // its tp x cp x dp mesh, so that of every group the first and the last member meet.
 std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most);
 
-// {"fourfold_rehearsal": 1, "ranks", "rehearsed", "steps", "verdict": "ok" or "failed", "problem" (null or one line),
-//  "at_once" (operations that must be able to wait at the same time; null where no number helps), "stages": [{"pp",
-//  "rank", "peak_tensors_gib", "peak_allocated_gib", "reserved_gib", "step_flops", "operations",
-//  "traffic": [{"group", "operation", "count", "bytes"}]}], "wall_s"}
-Expected<Json> rehearse(const ResolvedPlan& plan);
+// How far it came: ranks that are through, out of how many, and what most of them reserves at its peak.
+struct RehearsalProgress {
+    std::size_t rehearsed = 0, of = 0;
+    double reserved_gib = 0;
+};
+Json to_json(const RehearsalProgress& progress); // {"rehearsed", "of", "reserved_gib"}
+
+struct RehearsalSettings {
+    bool timeline = false;
+    std::function<void(const RehearsalProgress&)> told = {}; // when it begins, and after each rank
+};
+
+// {"fourfold_rehearsal": 1, "ranks", "rehearsed", "steps", "verdict": "ok" or "failed", "fits", "deadlock" (ranks wait
+//  for each other for ever, or disagree on what they do together), "problem" (null or one line), "problems" (all),
+//  "at_once" (operations that must be able to wait at the same time; null where no number helps), "step_time_s" (null
+//  with a deadlock), "capacity_gib" (that tensors may take; null: not known), "stages": [{"pp", "rank",
+//  "peak_tensors_gib", "peak_allocated_gib", "reserved_gib", "step_flops", "launches", "host_copies", "host_waits",
+//  "operations", "traffic": [{"group", "operation", "count", "bytes"}]}], "wall_s"}, and "timeline" where it is asked
+// for and there is one: chrome_trace() of the second step, a track for the first rank of each stage.
+Expected<Json> rehearse(const ResolvedPlan& plan, const RehearsalSettings& settings = {});
 
 } // namespace fourfold::trainer

@@ -33,7 +33,7 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
 }
 
 // Empty: equal passes were folded that are not equal.
-Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int rank, RankSettings settings)
+Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int rank, const RankSettings& settings)
 {
     RankRehearsal out;
     const RehearsalPrices prices(plan);
@@ -43,7 +43,8 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
-            return recording_transport(ledger, prices, name, ranks, place);
+            auto wire = recording_transport(ledger, prices, name, ranks, place);
+            return settings.wire ? settings.wire(std::move(wire), name) : wire;
         });
     ledger.program.place = mesh.words();
     PassPlayer player(ledger, settings.fold);
@@ -54,7 +55,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
         FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));
         const int full = ramp_up_steps(plan.training); // a ramp-up ends with it, and what comes before needs no more
         for (int step = full; step < full + 2; ++step) {
-            out.step_begins = ledger.program.steps.size();
+            out.step_begin = {ledger.program.steps.size(), ledger.program.last_work_s};
             const std::size_t first_operation = ledger.program.operations.size();
             const KernelWork before = ledger.total();
             Expected<StepOutcome> outcome = trainer->accumulate_gradients(step);
@@ -68,6 +69,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
             out.work -= before;
             out.traffic = traffic_of(ledger.program, first_operation);
         }
+        out.misused = ledger.misused(); // the updated weights may be under way when the trainer goes
     }
     if (settings.fold && player.gave_up())
         return std::optional<RankRehearsal>();

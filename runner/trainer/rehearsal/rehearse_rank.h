@@ -5,8 +5,11 @@
 
 #include "core/plan/plan.h"
 #include "core/rehearsal/ledger.h"
+#include "runner/trainer/comm/transport.h"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,18 +25,20 @@ using WireTotals = std::map<std::pair<std::string, std::string>, WireTotal>; // 
 struct RankRehearsal {
     RankProgram program; // of everything from the making of the weights to the end of the second step
     // Of the second step.
-    std::size_t step_begins = 0; // in the program's steps
+    Moment step_begin;
     WireTotals traffic;
     KernelWork work;
     // Of tensors, at their most: bytes as asked for, as rounded, and what the caching allocator reserves for them.
     uint64_t requested = 0, allocated = 0, reserved = 0;
-    std::string ran_out; // see Ledger
+    std::string ran_out, misused; // see Ledger
     int64_t computed = 0, played = 0; // passes of both steps
 };
 
 struct RankSettings {
     bool fold = true; // equal micro-batches are computed once
     uint64_t capacity = 0; // see CachingAllocator
+    // What the rank gets in the place of a recording wire of this name: a test's faulty one. Nothing: the wire itself.
+    std::function<std::shared_ptr<Transport>(std::shared_ptr<Transport>, const std::string&)> wire = {};
 };
 // `plan`: checked, and within trainer_limits(). A Problem (failed) where LibTorch refuses what the trainer asks for.
 Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings = {});

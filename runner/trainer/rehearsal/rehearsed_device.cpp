@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace fourfold::trainer {
 
@@ -54,6 +55,7 @@ constexpr std::array<std::string_view, 44> kNoKernel{"aten::_reshape_alias", "at
 struct Call final : at::ObserverContext {
     KernelWork work; // of a product or an attention
     double bytes = 0; // of its inputs
+    std::vector<std::pair<uint64_t, uint64_t>> reads; // while operations are under way
     int64_t kernels_before = 0; // of the rank
     bool on_device = false, on_host = false;
 };
@@ -106,9 +108,23 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         each_tensor(input, [&](const at::Tensor& tensor) {
             (tensor.is_meta() ? call->on_device : call->on_host) = true;
             call->bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
+            if (const auto range = bytes_of(tensor); range.second > range.first && ledger->has_under_way())
+                call->reads.push_back(range);
         });
     call->kernels_before = kernels;
     return call;
+}
+
+// What a kernel gives it has written: results, and operands that it changed in place.
+void check_use(const Call& call, const at::RecordFunction& function)
+{
+    for (const auto& [begin, end] : call.reads)
+        ledger->touches(begin, end, false);
+    for (const c10::IValue& output : function.outputs())
+        each_tensor(output, [](const at::Tensor& tensor) {
+            if (const auto [begin, end] = bytes_of(tensor); end > begin)
+                ledger->touches(begin, end, true);
+        });
 }
 
 void end(const at::RecordFunction& function, at::ObserverContext* context)
@@ -128,12 +144,23 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
         ledger->compute({.host_copies = 1});
         return;
     }
+    check_use(call, function);
     if (call.work.flops == 0)
         call.work.seconds = prices->traffic(call.bytes);
     call.work.launches = 1;
     ledger->compute(call.work);
 }
 } // namespace
+
+std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor)
+{
+    if (!tensor.defined() || !tensor.is_meta() || !tensor.is_non_overlapping_and_dense()
+        || !tensor.storage().data_ptr().get())
+        return {};
+    const auto begin = reinterpret_cast<uint64_t>(tensor.storage().data_ptr().get())
+        + uint64_t(tensor.storage_offset()) * tensor.itemsize();
+    return {begin, begin + tensor.nbytes()};
+}
 
 RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices)
     : handle_(at::addGlobalCallback(at::RecordFunctionCallback(begin, end)

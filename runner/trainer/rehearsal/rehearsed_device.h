@@ -6,7 +6,15 @@
 #include "core/rehearsal/ledger.h"
 #include "core/rehearsal/rehearsal_prices.h"
 
+#include <ATen/core/Tensor.h>
+
+#include <utility>
+
 namespace fourfold::trainer {
+
+// The bytes of the ledger's memory that a tensor takes, [first, second); none of one with gaps, or not of device
+// `meta`.
+std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor);
 
 // One at a time in a process; it must outlive every tensor of device `meta` that is made while it lives.
 class RehearsedDevice {

@@ -161,5 +161,40 @@ TEST(Ledger, MemoryRunsOutInANamedPass)
     EXPECT_THAT(ledger.ran_out(), HasSubstr("in the forward of micro-batch 3, chunk 1"));
 }
 
+// Memory of an operation under way: what it reads may be read, what it writes is nobody's until it is waited for.
+TEST(Ledger, MemoryUnderWayIsLeftAlone)
+{
+    const auto found = [](const std::function<void(Ledger&, int operation, uint64_t address)>& use, bool writes) {
+        Ledger ledger;
+        ledger.program.wires = {{"dp/0", {0, 1}}};
+        const uint64_t address = ledger.allocate(4096);
+        const int operation = ledger.ask({.kind = "all_gather", .elements = 1024});
+        ledger.keeps(operation, address, address + 2048, writes);
+        use(ledger, operation, address);
+        return ledger.misused();
+    };
+    const auto reads
+        = [](Ledger& ledger, int, uint64_t address) { ledger.touches(address + 100, address + 104, false); };
+    const auto writes = [](Ledger& ledger, int, uint64_t address) { ledger.touches(address, address + 4, true); };
+    const auto beside
+        = [](Ledger& ledger, int, uint64_t address) { ledger.touches(address + 2048, address + 4096, true); };
+    const auto gives = [](Ledger& ledger, int, uint64_t address) {
+        ledger.keeps(ledger.ask({.kind = "all_reduce", .elements = 8}), address + 2000, address + 3000, true);
+    };
+    const auto frees = [](Ledger& ledger, int, uint64_t address) { ledger.free(address); };
+    const auto waits = [](Ledger& ledger, int operation, uint64_t address) {
+        ledger.wait(operation);
+        ledger.touches(address, address + 4096, true);
+        ledger.free(address);
+    };
+    EXPECT_EQ(found(reads, false), "");
+    EXPECT_EQ(found(reads, true), "memory of operation 1: all_gather on dp/0 is read before it was waited for");
+    EXPECT_THAT(found(writes, false), HasSubstr("is written before it was waited for"));
+    EXPECT_THAT(found(gives, false), HasSubstr("is given to operation 2: all_reduce on dp/0"));
+    EXPECT_THAT(found(frees, false), HasSubstr("is freed before it was waited for"));
+    EXPECT_EQ(found(beside, true), "");
+    EXPECT_EQ(found(waits, true), "");
+}
+
 } // namespace
 } // namespace fourfold::test

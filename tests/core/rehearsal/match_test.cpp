@@ -368,6 +368,27 @@ std::vector<RankProgram> random_programs(std::mt19937& random)
     return programs;
 }
 
+TEST(Match, MembersOfACommunicatorMeanTheSameRanks)
+{
+    Writer first(0, {{"tp/0", {0, 1}}}), second(1, {{"tp/0", {1, 0}}});
+    for (Writer* writer : {&first, &second})
+        writer->wait(writer->collective(0));
+    EXPECT_THAT(verdict({first.program, second.program}, {8, false}),
+        AllOf(HasSubstr("members of tp/0 disagree on who they are: rank 0 (pp 0) takes ranks 0, 1"),
+            HasSubstr("rank 1 (pp 1) ranks 1, 0")));
+}
+
+TEST(Match, BothSidesMeanTheSameMessage)
+{
+    auto programs = pipeline(2, false);
+    EXPECT_TRUE(match_programs(programs, {8, false}));
+    int tag = 0;
+    for (RankProgram& program : programs)
+        for (WireOperation& operation : program.operations)
+            operation.messages[0].tag = tag++;
+    EXPECT_THAT(verdict(programs, {8, false}), AllOf(HasSubstr("mean different messages"), HasSubstr("rank 1 (pp 1)")));
+}
+
 TEST(Match, AgreesWithANaiveOneInRandomOrders)
 {
     std::mt19937 random(7);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/parity/counted_work.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace fourfold::testing {
+
+namespace {
+std::mutex mutex;
+std::unordered_map<void*, int64_t> sizes;
+int64_t held = 0, most = 0;
+double products = 0;
+
+class Counting final : public c10::Allocator {
+public:
+    c10::DataPtr allocate(std::size_t bytes) override
+    {
+        void* const memory = c10::alloc_cpu(bytes);
+        const std::scoped_lock lock(mutex);
+        sizes[memory] = int64_t(bytes);
+        held += int64_t(bytes);
+        most = std::max(most, held);
+        return {memory, memory, &release, c10::Device(c10::DeviceType::CPU)};
+    }
+    [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override { return &release; }
+    void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+
+private:
+    static void release(void* memory)
+    {
+        {
+            const std::scoped_lock lock(mutex);
+            if (const auto known = sizes.find(memory); known != sizes.end()) {
+                held -= known->second;
+                sizes.erase(known);
+            }
+        }
+        c10::free_cpu(memory);
+    }
+};
+
+double product(const at::Tensor& a, const at::Tensor& b)
+{
+    const double batch = a.dim() > 2 ? double(a.size(0)) : 1;
+    return 2 * batch * double(a.size(-2)) * double(a.size(-1)) * double(b.size(-1));
+}
+
+// Two products of queries x keys x head_dim forward, five backward; half of them where no token sees later ones.
+double attention(const at::Tensor& query, const at::Tensor& key, bool causal, int count)
+{
+    const double whole = 2 * double(count) * double(query.size(0) * query.size(1)) * double(query.size(2))
+        * double(key.size(2)) * double(query.size(3));
+    return causal ? whole / 2 : whole;
+}
+
+std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
+{
+    const std::string_view name = function.name();
+    const auto inputs = function.inputs();
+    double flops = 0;
+    if (name == "aten::mm" || name == "aten::bmm")
+        flops = product(inputs[0].toTensor(), inputs[1].toTensor());
+    else if (name == "aten::addmm" || name == "aten::baddbmm")
+        flops = product(inputs[1].toTensor(), inputs[2].toTensor());
+    else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
+        flops = attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[4].toBool(), 2);
+    else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward")
+        flops = attention(inputs[1].toTensor(), inputs[2].toTensor(), inputs[7].toBool(), 5);
+    if (flops > 0) {
+        const std::scoped_lock lock(mutex);
+        products += flops;
+    }
+    return nullptr;
+}
+} // namespace
+
+CountedWork::CountedWork()
+{
+    static Counting allocator;
+    c10::SetAllocator(c10::DeviceType::CPU, &allocator, /*priority=*/1);
+    at::addGlobalCallback(at::RecordFunctionCallback(count).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+}
+
+int64_t CountedWork::bytes() const
+{
+    const std::scoped_lock lock(mutex);
+    return held;
+}
+
+int64_t CountedWork::peak_bytes() const
+{
+    const std::scoped_lock lock(mutex);
+    return most;
+}
+
+double CountedWork::flops() const
+{
+    const std::scoped_lock lock(mutex);
+    return products;
+}
+
+} // namespace fourfold::testing

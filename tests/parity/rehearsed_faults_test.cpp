@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Faults put into one rank of a plan, through the trainer's own code: its rehearsal finds each and names where.
+#include "core/rehearsal/match.h"
+#include "core/rehearsal/rehearsal_words.h"
+#include "runner/trainer/rehearsal/rehearse_rank.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <ATen/ops/empty_like.h>
+
+#include <gmock/gmock.h>
+
+namespace fourfold::trainer {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Changes = std::vector<std::string>;
+
+constexpr int kCulprit = 3;
+
+ResolvedPlan plan_of(const Changes& changes)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), changes);
+}
+
+// What a rehearsal says where the culprit's plan or its wires differ; "nothing" where it finds nothing.
+std::string told(const ResolvedPlan& plan, const ResolvedPlan& culprits, const RankSettings& culprits_settings)
+{
+    std::vector<RankProgram> programs;
+    for (int rank = 0; rank < plan.gpus; ++rank) {
+        auto rehearsed
+            = rank == kCulprit ? rehearse_rank(culprits, rank, culprits_settings) : rehearse_rank(plan, rank);
+        if (!rehearsed)
+            return rehearsed.error().line();
+        for (const std::string& found : {rehearsed->misused, rehearsed->ran_out})
+            if (!found.empty())
+                return rank_words(rehearsed->program) + ": " + found;
+        programs.push_back(std::move(rehearsed->program));
+    }
+    const auto matched = match_programs(programs, {4, true});
+    return matched ? "nothing" : matched.error().line();
+}
+
+struct OtherPlan {
+    const char* name;
+    Changes mesh, culprit;
+    const char* says;
+};
+void PrintTo(const OtherPlan& fault, std::ostream* out)
+{
+    *out << fault.name;
+}
+
+class ARankWithAnotherPlan : public ::testing::TestWithParam<OtherPlan> { };
+
+TEST_P(ARankWithAnotherPlan, IsFoundAndNamed)
+{
+    const ResolvedPlan plan = plan_of(GetParam().mesh);
+    const ResolvedPlan culprits = plan_of(fourfold::testing::joined(GetParam().mesh, GetParam().culprit));
+    EXPECT_EQ(told(plan, plan, {}), "nothing");
+    EXPECT_THAT(told(plan, culprits, {}), AllOf(HasSubstr("rank 3"), HasSubstr(GetParam().says)));
+}
+
+const Changes kAll{"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2"};
+const Changes kFsdp{"gpus=4", "layout.dp=4", "training.sharding=\"parameters\"", "model.num_hidden_layers=4"};
+const Changes kRing{"gpus=4", "layout.cp=4"};
+const OtherPlan kOtherPlans[] = {
+    {"rank_order", kAll, {"layout.order=[\"dp\",\"tp\",\"cp\",\"pp\"]"}, "disagree on who they are"},
+    {"micro_batch", kAll, {"training.micro_batch=1"}, "disagree"},
+    {"sequence", kAll, {"training.seq_len=32"}, "disagree"},
+    {"precision", kAll, {"training.precision=\"bf16\""}, "disagree"},
+    {"gradients_dtype", {"gpus=4", "layout.dp=4", "training.precision=\"bf16\""}, {"training.grad_dtype=\"bf16\""},
+        "disagree"},
+    {"sharding", kFsdp, {"training.sharding=\"optimizer\""}, ""},
+    {"units", kFsdp, {"training.fsdp.layers_per_unit=2"}, ""},
+    {"batch", kAll, {"training.global_batch=16"}, ""},
+    {"hidden", kAll, {"model.hidden_size=64"}, "disagree"},
+    {"ffn", {"gpus=4", "layout.dp=4"}, {"model.intermediate_size=64"}, "disagree"},
+    {"vocabulary", kAll, {"model.vocab_size=97"}, "disagree"},
+    {"tied", {"gpus=4", "layout.pp=4", "model.num_hidden_layers=4"}, {"model.tie_word_embeddings=true"}, "ends"},
+    {"layers", kAll, {"layout.stage_layers=[1,3]", "model.num_hidden_layers=4"}, ""},
+    {"sequence_parallel", kAll, {"training.sequence_parallel=false"}, "disagree"},
+    {"recomputes", kAll, {"training.recompute=\"full\""}, ""},
+    {"cp_method", kRing, {"training.cp_method=\"all-gather\""}, "rank 3"},
+    {"experts",
+        {"gpus=4", "layout.dp=4", "layout.ep=4", "model.model_type=\"mixtral\"", "model.num_local_experts=4",
+            "model.num_experts_per_tok=2"},
+        {"model.num_experts_per_tok=1"}, "disagree on a message"},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Seeded, ARankWithAnotherPlan, ::testing::ValuesIn(kOtherPlans), [](const auto& info) { return info.param.name; });
+
+// Passes everything on; each fault changes one thing.
+class Faulty : public Transport {
+public:
+    explicit Faulty(std::shared_ptr<Transport> inner)
+        : inner_(std::move(inner))
+    {
+    }
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
+    {
+        return inner_->all_reduce(tensor, reduce);
+    }
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
+    {
+        return inner_->all_gather(out, in);
+    }
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
+    {
+        return inner_->reduce_scatter(out, in);
+    }
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        return inner_->exchange(transfers);
+    }
+    [[nodiscard]] int rank() const override { return inner_->rank(); }
+    [[nodiscard]] int size() const override { return inner_->size(); }
+
+protected:
+    struct Nothing final : Pending {
+        void wait() override { }
+    };
+    std::shared_ptr<Transport> inner_;
+};
+
+struct DropsAReduce final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_reduce(const at::Tensor&, Reduce) override { return std::make_unique<Nothing>(); }
+};
+struct ReducesTwice final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
+    {
+        inner_->all_reduce(tensor, reduce)->wait();
+        return inner_->all_reduce(tensor, reduce);
+    }
+};
+struct WrongReduction final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce) override
+    {
+        return inner_->all_reduce(tensor, Reduce::max);
+    }
+};
+struct HalfOfIt final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
+    {
+        return inner_->reduce_scatter(out.narrow(0, 0, out.size(0) / 2), in.narrow(0, 0, in.size(0) / 2));
+    }
+};
+struct GathersInstead final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
+    {
+        return inner_->all_gather(in, out);
+    }
+};
+// Two under way with the same memory.
+struct StartsTwice final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
+    {
+        kept_.push_back(inner_->all_reduce(tensor, reduce));
+        return inner_->all_reduce(tensor, reduce);
+    }
+    std::vector<std::unique_ptr<Pending>> kept_;
+};
+// Uses what arrives before it is there.
+struct DoesNotWait final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
+    {
+        kept_.push_back(inner_->all_gather(out, in));
+        return std::make_unique<Nothing>();
+    }
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        kept_.push_back(inner_->exchange(transfers));
+        return std::make_unique<Nothing>();
+    }
+    std::vector<std::unique_ptr<Pending>> kept_;
+};
+// Nobody holds the memory of an operation under way.
+struct FreesEarly final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
+    {
+        (void)inner_->all_gather(out, at::empty_like(in));
+        return std::make_unique<Nothing>();
+    }
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        (void)inner_->exchange(transfers);
+        return std::make_unique<Nothing>();
+    }
+};
+struct SendsToTheNext final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        auto wrong = transfers;
+        for (Transfer& transfer : wrong)
+            if (transfer.way == Transfer::Way::send)
+                transfer.peer = (transfer.peer + 1) % size() == rank() ? (transfer.peer + 2) % size()
+                                                                       : (transfer.peer + 1) % size();
+        return inner_->exchange(wrong);
+    }
+};
+struct ForgetsASend final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        auto fewer = transfers;
+        if (sends_++ == 0)
+            std::erase_if(fewer, [](const Transfer& transfer) { return transfer.way == Transfer::Way::send; });
+        return fewer.empty() ? std::make_unique<Nothing>() : inner_->exchange(fewer);
+    }
+    int sends_ = 0;
+};
+struct SendsTwice final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        inner_->exchange(transfers)->wait();
+        return inner_->exchange(transfers);
+    }
+};
+// Messages of neighbouring micro-batches in each other's place.
+struct SwapsSends final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        auto wrong = transfers;
+        for (Transfer& transfer : wrong)
+            if (transfer.way == Transfer::Way::send)
+                transfer.tag ^= 1;
+        return inner_->exchange(wrong);
+    }
+};
+struct SendsHalves final : Faulty {
+    using Faulty::Faulty;
+    std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
+    {
+        auto wrong = transfers;
+        for (Transfer& transfer : wrong)
+            if (transfer.way == Transfer::Way::send)
+                transfer.tensor = transfer.tensor.to(at::kHalf);
+        return inner_->exchange(wrong);
+    }
+};
+
+template <typename Kind>
+std::shared_ptr<Transport> made(std::shared_ptr<Transport> inner)
+{
+    return std::make_shared<Kind>(std::move(inner));
+}
+
+struct BadWire {
+    const char* name;
+    Changes mesh;
+    const char* group; // whose wires of the culprit are bad
+    std::shared_ptr<Transport> (*make)(std::shared_ptr<Transport>);
+    const char* says;
+};
+void PrintTo(const BadWire& fault, std::ostream* out)
+{
+    *out << fault.name;
+}
+
+class ABadWire : public ::testing::TestWithParam<BadWire> { };
+
+TEST_P(ABadWire, IsFoundAndNamed)
+{
+    const ResolvedPlan plan = plan_of(GetParam().mesh);
+    RankSettings settings;
+    settings.wire = [](std::shared_ptr<Transport> inner, const std::string& name) {
+        return name.starts_with(GetParam().group) ? GetParam().make(std::move(inner)) : inner;
+    };
+    EXPECT_THAT(told(plan, plan, settings), AllOf(HasSubstr("rank 3"), HasSubstr(GetParam().says)));
+}
+
+const Changes kPlainTp{"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "training.sequence_parallel=false"};
+const Changes kZero{"gpus=4", "layout.dp=4", "training.sharding=\"gradients\""};
+const Changes kPipe{"gpus=4", "layout.pp=4", "model.num_hidden_layers=4"};
+const BadWire kBadWires[] = {
+    {"drops_a_reduce", kPlainTp, "tp", made<DropsAReduce>, "tp/"},
+    {"reduces_twice", kPlainTp, "tp", made<ReducesTwice>, "tp/"},
+    {"wrong_reduction", kPlainTp, "dp", made<WrongReduction>, "all_reduce (max)"},
+    {"half_of_it", kZero, "dp", made<HalfOfIt>, "disagree"},
+    {"gathers_instead", kZero, "dp", made<GathersInstead>, "all_gather"},
+    {"starts_twice", kPlainTp, "tp", made<StartsTwice>, "is given to operation"},
+    {"reads_what_is_not_there", kFsdp, "dp", made<DoesNotWait>, "before it was waited for"},
+    {"reads_a_message_too_early", kRing, "cp", made<DoesNotWait>, "before it was waited for"},
+    {"frees_a_gather_early", kFsdp, "dp", made<FreesEarly>, "is freed"},
+    {"frees_a_message_early", kRing, "cp", made<FreesEarly>, "before it was waited for"},
+    {"sends_to_another", kRing, "cp", made<SendsToTheNext>, "cp/"},
+    {"forgets_an_activation", kPipe, "pp_back", made<ForgetsASend>, "pp_back/"},
+    {"sends_twice", kPipe, "pp_back", made<SendsTwice>, "pp_back/"},
+    {"swaps_sends", kPipe, "pp_back", made<SwapsSends>, "mean different messages"},
+    {"sends_halves", kPipe, "pp_back", made<SendsHalves>, "Half"},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Seeded, ABadWire, ::testing::ValuesIn(kBadWires), [](const auto& info) { return info.param.name; });
+
+// Room for what one micro-batch keeps, but not for what all of them do.
+TEST(RehearsedFaults, OutOfMemoryNamesThePass)
+{
+    const ResolvedPlan plan = plan_of({"gpus=4", "layout.pp=4", "model.num_hidden_layers=4", "training.seq_len=64",
+        "training.micro_batch=32", "training.global_batch=256", "training.schedule=\"gpipe\""});
+    const auto few
+        = rehearse_rank(plan_of({"gpus=4", "layout.pp=4", "model.num_hidden_layers=4", "training.seq_len=64",
+                            "training.micro_batch=32", "training.global_batch=128", "training.schedule=\"gpipe\""}),
+            kCulprit);
+    ASSERT_TRUE(few) << few.error().line();
+    const std::string said = told(plan, plan, {.capacity = few->reserved});
+    EXPECT_THAT(said, AllOf(HasSubstr("rank 3 ("), HasSubstr("GiB, in the "), HasSubstr(" of micro-batch ")));
+    EXPECT_EQ(told(plan, plan, {.capacity = 4 * few->reserved}), "nothing");
+}
+
+} // namespace
+} // namespace fourfold::trainer
