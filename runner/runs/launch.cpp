@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/input_file.h"
+#include "core/base/text.h"
+#include "core/history/run_event.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
+#include "runner/rehearsal/rehearse_plan.h"
 #include "runner/runs/attempts.h"
 #include "runner/runs/follow.h"
 #include "runner/runs/launch_plan.h"
@@ -10,6 +14,8 @@
 #include "runner/runs/run_record.h"
 #include "runner/runs/slurm_job.h"
 #include "runner/runs/start_nodes.h"
+
+#include <fstream>
 
 namespace fourfold {
 
@@ -84,14 +90,75 @@ private:
     std::vector<Node> nodes_;
 };
 
+// Before anything is touched. A plan that cannot be rehearsed here is told of, and may run all the same.
+Expected<void> rehearse_first(const ResolvedPlan& plan, RunObserver& observer, const std::stop_token& stop)
+{
+    constexpr double kMostSeconds = 60;
+    observer.on_state(RunState::preflight, "rehearsing the plan on this computer");
+    const auto rehearsal = rehearse_plan({.plan = plan, .timeout_s = kMostSeconds}, stop);
+    if (rehearsal && rehearsal->at("problem").is_string())
+        return Problem{ProblemCode::failed, "it would not run: " + rehearsal->at("problem").get<std::string>(),
+            "change the plan, or start it unrehearsed with --no-rehearse", plan.where};
+    if (!rehearsal && rehearsal.error().code == ProblemCode::cancelled)
+        return rehearsal.error();
+    if (!rehearsal)
+        observer.on_state(RunState::preflight, "warning: not rehearsed: " + rehearsal.error().line());
+    return {};
+}
+
+// The newest checkpoint that the run told of, on its nodes; empty: there is none.
+std::string newest_checkpoint(const std::filesystem::path& run_folder)
+{
+    constexpr std::size_t kMostLineBytes = 16u << 20;
+    std::ifstream events(run_folder / "events.jsonl");
+    std::string line, found;
+    for (bool whole = true; read_line(events, line, kMostLineBytes, whole);) {
+        if (!whole || line.find("\"checkpoint\"") == std::string::npos)
+            continue;
+        const auto event = parse_json(line, "events.jsonl");
+        if (event && event->is_object() && string_at(*event, "event") == "checkpoint")
+            found = string_at(*event, "path");
+    }
+    return found;
+}
+
+// Another attempt may end better: nobody stopped it, and it did not ask for more memory than there is.
+bool may_go_on(RunState state)
+{
+    return state == RunState::fail || state == RunState::hang || state == RunState::lost;
+}
+
+Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer, const std::stop_token& stop)
+{
+    FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
+    if (request.rehearse)
+        FOURFOLD_CHECK(rehearse_first(plan.plan, observer, stop));
+    FOURFOLD_TRY(RunResult result, Launch(request, plan, observer, stop).run());
+    return follow_attempts(
+        std::move(result), plan.target, plan.agent, observer, stop, request.history_file, OnStop::cancel);
+}
+
 } // namespace
 
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop)
 {
-    FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
-    FOURFOLD_TRY(RunResult result, Launch(request, plan, observer, stop).run());
-    return follow_attempts(
-        std::move(result), plan.target, plan.agent, observer, stop, request.history_file, OnStop::cancel);
+    FOURFOLD_TRY(RunResult result, launch_once(request, observer, stop));
+    RunRequest again = request;
+    again.rehearse = false;
+    for (int i = 1; i <= request.restarts && may_go_on(result.state) && !stop.stop_requested(); ++i) {
+        CheckpointSettings& checkpoint = again.plan.run.checkpoint;
+        if (std::string newest = newest_checkpoint(result.folder); !newest.empty()) {
+            // Beside it, where it is damaged, are older ones.
+            checkpoint.load = std::filesystem::path(newest).parent_path().string();
+            checkpoint.path = checkpoint.load;
+            checkpoint.from_last_good = true;
+        }
+        observer.on_state(RunState::draft,
+            text_of("restart %d of %d from ", i, request.restarts)
+                + (checkpoint.load.empty() ? "the beginning: there is no checkpoint" : checkpoint.load));
+        FOURFOLD_TRY(result, launch_once(again, observer, stop));
+    }
+    return result;
 }
 
 } // namespace fourfold

@@ -115,6 +115,48 @@ TEST_F(Run, StepsOfTheCommandLineWin)
     EXPECT_FALSE(fs::exists(folder() / "data/fourfold/runs"));
 }
 
+TEST_F(Run, WhatARehearsalFoundIsNotStarted)
+{
+    setenv("FAKE_REHEARSAL", R"({"verdict": "failed", "problem": "the ranks wait for each other", "stages": []})", 1);
+    const Output found = fourfold({"run", tiny_plan()});
+    EXPECT_EQ(found.status, 1);
+    EXPECT_THAT(found.err,
+        HasSubstr("it would not run: the ranks wait for each other (change the plan, or start it unrehearsed with "
+                  "--no-rehearse)"));
+    EXPECT_EQ(history().size(), 0u);
+    EXPECT_EQ(fourfold({"run", tiny_plan(), "--no-rehearse"}).status, 0);
+    setenv("FAKE_REHEARSAL", "no verdict", 1);
+    const Output unknown = fourfold({"run", tiny_plan()});
+    EXPECT_EQ(unknown.status, 0) << "what cannot be rehearsed may run";
+    EXPECT_THAT(unknown.err, HasSubstr("warning: not rehearsed: "));
+    unsetenv("FAKE_REHEARSAL");
+}
+
+// The second run loads what the first one saved, and each is in the history.
+TEST_F(Run, ARunThatFailsIsStartedAnewFromItsCheckpoint)
+{
+    const Json environment{{"FAKE_STEPS", "6"}, {"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "3"},
+        {"FAKE_CHECKPOINT", (folder() / "saved/step-00000001").string()}, {"FAKE_FAILS_UNLOADED", "1"}};
+    const Output output = fourfold({"run", tiny_plan(environment), "--restarts", "2"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("restart 1 of 2 from " + (folder() / "saved").string()));
+    EXPECT_THAT(output.err, Not(HasSubstr("restart 2")));
+    const Json runs = history();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0]["state"], "ok");
+    EXPECT_EQ(runs[1]["state"], "fail");
+}
+
+TEST_F(Run, RestartsComeToAnEnd)
+{
+    const Output output = fourfold({"run",
+        tiny_plan({{"FAKE_FAIL_RANK", "1"}, {"FAKE_FAIL_STEP", "2"}, {"FAKE_HOW", "kill"}}), "--restarts", "2"});
+    EXPECT_EQ(output.status, 1);
+    EXPECT_THAT(output.err, HasSubstr("restart 2 of 2 from the beginning: there is no checkpoint"));
+    EXPECT_EQ(history().size(), 3u);
+    expect_problem(fourfold({"run", tiny_plan(), "--restarts", "-1"}), 2, "--restarts");
+}
+
 TEST_F(Run, AFailingRankIsOneLineAndExitOne)
 {
     const Output output = fourfold({"run",

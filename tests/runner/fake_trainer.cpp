@@ -17,6 +17,9 @@
 //   FAKE_PROGRESS=1               shares its last collective; ranks that do not fail wait in it for a rank that hangs
 //   FAKE_PRINT_BYTES=n            prints n bytes without a newline, with NUL and escape codes, before the first step
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
+//   FAKE_CHECKPOINT=PATH          tells of a checkpoint there in its first step
+//   FAKE_FAILS_UNLOADED=1         fails only where the plan loads no checkpoint
+//   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
 #include "runner/protocol/progress_page.h"
 #include "runner/trainer/metrics/stack_dump.h"
@@ -29,7 +32,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <string>
 #include <thread>
@@ -87,6 +92,11 @@ std::string two_hosts()
 
 int main(int argc, char** argv)
 {
+    if (argc > 1 && std::string(argv[1]) == "--rehearse") {
+        const char* verdict = std::getenv("FAKE_REHEARSAL");
+        std::puts(verdict ? verdict : R"({"verdict": "ok", "problem": null, "problems": [], "stages": []})");
+        return 0;
+    }
     std::string folder, plan;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (std::string(argv[i]) == "--run-dir")
@@ -154,7 +164,10 @@ int main(int argc, char** argv)
     const std::string own_us = variable("FAKE_STEP_US");
     const auto pause_us = static_cast<useconds_t>(own_us.empty() ? pause_ms * 1000 : std::atoi(own_us.c_str()));
     const auto event_bytes = static_cast<std::size_t>(std::atol(variable("FAKE_EVENT_BYTES", "0").c_str()));
-    const int fail_rank = std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
+    std::ifstream plan_file(plan);
+    const std::string plan_text{std::istreambuf_iterator<char>(plan_file), {}};
+    const bool spared = variable("FAKE_FAILS_UNLOADED") == "1" && plan_text.find(R"("load":"/)") != std::string::npos;
+    const int fail_rank = spared ? -1 : std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
     const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
     const std::string how = variable("FAKE_HOW");
     const double rate = std::atof(variable("FAKE_RATE", "0").c_str());
@@ -166,6 +179,8 @@ int main(int argc, char** argv)
             usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
+        if (const std::string path = variable("FAKE_CHECKPOINT"); rank == 0 && step == 1 && !path.empty())
+            say(head + R"("checkpoint","step":1,"bytes":64,"time_s":0.5,"stopped_s":0.1,"path":")" + path + "\"}");
         if (hears && step == fail_step) {
             progress.fail({fourfold::FailureOrigin::told, "fail", variable("FAKE_TOLD_TEXT", "another rank failed")});
             std::cout << "rank " << rank << ": stopped, as another rank failed" << std::endl;

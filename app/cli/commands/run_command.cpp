@@ -16,7 +16,8 @@ struct RunOptions {
     PlanOptions plan;
     std::string target = "local", backend;
     std::optional<int> steps;
-    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false;
+    int restarts = 0;
+    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false, no_rehearse = false;
     SweepOptions sweep;
 };
 
@@ -52,6 +53,8 @@ Expected<int> run(const RunOptions& options)
     request.plan = plan;
     request.target = target;
     request.steps = options.steps;
+    request.rehearse = !options.no_rehearse;
+    request.restarts = options.restarts;
     if (options.from_last_good && request.plan.run.checkpoint.load.empty())
         return fail(Problem{ProblemCode::bad_input, "there is no checkpoint to continue from",
             "name its folder: --set run.checkpoint.load=PATH", "--from-last-good"});
@@ -91,8 +94,15 @@ void add_run(Cli& cli)
     command->add_option("--steps", options->steps, "optimizer steps, instead of the plan's run.steps")
         ->type_name("N")
         ->check(CLI::Range(1, 1000000000));
+    auto* restarts = command
+                         ->add_option("--restarts", options->restarts,
+                             "start a run that failed, hung or was lost anew up to N times, from its newest checkpoint")
+                         ->type_name("N")
+                         ->check(CLI::Range(0, 1000000));
     auto* from_last_good = command->add_flag("--from-last-good", options->from_last_good,
         "where the checkpoint to load is damaged, go on from the newest older one that is whole");
+    auto* no_rehearse = command->add_flag("--no-rehearse", options->no_rehearse,
+        "start without rehearsing the plan on this computer first (see `fourfold rehearse`)");
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
@@ -104,7 +114,7 @@ void add_run(Cli& cli)
     auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
                      ->type_name("LIST")
                      ->needs(layouts);
-    layouts->needs(gpus)->excludes(from_last_good);
+    layouts->needs(gpus)->excludes(from_last_good)->excludes(no_rehearse)->excludes(restarts);
     command->add_flag("--skip-unfit", options->sweep.skip_unfit, "do not run cells that are predicted not to fit")
         ->needs(layouts);
     command->add_flag("--again", options->sweep.again, "measure cells again that an earlier sweep measured")

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 namespace fourfold::cli {
 
@@ -63,7 +64,8 @@ bool RunProgress::due()
 
 void RunProgress::on_created(const std::string& run_id, const std::filesystem::path& folder)
 {
-    created_ = true;
+    if (std::exchange(created_, true))
+        printed_ = 0; // a restart is a run of its own
     say("run " + run_id + " in " + folder.string());
 }
 
