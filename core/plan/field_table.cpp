@@ -79,9 +79,9 @@ PlanKey ramp_up(const char* path, T RampUp::*member, std::string help, FieldRang
 PlanKey schedule()
 {
     PlanKey out = key("training.schedule", FieldType::schedule,
-        "Pipeline schedule, or a file in PyTorch's pipeline-schedule CSV (*.csv: one row a rank; cells 0F0, 1B3, 2I0, "
-        "2W0, SEND_F ...), relative to the plan's file. zb-v and dualpipe-v need virtual_stages 2; a file needs the "
-        "plan's ranks, stages and micro-batches.");
+        "Pipeline schedule, or a file in PyTorch's pipeline-schedule CSV (*.csv: one row per rank; cells 0F0, 1B3, "
+        "2I0, 2W0, SEND_F ...), relative to the plan's file. zb-v and dualpipe-v need virtual_stages 2; a file needs "
+        "the plan's ranks, stages and micro-batches.");
     out.choices = spellings<Schedule>();
     out.read = [](const Json& json, ResolvedPlan& plan) {
         const auto text = json.get<std::string>();

@@ -29,10 +29,11 @@ std::vector<std::string> pipeline_advice(const ResolvedPlan& plan, double bubble
     }
     const int advised = kAdvisedMicroBatchesPerStage * layout.pp;
     if (bubble_fraction > kLargeBubble && training.micro_batches < advised)
-        advice.push_back(text_of("the pipeline idles %.0f %% of its time: about %d micro-batches a stage, k ~ 3p = %d "
-                                 "(global_batch %lld), bring that to a quarter",
-            bubble_fraction * 100, kAdvisedMicroBatchesPerStage, advised,
-            static_cast<long long>(advised) * training.micro_batch * layout.dp));
+        advice.push_back(
+            text_of("the pipeline idles %.0f %% of its time: about %d micro-batches per stage, k ~ 3p = %d "
+                    "(global_batch %lld), bring that to a quarter",
+                bubble_fraction * 100, kAdvisedMicroBatchesPerStage, advised,
+                static_cast<long long>(advised) * training.micro_batch * layout.dp));
     return advice;
 }
 

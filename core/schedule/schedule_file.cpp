@@ -75,10 +75,10 @@ public:
     Expected<ScheduleFile> check()
     {
         if (rows_.empty())
-            return wrong("the file has no action", "expected one row a rank, e.g. 0F0,0B0");
+            return wrong("the file has no action", "expected one row per rank, e.g. 0F0,0B0");
         FOURFOLD_CHECK(place_chunks());
         if (file_.micro_batches == 0) // UNSHARD and the like alone
-            return wrong("the file has no pass", "expected one row a rank, e.g. 0F0,0B0");
+            return wrong("the file has no pass", "expected one row per rank, e.g. 0F0,0B0");
         FOURFOLD_CHECK(sort_work());
         FOURFOLD_CHECK(check_complete());
         FOURFOLD_CHECK(check_order());
@@ -115,7 +115,7 @@ private:
         std::map<int, std::size_t> home;
         for (std::size_t row = 0; row < rows_.size(); ++row) {
             if (rows_[row].empty())
-                return wrong("row " + std::to_string(row + 1) + " has no action", "expected one row a rank");
+                return wrong("row " + std::to_string(row + 1) + " has no action", "expected one row per rank");
             for (const ScheduleCell& cell : rows_[row]) {
                 const auto [found, added] = home.emplace(cell.chunk, row);
                 if (found->second != row)

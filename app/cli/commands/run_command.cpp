@@ -107,10 +107,11 @@ void add_run(Cli& cli)
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
     add_accept_new_hosts(*command, options->accept_new_hosts);
-    auto* layouts = command
-                        ->add_option("--sweep", options->sweep.layouts,
-                            "measure every layout of this CSV (tp,cp,pp,micro_batch[,virtual_stages]), one run a cell")
-                        ->type_name("FILE");
+    auto* layouts
+        = command
+              ->add_option("--sweep", options->sweep.layouts,
+                  "measure every layout of this CSV (tp,cp,pp,micro_batch[,virtual_stages]), one run per cell")
+              ->type_name("FILE");
     auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
                      ->type_name("LIST")
                      ->needs(layouts);

@@ -149,7 +149,7 @@ void add_search(Cli& cli)
         ->check(number_up_to(0.5, true));
     options->budget.add_to(*command);
     options->shape.add_to(*command);
-    command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));
+    command->add_option("--threads", options->threads, "default: one per core")->check(CLI::Range(1, 1024));
     command->add_flag("--any-size", options->any_size,
         "search also where there are more than " + shown_number(kManyLayouts, 0) + " layouts");
     command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");

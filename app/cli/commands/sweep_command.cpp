@@ -113,7 +113,7 @@ void add_sweep(Cli& cli)
             "measured table (a CSV file, or the name of a published one) to print beside: predicted / measured; its "
             "layouts and numbers of GPUs where none are given")
         ->type_name("FILE");
-    command->add_option("--threads", options->threads, "default: one a core")->check(CLI::Range(1, 1024));
+    command->add_option("--threads", options->threads, "default: one per core")->check(CLI::Range(1, 1024));
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return sweep(*options); }; });
 }
