@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/session.h"
 
+#include "core/base/input_file.h"
+#include "core/base/json_member.h"
 #include "core/base/paths.h"
+
+#include <sys/stat.h>
 
 namespace fourfold::tui {
 
@@ -20,8 +24,8 @@ bool Session::restore_plan(const Json& kept, Desk& desk)
 {
     if (!kept.is_object() || !kept.contains("plan"))
         return false;
-    const std::string file = kept.value("file", std::string()), where = kept.value("where", std::string());
-    const bool dirty = kept.value("dirty", false);
+    const auto file = member_or(kept, "file", std::string()), where = member_or(kept, "where", std::string());
+    const bool dirty = member_or(kept, "dirty", false);
     if (!file.empty() && desk.plan().open(file) && !dirty)
         return true;
     Expected<Plan> plan = plan_from_json(kept["plan"], file.empty() ? where : file);
@@ -37,6 +41,16 @@ bool Session::restore_plan(const Json& kept, Desk& desk)
     return true;
 }
 
+Expected<void> Session::write(const std::string& text) const
+{
+    if (const std::error_code error = make_private_folders(file_.parent_path()))
+        return Problem{ProblemCode::io, error.message(), "", file_.parent_path().string()};
+    struct stat there { };
+    if (::stat(file_.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // to write into a pipe would be to wait
+        return Problem{ProblemCode::io, "is " + kind_of_file(there.st_mode) + ", expected a file", "", file_.string()};
+    return write_file_atomically(file_, text);
+}
+
 void Session::keep(Desk& desk, const Json& pages)
 {
     const view::PlanState& state = desk.plan().state();
@@ -46,10 +60,7 @@ void Session::keep(Desk& desk, const Json& pages)
     const std::string text = kept.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (text == written_)
         return;
-    const std::error_code error = make_private_folders(file_.parent_path());
-    const Expected<void> outcome = error
-        ? Expected<void>(Problem{ProblemCode::io, error.message(), "", file_.parent_path().string()})
-        : write_file_atomically(file_, text);
+    const Expected<void> outcome = write(text);
     if (outcome)
         written_ = text;
     else if (!failed_)

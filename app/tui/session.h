@@ -25,6 +25,8 @@ public:
     void keep(Desk& desk, const Json& pages);
 
 private:
+    [[nodiscard]] Expected<void> write(const std::string& text) const;
+
     std::filesystem::path file_;
     std::string written_;
     bool failed_ = false;

@@ -7,6 +7,7 @@
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/search/search_page.h"
 #include "app/tui/start_form.h"
+#include "core/base/json_member.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ Shell::Shell(Screen& screen, Desk& desk, Session session, const Json& kept, bool
         if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
             entry.page->restore(pages[entry.name]);
     }
-    const int page = kept.value("page", 0);
+    const int page = member_or(kept, "page", 0);
     if (goes_back && page > 0 && page < static_cast<int>(pages_.size()))
         desk_.go(static_cast<PageId>(page));
 }

@@ -154,7 +154,8 @@ Expected<std::vector<int>> read_grid_gpus(const std::string& text, const std::st
         const auto [at, error] = std::from_chars(text.data() + begin, text.data() + end, value);
         if (error != std::errc() || at != text.data() + end || value < 1 || value > kMostGpus)
             return Problem{ProblemCode::bad_input,
-                "found " + in_quotes(text.substr(begin, end - begin)) + ", expected numbers of GPUs such as 8,16,32",
+                "found " + in_quotes(text.substr(begin, end - begin)) + ", expected numbers of GPUs from 1 to "
+                    + std::to_string(kMostGpus) + " such as 8,16,32",
                 "", where};
         counts.insert(value);
         begin = end + 1;

@@ -26,7 +26,8 @@ Expected<TokenBytes> token_bytes_of(const DataSource& source, const std::string&
 {
     const std::filesystem::path index_file = TokenIndex::beside(source.path);
     std::error_code error;
-    if (!std::filesystem::exists(index_file, error)) {
+    // A link that leads nowhere is there: without its index the file would be read as ids of another size.
+    if (!std::filesystem::exists(std::filesystem::symlink_status(index_file, error))) {
         if (!source.dtype.empty())
             return named(source, where);
         return source.path.ends_with(".txt") ? TokenBytes::one : TokenBytes::two;

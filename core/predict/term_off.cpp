@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/term_off.h"
+#include "core/base/json_member.h"
 #include "core/base/text.h"
 
 #include "core/plan/plan.h"
@@ -70,7 +71,7 @@ Expected<Timeline> predicted_step(const Json& plan)
 std::optional<Timeline> measured_step(const std::vector<Json>& events)
 {
     const auto trace = std::find_if(events.rbegin(), events.rend(),
-        [](const Json& event) { return event.value("event", std::string()) == "trace"; });
+        [](const Json& event) { return member_or(event, "event", std::string()) == "trace"; });
     if (trace == events.rend())
         return {};
     Expected<Timeline> measured = timeline_from_chrome_trace(*trace, "trace event");

@@ -97,8 +97,8 @@ Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::stri
         if (!std::isfinite(timeline.length_s))
             return Problem{ProblemCode::bad_input, "the step's time is no finite number",
                 "give a trace that Fourfold wrote", where + " otherData.step_time_s"};
-    } catch (const Json::exception& error) {
-        return Problem{ProblemCode::bad_input, std::string("not a trace of a step: ") + error.what(),
+    } catch (const Json::exception&) {
+        return Problem{ProblemCode::bad_input, "not a trace of a step: a key is missing or of another kind",
             "give a trace that Fourfold wrote",
             where + " traceEvents[" + std::to_string(std::max(0, number - 1)) + "]"};
     }

@@ -224,6 +224,9 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     std::string why = complaint ? complaint->substr(0, complaint->find('\n')) : std::string();
     if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now
         why = why.substr(place.size());
+    if (why.find("std::bad_alloc") != std::string::npos) // LibTorch's, before the trainer can say it
+        return Problem{ProblemCode::failed, "the rehearsal may not have the memory that it needs; nothing is proven",
+            "raise the limits of this session (ulimit -v) or end other programs", plan.where};
     if (why.empty() && WIFSIGNALED(ended.status))
         why = std::string("signal ") + strsignal(WTERMSIG(ended.status));
     return Problem{ProblemCode::failed,

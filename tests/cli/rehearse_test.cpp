@@ -94,6 +94,18 @@ TEST_F(Rehearse, WhatCannotBeRehearsedSaysWhy)
     expect_problem(fourfold({"rehearse", plan({{"layout", {{"tp", 3}}}})}), 2, "layout");
 }
 
+// LibTorch ends so where the session's limit leaves it no room; a script stands for it, as the limit differs.
+TEST_F(Rehearse, WithoutTheMemoryThatItNeedsItSaysSo)
+{
+    std::filesystem::copy_file(FOURFOLD_BIN_DIR "/fourfold", folder() / "fourfold");
+    const std::filesystem::path trainer = file("fourfold-trainer",
+        "#!/bin/sh\necho \"terminate called after throwing an instance of 'std::bad_alloc'\" >&2\nkill -ABRT $$\n");
+    std::filesystem::permissions(trainer, std::filesystem::perms::owner_all);
+    use_program(folder() / "fourfold");
+    expect_problem(
+        fourfold({"rehearse", plan()}), 1, "may not have the memory that it needs; nothing is proven (raise");
+}
+
 // Killed, the command takes its rehearsal along, which may have minutes to go.
 TEST_F(Rehearse, EndsWithTheCommand)
 {

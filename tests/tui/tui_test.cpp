@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 
 namespace fourfold::test {
 namespace {
@@ -350,6 +351,36 @@ TEST_F(Tui, SaysInALineWhyATerminalWillNotDo)
     EXPECT_THAT(refused(unknown), HasSubstr("TERM=no-such-terminal names no terminal"));
     unknown.environment["TERM"] = "dumb";
     EXPECT_THAT(refused(unknown), HasSubstr("cannot move its cursor"));
+}
+
+TEST_F(Tui, OpensWhateverSomebodyWroteIntoItsFile)
+{
+    const std::filesystem::path file = folder_ / "data/fourfold/tui.json";
+    std::filesystem::create_directories(file.parent_path());
+    const auto opens = [&] {
+        TerminalProgram program(real({"tui"}), options());
+        ASSERT_TRUE(program.shows("1 Plan")) << program.grid().text();
+        program.type("q");
+        EXPECT_EQ(program.wait(), 0) << program.grid().text();
+    };
+    for (const char* kept : {R"({"page": "x"})", R"({"plan": {}, "file": 5, "where": [1], "dirty": "yes"})"}) {
+        std::ofstream(file) << kept;
+        opens();
+    }
+    std::filesystem::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // to write into it would be to wait for a reader
+    opens();
+}
+
+TEST_F(Tui, TheTerminalKnowsItsSizeBetterThanTheEnvironment)
+{
+    TerminalProgram::Options wild = options();
+    wild.environment["COLUMNS"] = "99999999";
+    wild.environment["LINES"] = "-5";
+    TerminalProgram program(fixed(), wild);
+    ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
 }
 
 TEST_F(Tui, OpensWithoutArgumentsOnATerminal)

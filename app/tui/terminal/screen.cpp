@@ -174,6 +174,10 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
         return no_terminal(text_of("the terminal has %d x %d characters, the planner needs %d x %d", size.ws_col,
                                size.ws_row, kLeastColumns, kLeastRows),
             "make the window larger, or use the commands (fourfold --help)");
+    if (size.ws_row > 0) { // the terminal knows its size better; ncurses ends at a wild one
+        ::unsetenv("LINES");
+        ::unsetenv("COLUMNS");
+    }
     if (::pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return Problem{ProblemCode::io, std::string("no pipe can be made: ") + std::strerror(errno), "", "terminal"};
     ::tcgetattr(STDIN_FILENO, &terminal.found);

@@ -48,12 +48,12 @@ std::vector<std::string> files_of(const Index& index)
 // A model of Hugging Face's: one file, or several with an index.
 Expected<TensorFolder> open_model(const fs::path& folder)
 {
-    if (const fs::path index_file = folder / index_name("model"); fs::exists(index_file)) {
+    std::error_code error;
+    if (const fs::path index_file = folder / index_name("model"); fs::exists(index_file, error)) {
         FOURFOLD_TRY(const Index index, read_index(index_file));
         return TensorFolder::open(folder, index);
     }
     std::vector<std::string> files;
-    std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error))
         if (entry.path().extension() == ".safetensors" && entry.path().filename().string().starts_with("model"))
             files.push_back(entry.path().filename().string());
@@ -157,8 +157,9 @@ Expected<std::vector<double>> TensorFolder::read(
 Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
 {
     const fs::path state_file = folder / kStateFile;
-    const bool has_sums = fs::exists(folder / kChecksumFile);
-    if (!has_sums && !fs::exists(state_file) && !step_of(folder)) {
+    std::error_code unseen; // what cannot be looked at cannot be opened either
+    const bool has_sums = fs::exists(folder / kChecksumFile, unseen);
+    if (!has_sums && !fs::exists(state_file, unseen) && !step_of(folder)) {
         FOURFOLD_TRY(TensorFolder model, open_model(folder));
         return CheckpointContents{std::move(model), nullptr};
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/json.h"
+#include "core/base/json_member.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,20 @@ TEST(ParseJson, KeepsTheOrderOfKeys)
     const auto json = parse_json(R"({"z": 1, "a": {"y": [1, 2.5, -3, "t", true, null]}, "m": {}})", "f");
     ASSERT_TRUE(json) << json.error().line();
     EXPECT_EQ(json->dump(), R"({"z":1,"a":{"y":[1,2.5,-3,"t",true,null]},"m":{}})");
+}
+
+TEST(MemberOr, TakesNoOtherKind)
+{
+    const Json json = Json::parse(R"({"text": "a", "truth": true, "number": 7, "large": 1e30, "null": null})");
+    EXPECT_EQ(member_or(json, "text", std::string("b")), "a");
+    EXPECT_EQ(member_or(json, "number", std::string("b")), "b");
+    EXPECT_TRUE(member_or(json, "truth", false));
+    EXPECT_FALSE(member_or(json, "text", false));
+    EXPECT_EQ(member_or(json, "number", 0), 7);
+    EXPECT_EQ(member_or(json, "large", 0), 0);
+    EXPECT_EQ(member_or(json, "null", 3), 3);
+    EXPECT_EQ(member_or(json, "none", 3), 3);
+    EXPECT_EQ(member_or(Json(5), "none", 3), 3);
 }
 
 TEST(ParseJson, FindsARepeatedKeyAmongMany)

@@ -118,6 +118,9 @@ TEST(TokenType, TheIndexTheNameOrThePlanSays)
     source.dtype.clear();
     source.path = folder.write("a.bin", "1234");
     EXPECT_THAT(says().error().message, HasSubstr("4 bytes, but its index is of 8"));
+    fs::remove(folder / "a.idx");
+    fs::create_symlink(folder / "moved.idx", folder / "a.idx");
+    EXPECT_THAT(says().error().line(), HasSubstr("a.idx: cannot be opened"));
 }
 
 } // namespace
