@@ -78,8 +78,15 @@ Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, Sto
 Expected<std::optional<HistoryStore>> HistoryStore::open_existing(const std::filesystem::path& file)
 {
     std::error_code error;
-    if (!std::filesystem::exists(file, error) && !error)
+    if (!std::filesystem::exists(file, error) && !error) {
+        // As where the disk of the history is not mounted: not the same as no run.
+        for (auto part = std::filesystem::absolute(file, error); part.has_relative_path(); part = part.parent_path()) {
+            if (std::filesystem::is_symlink(part, error) && !std::filesystem::exists(part, error))
+                return Problem{ProblemCode::io, "is a link that leads nowhere, so the history is not there",
+                    "mend or remove it", part.string()};
+        }
         return std::optional<HistoryStore>();
+    }
     auto store = open(file, StoreMode::read_only);
     // An older schema is migrated by opening the file for writing; a newer one is refused again.
     if (!store && store.error().code == ProblemCode::unsupported)

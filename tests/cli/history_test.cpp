@@ -229,6 +229,8 @@ TEST_F(History, ExportsAndImports)
 
 TEST_F(History, IsNoOutput)
 {
+    expect_problem(fourfold({"history", "export", "--output", ""}), 2, "expected a name");
+    expect_problem(fourfold({"calibrate", "--stack", "fourfold", "--history", "--output", ""}), 2, "expected a name");
     fill();
     std::filesystem::create_symlink(history_file(), folder() / "link.csv");
     for (const std::string& output :

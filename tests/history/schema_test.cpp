@@ -356,6 +356,13 @@ TEST(Schema, WhatStandsInTheWayIsSaid)
     ASSERT_FALSE(created);
     EXPECT_EQ(created.error().line(), (folder / "index.db-shm").string() + ": " + in_place);
     EXPECT_NE(said("link.db", StoreMode::read_write).find("leads nowhere"), std::string::npos);
+    fs::create_directory_symlink("/nowhere/disk", folder / "disk");
+    for (const char* name : {"link.db", "disk/history.db"}) {
+        const auto existing = HistoryStore::open_existing(folder / name);
+        ASSERT_FALSE(existing) << name;
+        EXPECT_NE(existing.error().line().find("leads nowhere"), std::string::npos);
+    }
+    EXPECT_TRUE(HistoryStore::open_existing(folder / "none/history.db"));
 }
 
 TEST(Schema, MissingTablesAreDamage)
