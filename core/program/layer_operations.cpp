@@ -260,7 +260,7 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
     const char* note = "inputs of the layer's products";
     add(Phase::forward, "fp8 casts", note, inputs, 1);
     if (repeated > 0)
-        add(Phase::recompute, "fp8 casts", note, repeated, 1);
+        add(Phase::recompute, "fp8 casts", note, inputs, repeated / inputs);
     add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
 }
 

@@ -27,7 +27,9 @@ std::vector<Case> pipeline_cases(); // pp and its schedules
 std::vector<Case> training_cases(); // optimizers, precisions, batches
 // Precisions of which one rank must take the same micro-batches: in fp64 with their scales and rounded values.
 std::vector<Case> precision_cases();
-std::vector<Case> more_precision_cases(); // for the long tests
+// For the long tests alone.
+std::vector<Case> more_precision_cases();
+std::vector<Case> more_pipeline_cases();
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
 std::vector<Case> all_cases(); // of the tables above
 // Of these as few, of few ranks, as have every setting that is in any of them.

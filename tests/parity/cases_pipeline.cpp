@@ -52,24 +52,13 @@ std::vector<Case> pipeline_cases()
             {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.recompute=\"full\"",
                 "training.recompute_every=2"},
             {kFourLayers}},
-        {"tp2_dp2_fsdp_operations",
-            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\"", kSelective, kOperations}, {}},
         {"tp2_async_pp2_zb_h1_operations",
             {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\"",
                 kSelective, kOperations, "training.recompute_every=2"},
             {kFourLayers}},
-        {"tp2_cp2_operations", {"gpus=4", "layout.tp=2", "layout.cp=2", kSelective, kOperations}, {}},
         {"gpt2_tp2_pp2_mlp_and_norms",
             {"gpus=4", "layout.tp=2", "layout.pp=2", kSelective, "training.recompute_parts=[\"mlp\",\"layer-norm\"]"},
             {kGpt, kSeed}},
-        {"tp2_plain_norms_and_attention",
-            {"gpus=2", "layout.tp=2", "training.sequence_parallel=false", kSelective,
-                "training.recompute_parts=[\"core-attention\",\"layer-norm\"]"},
-            {}},
-        {"tp2_async_norms",
-            {"gpus=2", "layout.tp=2", "training.async_tp=true", kSelective,
-                "training.recompute_parts=[\"layer-norm\"]"},
-            {}},
         {"pp2_zb_h1", {"gpus=2", "layout.pp=2", "training.schedule=\"zb-h1\""}, {kTied}},
         {"pp4_zb_h1_one_by_one", {"gpus=4", "layout.pp=4", "training.schedule=\"zb-h1\""}, {kFourLayers, one_by_one}},
         {"pp2_tp2_dp2_zb_h1_recompute",
@@ -106,6 +95,23 @@ std::vector<Case> pipeline_cases()
         {"gpt2_pp4_dp2_zero1", {"gpus=8", "layout.pp=4", "layout.dp=2", "training.sharding=\"optimizer\""},
             {kGpt, kSeed}},
         {"bloom_pp2_tp2", {"gpus=4", "layout.pp=2", "layout.tp=2"}, {kBloom}},
+    };
+}
+
+std::vector<Case> more_pipeline_cases()
+{
+    return {
+        {"tp2_dp2_fsdp_operations",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\"", kSelective, kOperations}, {}},
+        {"tp2_cp2_operations", {"gpus=4", "layout.tp=2", "layout.cp=2", kSelective, kOperations}, {}},
+        {"tp2_plain_norms_and_attention",
+            {"gpus=2", "layout.tp=2", "training.sequence_parallel=false", kSelective,
+                "training.recompute_parts=[\"core-attention\",\"layer-norm\"]"},
+            {}},
+        {"tp2_async_norms",
+            {"gpus=2", "layout.tp=2", "training.async_tp=true", kSelective,
+                "training.recompute_parts=[\"layer-norm\"]"},
+            {}},
     };
 }
 

@@ -24,13 +24,13 @@ std::vector<Case> precision_cases()
         {"fp8_rowwise_tp2_async_pp2_zb_h1",
             {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\""},
             fp8_model("rowwise", 16)},
-        {"fp8_blockwise_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("blockwise", 128)},
     };
 }
 
 std::vector<Case> more_precision_cases()
 {
     return {
+        {"fp8_blockwise_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("blockwise", 128)},
         {"fp8_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, fp8_model("tensorwise", 16)},
         {"fp8_tp2_async_cp2_dp2_fsdp_recompute",
             {"gpus=8", "layout.tp=2", "training.async_tp=true", "layout.cp=2", "layout.dp=2",

@@ -92,6 +92,10 @@ TEST(Matrix, PrecisionsInFp64)
     cases.insert(cases.end(), more.begin(), more.end());
     compare_and_report("fp16 and fp8: their scales and rounded values in fp64", cases);
 }
+TEST(Matrix, RecomputationInFp64)
+{
+    compare_and_report("Recomputation by part and by operation", more_pipeline_cases());
+}
 TEST(Matrix, ShapesInFp64)
 {
     compare_and_report("Every dimension at 2 and 4, every pair, all four", mesh_shapes());

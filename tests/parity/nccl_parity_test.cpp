@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, UnderNcclRules, ::testing::ValuesIn(precisi
 #ifdef FOURFOLD_EVERY_MESH
 INSTANTIATE_TEST_SUITE_P(
     Meshes, UnderNcclRules, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    More, UnderNcclRules, ::testing::ValuesIn(more_pipeline_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
     [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
