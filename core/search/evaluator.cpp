@@ -118,8 +118,8 @@ bool LayoutEvaluator::composes() const
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
     const CostContext& context = terms_.context();
-    return !training.recompute_layers && training.recompute_every == 1 && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0
-        && context.memory_bytes_s > 0
+    return !training.recompute_layers && training.recompute_every == 1
+        && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0 && context.memory_bytes_s > 0
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }
 

@@ -109,8 +109,7 @@ std::vector<std::pair<std::string, ResolvedPlan>> shipped_plans()
     std::vector<std::pair<std::string, ResolvedPlan>> plans;
     for (const std::string& id : presets.ids("plans")) {
         const std::string name = id.substr(0, id.find(".plan"));
-        plans.emplace_back(
-            identifier(name), must(resolve(must(read_plan(must(presets.file("plans", id)))), presets)));
+        plans.emplace_back(identifier(name), must(resolve(must(read_plan(must(presets.file("plans", id)))), presets)));
     }
     return plans;
 }

@@ -25,8 +25,10 @@ StartDialog::StartDialog(const Presets& presets, const std::optional<ResolvedPla
     , m_said(named(makeWords("muted"), "startSaid"))
     , m_why(named(makeWords("normal"), "startReasons"))
     , m_choices(new QListWidget)
-    , m_start(std::make_unique<view::Start>(
-          presets, [this] { QMetaObject::invokeMethod(this, [this] { showAnswer(); }, Qt::QueuedConnection); }))
+    , m_start(std::make_unique<view::Start>(presets, [this] {
+        QMetaObject::invokeMethod(
+            this, [this] { showAnswer(); }, Qt::QueuedConnection);
+    }))
 {
     setObjectName(QStringLiteral("startDialog"));
     setWindowTitle(tr("A plan from three answers"));
