@@ -202,6 +202,7 @@ Expected<void> write_widths(const Widths& widths, const std::filesystem::path& p
         for (const auto& [band, constant] : kBandConstants)
             constants[constant] = rounded(widths.usual[static_cast<std::size_t>(band)]);
         constants["interval_elsewhere"] = rounded(widths.elsewhere);
+        constants["interval_gpu"] = rounded(widths.gpu);
         constants["interval_unmeasured"] = rounded(widths.unmeasured);
         constants["interval_experts"] = rounded(widths.experts);
         FOURFOLD_CHECK(write_file_atomically(entry->path(), json.dump(2) + "\n"));

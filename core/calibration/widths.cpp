@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/widths.h"
+#include "core/stack/constants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,7 @@ namespace {
 
 using Kind = OuterError::Kind;
 constexpr std::array kKinds{Kind::left_out, Kind::elsewhere, Kind::unmeasured};
-constexpr const char* kUnmeasured = "generic"; // the stack that was fitted to nothing
+constexpr const char* kUnmeasured = "generic"; // the stack of no software
 constexpr std::array kBands{Band::node, Band::tens, Band::hundreds};
 
 std::size_t index(Band band)
@@ -55,25 +56,56 @@ void no_larger_job_is_better_known(Widths::Bands& bands)
         bands[band] = std::max(bands[band], bands[band - 1]);
 }
 
-// What a kind of prediction adds to the widths so far. `group`: what shares an error of this kind.
-double added_width(const std::vector<OuterError>& errors, const Widths& widths, std::string OuterError::*group)
+// What a kind of prediction adds to the widths so far. `group`: what shares an error of this kind. Where few groups
+// show little of it, what was believed before any measurement widens it.
+double added_width(const std::vector<OuterError>& errors, const Widths& widths, Constant believed,
+    const std::function<std::string(const OuterError&)>& group)
 {
+    const double prior = info(believed).prior;
     std::vector<GroupedError> rest;
     std::vector<GroupedSquare> squares;
+    std::set<std::string> groups;
     for (const OuterError& error : errors) {
         const double known = widths.of(error);
-        rest.push_back({error.*group, beyond(error.error, known)});
-        squares.push_back({error.*group, error.error * error.error - known * known / (kHalfOf90 * kHalfOf90)});
+        groups.insert(group(error));
+        rest.push_back({group(error), beyond(error.error, known)});
+        squares.push_back({group(error), error.error * error.error - known * known / (kHalfOf90 * kHalfOf90)});
     }
-    return rest.empty() ? 0 : std::max(predictive_width(rest), effect_width(squares));
+    const double count = double(groups.size());
+    double own = predictive_width(rest);
+    if (count < kEnoughGroups)
+        own = std::max(own, effect_width(squares));
+    return std::max(own, std::sqrt((count * own * own + kUsualGroups * prior * prior) / (count + kUsualGroups)));
 }
 
-void add_view(std::vector<OuterError>& list, const ScoreCard& card, const TableSources& sources, const Presets& presets)
+// Stack, GPU and source of measured runs.
+using Measured = std::set<std::array<std::string, 3>>;
+
+Measured measured_of(const std::vector<ScoreCard>& cards)
+{
+    Measured measured;
+    for (const ScoreCard& card : cards) {
+        if (card.views.empty())
+            continue;
+        for (const ScoredRow& scored : card.views.front().scored.rows) {
+            if (scored.row->ran())
+                measured.insert({scored.row->plan.stack.id, scored.row->plan.cluster.gpu.id, scored.row->source});
+        }
+    }
+    return measured;
+}
+
+void add_view(std::vector<OuterError>& list, const ScoreCard& card, const Measured& measured,
+    const TableSources& sources, const Presets& presets)
 {
     const auto add = [&](const ScoredRow& scored, Kind kind, const std::string& stack, double error) {
         const MeasuredRow& row = *scored.row;
-        list.push_back({kind, row.source, stack, row.plan.cluster.gpu.id, scored.group, band_of(row.plan.gpus),
-            row.plan.model.experts.has_value(), error});
+        const std::string& gpu = row.plan.cluster.gpu.id;
+        const bool new_gpu = kind == Kind::elsewhere
+            && std::none_of(measured.begin(), measured.end(),
+                [&](const auto& run) { return run[0] == stack && run[1] == gpu && run[2] != row.source; });
+        list.push_back({kind, row.source, stack, gpu, scored.group, band_of(row.plan.gpus),
+            row.plan.model.experts.has_value(), error, new_gpu});
     };
     const bool has_folds = card.views.front().scored.split.has_value();
     for (const ScoreView& view : card.views) {
@@ -191,9 +223,10 @@ std::vector<OuterError> outer_errors(
     const std::vector<ScoreCard>& cards, const TableSources& sources, const Presets& presets)
 {
     std::vector<OuterError> list;
+    const Measured measured = measured_of(cards);
     for (const ScoreCard& card : cards) {
         if (!card.views.empty())
-            add_view(list, card, sources, presets);
+            add_view(list, card, measured, sources, presets);
     }
     return list;
 }
@@ -203,7 +236,9 @@ double Widths::of(const OuterError& error) const
     const auto body = measured.find({error.stack, error.gpu});
     const bool own = error.kind == Kind::left_out && body != measured.end();
     const double band = own ? body->second[index(error.band)] : usual[index(error.band)];
-    const double more = error.kind == Kind::elsewhere ? elsewhere : error.kind == Kind::unmeasured ? unmeasured : 0;
+    const double more = error.kind == Kind::elsewhere ? added_in_squares(elsewhere, error.new_gpu ? gpu : 0)
+        : error.kind == Kind::unmeasured              ? unmeasured
+                                                      : 0;
     const auto routed = experts_of.find(error.stack);
     return added_in_squares(band, more, !error.experts ? 0 : routed != experts_of.end() ? routed->second : experts);
 }
@@ -234,21 +269,28 @@ Widths widths_of(const std::vector<OuterError>& errors)
         for (const Band band : kBands)
             widths.measured[body][index(band)] = predictive_width(own[index(band)], usual[index(band)]);
     }
-    const auto add = [&](double Widths::*width, const std::function<bool(const OuterError&)>& keep) {
-        widths.*width = added_width(those(errors, keep), widths, &OuterError::source);
+    const auto add = [&](double Widths::*width, Constant believed, std::string OuterError::*group,
+                         const std::function<bool(const OuterError&)>& keep) {
+        widths.*width = added_width(
+            those(errors, keep), widths, believed, [group](const OuterError& error) { return error.*group; });
     };
-    add(&Widths::unmeasured, [](const OuterError& e) { return e.kind == Kind::unmeasured && !e.experts; });
-    add(&Widths::elsewhere, [](const OuterError& e) { return e.kind == Kind::elsewhere && !e.experts; });
-    const auto routed = those(errors, [](const OuterError& e) { return e.kind != Kind::left_out && e.experts; });
-    widths.experts = added_width(routed, widths, &OuterError::group); // the sources are few
+    add(&Widths::unmeasured, Constant::interval_unmeasured, &OuterError::source,
+        [](const OuterError& e) { return e.kind == Kind::unmeasured && !e.experts; });
+    add(&Widths::elsewhere, Constant::interval_elsewhere, &OuterError::source,
+        [](const OuterError& e) { return e.kind == Kind::elsewhere && !e.new_gpu && !e.experts; });
+    add(&Widths::gpu, Constant::interval_gpu, &OuterError::gpu,
+        [](const OuterError& e) { return e.kind == Kind::elsewhere && e.new_gpu && !e.experts; });
+    // Rows of one model on one GPU vouch for each other. Where nothing of the software was measured, its width for
+    // sources holds what experts add.
+    const auto model_on_gpu = [](const OuterError& error) { return error.group + " on " + error.gpu; };
+    const Widths dense = widths;
+    const auto routed = those(errors, [](const OuterError& e) { return e.kind != Kind::unmeasured && e.experts; });
+    widths.experts = added_width(routed, dense, Constant::interval_experts, model_on_gpu);
     for (const auto& [stack, gpu] : bodies) {
-        const auto own = those(
-            errors, [&](const OuterError& e) { return e.kind == Kind::left_out && e.experts && e.stack == stack; });
-        Widths without = widths;
-        without.experts = 0;
-        without.experts_of.clear();
+        const auto own
+            = those(routed, [&](const OuterError& e) { return e.kind == Kind::left_out && e.stack == stack; });
         if (!own.empty())
-            widths.experts_of[stack] = added_width(own, without, &OuterError::gpu); // the models are few
+            widths.experts_of[stack] = added_width(own, dense, Constant::interval_experts, model_on_gpu);
     }
     return widths;
 }
@@ -284,12 +326,16 @@ std::vector<Coverage> nested_coverage(const std::vector<OuterError>& errors)
         coverage.crossed = inside / double(rows.size());
         list.push_back(std::move(coverage));
     };
-    for (const Kind kind : kKinds) {
-        const std::string start = std::string(fourfold::name(kind)) + ", ";
+    const auto add_kind = [&](const std::string& name, const std::vector<OuterError>& rows) {
         for (const Band band : kBands)
-            add(start + std::string(fourfold::name(band)),
-                those(errors, [&](const OuterError& e) { return e.kind == kind && e.band == band && !e.experts; }));
-        add(start + "experts", those(errors, [&](const OuterError& e) { return e.kind == kind && e.experts; }));
+            add(name + ", " + std::string(fourfold::name(band)),
+                those(rows, [&](const OuterError& e) { return e.band == band && !e.experts; }));
+        add(name + ", experts", those(rows, [](const OuterError& e) { return e.experts; }));
+    };
+    for (const Kind kind : kKinds) {
+        for (const bool new_gpu : {false, true})
+            add_kind(std::string(fourfold::name(kind)) + (new_gpu ? " on another GPU" : ""),
+                those(errors, [&](const OuterError& e) { return e.kind == kind && e.new_gpu == new_gpu; }));
     }
     return list;
 }

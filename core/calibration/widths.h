@@ -38,6 +38,9 @@ struct GroupedSquare {
 // one normal distribution about 0: Student's t with as many degrees of freedom as groups. Each counts the same.
 double effect_width(const std::vector<GroupedSquare>& squares);
 
+// From this many groups on their 90 % point is one of them (8.1st of 9) and needs no normal distribution.
+inline constexpr int kEnoughGroups = 9;
+
 // What is left of an error beyond a half-width, in squares: the error that another cause must have made.
 double beyond(double error, double half_width);
 
@@ -53,6 +56,7 @@ struct OuterError {
     Band band = Band::node;
     bool experts = false;
     double error = 0;
+    bool new_gpu = false; // elsewhere: of which the other sources of the software have none
 };
 std::string_view name(OuterError::Kind kind); // "left out", "same software, elsewhere", "software never measured"
 
@@ -66,8 +70,8 @@ struct Widths {
     using Bands = std::array<double, 3>; // by Band
     std::map<std::pair<std::string, std::string>, Bands> measured; // by stack and GPU
     Bands usual{}; // of measured software
-    double elsewhere = 0, unmeasured = 0;
-    double experts = 0;
+    double elsewhere = 0, gpu = 0, unmeasured = 0;
+    double experts = 0; // of software that was never measured with them
     std::map<std::string, double> experts_of; // by stack that was measured with experts
     [[nodiscard]] double of(const OuterError& error) const;
 };

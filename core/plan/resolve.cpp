@@ -98,7 +98,7 @@ Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
 {
     Layout& layout = plan.layout;
     const auto absent = [&](const char* key) { return value_at(written, key).is_null(); };
-    layout.order = plan.stack.order;
+    layout.order = plan.model.experts ? plan.stack.expert_order.value_or(plan.stack.order) : plan.stack.order;
     read_bound(bound_plan_fields(), "layout.", written, plan);
     const double inner = double(layout.tp) * layout.cp * layout.pp;
     if (absent("dp"))

@@ -205,6 +205,8 @@ double time_half_width(const ResolvedPlan& plan)
         add(Constant::interval_unmeasured);
     else if (!measured_here(plan))
         add(Constant::interval_elsewhere);
+    if (!plan.stack.measured.empty() && !plan.stack.calibrated_for(plan.cluster.gpu.id))
+        add(Constant::interval_gpu);
     if (domain != nullptr && !kernel_measured(plan))
         add(Constant::interval_kernel);
     if (plan.model.experts)

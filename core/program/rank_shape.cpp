@@ -3,6 +3,7 @@
 #include "core/plan/plan_constants.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace fourfold {
 namespace {
@@ -68,10 +69,13 @@ void set_micro_batch(RankShape& rank, const ResolvedPlan& plan)
     rank.tokens = rank.sequences * plan.training.seq_len / layout.cp;
     if (const auto& experts = plan.model.experts) {
         // The work of tp ranks that share the same tokens is spread over their etp x ep experts.
-        rank.expert_rows = rank.tokens * experts->active * layout.etp / layout.tp / rank.local_experts;
-        if (layout.ep > 1) // the busiest rank sets the pace
-            rank.expert_rows *= 1 + rank.constants[Constant::expert_imbalance];
-        rank.routed_tokens = rank.tokens / rank.sequence_split * experts->active;
+        // An expert with a capacity takes no more than its places: the busiest one's tokens beyond them are dropped.
+        const double places = plan.training.experts.capacity > 0 ? plan.training.experts.capacity
+                                                                 : std::numeric_limits<double>::infinity();
+        const double busiest = layout.ep > 1 ? 1 + rank.constants[Constant::expert_imbalance] : 1; // sets the pace
+        rank.expert_rows
+            = rank.tokens * experts->active * layout.etp / layout.tp / rank.local_experts * std::min(busiest, places);
+        rank.routed_tokens = rank.tokens / rank.sequence_split * experts->active * std::min(1.0, places);
     }
 }
 

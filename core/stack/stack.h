@@ -49,6 +49,8 @@ struct Stack {
     PipelineRules pipeline_rules;
     int vocab_multiple = 128; // vocabulary is padded to this times tp
     std::array<Dimension, 4> order{Dimension::tp, Dimension::cp, Dimension::pp, Dimension::dp};
+    // The same of models with experts, where it differs: who sends tokens to whom is carved out of tp, cp and dp.
+    std::optional<std::array<Dimension, 4>> expert_order;
     Json training_defaults; // values for the keys of `training` that a plan leaves out
     // The attention kernel in place of theirs on GPUs of a generation that has a better one.
     std::map<std::string, AttentionKernel> attention_by_generation;

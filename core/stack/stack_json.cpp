@@ -36,21 +36,28 @@ Json to_json(const PipelineRules& rules)
     return json;
 }
 
-Expected<void> read_order(const Fields& fields, std::array<Dimension, 4>& order)
+Expected<std::array<Dimension, 4>> read_order(const Fields& fields, const char* key)
 {
     const std::string expected = "a list of \"tp\", \"cp\", \"pp\" and \"dp\", each once, innermost first";
-    if (!fields.has("order"))
-        return {};
-    const Json& list = fields.json()["order"];
+    std::array<Dimension, 4> order{};
+    const Json& list = fields.json()[key];
     if (!list.is_array() || list.size() != order.size())
-        return fields.wrong("order", expected);
+        return fields.wrong(key, expected);
     for (const Dimension dimension : kDimensions) {
         const auto at = std::find(list.begin(), list.end(), Json(std::string(name(dimension))));
         if (at == list.end())
-            return fields.wrong("order", expected);
+            return fields.wrong(key, expected);
         order[static_cast<std::size_t>(at - list.begin())] = dimension;
     }
-    return {};
+    return order;
+}
+
+Json order_json(const std::array<Dimension, 4>& order)
+{
+    Json list = Json::array();
+    for (const Dimension dimension : order)
+        list.push_back(std::string(name(dimension)));
+    return list;
 }
 
 // Free text beside the figures: where they come from.
@@ -130,7 +137,12 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(stack.pipeline_rules, read_pipeline_rules(fields));
     FOURFOLD_TRY(
         stack.vocab_multiple, fields.small_integer_or("vocab_multiple", stack.vocab_multiple, 1, kMostVocabMultiple));
-    FOURFOLD_CHECK(read_order(fields, stack.order));
+    if (fields.has("order")) {
+        FOURFOLD_TRY(stack.order, read_order(fields, "order"));
+    }
+    if (fields.has("expert_order")) {
+        FOURFOLD_TRY(stack.expert_order, read_order(fields, "expert_order"));
+    }
     if (fields.has("training_defaults")) {
         FOURFOLD_TRY(const Fields defaults, fields.object("training_defaults"));
         stack.training_defaults = defaults.json();
@@ -179,9 +191,9 @@ Json to_json(const Stack& stack)
         {"vocab_multiple", stack.vocab_multiple}};
     if (stack.pipeline_rules != PipelineRules{})
         json["pipeline_rules"] = to_json(stack.pipeline_rules);
-    json["order"] = Json::array();
-    for (const Dimension dimension : stack.order)
-        json["order"].push_back(std::string(name(dimension)));
+    json["order"] = order_json(stack.order);
+    if (stack.expert_order)
+        json["expert_order"] = order_json(*stack.expert_order);
     json["training_defaults"] = stack.training_defaults;
     for (const auto& [generation, kernel] : stack.attention_by_generation)
         json["attention_by_generation"][generation] = to_text(kernel);

@@ -37,7 +37,7 @@ for table in playbook_nanotron_h100 vtrain_gpt_a100 llm_foundry_a100 nvidia_dgxc
     cp "$tables/$table.csv" "$new/tables"
 done
 "$bin/fourfold" validate "$new/tables" --report "$folder/validation-unshipped.md"
-"$bin/fourfold-refit" torchtitan 4d bloom --keep --ablation --report "$new/ablation"
+"$bin/fourfold-refit" torchtitan 4d bloom core --keep --ablation --tables "$tables" --report "$new/ablation"
 keep_words "$folder/ablation.md" "$new/ablation"
 "$bin/fourfold-refit" --few --keep --tables "$tables" --report "$new/few"
 keep_words "$folder/few-rows.md" "$new/few"

@@ -26,7 +26,7 @@ Fold fold_of(const Stack& fitted, const FitSet& set, const std::vector<std::stri
     Fold fold;
     const auto add_own = [&](const std::string& name) {
         for (const std::string& gpu : gpus)
-            fold.gpu_constants[gpu][name] = fitted.gpu_constants.at(gpu).at(name);
+            fold.gpu_constants[gpu][name] = fitted.constant(name, gpu, 0);
     };
     for (const auto* constants : {&set.shared, &set.memory}) {
         for (const FittedConstant& constant : *constants) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Widths of intervals on data that had no part in them.
 #include "core/calibration/widths.h"
+#include "core/stack/constants.h"
 
 #include <gtest/gtest.h>
 
@@ -109,8 +110,8 @@ TEST(Widths, WhatASourceAddsIsFoundAgain)
     error.kind = OuterError::Kind::unmeasured;
     EXPECT_NEAR(widths.of(error), std::hypot(widths.usual[0], widths.unmeasured), 1e-12);
     error.experts = true;
-    EXPECT_EQ(widths.experts, 0) << "none was measured";
-    EXPECT_EQ(widths_of(synthetic(3, 0, 0.02)).elsewhere, 0);
+    EXPECT_EQ(widths.experts, info(Constant::interval_experts).prior) << "none was measured: what was believed before";
+    EXPECT_EQ(widths_of(synthetic(3, 0, 0.02)).elsewhere, info(Constant::interval_elsewhere).prior);
 }
 
 } // namespace

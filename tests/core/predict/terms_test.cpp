@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace fourfold::test {
@@ -169,6 +170,22 @@ TEST(Experts, TheBusiestRankSetsThePace)
     EXPECT_NEAR(expert_flops(skewed), 1.5 * expert_flops(balanced), 1e-6 * expert_flops(skewed));
 }
 
+// With 8 stages and the pipeline inside of data parallelism, the 8 ranks of an expert group would lie on 8 nodes.
+TEST(Experts, RanksThatExchangeTokensLieBesideEachOther)
+{
+    using enum Dimension;
+    Json plan = plan_json("dgx-h100", {{"micro_batch", 1}, {"micro_batches", 16}}, "mixtral-8x7b", 64);
+    plan["layout"] = {{"pp", 8}, {"dp", 8}, {"ep", 8}};
+    const ResolvedPlan usual = resolved(plan);
+    EXPECT_EQ(usual.layout.order, (std::array{tp, cp, dp, pp}));
+    EXPECT_EQ(CostContext(usual).span(GroupKind::ep).nodes, 1);
+    plan["layout"]["order"] = {"tp", "cp", "pp", "dp"};
+    const ResolvedPlan apart = resolved(plan);
+    EXPECT_EQ(CostContext(apart).span(GroupKind::ep).nodes, 8) << "who writes an order gets it";
+    EXPECT_GT(predict(apart).time_by_part[Part::ep], 2 * predict(usual).time_by_part[Part::ep]);
+    EXPECT_EQ(resolved(plan_json("dgx-h100")).layout.order, (std::array{tp, cp, pp, dp})) << "no experts";
+}
+
 // The host's time is a floor: it shows where micro-batches are small and hides where they are large.
 TEST(Experts, TheHostPacesSmallMicroBatches)
 {
@@ -195,8 +212,9 @@ TEST(Experts, ProductsOfExpertsKeepAShareOfTheGainOfFp8)
             "mixtral-8x7b"));
         plan.stack.constants["expert_fp8_share"] = share;
         const CostContext context(plan);
+        const auto program = build_program(plan);
         double sum = 0;
-        for (const Operation& op : build_program(plan)[0].chunks[0].operations)
+        for (const Operation& op : program[0].chunks[0].operations)
             sum += op.name.starts_with("experts") && op.is<Gemm>() ? price(op, context).seconds : 0;
         return sum;
     };

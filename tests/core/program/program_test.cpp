@@ -2,6 +2,7 @@
 // The operation list holds all of the model: its parameters and its FLOPs.
 #include "core/model/flops.h"
 #include "core/model/parameters.h"
+#include "core/plan/plan_schedule.h"
 #include "core/program/allocations.h"
 #include "core/program/build.h"
 #include "core/program/operation.h"
@@ -11,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -243,6 +245,128 @@ TEST(Program, SelectiveRecomputationRepeatsTheProductsOfItsParts)
     EXPECT_NEAR(repeated({"mlp"}), products({4, 5, 6}), 1);
     EXPECT_NEAR(repeated({"mlp"}, 2), products({4, 5, 6}) / 2, 1);
     EXPECT_NEAR(repeated({"operations"}), products({1, 3, 5}), 1) << "every second product, the first is kept";
+}
+
+// Each of a rank's experts is launched by itself: DeepSeek-V3 has 58 layers with 256 experts behind 3 dense ones, so
+// with EP 64 the host launches 58 * 4 a micro-batch, a third of the time forward and again where that is recomputed.
+TEST(Program, TheHostLaunchesEachExpertOfARank)
+{
+    const auto launches = [](const char* model, Json layout, const char* recompute, Phase phase) {
+        double sum = 0;
+        for (const StageProgram& stage : build_program(
+                 resolved(plan_json(model, std::move(layout), {{"recompute", recompute}, {"micro_batches", 4}}))))
+            for (const ChunkProgram& chunk : stage.chunks)
+                for (const Operation& op : chunk.operations) {
+                    const HostCost* host = std::get_if<HostCost>(&op.work);
+                    if (host != nullptr && host->constant == Constant::layer_floor_expert_s && op.phase == phase) {
+                        EXPECT_EQ(host->rule, HostRule::floor);
+                        sum += host->times * op.repeat;
+                    }
+                }
+        return sum;
+    };
+    const Json wide{{"dp", 64}, {"ep", 64}};
+    EXPECT_NEAR(launches("deepseek-v3", wide, "none", Phase::forward), 232.0 / 3, 1e-9);
+    EXPECT_NEAR(launches("deepseek-v3", wide, "none", Phase::backward), 232.0 * 2 / 3, 1e-9);
+    EXPECT_EQ(launches("deepseek-v3", wide, "none", Phase::recompute), 0);
+    EXPECT_NEAR(launches("deepseek-v3", wide, "full", Phase::recompute), 232.0 / 3, 1e-9);
+    // Mixtral: 32 layers of 8 experts, on 4 stages of 2 ranks.
+    EXPECT_NEAR(
+        launches("mixtral-8x7b", {{"pp", 4}, {"dp", 2}, {"ep", 2}}, "none", Phase::backward), 32 * 4 * 2.0 / 3, 1e-9);
+    EXPECT_EQ(launches("llama-3.1-8b", {{"dp", 2}}, "none", Phase::forward), 0);
+}
+
+struct Exchange {
+    double bytes = 0, times = 0;
+};
+
+Exchange exchange_of(const char* precision, const char* recipe, Json experts = Json::object())
+{
+    Json training{{"micro_batches", 1}, {"seq_len", 4096}, {"precision", precision}};
+    if (*recipe != 0)
+        training["fp8_recipe"] = recipe;
+    if (!experts.empty())
+        training["experts"] = std::move(experts);
+    Exchange exchange;
+    const auto program = build_program(resolved(plan_json("deepseek-v3", {{"dp", 64}, {"ep", 64}}, training)));
+    for (const Operation& op : program[0].chunks[0].operations) {
+        if (op.part != Part::ep || op.phase != Phase::forward)
+            continue;
+        exchange.bytes = std::get<Collective>(op.work).bytes;
+        exchange.times += op.repeat;
+    }
+    return exchange;
+}
+
+// 4,096 tokens go to 8 experts each, with 7,168 elements, there and back in each of 58 layers. DeepSeek-V3
+// (arXiv:2412.19437, section 3.3.3): there in fp8, back in bf16; other recipes send bf16 both ways.
+TEST(Program, TokensGoToExpertsInFp8WhereTheRecipeSendsThemSo)
+{
+    constexpr double kElements = 4096.0 * 8 * 7168;
+    EXPECT_DOUBLE_EQ(exchange_of("bf16", "").bytes, 2 * kElements);
+    EXPECT_DOUBLE_EQ(exchange_of("fp8", "blockwise").bytes, 1.5 * kElements);
+    EXPECT_DOUBLE_EQ(exchange_of("fp8", "mxfp8").bytes, 2 * kElements);
+    EXPECT_DOUBLE_EQ(exchange_of("fp8", "tensorwise").bytes, 2 * kElements);
+    EXPECT_DOUBLE_EQ(exchange_of("fp8", "blockwise").times, 2 * 58);
+}
+
+// An expert with fewer places than the busiest one would need takes what its places hold and drops the rest.
+TEST(Program, AnExpertWithACapacityTakesNoMore)
+{
+    const auto products = [](double capacity, double imbalance) {
+        ResolvedPlan plan
+            = resolved(plan_json("mixtral-8x7b", {{"dp", 8}, {"ep", 8}}, {{"micro_batches", 1}, {"seq_len", 4096}}));
+        plan.training.experts.capacity = capacity;
+        plan.stack.constants["expert_imbalance"] = imbalance;
+        const auto program = build_program(plan);
+        double sum = 0;
+        for (const Operation& op : program[0].chunks[0].operations)
+            sum += op.name.starts_with("experts") && op.phase == Phase::forward ? op.flops() : 0;
+        return sum;
+    };
+    const double mean = products(0, 0);
+    ASSERT_GT(mean, 0);
+    EXPECT_NEAR(products(0, 0.3) / mean, 1.3, 1e-9);
+    EXPECT_NEAR(products(1.25, 0.3) / mean, 1.25, 1e-9);
+    EXPECT_NEAR(products(2, 0.3) / mean, 1.3, 1e-9) << "no place is filled up";
+    EXPECT_NEAR(products(0.5, 0.3) / mean, 0.5, 1e-9);
+    EXPECT_DOUBLE_EQ(exchange_of("bf16", "", {{"capacity", 0.5}}).bytes, exchange_of("bf16", "").bytes / 2);
+    EXPECT_DOUBLE_EQ(exchange_of("bf16", "", {{"capacity", 1.5}}).bytes, exchange_of("bf16", "").bytes);
+}
+
+// ZeRO-2 reduces a chunk's gradients where the schedule turns to another chunk: counted in the schedule itself.
+TEST(Program, ZeRO2ReducesOnceForEachBlockOfMicroBatchesOfAChunk)
+{
+    for (const auto& [pp, chunks, micro_batches] : {std::array{4, 2, 16}, std::array{2, 4, 8}, std::array{4, 5, 8}}) {
+        const ResolvedPlan plan
+            = resolved(plan_json("llama-3.1-70b", {{"pp", pp}, {"dp", 2}, {"virtual_stages", chunks}},
+                {{"micro_batches", micro_batches}, {"sharding", "gradients"}, {"schedule", "interleaved"}}));
+        const PlanSchedule schedule = *plan_schedule(plan, micro_batches);
+        const auto program = build_program(plan);
+        for (std::size_t stage = 0; stage < program.size(); ++stage) {
+            int blocks = 0, before = -1;
+            for (const Action& action : schedule.actions[stage]) {
+                if (action.kind == ActionKind::forward)
+                    continue;
+                blocks += action.chunk != before ? 1 : 0;
+                before = action.chunk;
+            }
+            double reductions = 0; // of a layer, by all chunks in a step
+            for (const ChunkProgram& chunk : program[stage].chunks)
+                for (const Operation& op : chunk.operations)
+                    if (op.name == "zero-2 gradient reduction")
+                        reductions += op.repeat * micro_batches / (80.0 / pp / chunks);
+            EXPECT_NEAR(reductions, blocks, 1e-9) << "pp " << pp << " chunks " << chunks << " stage " << stage;
+        }
+    }
+    // Without virtual stages each micro-batch is reduced by itself: 8 layers a stage of Llama 3.1 8B, 8 of them.
+    double each = 0;
+    const auto program = build_program(
+        resolved(plan_json("llama-3.1-8b", {{"pp", 4}, {"dp", 2}}, {{"micro_batches", 8}, {"sharding", "gradients"}})));
+    for (const ChunkProgram& chunk : program[1].chunks)
+        for (const Operation& op : chunk.operations)
+            each += op.name == "zero-2 gradient reduction" ? op.repeat : 0;
+    EXPECT_DOUBLE_EQ(each, 8);
 }
 
 TEST(Program, CollectivesBelongToTheParallelismThatIsOn)
