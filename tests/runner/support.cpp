@@ -56,8 +56,10 @@ Home::Home()
     umask(022); // what others may write is not used
     std::filesystem::create_directories(FOURFOLD_BIN_DIR "/../tests");
     const auto tests = std::filesystem::canonical(FOURFOLD_BIN_DIR "/../tests");
-    std::string pattern
-        = (is_safe_place(tests) && is_plain(tests) ? tests : std::filesystem::temp_directory_path()) / "home.XXXXXX";
+    std::string pattern = (is_safe_place(tests) && is_plain(tests) && ::access(tests.c_str(), W_OK) == 0
+                                  ? tests
+                                  : std::filesystem::temp_directory_path())
+        / "home.XXXXXX";
     path_ = std::filesystem::canonical(mkdtemp(pattern.data()));
     for (const std::string& name : kVariables) {
         if (const char* value = std::getenv(name.c_str()))

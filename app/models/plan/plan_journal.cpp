@@ -3,6 +3,7 @@
 
 #include "app/models/shared/text.h"
 
+#include "core/base/json_member.h"
 #include "core/base/paths.h"
 
 #include <QCoreApplication>
@@ -92,7 +93,7 @@ std::vector<PlanJournal::Entry> PlanJournal::takeLeftovers()
             continue; // damaged: there is nothing to restore
         for (const Json& entry : *json) {
             if (entry.is_object() && entry.contains("plan") && entry["plan"].is_object())
-                entries.push_back({entry["plan"], entry.value("file", std::string())});
+                entries.push_back({entry["plan"], member_or(entry, "file", std::string())});
         }
     }
     return entries;

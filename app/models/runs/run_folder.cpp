@@ -2,6 +2,7 @@
 #include "app/models/runs/run_folder.h"
 
 #include "core/base/input_file.h"
+#include "core/base/json_member.h"
 #include "core/history/run_event.h"
 #include "core/history/run_state.h"
 #include "core/plan/plan.h"
@@ -37,11 +38,11 @@ void describe(const Json& events, Json& run)
     run["state"] = name(RunState::lost);
     run["created"] = "1970-01-01T00:00:00.000Z";
     if (!events.empty() && events.front().is_object())
-        run["created"] = events.front().value("time", run["created"].get<std::string>());
+        run["created"] = member_or(events.front(), "time", run["created"].get<std::string>());
     for (const Json& event : events) {
         const EventKind kind = kind_of(event);
         if (kind == EventKind::end)
-            run["state"] = event.value("status", std::string(name(RunState::lost)));
+            run["state"] = member_or(event, "status", std::string(name(RunState::lost)));
         if (kind == EventKind::start && event.contains("hosts") && event["hosts"].is_array()) {
             for (const Json& host : event["hosts"]) {
                 if (host.is_string())
