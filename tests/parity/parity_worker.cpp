@@ -184,8 +184,8 @@ void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions 
         flops = counted.flops();
         StepOutcome outcome = value(trainer->accumulate_gradients(step));
         trainer->update(step, outcome);
+        trainer->units().end_of_pass(); // updated weights that are still on their way belong to this step
     }
-    trainer->units().end_of_pass();
     Json counts{
         {"flops", counted.flops() - flops}, {"peak_bytes", counted.peak_bytes() - before}, {"traffic", Json::array()}};
     for (const auto& [key, total] : mesh.recorder->totals()) {
