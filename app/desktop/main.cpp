@@ -126,16 +126,22 @@ bool hasDisplay()
     return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
-// With a factor that no screen has Qt finds nothing to paint on.
-void leaveOutWildScale()
+// With a factor that no screen has Qt finds nothing to paint on. Of screens ("2;1.5" or "HDMI-1=2") each counts.
+void leaveOutWildScale(const char* variable, double least, double most)
 {
-    constexpr double kLeast = 0.25, kMost = 8;
-    bool number = false;
-    const double factor = qEnvironmentVariable("QT_SCALE_FACTOR").toDouble(&number);
-    if (qEnvironmentVariableIsEmpty("QT_SCALE_FACTOR") || (number && factor >= kLeast && factor <= kMost))
+    if (qEnvironmentVariableIsEmpty(variable))
         return;
-    qunsetenv("QT_SCALE_FACTOR");
-    std::fputs("fourfold-desktop: warning: QT_SCALE_FACTOR is left out: expected a number from 0.25 to 8\n", stderr);
+    const QStringList factors = qEnvironmentVariable(variable).split(QLatin1Char(';'), Qt::SkipEmptyParts);
+    const bool usable = std::all_of(factors.begin(), factors.end(), [&](const QString& factor) {
+        bool number = false;
+        const double value = factor.section(QLatin1Char('='), -1).toDouble(&number);
+        return number && value >= least && value <= most;
+    });
+    if (usable)
+        return;
+    qunsetenv(variable);
+    std::fprintf(
+        stderr, "fourfold-desktop: warning: %s is left out: expected a number from %g to %g\n", variable, least, most);
 }
 
 // What nobody caught, as where no thread can be started any more: one line instead of abort()'s.
@@ -185,7 +191,9 @@ int main(int argc, char** argv)
 {
     begin_program();
     std::set_terminate(sayWhatWasThrown);
-    leaveOutWildScale();
+    leaveOutWildScale("QT_SCALE_FACTOR", 0.25, 8);
+    leaveOutWildScale("QT_SCREEN_SCALE_FACTORS", 0.25, 8);
+    leaveOutWildScale("QT_FONT_DPI", 24, 768);
     const std::span<char*> words(argv, static_cast<std::size_t>(argc));
     const auto given = [&](std::initializer_list<const char*> options) {
         return std::any_of(words.begin(), words.end(), [&](const char* word) { return isOneOf(word, options); });

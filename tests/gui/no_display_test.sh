@@ -32,8 +32,10 @@ alone -- --help --nonsense && fail "a wrong option beside --help is taken"
 alone -- --screenshot "$scratch/plan.png" --size 1280x800 || fail "a picture needs a display"
 [[ -s $scratch/plan.png ]] || fail "there is no picture"
 
-alone QT_SCALE_FACTOR=0 -- --screenshot "$scratch/scaled.png" || fail "a scale of 0 ends with status $?"
-grep -q "QT_SCALE_FACTOR is left out" "$scratch/err" || fail "a scale of 0 is not named"
+for wild in QT_SCALE_FACTOR=0 "QT_SCREEN_SCALE_FACTORS=1;X=1e9" QT_FONT_DPI=99999; do
+    alone "$wild" -- --screenshot "$scratch/scaled.png" || fail "$wild ends with status $?"
+    grep -q "${wild%%=*} is left out" "$scratch/err" || fail "$wild is not named"
+done
 alone -- --screenshot "" && fail "a picture without a name is taken"
 ln -s /dev/full "$scratch/full.png"
 alone -- --screenshot "$scratch/full.png" && fail "a picture on a full disk is taken for one"
