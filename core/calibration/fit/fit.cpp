@@ -138,15 +138,15 @@ private:
 };
 
 // Standard deviation of ln(predicted / measured) that rows like this one have, whatever the constants. A row of a kind
-// that was never measured says less of those that were.
+// that was never measured says less of all others.
 double scatter_of(const FitRow& row, const Stack& stack)
 {
     const Constants constants(stack, row.plan.cluster.gpu.id);
     const std::array bands{Constant::interval_node, Constant::interval_tens, Constant::interval_hundreds};
     ResolvedPlan plan = row.plan;
     plan.stack = stack;
-    return std::hypot(constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90,
-        stack.measured.empty() ? 0 : unmeasured_deviation(plan));
+    return std::hypot(
+        constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90, unmeasured_deviation(plan));
 }
 
 // How much of what the rows ask for is more than their scatter: nothing below a threshold, then the share that the
