@@ -24,7 +24,6 @@
 #include "app/models/plan/plan_journal.h"
 #include "app/models/plan/plan_watch.h"
 #include "app/models/runs/run_setup.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
 #include <QAction>

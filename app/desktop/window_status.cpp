@@ -2,8 +2,8 @@
 #include "app/desktop/window_status.h"
 
 #include "app/models/plan/plan_document.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 
 #include <QCoreApplication>
 #include <QLabel>
@@ -41,8 +41,8 @@ void WindowStatus::show(const PlanDocument& document)
     m_evaluated->setText(document.isAnswered()
             ? tr("Evaluated in %1").arg(duration(document.predictionMilliseconds() / 1e3))
             : tr("Showing the last valid plan"));
-    m_evidence->setText(
-        QStringLiteral("%1: %2").arg(fromUtf8(prediction.plan.stack.name), evidenceText(prediction.evidence)));
+    m_evidence->setText(QStringLiteral("%1: %2").arg(
+        fromUtf8(prediction.plan.stack.name), fromUtf8(view::evidence_text(prediction.evidence))));
 }
 
 } // namespace fourfold::ui

@@ -147,6 +147,20 @@ Verdict verdict_of(const Prediction& prediction)
     return {"Does not fit.", gib(std::max(0.0, -spare)) + " GiB too much on the fullest GPU", Tone::bad};
 }
 
+Verdict invalid_verdict(std::size_t fields)
+{
+    return {"Not valid.", fields == 0 ? "See the message below" : counted(double(fields), "field") + " marked in red",
+        Tone::bad};
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings)
+{
+    std::string lines;
+    for (const std::string& warning : warnings)
+        lines += "\nWarning: " + warning;
+    return lines;
+}
+
 std::string evidence_text(Evidence evidence)
 {
     switch (evidence) {
@@ -168,6 +182,12 @@ std::span<const PartWord> part_words()
         {Part::optimizer, "Optimizer"}, {Part::other, "Other"}};
     static_assert(std::size(words) == kParts);
     return words;
+}
+
+const char* part_label(Part part)
+{
+    const std::span<const PartWord> words = part_words();
+    return std::find_if(words.begin(), words.end(), [part](const PartWord& at) { return at.part == part; })->label;
 }
 
 } // namespace fourfold::view

@@ -3,6 +3,7 @@
 // and the one-line verdict.
 #pragma once
 
+#include "app/view/tone.h"
 #include "core/predict/prediction.h"
 
 #include <array>
@@ -11,8 +12,6 @@
 #include <vector>
 
 namespace fourfold::view {
-
-enum class Tone { neutral, good, warning, bad };
 
 struct Figure {
     std::string title, value, unit;
@@ -38,6 +37,11 @@ struct Verdict {
     Tone tone = Tone::neutral;
 };
 Verdict verdict_of(const Prediction& prediction);
+// A plan that breaks rules of `fields` fields, or that does not resolve (0).
+Verdict invalid_verdict(std::size_t fields);
+
+// Each in a line of its own behind a line end, as the command prints it; empty without any.
+std::string warning_lines(const std::vector<std::string>& warnings);
 
 // "measured nearby", "calibrated on this hardware", "extrapolated".
 std::string evidence_text(Evidence evidence);
@@ -49,5 +53,6 @@ struct PartWord {
     const char* label;
 };
 std::span<const PartWord> part_words();
+const char* part_label(Part part);
 
 } // namespace fourfold::view

@@ -40,8 +40,8 @@ public:
     // The text has `kind` for constraints and filters (truth) and for objectives (number).
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] ValueKind kind() const { return kind_; }
-    // Slots that the expression reads, ascending, each once.
-    [[nodiscard]] const std::vector<std::size_t>& slots() const { return slots_; }
+    // Slots of the fields that it reads, ascending, each once.
+    [[nodiscard]] const std::vector<std::size_t>& reads() const { return slots_; }
 
     // `values` by slot of the FieldSet that the expression was parsed with. A truth value is 0 or 1.
     [[nodiscard]] double value(std::span<const double> values) const;

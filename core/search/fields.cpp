@@ -104,12 +104,12 @@ const FieldSet& plan_field_set()
 
 bool needs_only_layout(const Expression& expression)
 {
-    return expression.slots().empty() || expression.slots().back() < slot(PlanField::step_time_s);
+    return expression.reads().empty() || expression.reads().back() < slot(PlanField::step_time_s);
 }
 
 bool reads_layout(const Expression& expression)
 {
-    return !expression.slots().empty() && expression.slots().front() < slot(PlanField::step_time_s);
+    return !expression.reads().empty() && expression.reads().front() < slot(PlanField::step_time_s);
 }
 
 void fill_layout(PlanValues& values, const ResolvedPlan& plan)

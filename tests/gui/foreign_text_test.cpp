@@ -9,7 +9,6 @@
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/tables/data_table.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/table_model.h"
 #include "core/history/store.h"
 #include "tests/gui/support.h"
@@ -209,7 +208,7 @@ private slots:
     {
         Fixture w;
         const QString evil = QString::fromUtf8(kMarkup);
-        w.window.banner().say(Tone::warning, evil);
+        w.window.banner().say(view::Tone::warning, evil);
         int boxes = 0;
         test::DialogWatch watch([&](QMessageBox& box) {
             ++boxes;

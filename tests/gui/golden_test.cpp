@@ -108,7 +108,7 @@ std::unique_ptr<QWidget> make(const QString& name)
         plan.gpus = 16;
         plan.cluster.gpus_per_node = 8;
         plan.layout.tp = plan.layout.cp = plan.layout.pp = plan.layout.dp = 2;
-        view->showMesh(RankMesh(plan));
+        view->showMesh(view::RankMesh(plan));
         return view;
     }
     if (name == QLatin1String("heat-map")) {
@@ -192,12 +192,12 @@ std::unique_ptr<QWidget> make(const QString& name)
         return chart;
     }
     auto card = std::make_unique<FigureCard>();
-    Figure figure;
-    figure.title = QStringLiteral("Peak memory per GPU");
-    figure.value = QStringLiteral("56.7");
-    figure.unit = QStringLiteral("GiB");
-    figure.basis = QStringLiteral("60.0 of 76.0 usable (79 %)");
-    figure.confidence = QStringLiteral("90 %: 51.0 to 63.1");
+    view::Figure figure;
+    figure.title = "Peak memory per GPU";
+    figure.value = "56.7";
+    figure.unit = "GiB";
+    figure.basis = "60.0 of 76.0 usable (79 %)";
+    figure.confidence = "90 %: 51.0 to 63.1";
     figure.fraction = 0.79;
     card->show(figure);
     return card;

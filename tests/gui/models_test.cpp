@@ -6,8 +6,8 @@
 #include "app/models/plan/preset_model.h"
 #include "app/models/runs/run_log_model.h"
 #include "app/models/runs/series_buffer.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
 #include "core/report/views/runs_table.h"
@@ -145,10 +145,10 @@ private slots:
         RunLogModel model;
         QAbstractItemModelTester tester(&model, kFatal);
         for (int i = 0; i < 2100; ++i)
-            model.add(RunLogModel::Level::info, QStringLiteral("Line"), QString::number(i));
+            model.add(view::Tone::neutral, QStringLiteral("Line"), QString::number(i));
         QCOMPARE(model.rowCount(), 2000);
         QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("2099"));
-        model.update(RunLogModel::Level::info, QStringLiteral("Line"), QStringLiteral("changed"));
+        model.update(view::Tone::neutral, QStringLiteral("Line"), QStringLiteral("changed"));
         QCOMPARE(model.rowCount(), 2000);
         QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("changed"));
         model.clear();
@@ -221,13 +221,13 @@ private slots:
 
     void verdictHasWords()
     {
-        const Verdict fits = verdictOf(predicted(test::clusterPlan()));
-        QVERIFY(!fits.word.isEmpty());
+        const view::Verdict fits = view::verdict_of(predicted(test::clusterPlan()));
+        QVERIFY(!fits.word.empty());
         Prediction small = predicted(test::clusterPlan());
         small.fit = Fit::no;
         small.memory_device_gib = small.memory_capacity_gib + 2;
-        QCOMPARE(verdictOf(small).word, QStringLiteral("Does not fit."));
-        QVERIFY(verdictOf(small).rest.contains(QStringLiteral("2.00")));
+        QCOMPARE(view::verdict_of(small).word, std::string("Does not fit."));
+        QVERIFY(view::verdict_of(small).rest.find("2.00") != std::string::npos);
     }
 };
 

@@ -345,12 +345,12 @@ private slots:
         auto* mesh = w.window.planPage().findChild<RankMeshView*>();
         QVERIFY(mesh->isVisible());
         // Table 2 of the contract: GPU 0's TP, CP, PP and DP peers are GPUs 1, 2, 4 and 8.
-        const RankMesh model(*w.window.document().resolved());
+        const view::RankMesh model(*w.window.document().resolved());
         QCOMPARE(model.group(0, Dimension::tp), (std::vector<int>{0, 1}));
         QCOMPARE(model.group(0, Dimension::cp), (std::vector<int>{0, 2}));
         QCOMPARE(model.group(0, Dimension::pp), (std::vector<int>{0, 4}));
         QCOMPARE(model.group(0, Dimension::dp), (std::vector<int>{0, 8}));
-        const QStringList words = model.describe(0);
+        const QStringList words = fromUtf8(model.describe(0));
         QVERIFY2(words.join(QLatin1Char('\n')).contains(QStringLiteral("0 and 8, across 2 nodes")),
             qPrintable(words.join(QLatin1Char('\n'))));
         QTest::mouseMove(mesh, mesh->cellOf(5).center().toPoint());
@@ -370,7 +370,7 @@ private slots:
             "training": {"global_batch": 2048, "schedule": "1f1b"}})",
             "");
         QVERIFY(plan.has_value());
-        view.showMesh(RankMesh(*resolve(*plan, presets)));
+        view.showMesh(view::RankMesh(*resolve(*plan, presets)));
         view.resize(900, 320);
         view.show();
         const QImage image = view.grab().toImage();

@@ -16,8 +16,8 @@
 #include "app/models/plan/plan_journal.h"
 #include "app/models/plan/plan_watch.h"
 #include "app/models/search/results_model.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
 #include "core/predict/explain.h"
@@ -88,12 +88,12 @@ void TruthTest::everyFigureOfTheCommandIsOnThePlanPage()
     const Prediction& prediction = *w.document().prediction();
     QString texts = w.window.planPage().findChild<WarningBar*>()->text() + QLatin1Char('\n');
     for (const FigureCard* card : w.window.planPage().figures()) {
-        const Figure& figure = card->figure();
-        for (const QString& text :
+        const view::Figure& figure = card->figure();
+        for (const std::string& text :
             {figure.title, figure.value, figure.unit, figure.basis, figure.confidence, figure.detail})
-            texts += text + QLatin1Char('\n');
+            texts += fromUtf8(text) + QLatin1Char('\n');
     }
-    const Verdict verdict = verdictOf(prediction);
+    const view::Verdict verdict = view::verdict_of(prediction);
     for (const QLabel* label : w.window.findChildren<QLabel*>())
         texts += label->text() + QLatin1Char('\n');
     const Table memory = w.window.planPage().findChild<MemoryBars*>()->table();
@@ -147,11 +147,11 @@ void TruthTest::everyFigureOfTheCommandIsOnThePlanPage()
         else if (const auto number = numbers.find(path); number != numbers.end())
             shown = number->second(value.get<double>());
         else if (path == "feasible" || path == "fit" || first == "reasons")
-            shown = says(verdict.word.chopped(1));
+            shown = says(fromUtf8(verdict.word).chopped(1));
         else if (first == "nearest_measured")
             shown = says(fromUtf8(nearest_row_text(*prediction.nearest)));
         else if (path == "evidence")
-            shown = says(evidenceText(prediction.evidence));
+            shown = says(fromUtf8(view::evidence_text(prediction.evidence)));
         else if (path == "roofline.limit" || path == "roofline.reached")
             shown = says(tr("roofline"));
         else if (path == "warnings") {

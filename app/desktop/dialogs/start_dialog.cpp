@@ -3,7 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/search/search_headers.h"
+#include "core/search/search.h"
 #include "app/models/shared/text.h"
 #include "app/view/start/start.h"
 #include "core/plan/fields.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/look/theme.h"
 
-#include "app/models/shared/answer.h"
-
 #include <QApplication>
 #include <QRegularExpression>
 #include <QWidget>

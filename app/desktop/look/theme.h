@@ -3,6 +3,8 @@
 // in both; text colours are separate and keep a contrast of at least 4.5 on their background.
 #pragma once
 
+#include "app/view/tone.h"
+
 #include <QColor>
 #include <QPalette>
 
@@ -10,7 +12,7 @@ class QWidget;
 
 namespace fourfold::ui {
 
-enum class Tone;
+using view::Tone;
 
 struct Theme {
     bool dark = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of a comparison.
 #include "app/models/compare/compare_model.h"
-#include "app/models/plan/choices.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
+#include "app/view/plan/choices.h"
 
 #include <algorithm>
 
@@ -65,7 +65,7 @@ void addPlan(std::vector<Metric>& metrics)
     words(tr("Sequence"), "seq_len", [](const ResolvedPlan& p) { return double(p.training.seq_len); });
     const auto choice = [&](const QString& name, const char* key, auto get) {
         words(name, key, [key = std::string("training.") + key, get](const ResolvedPlan& p) {
-            return choiceLabel(key, to_text(get(p.training)));
+            return fromUtf8(view::choice_label(key, to_text(get(p.training))));
         });
     };
     choice(tr("Schedule"), "schedule", [](const Training& t) { return t.schedule; });
@@ -114,9 +114,10 @@ void addAnswer(std::vector<Metric>& metrics)
         [](double value) { return throughputText(value); });
     between(tr("90 %, peak memory GiB"), "interval_memory_gib", &Interval::memory_gib,
         [](double value) { return gib(value); });
-    sure(tr("Confidence"), "evidence", [](const Prediction& p) { return evidenceText(p.evidence); });
-    sure(tr("Warnings"), "warnings",
-        [](const Prediction& p) { return p.warnings.empty() ? tr("none") : warningLines(p.warnings).trimmed(); });
+    sure(tr("Confidence"), "evidence", [](const Prediction& p) { return fromUtf8(view::evidence_text(p.evidence)); });
+    sure(tr("Warnings"), "warnings", [](const Prediction& p) {
+        return p.warnings.empty() ? tr("none") : fromUtf8(view::warning_lines(p.warnings)).trimmed();
+    });
 }
 
 void addMemory(std::vector<Metric>& metrics)
@@ -144,7 +145,7 @@ void addTime(std::vector<Metric>& metrics)
 {
     for (int index = 0; index < kParts; ++index) {
         const Part part = static_cast<Part>(index);
-        metrics.push_back({tr("Exposed step time"), partLabel(part), std::string(name(part)) + "_s",
+        metrics.push_back({tr("Exposed step time"), fromUtf8(view::part_label(part)), std::string(name(part)) + "_s",
             ofPrediction([part](const Prediction& p) {
                 return p.step_time_s ? std::optional<double>(p.time_by_part[part]) : std::nullopt;
             }),

@@ -149,8 +149,7 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const
     case LevelRole:
         if (!relative || row.metric->better == 0)
             return {};
-        return static_cast<int>(
-            *relative * row.metric->better > 0 ? RunLogModel::Level::good : RunLogModel::Level::error);
+        return static_cast<int>(*relative * row.metric->better > 0 ? view::Tone::good : view::Tone::bad);
     default:
         return {};
     }

@@ -16,7 +16,7 @@ namespace fourfold::ui {
 class CompareModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    static constexpr int LevelRole = Qt::UserRole; // RunLogModel::Level as int: better is good, worse is a warning
+    static constexpr int LevelRole = Qt::UserRole; // view::Tone as int: better is good, worse is a warning
     static constexpr int HeadingRole = Qt::UserRole + 1; // bool: the row names a group
     static constexpr int DeltaRole = Qt::UserRole + 2; // double: relative to the reference; invalid where there is none
 

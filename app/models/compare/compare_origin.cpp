@@ -2,9 +2,9 @@
 #include "app/models/compare/compare_origin.h"
 
 #include "app/models/compare/published.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 #include "core/calibration/user/evidence.h"
 
 #include <algorithm>
@@ -67,7 +67,8 @@ QString originOfLayout(const ResolvedPlan& plan)
 CompareEntry layoutEntry(const ResolvedPlan& plan)
 {
     CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)),
-        QStringLiteral("%1, %2").arg(layoutLine(plan.layout), gpusFact(plan)), predict_with_evidence(plan));
+        QStringLiteral("%1, %2").arg(fromUtf8(view::layout_line(plan.layout)), fromUtf8(view::gpus_fact(plan))),
+        predict_with_evidence(plan));
     entry.origin = originOfLayout(plan);
     return entry;
 }

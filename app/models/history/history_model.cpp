@@ -3,7 +3,6 @@
 
 #include "app/models/history/history_edits.h"
 #include "app/models/runs/live_run.h"
-#include "app/models/search/search_headers.h"
 #include "app/models/shared/text.h"
 #include "core/report/views/runs_table.h"
 
@@ -249,7 +248,7 @@ QVariant HistoryModel::cell(int row, int column, int role) const
     case ValueRole:
         return runSortKey(at, column);
     case LevelRole:
-        return column == state ? QVariant(static_cast<int>(stateLevel(at.state))) : QVariant();
+        return column == state ? QVariant(static_cast<int>(stateTone(at.state))) : QVariant();
     default:
         return {};
     }

@@ -40,7 +40,7 @@ public:
     };
     static constexpr int IdRole = Qt::UserRole; // QString: the run's id
     static constexpr int ValueRole = Qt::UserRole + 1; // what the column sorts by
-    static constexpr int LevelRole = Qt::UserRole + 2; // RunLogModel::Level of the state column, as int
+    static constexpr int LevelRole = Qt::UserRole + 2; // view::Tone of the state column, as int
 
     explicit HistoryModel(QObject* parent = nullptr);
     static QList<int> widths();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The open plan: its text, its file, its undo history and the answer to it. One edit in, one answer out.
+// The open plan of app/view with an undo history of Qt's and the answer to it. One edit in, one answer out.
 #pragma once
 
-#include "app/models/prediction/prediction_service.h"
-#include "core/plan/presets.h"
+#include "app/view/plan/plan_state.h"
+#include "app/view/prediction/predictor.h"
 
 #include <QObject>
 #include <QUndoStack>
@@ -19,6 +19,7 @@ class PlanDocument : public QObject {
 public:
     // `presets` outlives the document. The document is empty until reset() or open().
     explicit PlanDocument(const Presets& presets, QObject* parent = nullptr);
+    ~PlanDocument() override;
 
     // --- file ---
     // Shows another plan and forgets the undo history. On a Problem nothing changes.
@@ -29,10 +30,10 @@ public:
     void reset(Plan plan);
     // Writes the file as a whole or not at all, and makes it the document's file.
     Expected<void> save(const std::filesystem::path& file);
-    [[nodiscard]] const std::filesystem::path& file() const { return m_file; } // empty: untitled
+    [[nodiscard]] const std::filesystem::path& file() const { return m_state.file(); } // empty: untitled
     // Whether somebody else wrote the file since it was read, saved or keepMine() was called. One that is gone is not
     // changed: saving brings it back.
-    [[nodiscard]] bool isChangedOnDisk() const;
+    [[nodiscard]] bool isChangedOnDisk() const { return m_state.is_changed_on_disk(); }
     // What the file holds now is known, and what is here is to replace it.
     void keepMine();
     [[nodiscard]] QString title() const; // the file's name, else the plan's
@@ -41,8 +42,8 @@ public:
     void markUnsaved() { m_undo.resetClean(); }
 
     // --- edits ---
-    [[nodiscard]] const Plan& plan() const { return m_plan; }
-    [[nodiscard]] const Presets& presets() const { return m_presets; }
+    [[nodiscard]] const Plan& plan() const { return m_state.plan(); }
+    [[nodiscard]] const Presets& presets() const { return m_state.presets(); }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
     // Sets one key as one undoable step; steps of the same `path` in a row join when `merge`. A refused value (a type
     // that no plan has) leaves the plan as it was and is told by editRefused().
@@ -54,18 +55,18 @@ public:
 
     // --- answer ---
     // The current plan with its defaults; empty when it does not resolve, `problem()` says why then.
-    [[nodiscard]] const std::optional<ResolvedPlan>& resolved() const { return m_resolved; }
-    [[nodiscard]] const std::optional<Problem>& problem() const { return m_problem; }
+    [[nodiscard]] const std::optional<ResolvedPlan>& resolved() const { return m_state.resolved(); }
+    [[nodiscard]] const std::optional<Problem>& problem() const { return m_state.problem(); }
     // The last plan that resolved, for facts to show while the current one does not.
-    [[nodiscard]] const std::optional<ResolvedPlan>& lastResolved() const { return m_lastResolved; }
+    [[nodiscard]] const std::optional<ResolvedPlan>& lastResolved() const { return m_state.last_resolved(); }
     // Rules that the current plan breaks (check()); the memory limit is in the prediction's reasons.
-    [[nodiscard]] const std::vector<Reason>& brokenRules() const { return m_brokenRules; }
+    [[nodiscard]] const std::vector<Reason>& brokenRules() const { return m_state.broken_rules(); }
     // True when the plan resolves and breaks no rule: a prediction for it exists or is under way.
-    [[nodiscard]] bool isValid() const { return m_resolved && m_brokenRules.empty(); }
+    [[nodiscard]] bool isValid() const { return m_state.is_valid(); }
     // Of the last valid plan; null before the first.
     [[nodiscard]] const std::shared_ptr<const Prediction>& prediction() const { return m_prediction; }
     // True when prediction() answers the plan as it stands.
-    [[nodiscard]] bool isAnswered() const { return isValid() && m_prediction && !m_predictor.isBusy(); }
+    [[nodiscard]] bool isAnswered() const { return isValid() && m_prediction && !m_predictor.is_busy(); }
     [[nodiscard]] double predictionMilliseconds() const { return m_milliseconds; }
 
 signals:
@@ -76,20 +77,15 @@ signals:
     void told(const QString& what); // what an edit did beyond what was asked for
 
 private:
-    void show(const Plan& plan);
-    void receive(const std::shared_ptr<const Prediction>& prediction, double milliseconds);
+    void tell(); // of another plan, and asks for its answer
+    bool take();
+    void receive();
 
-    const Presets& m_presets;
-    Plan m_plan;
-    std::filesystem::path m_file;
-    std::string m_fileText; // of the file, as it is known
+    view::PlanState m_state;
     QUndoStack m_undo;
-    std::optional<ResolvedPlan> m_resolved, m_lastResolved;
-    std::optional<Problem> m_problem;
-    std::vector<Reason> m_brokenRules;
     std::shared_ptr<const Prediction> m_prediction;
     double m_milliseconds = 0;
-    PredictionService m_predictor;
+    view::Predictor m_predictor;
 };
 
 } // namespace fourfold::ui

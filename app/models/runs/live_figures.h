@@ -3,12 +3,12 @@
 #pragma once
 
 #include "app/models/runs/live_run.h"
-#include "app/models/shared/answer.h"
+#include "app/view/answer.h"
 
 #include <array>
 
 namespace fourfold::ui {
 
-std::array<Figure, 5> liveFigures(const LiveRun& run);
+std::array<view::Figure, 5> liveFigures(const LiveRun& run);
 
 } // namespace fourfold::ui

@@ -2,6 +2,7 @@
 #include "app/models/runs/live_run.h"
 
 #include "app/models/runs/event_fields.h"
+#include "app/view/runs/live_run.h"
 #include "app/view/runs/run_setup.h"
 #include "core/history/run_event.h"
 #include "core/layout/batch_ramp.h"
@@ -33,7 +34,7 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
             begin(); // the next cell of a sweep
         m_id = id;
         m_folder = folder;
-        m_log.add(RunLogModel::Level::info, tr("Created"), tr("Run %1 in %2").arg(id, folder));
+        m_log.add(view::Tone::neutral, tr("Created"), tr("Run %1 in %2").arg(id, folder));
         readPrediction(folder);
         if (controller.isFollowing())
             readPlan(folder);
@@ -41,7 +42,7 @@ LiveRun::LiveRun(RunController& controller, QObject* parent)
     });
     connect(&controller, &RunController::stateChanged, this, &LiveRun::changeState);
     connect(&controller, &RunController::staging, this, [this](double fraction, const QString& what) {
-        m_log.update(RunLogModel::Level::info, tr("Sending"), tr("%1 % %2").arg(percent(fraction, 0), what));
+        m_log.update(view::Tone::neutral, tr("Sending"), tr("%1 % %2").arg(percent(fraction, 0), what));
     });
     connect(&controller, &RunController::linkChanged, this, &LiveRun::changeLink);
     connect(&controller, &RunController::eventsArrived, this, [this](const std::vector<Json>& events, bool more) {
@@ -96,14 +97,14 @@ void LiveRun::changeLink(LinkState state, const QString& host)
     switch (state) {
     case LinkState::connected:
         m_trouble.reset();
-        m_log.add(RunLogModel::Level::info, tr("Link"), tr("Connected to %1").arg(host));
+        m_log.add(view::Tone::neutral, tr("Link"), tr("Connected to %1").arg(host));
         break;
     case LinkState::silent:
     case LinkState::reconnecting:
         if (!m_trouble)
             m_trouble = LinkTrouble{state, host, QDateTime::currentDateTime()};
         m_trouble->state = state;
-        m_log.add(RunLogModel::Level::warning, tr("Link"),
+        m_log.add(view::Tone::warning, tr("Link"),
             state == LinkState::silent ? tr("%1 is silent; the run goes on there").arg(host)
                                        : tr("Connecting to %1 again; nothing of the run is lost").arg(host));
         break;
@@ -150,14 +151,14 @@ void LiveRun::take(const Json& event)
         if (!loss)
             return;
         m_evalLoss.append(number_at(event, "step").value_or(m_step), *loss);
-        m_log.add(RunLogModel::Level::info, tr("Evaluation"), tr("Held-out loss %1").arg(exactLoss(*loss)), time);
+        m_log.add(view::Tone::neutral, tr("Evaluation"), tr("Held-out loss %1").arg(exactLoss(*loss)), time);
     } else if (kind == EventKind::start) {
         takeStart(event);
-        m_log.add(RunLogModel::Level::info, tr("Start"), tr("The trainer is up"), time);
+        m_log.add(view::Tone::neutral, tr("Start"), tr("The trainer is up"), time);
     } else if (kind == EventKind::checkpoint) {
-        m_log.add(RunLogModel::Level::info, tr("Checkpoint"), words(event, "path"), time);
+        m_log.add(view::Tone::neutral, tr("Checkpoint"), words(event, "path"), time);
     } else if (kind == EventKind::warning) {
-        m_log.add(RunLogModel::Level::warning, tr("Warning"), words(event, "message"), time);
+        m_log.add(view::Tone::warning, tr("Warning"), words(event, "message"), time);
     } else if (kind == EventKind::error) {
         takeError(event, time);
     } else if (kind == EventKind::trace) {
@@ -170,7 +171,7 @@ void LiveRun::takeError(const Json& event, const QDateTime& time)
     const std::optional<double> rank = number_at(event, "rank");
     const QString where = rank ? tr("Rank %1").arg(*rank) : tr("A rank");
     const QString host = words(event, "host");
-    m_log.add(RunLogModel::Level::error, tr("Error"),
+    m_log.add(view::Tone::bad, tr("Error"),
         (host.isEmpty() ? where : tr("%1 on %2").arg(where, host)) + QStringLiteral(": ") + words(event, "message"),
         time);
     if (m_failure)
@@ -182,14 +183,14 @@ void LiveRun::takeTrace(const Json& event)
 {
     Expected<Timeline> timeline = timeline_from_chrome_trace(event, "trace event");
     if (!timeline) {
-        m_log.add(RunLogModel::Level::warning, tr("Trace"), fromUtf8(timeline.error().line()));
+        m_log.add(view::Tone::warning, tr("Trace"), fromUtf8(timeline.error().line()));
         return;
     }
     m_trace = *std::move(timeline);
     m_traceStep = whole(event, "step").value_or(m_step);
     if (!m_predictedTrace)
         predictTrace();
-    m_log.add(RunLogModel::Level::info, tr("Trace"), tr("Measured spans of step %1").arg(m_traceStep));
+    m_log.add(view::Tone::neutral, tr("Trace"), tr("Measured spans of step %1").arg(m_traceStep));
     emit traceArrived();
 }
 
@@ -304,7 +305,7 @@ void LiveRun::changeState(RunState state, const QString& what)
     m_stateText = what;
     // A finding of the look at the nodes stands out as what it is.
     const bool warns = state == RunState::preflight && what.startsWith(QLatin1String("warning: "));
-    m_log.add(warns ? RunLogModel::Level::warning : stateLevel(state), stateLabel(state), what);
+    m_log.add(warns ? view::Tone::warning : stateTone(state), stateLabel(state), what);
     emit changed();
 }
 
@@ -329,9 +330,9 @@ void LiveRun::end(const Expected<RunResult>& outcome)
     }
     const QString said = outcome ? m_stateText : fromUtf8(outcome.error().line());
     if (before == m_state && !said.isEmpty()) // said already, with less
-        m_log.update(stateLevel(m_state), stateLabel(m_state), said);
+        m_log.update(stateTone(m_state), stateLabel(m_state), said);
     else if (before != m_state)
-        m_log.add(stateLevel(m_state), stateLabel(m_state), said);
+        m_log.add(stateTone(m_state), stateLabel(m_state), said);
     emit pointsArrived();
     emit changed();
     emit ended(outcome ? fromUtf8(outcome->id) : QString());
@@ -342,14 +343,9 @@ QString stateLabel(RunState state)
     return exactText(view::state_label(state));
 }
 
-RunLogModel::Level stateLevel(RunState state)
+view::Tone stateTone(RunState state)
 {
-    if (!is_terminal(state))
-        return RunLogModel::Level::info;
-    if (state == RunState::ok)
-        return RunLogModel::Level::good;
-    return state == RunState::cancelled || state == RunState::preempted ? RunLogModel::Level::warning
-                                                                        : RunLogModel::Level::error;
+    return view::state_tone(state);
 }
 
 } // namespace fourfold::ui

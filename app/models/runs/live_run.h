@@ -123,6 +123,6 @@ private:
 
 // "Running", "Out of memory", ... and the tone in which to show it.
 QString stateLabel(RunState state);
-RunLogModel::Level stateLevel(RunState state);
+view::Tone stateTone(RunState state);
 
 } // namespace fourfold::ui

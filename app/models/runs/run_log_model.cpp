@@ -15,7 +15,7 @@ RunLogModel::RunLogModel(QObject* parent)
 {
 }
 
-void RunLogModel::add(Level level, const QString& kind, const QString& message, const QDateTime& time)
+void RunLogModel::add(view::Tone level, const QString& kind, const QString& message, const QDateTime& time)
 {
     if (m_lines.size() >= kMaxLines) {
         beginRemoveRows({}, 0, 0);
@@ -28,7 +28,7 @@ void RunLogModel::add(Level level, const QString& kind, const QString& message, 
     endInsertRows();
 }
 
-void RunLogModel::update(Level level, const QString& kind, const QString& message)
+void RunLogModel::update(view::Tone level, const QString& kind, const QString& message)
 {
     if (m_lines.empty() || m_lines.back().kind != kind) {
         add(level, kind, message);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/models/shared/columns_model.h"
+#include "app/view/tone.h"
 
 #include <QDateTime>
 
@@ -14,14 +15,13 @@ class RunLogModel : public ColumnsModel {
     Q_OBJECT
 public:
     enum Column { time, kind, message, columns };
-    enum class Level { info, good, warning, error };
-    static constexpr int LevelRole = Qt::UserRole; // Level as int
+    static constexpr int LevelRole = Qt::UserRole; // view::Tone as int
 
     explicit RunLogModel(QObject* parent = nullptr);
     // Lines beyond the newest 2,000 go.
-    void add(Level level, const QString& kind, const QString& message, const QDateTime& time = {});
+    void add(view::Tone level, const QString& kind, const QString& message, const QDateTime& time = {});
     // Replaces the newest line when it is of this kind (progress of one transfer), else adds one.
-    void update(Level level, const QString& kind, const QString& message);
+    void update(view::Tone level, const QString& kind, const QString& message);
     void clear();
 
 protected:
@@ -31,7 +31,7 @@ protected:
 private:
     struct Line {
         QDateTime time;
-        Level level = Level::info;
+        view::Tone level = view::Tone::neutral;
         QString kind, message;
     };
     std::deque<Line> m_lines;

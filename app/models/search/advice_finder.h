@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What would make the open plan fit, and what would make it faster: looked for when the plan has been still for a
-// moment, on another thread, and put into the plan as one step that can be undone.
+// The advice finder of app/view for the open plan: by the window's event loop, and put into the plan as one step that
+// can be undone.
 #pragma once
 
 #include "app/models/plan/plan_document.h"
-#include "app/models/shared/background.h"
-#include "core/report/table/table.h"
-#include "core/search/advice.h"
+#include "app/view/search/advice_finder.h"
 
 #include <QTimer>
 
@@ -20,14 +18,12 @@ public:
     // Looks only while somebody is looking.
     void setActive(bool active);
 
-    [[nodiscard]] bool isLooking() const { return m_wait.isActive() || m_work.isRunning(); }
+    [[nodiscard]] bool isLooking() const { return m_finder.is_looking(); }
     // Of the plan as it stands; empty while it is looked for and while the plan has no answer.
-    [[nodiscard]] const std::optional<AdviceReport>& report() const { return m_report; }
+    [[nodiscard]] const std::optional<AdviceReport>& report() const { return m_finder.report(); }
     // What makes it fit, then what makes it faster.
-    [[nodiscard]] const std::vector<Advice>& all() const { return m_all; }
-    [[nodiscard]] Table table() const; // of all()
-    // "micro_batch 2 → 1 (70.1 GiB, 3.2 % slower)"
-    [[nodiscard]] static QString line(const Advice& advice);
+    [[nodiscard]] const std::vector<Advice>& all() const { return m_finder.all(); }
+    [[nodiscard]] Table table() const { return m_finder.table(); } // of all()
     // Puts all()[index] into the plan.
     void apply(std::size_t index);
 
@@ -36,15 +32,12 @@ signals:
 
 private:
     void planChanged();
-    void look();
+    void tick();
 
     PlanDocument& m_document;
-    std::optional<AdviceReport> m_report;
-    std::vector<Advice> m_all;
-    const Prediction* m_about = nullptr; // identity only: whose advice it is, or will be
     bool m_active = false;
     QTimer m_wait;
-    Background m_work;
+    view::AdviceFinder m_finder;
 };
 
 } // namespace fourfold::ui

@@ -3,7 +3,6 @@
 // another thread.
 #pragma once
 
-#include "app/models/search/search_headers.h"
 #include "app/models/shared/background.h"
 #include "core/search/cures.h"
 

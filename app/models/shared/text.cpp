@@ -12,6 +12,14 @@ QString fromUtf8(std::string_view text)
     return exactText(printable_lines(text));
 }
 
+QStringList fromUtf8(const std::vector<std::string>& texts)
+{
+    QStringList all;
+    for (const std::string& text : texts)
+        all << fromUtf8(text);
+    return all;
+}
+
 QString exactText(std::string_view text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));

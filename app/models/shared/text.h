@@ -3,9 +3,11 @@
 #pragma once
 
 #include <QCoreApplication>
-#include <QString>
+#include <QStringList>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fourfold::ui {
 
@@ -17,6 +19,7 @@ inline QString tr(const char* text)
 
 // Text of whatever origin as the window shows it: without control characters (printable_lines in core/base/text.h).
 QString fromUtf8(std::string_view text);
+QStringList fromUtf8(const std::vector<std::string>& texts);
 // As it is, for what is looked up again by it and not for eyes: paths, JSON.
 QString exactText(std::string_view text);
 // As one cell of a table on the clipboard: on one line, and nothing that a spreadsheet runs.

@@ -5,17 +5,18 @@
 
 namespace fourfold::view {
 
-void AdviceFinder::follow(const std::shared_ptr<const Prediction>& now)
+bool AdviceFinder::follow(const std::shared_ptr<const Prediction>& now, bool looks)
 {
-    if (now == about_)
-        return;
+    if (now == about_ && (!looks || is_looking() || report_))
+        return false;
     about_ = now;
     work_.cancel();
     report_.reset();
     all_.clear();
     due_.reset();
-    if (now)
+    if (now && looks)
         due_ = std::chrono::steady_clock::now() + kStill;
+    return true;
 }
 
 int AdviceFinder::next_tick() const

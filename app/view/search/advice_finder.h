@@ -24,8 +24,9 @@ public:
     {
     }
 
-    // The answer to the plan as it stands; null while it has none. What was found for another goes.
-    void follow(const std::shared_ptr<const Prediction>& now);
+    // The answer to the plan as it stands; null while it has none. What was found for another goes. Nothing new is
+    // looked for unless somebody `looks`. Whether something changed.
+    bool follow(const std::shared_ptr<const Prediction>& now, bool looks = true);
     // Begins to look when it is time, and takes what was found; whether something changed.
     bool tick();
     // Milliseconds after which tick() has something to begin; negative: nothing waits.

@@ -27,8 +27,7 @@ struct ResultRow {
     bool warned = false; // the prediction of it has warnings (but for those that need its bubble)
 };
 
-class Results {
-public:
+struct ResultColumns {
     enum Column {
         pin,
         place, // among the best, by the objective and the risk of not fitting; ties share one
@@ -51,6 +50,10 @@ public:
         confidence,
         columns
     };
+};
+
+class Results : public ResultColumns {
+public:
     // Of a heading: two lines where '\n' stands.
     static const char* title(int column);
     static const char* key(int column); // in files

@@ -8,8 +8,8 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/compare/scaling.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,7 +131,7 @@ void CompareCharts::showBars()
     for (int index = 0; index < kParts; ++index) {
         const Part part = static_cast<Part>(index);
         BarSet set = barsOf(part);
-        set.name = partLabel(part);
+        set.name = fromUtf8(view::part_label(part));
         set.values = valuesOf(m_entries, [part](const CompareEntry& entry) {
             return entry.prediction && entry.prediction->step_time_s
                 ? std::optional<double>(entry.prediction->time_by_part[part])

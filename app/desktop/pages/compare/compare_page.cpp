@@ -15,9 +15,9 @@
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/compare/compare_origin.h"
 #include "app/models/compare/published.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
 

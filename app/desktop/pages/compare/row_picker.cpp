@@ -3,8 +3,8 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 
 #include <QDialogButtonBox>
 #include <QLineEdit>
@@ -33,12 +33,12 @@ RowPicker::RowPicker(const MeasuredTable& table, QWidget* parent)
         const MeasuredRow& row = table.rows[i];
         if (!row.ran() || row.plan.gpus == 0)
             continue; // nothing to compare with
-        auto* item
-            = new QListWidgetItem(tr("%1  %2, %3 x %4, %5, micro-batch %6: %7 tokens/s per GPU")
-                                      .arg(fromUtf8(row.row), fromUtf8(row.plan.model.name), grouped(row.plan.gpus),
-                                          fromUtf8(row.plan.cluster.gpu.name), layoutLine(row.plan.layout),
-                                          grouped(double(row.plan.training.micro_batch)),
-                                          row.tps_per_gpu ? grouped(*row.tps_per_gpu, 1) : tr("?")));
+        auto* item = new QListWidgetItem(
+            tr("%1  %2, %3 x %4, %5, micro-batch %6: %7 tokens/s per GPU")
+                .arg(fromUtf8(row.row), fromUtf8(row.plan.model.name), grouped(row.plan.gpus),
+                    fromUtf8(row.plan.cluster.gpu.name), fromUtf8(view::layout_line(row.plan.layout)),
+                    grouped(double(row.plan.training.micro_batch)),
+                    row.tps_per_gpu ? grouped(*row.tps_per_gpu, 1) : tr("?")));
         item->setData(Qt::UserRole, QVariant::fromValue<qulonglong>(i));
         m_list->addItem(item);
     }

@@ -6,8 +6,8 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
 #include "core/plan/plan_edit.h"
 #include "core/report/views/grid_table.h"
@@ -263,7 +263,8 @@ void SweepView::apply()
     }
     PlanDocument& document = m_plans.current();
     document.apply(tr("Apply layout"), {}, with_layout(document.plan(), *plan));
-    emit message(tr("%1 on %2 is in the plan; undo takes it back").arg(layoutLine(plan->layout), gpusFact(*plan)));
+    emit message(tr("%1 on %2 is in the plan; undo takes it back")
+                     .arg(fromUtf8(view::layout_line(plan->layout)), fromUtf8(view::gpus_fact(*plan))));
     emit applied();
 }
 

@@ -20,9 +20,9 @@
 #include "app/desktop/widgets/panels/scroll_column.h"
 #include "app/desktop/widgets/panels/warning_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/plan/choices.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/choices.h"
+#include "app/view/plan/facts.h"
 
 #include <QDate>
 #include <QFrame>
@@ -39,7 +39,7 @@ constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictur
 
 QString timelineSummary(const ResolvedPlan& plan)
 {
-    const QString schedule = choiceLabel("training.schedule", to_text(plan.training.schedule));
+    const QString schedule = fromUtf8(view::choice_label("training.schedule", to_text(plan.training.schedule)));
     return PlanPage::tr("%1, %2 \u00d7 %3")
         .arg(schedule, counted(plan.layout.pp, PlanPage::tr("stage")),
             counted(plan.training.micro_batches, PlanPage::tr("micro-batch"), PlanPage::tr("micro-batches")));
@@ -95,7 +95,7 @@ void PlanPage::connectDerivations()
     m_figures->setOpens(true);
     connect(m_figures, &FigureStrip::activated, this, [this](int index) {
         const auto figure = static_cast<std::size_t>(index);
-        derive(m_figures->cards()[figure]->figure().title, answerKeys()[figure]);
+        derive(fromUtf8(m_figures->cards()[figure]->figure().title), view::kAnswerKeys[figure]);
     });
     connect(m_split, &StepSplit::partActivated, this,
         [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
@@ -116,8 +116,8 @@ void PlanPage::connectDerivations()
             return at ? explainedSummary(*at) : QString();
         };
     };
-    for (std::size_t i = 0; i < answerKeys().size(); ++i)
-        m_figures->cards()[i]->setExplain(explainAs(answerKeys()[i]));
+    for (std::size_t i = 0; i < view::kAnswerKeys.size(); ++i)
+        m_figures->cards()[i]->setExplain(explainAs(view::kAnswerKeys[i]));
     m_split->setExplain(explainAs("step_time_s"));
     m_bars->setExplain(explainAs("memory_gib"));
 }
@@ -148,16 +148,18 @@ ReportPage PlanPage::report() const
     const Prediction& prediction = *m_document.prediction();
     const ResolvedPlan& plan = prediction.plan;
     page.title = fromUtf8(plan.name.empty() ? m_document.title().toStdString() : plan.name);
-    const Verdict verdict = verdictOf(prediction);
+    const view::Verdict verdict = view::verdict_of(prediction);
     page.lines << tr("%1, %2; %3 (%4)")
-                      .arg(fromUtf8(plan.model.name), parametersFact(plan), fromUtf8(plan.cluster.name), gpusFact(plan))
+                      .arg(fromUtf8(plan.model.name), fromUtf8(view::parameters_fact(plan)),
+                          fromUtf8(plan.cluster.name), fromUtf8(view::gpus_fact(plan)))
                << tr("%1; %2; %3; stack %4, %5")
-                      .arg(layoutLine(plan.layout), timelineSummary(plan), tokensFact(plan), fromUtf8(plan.stack.name),
-                          evidenceText(prediction.evidence))
+                      .arg(fromUtf8(view::layout_line(plan.layout)), timelineSummary(plan),
+                          fromUtf8(view::tokens_fact(plan)), fromUtf8(plan.stack.name),
+                          fromUtf8(view::evidence_text(prediction.evidence)))
                << QStringLiteral("%1 %2. Fourfold, %3")
-                      .arg(verdict.word, verdict.rest, QDate::currentDate().toString(Qt::ISODate));
+                      .arg(fromUtf8(verdict.word), fromUtf8(verdict.rest), QDate::currentDate().toString(Qt::ISODate));
     if (!prediction.warnings.empty())
-        page.lines << warningLines(prediction.warnings).trimmed().split(QLatin1Char('\n'));
+        page.lines << fromUtf8(view::warning_lines(prediction.warnings)).trimmed().split(QLatin1Char('\n'));
     page.parts = {{m_figures, 112, {}}, {m_bars, 250, {}}, {m_split, 260, {}}, {m_timeline, 320, {}}};
     return page;
 }
@@ -184,7 +186,7 @@ void PlanPage::showAnswer()
     const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
     if (prediction && prediction.get() != m_shown) {
         m_shown = prediction.get();
-        m_figures->showFigures(answerFigures(*prediction));
+        m_figures->showFigures(view::answer_figures(*prediction));
         m_warnings->showWarnings(*prediction);
         m_bars->showMemory(*prediction);
         m_split->showParts(*prediction);
@@ -245,7 +247,7 @@ void PlanPage::openDerivation(const QString& title, Explanation explanation, con
 
 void PlanPage::showMesh()
 {
-    m_mesh->showMesh(m_document.resolved() ? RankMesh(*m_document.resolved()) : RankMesh());
+    m_mesh->showMesh(m_document.resolved() ? view::RankMesh(*m_document.resolved()) : view::RankMesh());
 }
 
 void PlanPage::selectStage(int stage)

@@ -4,8 +4,8 @@
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -170,8 +170,9 @@ void RunForm::refresh()
     m_plan->setText(m_document->title());
     if (const std::optional<ResolvedPlan>& plan = m_document->lastResolved()) {
         m_plan->setText(fromUtf8(plan->name));
-        m_layout->setText(
-            QStringLiteral("%1\n%2 on %3").arg(layoutLine(plan->layout), fromUtf8(plan->model.name), gpusFact(*plan)));
+        m_layout->setText(QStringLiteral("%1\n%2 on %3")
+                              .arg(fromUtf8(view::layout_line(plan->layout)), fromUtf8(plan->model.name),
+                                  fromUtf8(view::gpus_fact(*plan))));
     }
     const std::optional<double>& expected = m_setup.expectation.tps_per_gpu;
     m_expected->setText(expected

@@ -13,9 +13,9 @@
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/desktop/widgets/text/elided_label.h"
-#include "app/models/plan/plan_facts.h"
-#include "app/models/search/search_words.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
+#include "app/view/search/search_words.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
 
@@ -35,7 +35,6 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kMostExported = 100'000;
-constexpr int kPlaced = 100; // of the best layouts have a place
 // Of the session.
 const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"), kUpTo = QStringLiteral("upTo"),
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
@@ -74,8 +73,8 @@ SearchPage::SearchPage(PlanTabs& plans)
 
 QWidget* SearchPage::makeQuestion()
 {
-    for (const auto& [field, words] : objectiveChoices())
-        m_objective->addItem(words, field);
+    for (const view::ObjectiveChoice& choice : view::objective_choices())
+        m_objective->addItem(exactText(choice.label), exactText(choice.field));
     named(m_objective, "objective", tr("Objective"));
     m_objective->setToolTip(
         tr("\u201cto train\u201d: 20 tokens per parameter (Chinchilla). In expressions, cost counts GPU-hours."));
@@ -155,7 +154,7 @@ void SearchPage::connectParts()
     connect(&m_service, &SearchService::progressed, this, &SearchPage::showProgress);
     connect(&m_service, &SearchService::finished, this, &SearchPage::showOutcome);
     connect(&m_results, &QAbstractItemModel::modelReset, this, [this] {
-        const int row = m_selected < m_results.all().size() ? m_results.rowOf(m_selected) : -1;
+        const int row = m_selected < found().size() ? m_results.results().row_of(m_selected) : -1;
         if (row >= 0)
             m_table->setCurrentIndex(m_results.index(row, 0));
         m_scatter->setSelected(row);
@@ -256,19 +255,10 @@ void SearchPage::start()
     const std::optional<ResolvedPlan>& plan = m_plans.current().resolved();
     if (!plan || !m_constraint->error().isEmpty())
         return; // the page says why
-    const Expected<Objective> objective
-        = parse_objective(m_objective->currentData().toString().toStdString(), "objective");
-    if (!succeeded(window(), tr("The search cannot start"), objective))
+    Expected<SearchRequest> request = view::search_request(
+        *plan, gpuCounts(*plan), m_objective->currentData().toString().toStdString(), m_constraint->expression());
+    if (!succeeded(window(), tr("The search cannot start"), request))
         return;
-    SearchRequest request;
-    request.plan = *plan;
-    request.space = default_space(*plan, gpuCounts(*plan));
-    if (m_constraint->expression())
-        request.require(*m_constraint->expression());
-    request.objective = *objective;
-    request.top = kPlaced;
-    request.budget.tokens = chinchilla_tokens(plan->model);
-    request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
     m_results.clear();
     m_table->sortByColumn(ResultsModel::place, Qt::AscendingOrder); // the order that was asked for, not an old one
     m_cures.forget();
@@ -278,9 +268,9 @@ void SearchPage::start()
     m_state->setText(tr("Searching\u2026"));
     m_clock.start();
     // What is the same in every row takes no room.
-    m_table->setColumnHidden(ResultsModel::gpus, request.space.gpus.size() == 1);
+    m_table->setColumnHidden(ResultsModel::gpus, request->space.gpus.size() == 1);
     m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
-    m_service.start(std::move(request));
+    m_service.start(*std::move(request));
     m_results.setWarnings([asked = m_service.request()](const FoundLayout& found) {
         return predict_with_evidence(plan_of(found, asked)).warnings;
     });
@@ -290,21 +280,22 @@ void SearchPage::start()
 void SearchPage::showProgress(double share, const SearchCounts& counts)
 {
     m_progress->setValue(static_cast<int>(share * 1000));
-    m_state->setText(searchProgressText(counts, seconds_left(share, double(m_clock.elapsed()) / 1000)));
+    m_state->setText(
+        fromUtf8(view::search_progress_text(counts, seconds_left(share, double(m_clock.elapsed()) / 1000))));
 }
 
 void SearchPage::showOutcome(const SearchResult& result)
 {
     m_progress->setValue(1000);
     m_results.setOutcome(result.best, result.pareto);
-    m_state->setText(searchOutcomeText(result));
-    if (m_selected >= m_results.all().size() && m_results.rowCount() > 0)
+    m_state->setText(fromUtf8(view::search_outcome_text(result)));
+    if (m_selected >= found().size() && m_results.rowCount() > 0)
         select(0);
     if (result.best.empty() && !result.cancelled) {
         m_cures.look(m_service.request(), result);
         m_found->setCurrentWidget(m_nothing);
     }
-    emit message(searchOutcomeText(result));
+    emit message(fromUtf8(view::search_outcome_text(result)));
     showState();
 }
 
@@ -332,7 +323,7 @@ void SearchPage::showState()
     const bool chosen = m_table->currentIndex().isValid();
     m_apply->setEnabled(chosen);
     m_pin->setEnabled(chosen);
-    const auto pins = m_results.pinned().size();
+    const auto pins = m_results.results().pinned().size();
     m_compare->setEnabled(pins > 0);
     m_compare->setText(pins > 0 ? tr("Compare %1 pinned").arg(pins) : tr("Compare pinned"));
 }
@@ -345,7 +336,7 @@ bool SearchPage::applySelected()
     PlanDocument& document = m_plans.current();
     const ResolvedPlan found = plan_of(m_results.row(at.row()).found, m_service.request());
     document.apply(tr("Apply layout"), {}, with_layout(document.plan(), found));
-    emit message(tr("%1 is in the plan; undo takes it back").arg(layoutLine(found.layout)));
+    emit message(tr("%1 is in the plan; undo takes it back").arg(fromUtf8(view::layout_line(found.layout))));
     emit applied();
     return true;
 }
@@ -365,8 +356,8 @@ bool SearchPage::applyCure(std::size_t index)
 void SearchPage::comparePinned()
 {
     std::vector<ResolvedPlan> plans;
-    for (const std::size_t id : m_results.pinned())
-        plans.push_back(plan_of(m_results.all()[id].found, m_service.request()));
+    for (const std::size_t id : m_results.results().pinned())
+        plans.push_back(plan_of(found()[id].found, m_service.request()));
     if (!plans.empty())
         emit compareRequested(plans);
 }

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] QVariantMap state() const override;
     void restore(const QVariantMap& state) override;
     [[nodiscard]] ResultsModel& results() { return m_results; }
+    [[nodiscard]] const std::vector<ResultRow>& found() const { return m_results.results().all(); } // by id
     [[nodiscard]] SearchService& service() { return m_service; }
     [[nodiscard]] CureFinder& cures() { return m_cures; }
     // Puts the chosen row's layout into the current plan, as one step that can be undone.

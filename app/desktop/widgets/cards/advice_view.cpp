@@ -59,7 +59,7 @@ void AdviceView::showState()
     setSubtitle(!report     ? QString()
             : report->pairs ? tr("%1 tried; only pairs of changes make it fit").arg(grouped(double(report->tried)))
                             : tr("%1 single changes tried, the cheapest first").arg(grouped(double(report->tried))));
-    setAccessibleDescription(isEmpty() ? said : AdviceFinder::line(m_finder.all().front()));
+    setAccessibleDescription(isEmpty() ? said : fromUtf8(view::advice_words(m_finder.all().front())));
 }
 
 void AdviceView::place()

@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/text/text_line.h"
+#include "app/models/shared/text.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -27,12 +28,12 @@ FigureCard::FigureCard(QWidget* parent)
     limitWidth(this, kLeastWidth);
 }
 
-void FigureCard::show(const Figure& figure)
+void FigureCard::show(const view::Figure& figure)
 {
     m_figure = figure;
-    setAccessibleName(figure.title);
+    setAccessibleName(fromUtf8(figure.title));
     setAccessibleDescription(
-        QStringLiteral("%1 %2. %3. %4").arg(figure.value, figure.unit, figure.basis, figure.confidence));
+        fromUtf8(figure.value + ' ' + figure.unit + ". " + figure.basis + ". " + figure.confidence));
     update();
 }
 
@@ -42,17 +43,13 @@ Table FigureCard::table() const
     table.columns = {{"figure", tr("Figure").toStdString()}, {"value", tr("Value").toStdString()},
         {"unit", tr("Unit").toStdString()}, {"basis", tr("Against").toStdString()},
         {"confidence", tr("Confidence").toStdString()}};
-    std::vector<Cell> row;
-    for (const QString* text :
-        {&m_figure.title, &m_figure.value, &m_figure.unit, &m_figure.basis, &m_figure.confidence})
-        row.emplace_back(text->toStdString());
-    table.rows.push_back(std::move(row));
+    table.rows.push_back({m_figure.title, m_figure.value, m_figure.unit, m_figure.basis, m_figure.confidence});
     return table;
 }
 
 QString FigureCard::tip() const
 {
-    QStringList lines{m_figure.basis, m_figure.confidence, m_figure.detail};
+    QStringList lines = fromUtf8({m_figure.basis, m_figure.confidence, m_figure.detail});
     lines.removeAll(QString());
     return lines.join(QLatin1Char('\n')) + explained({});
 }
@@ -93,21 +90,23 @@ void FigureCard::paintEvent(QPaintEvent* event)
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    cut().draw(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, m_figure.title);
+    cut().draw(
+        painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, fromUtf8(m_figure.title));
 
     painter.setOpacity(isStale() ? kStaleCardOpacity : 1);
     painter.setPen(theme.text);
     painter.setFont(scaledFont(9, QFont::DemiBold));
     const int baseline = px(54);
-    drawLine(painter, margin(), baseline, m_figure.value);
-    const int numberWidth = lineWidth(painter.font(), m_figure.value);
+    const QString value = fromUtf8(m_figure.value), unit = fromUtf8(m_figure.unit);
+    drawLine(painter, margin(), baseline, value);
+    const int numberWidth = lineWidth(painter.font(), value);
     painter.setFont(scaledFont(0));
     painter.setPen(theme.muted);
     const int unitLeft = margin() + numberWidth + px(6);
     const int unitRoom = width() - unitLeft - px(8);
-    const bool tooLong = lineWidth(painter.font(), m_figure.unit) > unitRoom;
+    const bool tooLong = lineWidth(painter.font(), unit) > unitRoom;
     drawLine(
-        painter, unitLeft, baseline, tooLong && !m_figure.shortUnit.isEmpty() ? m_figure.shortUnit : m_figure.unit);
+        painter, unitLeft, baseline, tooLong && !m_figure.short_unit.empty() ? fromUtf8(m_figure.short_unit) : unit);
 
     if (m_figure.fraction >= 0) {
         QRectF meter(margin(), px(63), textWidth, px(5));
@@ -124,12 +123,12 @@ void FigureCard::paintEvent(QPaintEvent* event)
     const auto note = [&](int top, const QString& text) {
         cut().draw(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft, text);
     };
-    note(73, m_figure.basis);
+    note(73, fromUtf8(m_figure.basis));
     if (isStale()) {
         painter.setOpacity(1);
         painter.setPen(theme.warning);
     }
-    note(89, isStale() ? tr("for the last valid plan") : m_figure.confidence);
+    note(89, isStale() ? tr("for the last valid plan") : fromUtf8(m_figure.confidence));
 }
 
 } // namespace fourfold::ui

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
-#include "app/models/shared/answer.h"
+#include "app/view/answer.h"
 
 namespace fourfold::ui {
 
@@ -13,9 +13,9 @@ class FigureCard : public Card {
 public:
     static constexpr int kLeastWidth = 136; // at 100 %
     explicit FigureCard(QWidget* parent = nullptr);
-    void show(const Figure& figure);
+    void show(const view::Figure& figure);
     using Card::show;
-    [[nodiscard]] const Figure& figure() const { return m_figure; }
+    [[nodiscard]] const view::Figure& figure() const { return m_figure; }
     // Whether a click or Enter opens something: the pointer and the focus ring say so.
     void setOpens(bool opens);
     [[nodiscard]] Table table() const override;
@@ -31,7 +31,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    Figure m_figure;
+    view::Figure m_figure;
     bool m_opens = false;
 };
 

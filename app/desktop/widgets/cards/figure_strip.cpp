@@ -68,7 +68,7 @@ void FigureStrip::fold()
     updateGeometry();
 }
 
-void FigureStrip::showFigures(const std::array<Figure, 5>& figures)
+void FigureStrip::showFigures(const std::array<view::Figure, 5>& figures)
 {
     for (std::size_t i = 0; i < figures.size(); ++i)
         m_cards[i]->show(figures[i]);

@@ -2,7 +2,7 @@
 // The five figures over a page, in two rows where the page is narrow.
 #pragma once
 
-#include "app/models/shared/answer.h"
+#include "app/view/answer.h"
 
 #include <QWidget>
 
@@ -18,7 +18,7 @@ class FigureStrip : public QWidget {
     Q_OBJECT
 public:
     explicit FigureStrip(QWidget* parent = nullptr);
-    void showFigures(const std::array<Figure, 5>& figures);
+    void showFigures(const std::array<view::Figure, 5>& figures);
     void setStale(bool stale);
     void setOpens(bool opens); // see FigureCard
     [[nodiscard]] const std::array<FigureCard*, 5>& cards() const { return m_cards; }

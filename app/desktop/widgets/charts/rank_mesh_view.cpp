@@ -60,15 +60,15 @@ RankMeshView::RankMeshView(QWidget* parent)
     setEmptyText(tr("The mesh appears here as soon as the degrees multiply to the GPUs."));
 }
 
-void RankMeshView::showMesh(RankMesh mesh)
+void RankMeshView::showMesh(view::RankMesh mesh)
 {
     m_mesh = std::move(mesh);
     if (m_current && *m_current >= m_mesh.ranks())
         m_current.reset();
-    setSubtitle(m_mesh.ranks() == 0
-            ? QString()
-            : tr("ranks go %1, innermost first; %2 of %3")
-                  .arg(m_mesh.orderText(), counted(m_mesh.nodes(), tr("node")), counted(m_mesh.per_node(), tr("GPU"))));
+    setSubtitle(m_mesh.ranks() == 0 ? QString()
+                                    : tr("ranks go %1, innermost first; %2 of %3")
+                                          .arg(fromUtf8(m_mesh.order_text()), counted(m_mesh.nodes(), tr("node")),
+                                              counted(m_mesh.per_node(), tr("GPU"))));
     setAccessibleDescription(subtitle());
     update();
 }
@@ -80,7 +80,7 @@ RankMeshView::Grid RankMeshView::gridNow() const
     Grid grid;
     const QRect body = bodyArea().adjusted(0, px(kMeshLegendHeight), 0, 0);
     const bool beside = body.width() >= px(kRoomBeside);
-    const int lineCount = 2 + static_cast<int>(m_mesh.describeGroups().size());
+    const int lineCount = 2 + static_cast<int>(m_mesh.describe_groups().size());
     const int below = lineCount * px(kTextLine) + px(4);
     grid.text = beside ? body.adjusted(body.width() - px(kWordsWidth), 0, 0, 0)
                        : QRect(body.left(), body.bottom() + 1 - below, body.width(), below);
@@ -187,7 +187,7 @@ void RankMeshView::paintLegend(QPainter& painter, const QRect& area, const Theme
     for (const GroupLook& group : kGroups) {
         if (m_mesh.layout().degree(group.dimension) == 1)
             continue;
-        const QString text = tr("%1 group").arg(dimensionLabel(group.dimension));
+        const QString text = tr("%1 group").arg(fromUtf8(view::dimension_label(group.dimension)));
         if (x + px(24) + painter.fontMetrics().horizontalAdvance(text) > area.right())
             break;
         painter.setPen(QPen(theme.*group.color, 2, group.style));
@@ -268,9 +268,9 @@ void RankMeshView::paintText(QPainter& painter, const Grid& grid, const Theme& t
 {
     QStringList lines;
     if (m_current) {
-        lines = m_mesh.describe(*m_current);
+        lines = fromUtf8(m_mesh.describe(*m_current));
     } else {
-        lines << tr("Point at a GPU, or use the arrow keys, to see its groups.") << m_mesh.describeGroups();
+        lines << tr("Point at a GPU, or use the arrow keys, to see its groups.") << fromUtf8(m_mesh.describe_groups());
         if (grid.nodes < m_mesh.nodes())
             lines << tr("The first %1 of %2 nodes are drawn; the table has all.")
                          .arg(grouped(grid.nodes), grouped(m_mesh.nodes()));
@@ -298,7 +298,7 @@ void RankMeshView::setCurrent(std::optional<int> rank)
     if (m_current == rank)
         return;
     m_current = rank;
-    setAccessibleDescription(rank ? m_mesh.describe(*rank).join(QStringLiteral(". ")) : subtitle());
+    setAccessibleDescription(rank ? fromUtf8(m_mesh.describe(*rank)).join(QStringLiteral(". ")) : subtitle());
     update();
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
-#include "app/models/prediction/rank_mesh.h"
+#include "app/view/prediction/rank_mesh.h"
 
 #include <QImage>
 
@@ -16,7 +16,7 @@ class RankMeshView : public Card {
     Q_OBJECT
 public:
     explicit RankMeshView(QWidget* parent = nullptr);
-    void showMesh(RankMesh mesh);
+    void showMesh(view::RankMesh mesh);
     [[nodiscard]] std::optional<int> current() const { return m_current; } // rank
     // Where a rank is drawn; empty when it is beyond what fits.
     [[nodiscard]] QRectF cellOf(int rank) const;
@@ -53,7 +53,7 @@ private:
     void paintNodes(QPainter& painter, const Grid& grid, const Theme& theme) const;
     void paintText(QPainter& painter, const Grid& grid, const Theme& theme) const;
 
-    RankMesh m_mesh;
+    view::RankMesh m_mesh;
     std::optional<int> m_current;
 };
 

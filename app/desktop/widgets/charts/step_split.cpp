@@ -3,7 +3,6 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/text/text_line.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
 
 #include <QKeyEvent>
@@ -54,12 +53,12 @@ void StepSplit::showParts(const Prediction& prediction)
     m_rows.clear();
     m_total = prediction.time_by_part.total();
     QStringList words;
-    for (const PartWord& at : partWords()) {
+    for (const view::PartWord& at : view::part_words()) {
         const double exposed = prediction.time_by_part[at.part], hidden = prediction.time_hidden[at.part];
         if (exposed <= 0 && hidden <= 0)
             continue;
         m_rows.push_back({at.part, exposed, hidden, m_total > 0 ? exposed / m_total : 0});
-        words << QStringLiteral("%1 %2").arg(partLabel(at.part), duration(exposed));
+        words << QStringLiteral("%1 %2").arg(fromUtf8(at.label), duration(exposed));
     }
     setAccessibleDescription(words.join(QStringLiteral(", ")));
     setSubtitle(isEmpty() ? QString() : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_total)));
@@ -122,7 +121,7 @@ void StepSplit::paintRow(QPainter& painter, const QRectF& line, const Row& row, 
 {
     painter.setPen(theme.text);
     painter.setFont(scaledFont(-0.25));
-    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, partLabel(row.part));
+    drawLine(painter, line, Qt::AlignLeft | Qt::AlignVCenter, fromUtf8(view::part_label(row.part)));
     const PartLook look = lookOf(row.part);
     const double barHeight = std::max(4.0, std::min(double(px(16)), line.height() - px(7)));
     const QRectF bar(line.left() + px(kNameWidth), std::round(line.center().y() - barHeight / 2),
@@ -149,7 +148,7 @@ Table StepSplit::table() const
     table.columns = {{"part", "Part"}, {"exposed_s", "Exposed s", 4}, {"hidden_s", "Hidden behind compute s", 4},
         {"share", "Share", 1, 100, " %"}};
     for (const Row& row : m_rows)
-        table.rows.push_back({partLabel(row.part).toStdString(), row.exposed_s, row.hidden_s, row.share});
+        table.rows.push_back({view::part_label(row.part), row.exposed_s, row.hidden_s, row.share});
     return table;
 }
 
@@ -160,7 +159,8 @@ QString StepSplit::tipAt(const QPoint& point) const
         return {};
     const Row& row = m_rows[static_cast<std::size_t>(index)];
     return tr("%1: %2 exposed, %3 hidden behind compute%4\nDouble click or Enter opens the derivation")
-        .arg(partLabel(row.part), duration(row.exposed_s), duration(row.hidden_s), explained(fromUtf8(name(row.part))));
+        .arg(fromUtf8(view::part_label(row.part)), duration(row.exposed_s), duration(row.hidden_s),
+            explained(fromUtf8(name(row.part))));
 }
 
 int StepSplit::rowAt(const QPoint& point) const

@@ -52,11 +52,11 @@ void AdviceBar::showState()
     else if (tooLarge)
         text = tr("Does not fit. %1 it fit: %2")
                    .arg(report->pairs ? tr("These two changes make") : tr("This change makes"),
-                       AdviceFinder::line(report->to_fit.front()));
+                       fromUtf8(view::advice_words(report->to_fit.front())));
     else if (report->faster.empty())
         text = tr("No single change makes it faster by 1 % or more (%1 tried).").arg(grouped(double(report->tried)));
     else
-        text = tr("Would make it faster: %1").arg(AdviceFinder::line(report->faster.front()));
+        text = tr("Would make it faster: %1").arg(fromUtf8(view::advice_words(report->faster.front())));
     m_text->setText(text);
     m_text->setToolTip(text);
     changeRole(m_text, tooLarge ? QStringLiteral("bad") : QStringLiteral("muted"));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/panels/arrange.h"
 
-#include "app/models/shared/answer.h"
-
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QDialog>

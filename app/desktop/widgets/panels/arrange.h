@@ -3,6 +3,8 @@
 // labels, buttons and surfaces have (see Theme::styleSheet()).
 #pragma once
 
+#include "app/view/tone.h"
+
 #include <QBoxLayout>
 #include <QDialogButtonBox>
 #include <QFrame>
@@ -18,7 +20,7 @@ class QTabBar;
 
 namespace fourfold::ui {
 
-enum class Tone;
+using view::Tone;
 
 // One thing in a line or column: a widget or a layout with its share of the room, or nothing.
 struct Item {

@@ -2,7 +2,6 @@
 #include "app/desktop/widgets/panels/banner.h"
 
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/shared/answer.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

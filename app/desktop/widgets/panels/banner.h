@@ -3,6 +3,8 @@
 // longer true.
 #pragma once
 
+#include "app/view/tone.h"
+
 #include <QFrame>
 
 #include <functional>
@@ -13,7 +15,7 @@ class QPushButton;
 
 namespace fourfold::ui {
 
-enum class Tone;
+using view::Tone;
 
 class Banner : public QFrame {
     Q_OBJECT

@@ -3,8 +3,8 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/plan_facts.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/facts.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -64,9 +64,9 @@ QString NothingFoundView::text() const
 void NothingFoundView::addCure(std::size_t index, const Advice& cure)
 {
     const ResolvedPlan& plan = cure.edit.plan;
-    const QString outcome
-        = tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
-              .arg(layoutLine(plan.layout), grouped(plan.gpus), grouped(cure.tps_per_gpu), gib(cure.memory_device_gib));
+    const QString outcome = tr("%1 on %2 GPUs: %3 TPS/GPU, %4 GiB on the device")
+                                .arg(fromUtf8(view::layout_line(plan.layout)), grouped(plan.gpus),
+                                    grouped(cure.tps_per_gpu), gib(cure.memory_device_gib));
     const QString change
         = tr("%1, against the nearest layout")
               .arg(fromUtf8(cure.edit.summary).replace(QStringLiteral("->"), QStringLiteral("\u2192")));

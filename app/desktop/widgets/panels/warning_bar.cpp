@@ -4,8 +4,8 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/text/elided_label.h"
-#include "app/models/shared/answer.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 
 #include <QPushButton>
 
@@ -33,9 +33,10 @@ WarningBar::WarningBar(QWidget* parent)
 void WarningBar::showWarnings(const Prediction& prediction)
 {
     const std::size_t count = prediction.warnings.size();
-    m_all = warningLines(prediction.warnings).trimmed();
-    m_first->setText(count > 0 ? m_all.section(QLatin1Char('\n'), 0, 0)
-                               : tr("No warnings. Confidence: %1").arg(evidenceText(prediction.evidence)));
+    m_all = fromUtf8(view::warning_lines(prediction.warnings)).trimmed();
+    m_first->setText(count > 0
+            ? m_all.section(QLatin1Char('\n'), 0, 0)
+            : tr("No warnings. Confidence: %1").arg(fromUtf8(view::evidence_text(prediction.evidence))));
     m_first->setToolTip(m_all);
     changeRole(m_first, count > 0 ? QStringLiteral("warning") : QStringLiteral("muted"));
     m_more->setText(count > 1 ? tr("All %1").arg(count) : tr("In full"));

@@ -2,7 +2,7 @@
 // A line for an expression over the fields of a plan or a run, with completion as it is typed and the error in words.
 #pragma once
 
-#include "app/models/search/search_headers.h"
+#include "core/expression/expression.h"
 
 #include <QLineEdit>
 

@@ -2,7 +2,6 @@
 #include "app/desktop/widgets/tables/level_delegate.h"
 
 #include "app/desktop/look/theme.h"
-#include "app/models/runs/run_log_model.h"
 
 namespace fourfold::ui {
 
@@ -15,23 +14,9 @@ LevelDelegate::LevelDelegate(int role, QObject* parent)
 void LevelDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
 {
     QStyledItemDelegate::initStyleOption(option, index);
-    const QVariant level = index.data(m_role);
-    if (!level.isValid() || (option->state & QStyle::State_Selected))
-        return;
-    const Theme& theme = themeOf(option->widget);
-    switch (static_cast<RunLogModel::Level>(level.toInt())) {
-    case RunLogModel::Level::good:
-        option->palette.setColor(QPalette::Text, theme.good);
-        break;
-    case RunLogModel::Level::warning:
-        option->palette.setColor(QPalette::Text, theme.warning);
-        break;
-    case RunLogModel::Level::error:
-        option->palette.setColor(QPalette::Text, theme.bad);
-        break;
-    case RunLogModel::Level::info:
-        break;
-    }
+    const Tone tone = static_cast<Tone>(index.data(m_role).toInt());
+    if (tone != Tone::neutral && !(option->state & QStyle::State_Selected))
+        option->palette.setColor(QPalette::Text, themeOf(option->widget).toneColor(tone));
 }
 
 } // namespace fourfold::ui

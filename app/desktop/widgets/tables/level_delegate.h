@@ -9,7 +9,7 @@ namespace fourfold::ui {
 class LevelDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    // `role` yields RunLogModel::Level as int, or nothing.
+    // `role` yields Tone as int, or nothing.
     LevelDelegate(int role, QObject* parent);
 
 protected:

@@ -112,11 +112,11 @@ void ConfigPanel::showVerdict()
 
     if (m_document.isValid() && !answered)
         return; // the verdict of the plan before stays until the answer is here
-    const Verdict verdict
-        = answered ? verdictOf(*m_document.prediction()) : invalidVerdict(fieldsOf(m_document.brokenRules()));
+    const view::Verdict verdict = answered ? view::verdict_of(*m_document.prediction())
+                                           : view::invalid_verdict(fieldsOf(m_document.brokenRules()));
     changeRole(m_verdict, roleOf(verdict.tone));
-    m_verdict->setText(verdict.word);
-    m_verdictRest->setText(verdict.rest);
+    m_verdict->setText(fromUtf8(verdict.word));
+    m_verdictRest->setText(fromUtf8(verdict.rest));
 }
 
 } // namespace fourfold::ui

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/models/plan/plan_document.h"
-#include "app/models/shared/answer.h"
+#include "app/view/answer.h"
 
 #include <QWidget>
 

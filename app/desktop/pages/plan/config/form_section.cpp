@@ -7,8 +7,8 @@
 #include "app/desktop/widgets/panels/degree_spin_box.h"
 #include "app/desktop/widgets/panels/invalid_frame.h"
 #include "app/desktop/widgets/text/elided_label.h"
-#include "app/models/plan/choices.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/choices.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -111,8 +111,8 @@ void FormSection::addChoice(
     const QString& label, const std::string& path, const QString& name, const Of<std::string>& spelling)
 {
     QComboBox* box = makeChooser(path.c_str(), name);
-    for (const Choice& choice : choicesOf(path))
-        box->addItem(choice.label, fromUtf8(choice.spelling));
+    for (const view::Choice& choice : view::choices_of(path))
+        box->addItem(fromUtf8(choice.label), fromUtf8(choice.spelling));
     connect(box, &QComboBox::activated, this, [this, box, path, name] {
         m_document.setValue(path, box->currentData().toString().toStdString(), tr("Change %1").arg(name), false);
     });

@@ -3,8 +3,8 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/plan/choices.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/choices.h"
 
 #include <QLabel>
 #include <QPushButton>
@@ -15,7 +15,7 @@ namespace {
 QString wordsOf(const std::string& field, const Json& value)
 {
     if (value.is_string())
-        return choiceLabel(field, value.get<std::string>());
+        return fromUtf8(view::choice_label(field, value.get<std::string>()));
     if (value.is_boolean())
         return value.get<bool>() ? ReasonRow::tr("on") : ReasonRow::tr("off");
     if (value.is_number_integer())

@@ -5,10 +5,10 @@
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/degree_spin_box.h"
-#include "app/models/plan/plan_facts.h"
-#include "app/models/prediction/rank_mesh.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
+#include "app/view/plan/facts.h"
+#include "app/view/prediction/rank_mesh.h"
 #include "core/plan/fields.h"
 
 #include <QCheckBox>
@@ -86,17 +86,23 @@ protected:
     }
 };
 
-QString joinedOrder(const std::array<Dimension, 4>& order, const QString& between, QString (*word)(Dimension))
+template <auto Fact>
+QString shown(const ResolvedPlan& plan)
+{
+    return fromUtf8(Fact(plan));
+}
+
+QString joinedOrder(const std::array<Dimension, 4>& order, const QString& between, std::string (*word)(Dimension))
 {
     QStringList names;
     for (const Dimension dimension : order)
-        names << word(dimension);
+        names << fromUtf8(word(dimension));
     return names.join(between);
 }
 
 QString orderSpelling(const std::array<Dimension, 4>& order)
 {
-    return joinedOrder(order, QStringLiteral(","), [](Dimension dimension) { return fromUtf8(name(dimension)); });
+    return joinedOrder(order, QStringLiteral(","), [](Dimension dimension) { return std::string(name(dimension)); });
 }
 
 // Every order of the four; with TP innermost, as most stacks have it, first.
@@ -106,7 +112,7 @@ QComboBox* makeOrder(PlanDocument& document, FormSection& section)
     box->setToolTip(tr("Innermost first: ranks that differ only there are neighbours, in one node where they fit"));
     std::array<Dimension, 4> order = kDimensions;
     do
-        box->addItem(joinedOrder(order, QStringLiteral(" \u2192 "), dimensionLabel), orderSpelling(order));
+        box->addItem(joinedOrder(order, QStringLiteral(" \u2192 "), view::dimension_label), orderSpelling(order));
     while (std::next_permutation(order.begin(), order.end()));
     QObject::connect(box, &QComboBox::activated, &section, [&document, box] {
         Json chosen = Json::array();
@@ -122,7 +128,7 @@ QComboBox* makeOrder(PlanDocument& document, FormSection& section)
 
 FormSection* makeModelSection(PlanDocument& document, const std::function<void()>& askImport)
 {
-    auto* section = new FormSection(tr("Model"), document, parametersFact);
+    auto* section = new FormSection(tr("Model"), document, shown<view::parameters_fact>);
     QComboBox* preset = section->presetBox(
         Kind::models, "model", tr("Model preset"), [&](const ResolvedPlan&) { return writtenId(document, "model"); },
         [](const ResolvedPlan& plan) {
@@ -172,7 +178,7 @@ FormSection* makeModelSection(PlanDocument& document, const std::function<void()
 FormSection* makeHardwareSection(PlanDocument& document)
 {
     auto* section = new FormSection(tr("Hardware"), document,
-        [](const ResolvedPlan& plan) { return QStringLiteral("%1, %2").arg(gpusFact(plan), nodesFact(plan)); });
+        [](const ResolvedPlan& plan) { return fromUtf8(view::gpus_fact(plan) + ", " + view::nodes_fact(plan)); });
     QComboBox* cluster = section->presetBox(
         Kind::clusters, "cluster", tr("Cluster preset"),
         [&](const ResolvedPlan&) { return writtenId(document, "cluster"); },
@@ -199,10 +205,10 @@ FormSection* makeHardwareSection(PlanDocument& document)
     });
     section->addRow(tr("Cluster"), {{cluster, "cluster"}});
     section->addRow(tr("GPU"), {{gpu, {}}});
-    section->addNote([](const ResolvedPlan& plan) { return gpuFact(plan.cluster.gpu); });
+    section->addNote([](const ResolvedPlan& plan) { return fromUtf8(view::gpu_fact(plan.cluster.gpu)); });
     section->addRow(tr("GPUs, per node"), {{count, "gpus"}, {perNode, {}}});
     const auto addBandwidth = [&](const QString& label, const QString& accessible, const QString& name, const char* key,
-                                  double& (*of)(Cluster&), QString (*fact)(const Cluster&)) {
+                                  double& (*of)(Cluster&), std::string (*fact)(const Cluster&)) {
         auto* box = new BandwidthBox(accessible);
         section->follow([box, of](const ResolvedPlan& plan) {
             Cluster shown = plan.cluster;
@@ -214,20 +220,20 @@ FormSection* makeHardwareSection(PlanDocument& document)
                 if (!section->isShowing())
                     changeCluster(document, name, key, [of, value](Cluster& changed) { of(changed) = value; });
             });
-        section->addRow(label, {{box, {}}}, [fact](const ResolvedPlan& plan) { return fact(plan.cluster); });
+        section->addRow(label, {{box, {}}}, [fact](const ResolvedPlan& plan) { return fromUtf8(fact(plan.cluster)); });
     };
     addBandwidth(
         tr("In node"), tr("Bandwidth inside a node"), tr("bandwidth in node"), "cluster.intra_node",
-        [](Cluster& c) -> double& { return c.intra_node.bandwidth_gb_s; }, intraNodeFact);
+        [](Cluster& c) -> double& { return c.intra_node.bandwidth_gb_s; }, view::intra_node_fact);
     addBandwidth(
         tr("Between nodes"), tr("Bandwidth between nodes"), tr("bandwidth between nodes"), "cluster.inter_node",
-        [](Cluster& c) -> double& { return c.inter_node.bandwidth_gb_s; }, interNodeFact);
+        [](Cluster& c) -> double& { return c.inter_node.bandwidth_gb_s; }, view::inter_node_fact);
     return section;
 }
 
 FormSection* makeLayoutSection(PlanDocument& document)
 {
-    auto* section = new FormSection(tr("Layout"), document, productFact);
+    auto* section = new FormSection(tr("Layout"), document, shown<view::product_fact>);
     // What a step divides: the GPUs, or the experts.
     const auto addDegree = [&](const char* path, const QString& label, const QString& name, int Layout::*degree,
                                const FormSection::TextOf& fact, int (*dividend)(const ResolvedPlan&)) {
@@ -241,16 +247,19 @@ FormSection* makeLayoutSection(PlanDocument& document)
         return section->addRow(label, {{box, path}}, fact);
     };
     const auto gpus = [](const ResolvedPlan& plan) { return plan.gpus; };
-    addDegree("layout.tp", tr("Tensor (TP)"), tr("tensor parallel degree"), &Layout::tp, tensorFact, gpus);
-    addDegree("layout.cp", tr("Context (CP)"), tr("context parallel degree"), &Layout::cp, contextFact, gpus);
-    addDegree("layout.pp", tr("Pipeline (PP)"), tr("pipeline parallel degree"), &Layout::pp, pipelineFact, gpus);
-    addDegree("layout.dp", tr("Data (DP)"), tr("data parallel degree"), &Layout::dp, dataFact, gpus);
+    addDegree(
+        "layout.tp", tr("Tensor (TP)"), tr("tensor parallel degree"), &Layout::tp, shown<view::tensor_fact>, gpus);
+    addDegree(
+        "layout.cp", tr("Context (CP)"), tr("context parallel degree"), &Layout::cp, shown<view::context_fact>, gpus);
+    addDegree("layout.pp", tr("Pipeline (PP)"), tr("pipeline parallel degree"), &Layout::pp, shown<view::pipeline_fact>,
+        gpus);
+    addDegree("layout.dp", tr("Data (DP)"), tr("data parallel degree"), &Layout::dp, shown<view::data_fact>, gpus);
     addDegree(
         "layout.virtual_stages", tr("Virtual stages"), tr("virtual stages"), &Layout::virtual_stages,
         [](const ResolvedPlan&) { return tr("chunks per GPU"); }, nullptr);
-    const FormSection::Row experts
-        = addDegree("layout.ep", tr("Experts (EP)"), tr("expert parallel degree"), &Layout::ep, expertFact,
-            [](const ResolvedPlan& plan) { return plan.model.experts ? plan.model.experts->count : 0; });
+    const FormSection::Row experts = addDegree("layout.ep", tr("Experts (EP)"), tr("expert parallel degree"),
+        &Layout::ep, shown<view::expert_fact>,
+        [](const ResolvedPlan& plan) { return plan.model.experts ? plan.model.experts->count : 0; });
     section->follow([experts](const ResolvedPlan& plan) {
         FormSection::showRow(experts, plan.model.experts.has_value() || plan.layout.ep > 1);
     });
@@ -274,7 +283,7 @@ FormSection* makeLayoutSection(PlanDocument& document)
 
 FormSection* makeBatchSection(PlanDocument& document)
 {
-    auto* section = new FormSection(tr("Batch"), document, tokensFact);
+    auto* section = new FormSection(tr("Batch"), document, shown<view::tokens_fact>);
     const auto addBatch = [&](const char* path, const QString& label, const QString& name, int Training::*batch) {
         DegreeSpinBox* box
             = section->degreeBox(path, name, [batch](const ResolvedPlan& plan) { return plan.training.*batch; });
