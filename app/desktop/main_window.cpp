@@ -23,7 +23,7 @@
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/plan/plan_watch.h"
-#include "app/models/runs/run_setup.h"
+#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
 
 #include <QAction>

@@ -28,20 +28,20 @@ private slots:
         QVERIFY(!id.isEmpty());
         QVERIFY(!w.button("detach")->isVisible());
         w.runs().follow(id);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 0; }, kPatience));
         QVERIFY(w.button("detach")->isVisible());
         QTest::mouseClick(w.button("detach"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::running);
+        QCOMPARE(w.live().run().state(), RunState::running);
 
         w.runs().follow(id);
-        const int before = w.live().step();
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > before + 5; }, kPatience));
+        const int before = w.live().run().step();
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > before + 5; }, kPatience));
         QCOMPARE(w.stop(), 1);
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());
         QCOMPARE(w.live().id(), id);
-        QCOMPARE(w.live().state(), RunState::cancelled);
+        QCOMPARE(w.live().run().state(), RunState::cancelled);
         QVERIFY(!w.button("detach")->isVisible());
     }
 
@@ -53,18 +53,19 @@ private slots:
         const QString id = runOfAKilledProgram(folder.path(), test::Home::the().path(QStringLiteral("tiny.plan.json")));
         QVERIFY(!id.isEmpty());
         w.runs().follow(id);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 10; }, kPatience));
-        QCOMPARE(w.live().throughput().points().constFirst().x(), 1.0);
-        QCOMPARE(w.live().throughput().count(), w.live().step()); // none twice, none left out
-        QCOMPARE(w.live().totalSteps(), 100'000);
-        QCOMPARE(w.live().rankName(1), QStringLiteral("rank 1 on node-b")); // said when the run began
-        QVERIFY(w.live().secondsLeft().value_or(0) > 0);
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 10; }, kPatience));
+        QCOMPARE(w.live().run().throughput().points().front().first, 1.0);
+        QCOMPARE(
+            static_cast<int>(w.live().run().throughput().count()), w.live().run().step()); // none twice, none left out
+        QCOMPARE(w.live().run().total_steps(), 100'000);
+        QCOMPARE(w.live().run().rank_name(1), std::string("rank 1 on node-b")); // said when the run began
+        QVERIFY(w.live().run().seconds_left().value_or(0) > 0);
         QTest::mouseClick(w.button("detach"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QVERIFY(w.live().stateText().contains(QStringLiteral("goes on")));
+        QVERIFY(fromUtf8(w.live().run().state_text()).contains(QStringLiteral("goes on")));
         w.runs().follow(id); // once more, and the steps that came before are those of before
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 20; }, kPatience));
-        QCOMPARE(w.live().throughput().count(), w.live().step());
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 20; }, kPatience));
+        QCOMPARE(static_cast<int>(w.live().run().throughput().count()), w.live().run().step());
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
     }
@@ -88,7 +89,7 @@ private slots:
 
         start->setFocus();
         QTest::keyClick(start, Qt::Key_Space);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 0; }, kPatience));
         const QWidget* focused = w.window.focusWidget();
         QVERIFY(focused != w.button("stop") && focused != w.button("restart"));
         w.window.controller().stop();
@@ -171,14 +172,14 @@ private slots:
         QSignalSpy drawn(&w.live(), &LiveRun::pointsArrived);
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::ok);
+        QCOMPARE(w.live().run().state(), RunState::ok);
         QVERIFY(inOrder);
         QVERIFY(!more);
-        QCOMPARE(w.live().throughput().count(), steps);
+        QCOMPARE(static_cast<int>(w.live().run().throughput().count()), steps);
         QVERIFY2(largest <= 100, qPrintable(QString::number(largest)));
         QVERIFY2(unfinished > 20, qPrintable(QString::number(unfinished)));
         QVERIFY2(drawn.count() < unfinished, qPrintable(QString::number(drawn.count())));
-        QCOMPARE(w.runs().throughputChart().pointCount(), int(w.live().throughput().points().size()));
+        QCOMPARE(w.runs().throughputChart().pointCount(), int(w.live().run().throughput().points().size()));
     }
 };
 

@@ -4,11 +4,11 @@
 #include "app/models/history/history_model.h"
 #include "app/models/plan/plan_document.h"
 #include "app/models/plan/preset_model.h"
-#include "app/models/runs/run_log_model.h"
-#include "app/models/runs/series_buffer.h"
+#include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
 #include "app/view/plan/edits.h"
+#include "app/view/runs/series.h"
 #include "core/plan/fields.h"
 #include "core/report/views/runs_table.h"
 #include "tests/gui/support.h"
@@ -144,14 +144,30 @@ private slots:
     {
         RunLogModel model;
         QAbstractItemModelTester tester(&model, kFatal);
-        for (int i = 0; i < 2100; ++i)
-            model.add(view::Tone::neutral, QStringLiteral("Line"), QString::number(i));
+        view::LiveRun run;
+        const auto show = [&] { model.follow(run.log(), run.log_count()); };
+        for (int i = 0; i < 2100; ++i) {
+            run.take(view::RunMessage(view::RunStateChange{RunState::running, std::to_string(i)}));
+            if (i % 7 == 0)
+                show();
+        }
+        show();
         QCOMPARE(model.rowCount(), 2000);
+        QCOMPARE(model.index(0, RunLogModel::message).data().toString(), QStringLiteral("100"));
         QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("2099"));
-        model.update(view::Tone::neutral, QStringLiteral("Line"), QStringLiteral("changed"));
-        QCOMPARE(model.rowCount(), 2000);
-        QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("changed"));
-        model.clear();
+        for (const double sent : {0.5, 1.0}) { // one line that goes on
+            run.take(view::RunMessage(view::RunStaging{sent, "data"}));
+            show();
+            QCOMPARE(model.rowCount(), 2000);
+        }
+        QCOMPARE(model.index(1998, RunLogModel::message).data().toString(), QStringLiteral("2099"));
+        QCOMPARE(model.index(1999, RunLogModel::message).data().toString(), QStringLiteral("100 % data"));
+        run.begin("next", 1, {});
+        run.take(view::RunMessage(view::RunStaging{0.5, "data"}));
+        show();
+        QCOMPARE(model.rowCount(), 1);
+        run.begin("next", 1, {});
+        show();
         QCOMPARE(model.rowCount(), 0);
     }
 
@@ -176,21 +192,21 @@ private slots:
 
     void seriesStaysSmallAndKeepsExtremes()
     {
-        SeriesBuffer series(500);
+        view::Series series(500);
         for (int i = 0; i < 100'000; ++i)
             series.append(i, i == 54'321 ? 1000 : i == 12'345 ? -1000 : i % 7);
-        const QList<QPointF> points = series.points();
+        const QList<QPointF> points = pointsOf(series);
         QVERIFY2(points.size() <= 500 && points.size() >= 100, qPrintable(QString::number(points.size())));
-        QCOMPARE(series.count(), 100'000);
+        QCOMPARE(series.count(), std::size_t(100'000));
         QCOMPARE(series.maximum(), 1000.0);
         QVERIFY(points.contains(QPointF(54'321, 1000)));
         QVERIFY(points.contains(QPointF(12'345, -1000)));
         for (qsizetype i = 1; i < points.size(); ++i)
             QVERIFY(points[i - 1].x() <= points[i].x());
-        SeriesBuffer few(500);
+        view::Series few(500);
         for (int i = 0; i < 400; ++i)
             few.append(i, i);
-        QCOMPARE(few.points().size(), 400);
+        QCOMPARE(few.points().size(), std::size_t(400));
     }
 
     void editsMergePerFieldAndUndo()

@@ -175,7 +175,7 @@ void takeTroubleAndSweep(WindowFixture& w, const Camera& camera)
 {
     LiveRun& live = w.window.liveRun();
     click(*w.child<QPushButton>("start"));
-    until([&] { return live.state() == RunState::running && live.step() >= 8; }, kRunPatience);
+    until([&] { return live.run().state() == RunState::running && live.run().step() >= 8; }, kRunPatience);
     if (const pid_t rank = processOf(live.id(), 2); rank > 0)
         ::kill(rank, SIGKILL);
     else

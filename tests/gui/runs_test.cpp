@@ -56,10 +56,10 @@ private slots:
         QVERIFY(w.runs().throughputChart().level().has_value()); // the prediction is drawn beside it
         QVERIFY(w.runs().mfuChart().level().has_value());
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::ok);
-        QCOMPARE(w.live().throughput().count(), 40);
-        QCOMPARE(w.live().step(), 40);
-        QVERIFY(w.live().measuredThroughput().has_value());
+        QCOMPARE(w.live().run().state(), RunState::ok);
+        QCOMPARE(static_cast<int>(w.live().run().throughput().count()), 40);
+        QCOMPARE(w.live().run().step(), 40);
+        QVERIFY(w.live().run().measured_throughput().has_value());
         QVERIFY(w.live().log().rowCount() > 2);
         QCOMPARE(w.runs().figures()[0]->figure().value, QStringLiteral("Done"));
         QVERIFY(w.button("start")->isEnabled());
@@ -80,13 +80,13 @@ private slots:
     {
         Fixture w(test::tinyPlan(100'000, 20));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 0; }, kPatience));
         QCOMPARE(w.stop(false), 1); // asked, and let run
         QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping());
         QCOMPARE(w.stop(), 1);
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::cancelled);
+        QCOMPARE(w.live().run().state(), RunState::cancelled);
         w.window.showPage(QStringLiteral("history"));
         const HistoryModel& history = w.window.historyPage().model();
         const int row = history.rowOf(w.live().id());
@@ -101,8 +101,9 @@ private slots:
         Fixture w(plan);
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::fail);
-        QVERIFY2(w.live().stateText().contains(QStringLiteral("1")), qPrintable(w.live().stateText()));
+        QCOMPARE(w.live().run().state(), RunState::fail);
+        const QString said = fromUtf8(w.live().run().state_text());
+        QVERIFY2(said.contains(QStringLiteral("1")), qPrintable(said));
         QCOMPARE(w.runs().figures()[0]->figure().value, QStringLiteral("Failed"));
     }
 
@@ -110,7 +111,7 @@ private slots:
     {
         Fixture w(test::tinyPlan(100'000, 20));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 0; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 0; }, kPatience));
         {
             test::DialogWatch watch([](QMessageBox& box) { QCOMPARE(box.objectName(), QStringLiteral("stopRun")); });
             QVERIFY(!w.window.close()); // escape keeps it running
@@ -141,12 +142,13 @@ private slots:
         Fixture w(test::tinyPlan(30, 10));
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QCOMPARE(w.live().memoryOverRanks().least.count(), 30);
-        QCOMPARE(w.live().memoryOverRanks().least.last().y(), 0.125);
-        QCOMPARE(w.live().memoryOverRanks().median.last().y(), 0.1875);
-        QCOMPARE(w.live().memoryOverRanks().greatest.last().y(), 0.25);
-        QCOMPARE(w.live().rankName(w.live().memoryOverRanks().worstRank), QStringLiteral("rank 1 on node-b"));
-        QVERIFY(w.live().throughputOverRanks().least.last().y() < w.live().throughput().last().y());
+        QCOMPARE(static_cast<int>(w.live().run().memory_over_ranks().least.count()), 30);
+        QCOMPARE(w.live().run().memory_over_ranks().least.last().second, 0.125);
+        QCOMPARE(w.live().run().memory_over_ranks().median.last().second, 0.1875);
+        QCOMPARE(w.live().run().memory_over_ranks().greatest.last().second, 0.25);
+        QCOMPARE(
+            w.live().run().rank_name(w.live().run().memory_over_ranks().worst_rank), std::string("rank 1 on node-b"));
+        QVERIFY(w.live().run().throughput_over_ranks().least.last().second < w.live().run().throughput().last().second);
         QVERIFY(w.runs().throughputChart().accessibleDescription().contains(QStringLiteral("slowest: rank 0")));
         const Table table = w.runs().throughputChart().table();
         QVERIFY(
@@ -160,7 +162,7 @@ private slots:
         Fixture w(plan);
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(w.ends());
-        QCOMPARE(w.live().state(), RunState::oom);
+        QCOMPARE(w.live().run().state(), RunState::oom);
         const QString text = w.runs().details().failureText();
         for (const char* part : {"Rank 1 failed first, on ", "tp 1", "What happened: out of memory in layer 3",
                  "Last collective", "rank1.log"})
@@ -197,7 +199,7 @@ private slots:
         Fixture w(test::tinyPlan(100'000, 20));
         QVERIFY(!w.button("restart")->isEnabled());
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
-        QVERIFY(QTest::qWaitFor([&] { return w.live().step() > 2; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 2; }, kPatience));
         const QString first = w.live().id();
         bool again = false;
         std::optional<test::DialogWatch> watch(std::in_place, [&](QMessageBox& box) {
@@ -214,7 +216,8 @@ private slots:
         again = true;
         QTest::mouseClick(w.button("restart"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor(
-            [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().step() > 0; }, kPatience));
+            [&] { return !w.live().id().isEmpty() && w.live().id() != first && w.live().run().step() > 0; },
+            kPatience));
         watch.reset(); // stopping has a question of its own
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
@@ -232,7 +235,7 @@ private slots:
         QVERIFY2(report.verdict().startsWith(QStringLiteral("1 node, ")), qPrintable(report.verdict()));
         QVERIFY(report.isVisible());
         QVERIFY(w.button("start")->isEnabled());
-        QVERIFY(!w.live().hasRun());
+        QVERIFY(!w.live().run().has_run());
         const Table table = report.findings().table();
         for (const std::vector<Cell>& row : table.rows)
             QVERIFY(!std::get<std::string>(row[3]).empty());

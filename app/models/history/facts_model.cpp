@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/history/facts_model.h"
 
-#include "app/models/runs/live_run.h"
-#include "app/models/runs/run_failure.h"
 #include "app/models/shared/text.h"
-#include "app/view/plan/edits.h"
+#include "app/view/runs/run_failure.h"
+#include "app/view/runs/run_setup.h"
 #include "core/plan/fields.h"
 #include "core/predict/term_off.h"
 
@@ -96,12 +95,12 @@ void FactsModel::addEnd(const RunDetail& run)
 {
     const RunSummary& s = run.summary;
     heading(tr("Run"));
-    add(tr("State"), stateLabel(s.state));
+    add(tr("State"), exactText(view::state_label(s.state)));
     add(tr("Problem"), fromUtf8(s.problem));
-    if (const std::optional<RunFailure> failure = failureOf(run)) {
-        add(tr("First to fail"), failureLines(*failure).front());
-        add(tr("In the mesh"), failure->mesh);
-        add(tr("Last collective"), failure->collective);
+    if (const std::optional<view::RunFailure> failure = view::failure_of(run)) {
+        add(tr("First to fail"), fromUtf8(view::failure_lines(*failure).front()));
+        add(tr("In the mesh"), fromUtf8(failure->mesh));
+        add(tr("Last collective"), fromUtf8(failure->collective));
     }
     if (run.steps.empty())
         return;

@@ -2,8 +2,8 @@
 #include "app/models/history/history_model.h"
 
 #include "app/models/history/history_edits.h"
-#include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
+#include "app/view/runs/live_run.h"
 #include "core/report/views/runs_table.h"
 
 #include <QDateTime>
@@ -76,7 +76,7 @@ constexpr ColumnsModel::Column kRunColumns[HistoryModel::columns]{
     {QT_TRANSLATE_NOOP("fourfold::ui::HistoryModel", "Date"), 136}};
 
 const RunFigure kRunFigures[HistoryModel::columns]{wordsOf<&RunSummary::name>(), wordsOf<&RunSummary::model>(),
-    {[](const RunSummary& run) { return stateLabel(run.state); }}, wordsOf<&RunSummary::target>(),
+    {[](const RunSummary& run) { return exactText(view::state_label(run.state)); }}, wordsOf<&RunSummary::target>(),
     wordsOf<&RunSummary::layout>(), countOf<&RunSummary::gpus>(), countOf<&RunSummary::steps>(),
     numberOf<&RunSummary::predicted_tps_per_gpu, throughputText>(),
     numberOf<&RunSummary::measured_tps_per_gpu, throughputText>(), numberOf<&RunSummary::tps_error, errorText>(),
@@ -248,7 +248,7 @@ QVariant HistoryModel::cell(int row, int column, int role) const
     case ValueRole:
         return runSortKey(at, column);
     case LevelRole:
-        return column == state ? QVariant(static_cast<int>(stateTone(at.state))) : QVariant();
+        return column == state ? QVariant(static_cast<int>(view::state_tone(at.state))) : QVariant();
     default:
         return {};
     }

@@ -1,64 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run, look at the nodes or measured sweep at a time on its own thread: the work there, signals here. What the run
-// says is collected and handed over in batches at most ten times a second, in order, and a large batch in slices of a
-// few milliseconds, so that neither a fast run nor a long one that is caught up with keeps the window from answering.
+// The run job of app/view with signals: what the run says is collected and handed over in batches at most ten times a
+// second, in order, and a large batch in slices of a few milliseconds, so that neither a fast run nor a long one that
+// is caught up with keeps the window from answering.
 #pragma once
 
-#include "runner/preflight/probe.h"
-#include "runner/runs/run.h"
-#include "runner/sweep/measured_sweep.h"
+#include "app/view/runs/run_job.h"
 
 #include <QObject>
 #include <QTimer>
-
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <thread>
 
 namespace fourfold::ui {
 
 class RunController : public QObject {
     Q_OBJECT
 public:
-    explicit RunController(QObject* parent = nullptr);
-    // Stops a run that was started here and waits until nothing of it is left; one that is followed goes on.
-    ~RunController() override;
+    explicit RunController(QObject* parent = nullptr); // its end is RunJob's
 
-    [[nodiscard]] bool isRunning() const { return m_thread.joinable(); }
-    [[nodiscard]] bool isStopping() const { return m_stopping; }
-    // Precondition: !isRunning().
+    using Work = view::RunJob::Work;
+    [[nodiscard]] bool isRunning() const { return m_job.is_running(); }
+    [[nodiscard]] bool isStopping() const { return m_job.is_stopping(); }
+    [[nodiscard]] Work work() const { return m_job.work(); } // of the last start
+    [[nodiscard]] bool isFollowing() const { return m_job.is_following(); }
+    // As RunJob has them. Precondition of the four: !isRunning().
     void start(RunRequest request);
-    // Catches up with a run of the history and follows it; its events come from the first one on. With
-    // `allEvents` also those that the target's events_gib left on the nodes. Precondition: !isRunning().
     void follow(const QString& runId, const std::filesystem::path& historyFile, bool allEvents = false);
-    // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
-    // cores, memory and links. Precondition: !isRunning().
-    void check(Target target, const std::filesystem::path& agent, bool speeds = false);
-    // Runs every cell that is not measured yet, as runs of their own. Precondition: !isRunning().
+    void check(Target target, bool speeds = false);
     void sweep(SweepRequest request);
-    enum class Work { run, follow, check, sweep };
-    [[nodiscard]] Work work() const { return m_work; } // of the last start
-    [[nodiscard]] bool isFollowing() const { return m_work == Work::follow; }
-    // Ends what is under way: a run on all of its nodes, whoever started it.
     void stop();
-    // Stops following a run, which goes on. Nothing where none is followed.
-    void detach();
-    // The program is about to end and the run is to go on on its nodes, whose agents own it. The thread that follows it
-    // is let go; the program must then end without running down its statics (std::_Exit).
+    void detach() { m_job.detach(); }
     void leaveBehind();
     // The answers to hostKeyAsked() and secretAsked(); the run waits for them. Nothing declines.
-    void answerHostKey(bool trusted);
-    void answerSecret(const std::optional<std::string>& secret);
+    void answerHostKey(bool trusted) { m_job.answer_host_key(trusted); }
+    void answerSecret(const std::optional<std::string>& secret) { m_job.answer_secret(secret); }
 
 signals:
     void started(); // a run, not a look at the nodes
     void workChanged(); // isRunning() or work()
-    void created(const QString& runId, const QString& folder);
-    void stateChanged(fourfold::RunState state, const QString& what);
-    void staging(double fraction, const QString& what);
-    void linkChanged(fourfold::LinkState state, const QString& host);
+    // Every message but events, before the signals below tell of some of them.
+    void said(const fourfold::view::RunMessage& message);
     // `more`: the rest of the batch follows in a moment.
     void eventsArrived(const std::vector<fourfold::Json>& events, bool more = false);
     void hostKeyAsked(const fourfold::HostKeyQuestion& question);
@@ -73,20 +52,15 @@ signals:
     void finished(const fourfold::Expected<fourfold::RunResult>& outcome);
 
 private:
-    class Mailbox;
-    struct Message;
+    void begun();
     void drain();
-    void begin(Work work, std::function<Message(Mailbox&, std::stop_token)> job);
-    template <typename Outcome>
-    static Message lastOf(void (RunController::*signal)(const Outcome&), Outcome outcome);
-    void deliver(const Message& message);
+    void handOver(std::vector<Json>& events, bool more);
+    void deliver(const view::RunMessage& message);
 
-    std::shared_ptr<Mailbox> m_mailbox;
-    std::jthread m_thread;
+    view::RunJob m_job;
     QTimer m_timer;
-    bool m_stopping = false;
-    std::shared_ptr<std::atomic<bool>> m_endFollowed; // the followed run is to be stopped, not only left
-    Work m_work = Work::run;
+    std::size_t m_left = 0; // messages of the batch that is being handed over
+    bool m_owesEnd = false; // of it: more was promised
 };
 
 } // namespace fourfold::ui

@@ -23,6 +23,17 @@ Expected<RunDetail> storedRun(const std::filesystem::path& file, const QString& 
     return store->show(id.toStdString());
 }
 
+std::vector<RunSummary> runsUnderWay(const std::filesystem::path& file)
+{
+    constexpr int kNewest = 20; // an old run that never ended is nobody's any more
+    Expected<std::vector<RunSummary>> list = storedRuns(file, kNewest);
+    if (!list)
+        return {};
+    std::erase_if(
+        *list, [](const RunSummary& run) { return run.state < RunState::launching || is_terminal(run.state); });
+    return *std::move(list);
+}
+
 Expected<HistoryStore> writableHistory(const std::filesystem::path& file)
 {
     return HistoryStore::open(historyFileOr(file));

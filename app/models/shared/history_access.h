@@ -15,6 +15,8 @@ std::filesystem::path historyFileOr(const std::filesystem::path& file);
 // Newest first; none where there is no history yet.
 Expected<std::vector<RunSummary>> storedRuns(const std::filesystem::path& file, int most, Runs which = Runs::stored);
 Expected<RunDetail> storedRun(const std::filesystem::path& file, const QString& id);
+// Runs that had not ended when their program did, newest first.
+std::vector<RunSummary> runsUnderWay(const std::filesystem::path& file);
 // For writing; made where there is none.
 Expected<HistoryStore> writableHistory(const std::filesystem::path& file);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/live_run.h"
 
-#include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/history/run_event.h"
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
-#include "runner/protocol/straggler.h"
+#include "core/schedule/chrome_trace.h"
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 namespace fourfold::view {
@@ -19,108 +19,34 @@ namespace {
 constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
 constexpr std::size_t kMostLines = 2000;
 
-std::string against(std::optional<double> measured, std::optional<double> expected, const std::string& expected_text)
+// "12:34:56" on this computer's clock, of an ISO time in UTC or, where there is none, of now.
+std::string clock_of(const std::string& iso)
 {
-    if (!expected)
+    std::tm utc{};
+    const char* read = strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+    const std::time_t at = read != nullptr ? timegm(&utc) : std::time(nullptr);
+    std::tm local{};
+    char text[16];
+    localtime_r(&at, &local);
+    return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
+}
+
+std::string against(
+    std::optional<double> measured, std::optional<double> predicted, std::string (*format)(double value))
+{
+    if (!predicted)
         return {};
     if (!measured || *measured <= 0)
-        return "predicted " + expected_text;
-    return signed_percent(*measured / *expected - 1) + " against the predicted " + expected_text;
+        return "predicted " + format(*predicted);
+    return signed_percent(*measured / *predicted - 1) + " against the predicted " + format(*predicted);
+}
+
+void append(Series& series, double step, const Json& event, const char* key, double scale = 1)
+{
+    if (const std::optional<double> value = number_at(event, key))
+        series.append(step, *value * scale);
 }
 } // namespace
-
-void Series::append(double x, double y)
-{
-    const Point point{x, y};
-    maximum_ = count_ == 0 ? y : std::max(maximum_, y);
-    if (count_++ == 0)
-        first_ = y;
-    last_ = point;
-    if (!buckets_.empty() && buckets_.back().values < values_per_bucket_) {
-        Bucket& bucket = buckets_.back();
-        bucket.low = y < bucket.low.second ? point : bucket.low;
-        bucket.high = y > bucket.high.second ? point : bucket.high;
-        ++bucket.values;
-        return;
-    }
-    if (buckets_.size() * 2 >= std::max<std::size_t>(most_, 4)) {
-        for (std::size_t i = 0; i + 1 < buckets_.size(); i += 2) {
-            const Bucket &a = buckets_[i], &b = buckets_[i + 1];
-            buckets_[i / 2] = {a.low.second <= b.low.second ? a.low : b.low,
-                a.high.second >= b.high.second ? a.high : b.high, a.values + b.values};
-        }
-        const bool odd = buckets_.size() % 2 != 0;
-        if (odd)
-            buckets_[buckets_.size() / 2] = buckets_.back();
-        buckets_.resize((buckets_.size() + 1) / 2);
-        values_per_bucket_ *= 2;
-        if (odd) {
-            --count_; // it is told once more, into the half-full bucket
-            append(x, y);
-            return;
-        }
-    }
-    buckets_.push_back({point, point, 1});
-}
-
-std::vector<Series::Point> Series::points() const
-{
-    std::vector<Point> points;
-    for (const Bucket& bucket : buckets_) {
-        const bool low_first = bucket.low.first <= bucket.high.first;
-        points.push_back(low_first ? bucket.low : bucket.high);
-        if (bucket.low != bucket.high)
-            points.push_back(low_first ? bucket.high : bucket.low);
-    }
-    if (!points.empty() && points.back() != last_)
-        points.push_back(last_);
-    return points;
-}
-
-RunFailure failure_of(const Json& event)
-{
-    RunFailure failure;
-    if (const std::optional<double> rank = number_at(event, "rank"); rank && std::abs(*rank) < 1e9)
-        failure.rank = static_cast<int>(*rank);
-    failure.host = string_at(event, "host");
-    failure.message = string_at(event, "message");
-    failure.collective = string_at(event, "last_collective");
-    // The trainer says where it is, and the agent does for a rank that could not.
-    for (const char* key : {"mesh", "coordinates"}) {
-        if (failure.mesh.empty() && event.contains(key) && event[key].is_object())
-            failure.mesh = describe(event[key]);
-    }
-    if (event.contains("log") && event["log"].is_array()) {
-        for (const Json& line : event["log"])
-            failure.log += (line.is_string() ? line.get<std::string>() : line.dump()) + '\n';
-    } else {
-        failure.log = string_at(event, "log");
-    }
-    return failure;
-}
-
-std::optional<RunFailure> failure_of(const RunDetail& run)
-{
-    for (const Json& event : run.other_events) {
-        if (kind_of(event) == EventKind::error)
-            return failure_of(event);
-    }
-    return {};
-}
-
-std::string failure_text(const RunFailure& failure)
-{
-    std::string text = failure.rank ? "Rank " + std::to_string(*failure.rank) + " failed first" : "A rank failed";
-    if (!failure.host.empty())
-        text += ", on " + failure.host;
-    if (!failure.mesh.empty())
-        text += "\nPlace in the mesh: " + failure.mesh;
-    text += "\nWhat happened: " + failure.message
-        + "\nLast collective: " + (failure.collective.empty() ? "none was told" : failure.collective);
-    if (!failure.log.empty())
-        text += "\n\n# The end of its output\n" + failure.log;
-    return printable_lines(text);
-}
 
 Tone state_tone(RunState state)
 {
@@ -131,34 +57,42 @@ Tone state_tone(RunState state)
     return state == RunState::cancelled || state == RunState::preempted ? Tone::warning : Tone::bad;
 }
 
-void LiveRun::begin(const std::string& title, int steps, const std::optional<Prediction>& expected)
+void LiveRun::begin(const std::string& title, int steps, const RunExpectation& expectation)
 {
-    *this = LiveRun();
-    has_run_ = true;
-    title_ = title;
-    total_steps_ = steps;
-    state_ = RunState::preflight;
-    state_text_ = "Starting";
-    if (expected) {
-        expected_tps_ = expected->tps_per_gpu;
-        expected_step_s_ = expected->step_time_s;
-        expected_gib_ = expected->memory_gib;
-    }
+    LiveRun next;
+    next.has_run_ = true;
+    next.title_ = title;
+    next.total_steps_ = steps;
+    next.state_ = RunState::preflight;
+    next.state_text_ = "Starting";
+    next.expectation_ = expectation;
+    next.log_count_ = log_count_;
+    *this = std::move(next);
 }
 
 void LiveRun::say(Tone tone, const std::string& kind, const std::string& text, const Json& event)
 {
-    const std::string time = string_at(event, "time");
-    log_.push_back({time.size() >= 19 ? time.substr(11, 8) : "", kind, printable(text, 2000), tone});
+    ++log_count_;
+    log_.push_back({clock_of(string_at(event, "time")), kind, printable(text, 2000), tone});
     if (log_.size() > kMostLines)
         log_.pop_front();
+}
+
+void LiveRun::say_on(Tone tone, const std::string& kind, const std::string& text)
+{
+    if (log_.empty() || log_.back().kind != kind) {
+        say(tone, kind, text);
+        return;
+    }
+    log_.back().tone = tone;
+    log_.back().text = printable(text, 2000);
 }
 
 void LiveRun::take(const RunMessage& message)
 {
     struct Visitor {
         LiveRun& run;
-        void operator()(const Json& event) const { run.take_event(event); }
+        void operator()(const Json& event) const { run.take(event); }
         void operator()(const RunCreated& created) const { run.take_created(created); }
         void operator()(const RunStateChange& change) const
         {
@@ -170,15 +104,15 @@ void LiveRun::take(const RunMessage& message)
         }
         void operator()(const RunStaging& staging) const
         {
-            if (!run.log_.empty() && run.log_.back().kind == "Sending")
-                run.log_.pop_back();
-            run.say(Tone::neutral, "Sending", percent(staging.fraction, 0) + " % " + staging.what);
+            run.say_on(Tone::neutral, "Sending", percent(staging.fraction, 0) + " % " + staging.what);
         }
         void operator()(const RunLink& link) const { run.take_link(link); }
         void operator()(const RunEnded& end) const { run.take_end(end); }
         void operator()(const HostKeyQuestion&) const { }
         void operator()(const SecretQuestion&) const { }
         void operator()(const NodesChecked&) const { }
+        void operator()(const SweepMoved&) const { }
+        void operator()(const SweepEnded&) const { }
     };
     std::visit(Visitor{*this}, message);
 }
@@ -186,57 +120,59 @@ void LiveRun::take(const RunMessage& message)
 // What the runner stored is what the history compares with, so it wins over what was expected before.
 void LiveRun::take_created(const RunCreated& created)
 {
+    if (!id_.empty())
+        begin(std::string(title_), total_steps_, RunExpectation(expectation_));
     id_ = created.id;
     folder_ = created.folder;
     say(Tone::neutral, "Created", "Run " + created.id + " in " + created.folder.string());
     const std::filesystem::path file = folder_ / "prediction.json";
     if (const Expected<Json> json = read_json_file(file)) {
-        if (const Expected<Prediction> prediction = prediction_from_json(*json, file.string())) {
-            expected_tps_ = prediction->tps_per_gpu;
-            expected_step_s_ = prediction->step_time_s;
-            expected_gib_ = prediction->memory_gib;
-        }
+        if (const Expected<Prediction> prediction = prediction_from_json(*json, file.string()))
+            expectation_ = expectation_of(*prediction);
     }
     if (total_steps_ > 0)
         return;
-    // Of a run that is followed.
     const Expected<Json> json = read_json_file(folder_ / "plan.json");
     const auto plan = json ? read_resolved(*json, "plan.json") : Expected<ResolvedPlan>(json.error());
     if (plan) {
         title_ = plan->name;
-        total_steps_ = total_steps(plan->training, plan->run);
+        total_steps_ = fourfold::total_steps(plan->training, plan->run);
     }
 }
 
 void LiveRun::take_link(const RunLink& link)
 {
-    switch (link.state) {
-    case LinkState::connected:
+    if (link.state == LinkState::connected) {
         link_trouble_.clear();
         say(Tone::neutral, "Link", "Connected to " + link.host);
         return;
-    case LinkState::silent:
-        link_trouble_ = link.host + " is silent; the run goes on there";
-        break;
-    case LinkState::reconnecting:
-        link_trouble_ = "Connecting to " + link.host + " again; nothing of the run is lost";
-        break;
     }
-    say(Tone::warning, "Link", link_trouble_);
+    if (link_trouble_.empty())
+        down_since_ = clock_of({});
+    const bool silent = link.state == LinkState::silent;
+    link_trouble_ = silent
+        ? "Nothing was heard from " + link.host + " since " + down_since_ + ". The run goes on there."
+        : "The line to " + link.host + " is down since " + down_since_
+            + ". The run goes on there; Fourfold connects again and catches up, nothing is lost.";
+    say(Tone::warning, "Link",
+        silent ? link.host + " is silent; the run goes on there"
+               : "Connecting to " + link.host + " again; nothing of the run is lost");
 }
 
-void LiveRun::take_event(const Json& event)
+void LiveRun::take(const Json& event)
 {
     switch (kind_of(event)) {
-    case EventKind::step:
+    case EventKind::step: // there may be thousands a second
         take_step(event);
         break;
     case EventKind::eval:
-        if (const std::optional<double> loss = number_at(event, "loss"))
+        if (const std::optional<double> loss = number_at(event, "loss")) {
+            eval_loss_.append(number_at(event, "step").value_or(step_), *loss);
             say(Tone::neutral, "Evaluation", "Held-out loss " + grouped(*loss, 4), event);
+        }
         break;
     case EventKind::start:
-        say(Tone::neutral, "Start", "The trainer is up", event);
+        take_start(event);
         break;
     case EventKind::checkpoint:
         say(Tone::neutral, "Checkpoint", string_at(event, "path"), event);
@@ -245,7 +181,7 @@ void LiveRun::take_event(const Json& event)
         say(Tone::warning, "Warning", string_at(event, "message"), event);
         break;
     case EventKind::trace:
-        say(Tone::neutral, "Trace", "Measured spans of a step", event);
+        take_trace(event);
         break;
     case EventKind::error: {
         const RunFailure failure = failure_of(event);
@@ -261,25 +197,85 @@ void LiveRun::take_event(const Json& event)
     }
 }
 
+void LiveRun::take_start(const Json& event)
+{
+    if (event.contains("hosts") && event["hosts"].is_array()) {
+        for (const Json& host : event["hosts"]) {
+            if (const std::optional<int> rank = whole_at(host, "rank"))
+                hosts_[*rank] = string_at(host, "host");
+        }
+    }
+    say(Tone::neutral, "Start", "The trainer is up", event);
+}
+
+void LiveRun::take_trace(const Json& event)
+{
+    Expected<Timeline> timeline = timeline_from_chrome_trace(event, "trace event");
+    if (!timeline) {
+        say(Tone::warning, "Trace", timeline.error().line(), event);
+        return;
+    }
+    trace_ = *std::move(timeline);
+    trace_step_ = whole_at(event, "step").value_or(step_);
+    say(Tone::neutral, "Trace", "Measured spans of step " + std::to_string(trace_step_), event);
+}
+
 void LiveRun::take_step(const Json& event)
 {
-    const std::optional<double> step = number_at(event, "step");
-    if (!step || std::abs(*step) > 1e9)
+    const std::optional<int> step = whole_at(event, "step");
+    if (!step)
         return;
-    step_ = static_cast<int>(*step);
-    const auto append = [&](Series& series, const char* key) {
-        if (const std::optional<double> value = number_at(event, key))
-            series.append(*step, *value);
-    };
-    append(throughput_, "tps_per_gpu");
-    append(loss_, "loss");
-    append(memory_, "memory_peak_gib");
+    step_ = *step;
+    append(throughput_, *step, event, "tps_per_gpu");
+    append(loss_, *step, event, "loss");
+    append(memory_, *step, event, "memory_peak_gib");
+    append(mfu_, *step, event, "mfu", 100);
     if (const std::optional<double> seconds = number_at(event, "step_time_s")) {
         step_s_ = seconds;
         lately_.push_back(*seconds);
         if (lately_.size() > kLately)
             lately_.pop_front();
     }
+    take_ranks(event, *step);
+}
+
+void LiveRun::take_ranks(const Json& event, double step)
+{
+    const auto ranks = event.find("ranks");
+    if (ranks == event.end() || !ranks->is_object())
+        return;
+    const auto take = [&](const char* key, RankSpread& spread, auto convert) {
+        const auto at = ranks->find(key);
+        if (at == ranks->end() || !at->is_object())
+            return;
+        const std::optional<double> low = number_at(*at, "min"), middle = number_at(*at, "median"),
+                                    high = number_at(*at, "max");
+        if (!low || !middle || !high)
+            return;
+        spread.least.append(step, std::min(convert(*low), convert(*high)));
+        spread.median.append(step, convert(*middle));
+        spread.greatest.append(step, std::max(convert(*low), convert(*high)));
+        spread.worst_rank = whole_at(*at, "worst_rank").value_or(-1);
+    };
+    take("memory_peak_gib", rank_memory_, [](double value) { return value; });
+    // The job's throughput stands for the job's step time; a rank's follows from its own.
+    const std::optional<double> tps = number_at(event, "tps_per_gpu"), seconds = number_at(event, "step_time_s");
+    const auto at_own_pace = [&](RankSpread& spread, double whole) {
+        take("step_time_s", spread, [&](double own) { return own > 0 ? whole * *seconds / own : whole; });
+    };
+    if (tps && seconds)
+        at_own_pace(rank_throughput_, *tps);
+    if (const std::optional<double> mfu = number_at(event, "mfu"); mfu && seconds)
+        at_own_pace(rank_mfu_, *mfu * 100);
+}
+
+std::string LiveRun::rank_name(int rank) const
+{
+    if (rank < 0)
+        return {};
+    const auto host = hosts_.find(rank);
+    const std::string name = "rank " + std::to_string(rank);
+    return host == hosts_.end() || host->second.empty() ? name : name + " on " + host->second;
 }
 
 std::optional<double> LiveRun::seconds_left() const
@@ -302,14 +298,17 @@ void LiveRun::take_end(const RunEnded& end)
             said = "after " + counted(step_, "step");
         if (!is_terminal(state_))
             said = "no longer followed; it goes on";
+        state_text_ = said;
     } else {
         state_ = end.outcome.error().code == ProblemCode::cancelled ? RunState::cancelled : RunState::fail;
+        state_text_ = end.outcome.error().message;
         said = end.outcome.error().line();
     }
-    state_text_ = said;
     link_trouble_.clear();
-    if (before != state_ || !said.empty())
+    if (before != state_)
         say(state_tone(state_), state_label(state_), said);
+    else if (!said.empty()) // said already, with less
+        say_on(state_tone(state_), state_label(state_), said);
 }
 
 std::array<Figure, 5> LiveRun::figures() const
@@ -328,7 +327,7 @@ std::array<Figure, 5> LiveRun::figures() const
                                                     : std::optional(throughput_.last().second);
     if (tps)
         speed.value = throughput_text(*tps);
-    speed.basis = against(tps, expected_tps_, expected_tps_ ? throughput_text(*expected_tps_) : "");
+    speed.basis = against(tps, expectation_.tps_per_gpu, throughput_text);
     speed.confidence = measured_tps_ ? "median after warm-up" : tps ? "last step" : "";
 
     Figure loss = unknown_figure("Loss");
@@ -336,12 +335,17 @@ std::array<Figure, 5> LiveRun::figures() const
         loss.value = grouped(loss_.last().second, 3);
         loss.basis = "from " + grouped(loss_.first(), 3) + " at the start";
     }
+    if (!eval_loss_.empty())
+        loss.confidence = "held-out " + grouped(eval_loss_.last().second, 3);
 
     Figure memory = unknown_figure("Peak memory", "GiB");
-    const std::optional<double> gib_now = memory_.empty() ? std::nullopt : std::optional(memory_.maximum());
-    if (gib_now)
-        memory.value = gib(*gib_now);
-    memory.basis = against(gib_now, expected_gib_, expected_gib_ ? gib(*expected_gib_) : "");
+    const std::optional<double> peak = memory_.empty() ? std::nullopt : std::optional(memory_.maximum());
+    if (peak) {
+        memory.value = gib(*peak);
+        const std::string worst = rank_name(rank_memory_.worst_rank);
+        memory.confidence = worst.empty() ? "largest over ranks" : "most on " + worst;
+    }
+    memory.basis = against(peak, expectation_.memory_gib, gib);
 
     Figure progress;
     progress.title = "Steps";
@@ -349,9 +353,9 @@ std::array<Figure, 5> LiveRun::figures() const
     if (total_steps_ > 0) {
         progress.unit = "of " + grouped(total_steps_);
         progress.fraction = std::clamp(double(step_) / total_steps_, 0.0, 1.0);
-        progress.basis = step_s_ ? duration(*step_s_) + " per step"
-            : expected_step_s_   ? "predicted " + duration(*expected_step_s_) + " per step"
-                                 : "";
+        progress.basis = step_s_       ? duration(*step_s_) + " per step"
+            : expectation_.step_time_s ? "predicted " + duration(*expectation_.step_time_s) + " per step"
+                                       : "";
         if (const std::optional<double> left = seconds_left())
             progress.confidence = "about " + rough_duration(*left) + " left";
     }

@@ -69,6 +69,12 @@ public:
         return taken;
     }
 
+    std::size_t waiting()
+    {
+        const std::scoped_lock lock(mutex_);
+        return messages_.size();
+    }
+
 private:
     // The recorder has opened the file: what comes from the node follows its last line.
     void tell_stored(const std::filesystem::path& file)
@@ -84,15 +90,14 @@ private:
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
     }
-    std::size_t waiting()
-    {
-        const std::scoped_lock lock(mutex_);
-        return messages_.size();
-    }
     // A stop request while the question is open leaves it without an answer.
     template <typename Answer>
     std::optional<Answer> ask(RunMessage question, std::optional<Answer>& slot)
     {
+        {
+            const std::scoped_lock lock(mutex_);
+            slot.reset(); // an answer to a question of before
+        }
         put(std::move(question));
         std::unique_lock lock(mutex_);
         answered_.wait(lock, stop_, [&] { return slot.has_value(); });
@@ -129,12 +134,12 @@ RunJob::~RunJob()
     thread_.join();
 }
 
-void RunJob::begin(bool catches_up, std::function<RunMessage(Mailbox&, std::stop_token)> work)
+void RunJob::begin(Work kind, std::function<RunMessage(Mailbox&, std::stop_token)> work)
 {
     stopping_ = false;
-    following_ = catches_up;
+    work_ = kind;
     std::stop_source source;
-    mailbox_ = std::make_shared<Mailbox>(source.get_token(), catches_up, wake_);
+    mailbox_ = std::make_shared<Mailbox>(source.get_token(), kind == Work::follow, wake_);
     thread_ = std::jthread([work = std::move(work), mailbox = mailbox_, source](const std::stop_token& stop) mutable {
         const std::stop_callback forward(stop, [&source] { source.request_stop(); });
         mailbox->put(work(*mailbox, stop));
@@ -143,27 +148,38 @@ void RunJob::begin(bool catches_up, std::function<RunMessage(Mailbox&, std::stop
 
 void RunJob::start(RunRequest request)
 {
-    begin(false, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+    begin(Work::run, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
         return RunEnded{launch(request, mailbox, std::move(stop))};
     });
 }
 
-void RunJob::follow(const std::string& run_id)
+void RunJob::follow(const std::string& run_id, const std::filesystem::path& history_file, bool all_events)
 {
     end_followed_ = std::make_shared<std::atomic<bool>>(false);
-    begin(true, [run_id, end = end_followed_](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
-        Expected<RunResult> outcome = attach(run_id, mailbox, std::move(stop));
-        if (!*end || (outcome && is_terminal(outcome->state)))
-            return RunEnded{std::move(outcome)};
-        mailbox.ask_again(); // a passphrase, for instance
-        return RunEnded{stop_run(run_id, mailbox, {})};
+    begin(Work::follow,
+        [run_id, history_file, all_events, end = end_followed_](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+            Expected<RunResult> outcome = attach(run_id, mailbox, std::move(stop), history_file, all_events);
+            if (!*end || (outcome && is_terminal(outcome->state)))
+                return RunEnded{std::move(outcome)};
+            mailbox.ask_again(); // a passphrase, for instance
+            return RunEnded{stop_run(run_id, mailbox, {}, history_file)};
+        });
+}
+
+void RunJob::check(Target target, bool speeds)
+{
+    begin(Work::check, [target = std::move(target), speeds](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        return NodesChecked{probe_target(target, mailbox, std::move(stop), speeds)};
     });
 }
 
-void RunJob::check(Target target)
+void RunJob::sweep(SweepRequest request)
 {
-    begin(false, [target = std::move(target)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
-        return NodesChecked{probe_target(target, mailbox, std::move(stop), false)};
+    begin(Work::sweep, [request = std::move(request)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        const auto moved = [&mailbox](const SweepTable& table, const std::string& next) {
+            mailbox.put(SweepMoved{table, next});
+        };
+        return SweepEnded{measure_sweep(request, mailbox, std::move(stop), moved)};
     });
 }
 
@@ -172,14 +188,14 @@ void RunJob::stop()
     if (!is_running() || stopping_)
         return;
     stopping_ = true;
-    if (following_)
+    if (is_following())
         *end_followed_ = true;
     thread_.request_stop();
 }
 
 void RunJob::detach()
 {
-    if (is_running() && following_ && !stopping_)
+    if (is_running() && is_following() && !stopping_)
         thread_.request_stop();
 }
 
@@ -201,14 +217,21 @@ void RunJob::answer_secret(const std::optional<std::string>& secret)
         mailbox_->answer_secret(secret);
 }
 
+std::size_t RunJob::waiting() const
+{
+    return mailbox_ ? mailbox_->waiting() : 0;
+}
+
 std::vector<RunMessage> RunJob::take(std::size_t most)
 {
     if (!mailbox_)
         return {};
     std::vector<RunMessage> messages = mailbox_->take(most);
-    if (!messages.empty()
-        && (std::holds_alternative<RunEnded>(messages.back())
-            || std::holds_alternative<NodesChecked>(messages.back()))) {
+    const auto is_last = [](const RunMessage& message) {
+        return std::holds_alternative<RunEnded>(message) || std::holds_alternative<NodesChecked>(message)
+            || std::holds_alternative<SweepEnded>(message);
+    };
+    if (!messages.empty() && is_last(messages.back())) {
         if (thread_.joinable())
             thread_.join();
         mailbox_.reset();

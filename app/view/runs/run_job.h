@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run or look at the nodes at a time on its own thread: the work there, what it says taken by the owner, in order.
+// One run, look at the nodes or measured sweep at a time on its own thread: the work there, what it says taken by the
+// owner, in order.
 #pragma once
 
 #include "runner/preflight/probe.h"
 #include "runner/runs/run.h"
+#include "runner/sweep/measured_sweep.h"
 
 #include <atomic>
 #include <filesystem>
@@ -41,8 +43,17 @@ struct RunEnded {
 struct NodesChecked {
     Expected<ProbeReport> report;
 };
+// A cell of a sweep is known, or begins: `next` is its SweepCell::name(), empty behind the last.
+struct SweepMoved {
+    SweepTable table;
+    std::string next;
+};
+// The last message of a sweep.
+struct SweepEnded {
+    Expected<SweepTable> outcome;
+};
 using RunMessage = std::variant<Json, RunCreated, RunStateChange, RunStaging, RunLink, HostKeyQuestion, SecretQuestion,
-    RunEnded, NodesChecked>;
+    RunEnded, NodesChecked, SweepMoved, SweepEnded>;
 
 class RunJob {
 public:
@@ -54,13 +65,19 @@ public:
 
     [[nodiscard]] bool is_running() const { return thread_.joinable(); }
     [[nodiscard]] bool is_stopping() const { return stopping_; }
-    [[nodiscard]] bool is_following() const { return following_; }
-    // Precondition of the three: !is_running().
+    enum class Work { run, follow, check, sweep };
+    [[nodiscard]] Work work() const { return work_; } // of the last start
+    [[nodiscard]] bool is_following() const { return work_ == Work::follow; }
+    // Precondition of the four: !is_running().
     void start(RunRequest request);
-    // Catches up with a run of the user's history and follows it; its events come from the first one on.
-    void follow(const std::string& run_id);
-    // Connects to every host of the target and looks at it, without running anything.
-    void check(Target target);
+    // Catches up with a run of a history (empty: the user's) and follows it; its events come from the first one on.
+    // With `all_events` also those that the target's events_gib left on the nodes.
+    void follow(const std::string& run_id, const std::filesystem::path& history_file = {}, bool all_events = false);
+    // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
+    // cores, memory and links.
+    void check(Target target, bool speeds = false);
+    // Runs every cell that is not measured yet, as runs of their own.
+    void sweep(SweepRequest request);
     // Ends what is under way: a run on all of its nodes, whoever started it.
     void stop();
     // Stops following a run, which goes on. Nothing where none is followed.
@@ -72,17 +89,19 @@ public:
     void answer_host_key(bool trusted);
     void answer_secret(const std::optional<std::string>& secret);
 
-    // What was said since, at most `most` messages; after RunEnded or NodesChecked nothing runs any more.
+    [[nodiscard]] std::size_t waiting() const; // messages
+    // What was said since, at most `most` messages; after the last message of the work nothing runs any more.
     std::vector<RunMessage> take(std::size_t most = 2000);
 
 private:
     class Mailbox;
-    void begin(bool catches_up, std::function<RunMessage(Mailbox&, std::stop_token)> work);
+    void begin(Work work, std::function<RunMessage(Mailbox&, std::stop_token)> work);
 
     std::function<void()> wake_;
     std::shared_ptr<Mailbox> mailbox_;
     std::shared_ptr<std::atomic<bool>> end_followed_; // the followed run is to be stopped, not only left
-    bool stopping_ = false, following_ = false;
+    bool stopping_ = false;
+    Work work_ = Work::run;
     std::jthread thread_;
 };
 

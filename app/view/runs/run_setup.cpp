@@ -40,8 +40,15 @@ Expected<ResolvedPlan> for_trainer(const Plan& plan, const Presets& presets)
 }
 } // namespace
 
+RunExpectation expectation_of(const Prediction& prediction)
+{
+    return {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
+}
+
 RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps)
 {
+    if (plan.document.is_null())
+        return refused("There is no plan to run");
     const Expected<ResolvedPlan> planned = resolve(plan, presets);
     if (!planned)
         return refused(planned.error().line());
@@ -53,8 +60,9 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
     if (const std::vector<Reason> broken = check(*runs); !broken.empty())
         return refused(first_of(broken));
     RunSetup setup;
-    setup.expected = predict_with_evidence(*runs);
-    const Prediction& prediction = *setup.expected;
+    setup.plan = plan;
+    const Prediction prediction = predict_with_evidence(*runs);
+    setup.expectation = expectation_of(prediction);
     setup.steps = steps.value_or(total_steps(runs->training, runs->run));
     if (setup.steps < 1)
         setup.refusal = "The plan does not say how long to train: choose the number of steps";

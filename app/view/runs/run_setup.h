@@ -10,11 +10,18 @@
 
 namespace fourfold::view {
 
+// What is predicted for the stack that runs; empty where unknown.
+struct RunExpectation {
+    std::optional<double> tps_per_gpu, step_time_s, memory_gib, mfu; // mfu: of 1
+};
+RunExpectation expectation_of(const Prediction& prediction);
+
 struct RunSetup {
     std::optional<RunRequest> request; // empty: refused
+    Plan plan; // as written, for a sweep of its layouts
     std::string refusal; // one sentence; empty when there is a request
     std::string note; // what the user should know beforehand, in lines; may be empty
-    std::optional<Prediction> expected; // of the bundled trainer, also where another stack was planned
+    RunExpectation expectation; // of the bundled trainer, also where another stack was planned
     int steps = 0; // optimizer steps of the run
 };
 

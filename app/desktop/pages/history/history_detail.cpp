@@ -9,9 +9,7 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/history/history_edits.h"
-#include "app/models/runs/event_fields.h"
 #include "app/models/runs/live_run.h"
-#include "app/models/runs/series_buffer.h"
 #include "app/models/shared/text.h"
 #include "core/history/run_event.h"
 
@@ -89,7 +87,7 @@ void HistoryDetail::clear()
 }
 
 // On show by itself with a run that failed, and gone with it.
-void HistoryDetail::showFailure(std::optional<RunFailure> failure, const QString& state)
+void HistoryDetail::showFailure(std::optional<view::RunFailure> failure, const QString& state)
 {
     constexpr int card = 2;
     if (failure)
@@ -114,7 +112,7 @@ void HistoryDetail::show(const RunDetail& run)
     m_tags->setEnabled(true);
     m_note->setEnabled(true);
 
-    SeriesBuffer throughput, loss;
+    view::Series throughput, loss;
     QList<QPointF> heldOut;
     for (const StepRow& step : run.steps) {
         if (step.tps_per_gpu)
@@ -129,10 +127,10 @@ void HistoryDetail::show(const RunDetail& run)
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
     m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());
-    m_throughput->setPoints(throughput.points());
-    m_loss->setPoints(loss.points());
+    m_throughput->setPoints(pointsOf(throughput));
+    m_loss->setPoints(pointsOf(loss));
     m_loss->setDots(heldOut);
-    showFailure(failureOf(run), stateLabel(run.summary.state));
+    showFailure(view::failure_of(run), exactText(view::state_label(run.summary.state)));
 }
 
 void HistoryDetail::commit()

@@ -5,7 +5,7 @@
 
 #include "app/models/history/facts_model.h"
 #include "app/models/history/history_model.h"
-#include "app/models/runs/run_failure.h"
+#include "app/view/runs/run_failure.h"
 
 #include <QWidget>
 
@@ -41,7 +41,7 @@ protected:
 
 private:
     QWidget* makeFacts();
-    void showFailure(std::optional<RunFailure> failure, const QString& state);
+    void showFailure(std::optional<view::RunFailure> failure, const QString& state);
 
     RunSummary m_run; // on show; an empty id: none
     FactsModel m_facts;

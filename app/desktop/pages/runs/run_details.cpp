@@ -170,14 +170,14 @@ QWidget* RunDetails::makeFailure()
 
 void RunDetails::showOutput()
 {
-    if (m_tabs->currentIndex() != output || !isVisible() || m_live.folder().isEmpty())
+    if (m_tabs->currentIndex() != output || !isVisible() || m_live.run().folder().empty())
         return;
-    const std::vector<RankLog> logs = rankLogs(m_live.folder().toStdString());
+    const std::vector<RankLog> logs = rankLogs(m_live.run().folder());
     if (m_rank->count() != static_cast<int>(logs.size())) {
         const QSignalBlocker blocker(m_rank);
         m_rank->clear();
         for (const RankLog& log : logs)
-            m_rank->addItem(m_live.rankName(log.rank), log.rank);
+            m_rank->addItem(fromUtf8(m_live.run().rank_name(log.rank)), log.rank);
         m_rank->setCurrentIndex(std::max(0, m_rank->findData(m_wantedRank)));
     }
     const int index = m_rank->currentIndex();
@@ -195,16 +195,17 @@ void RunDetails::showOutput()
 
 void RunDetails::showTrace()
 {
-    const double longest = std::max(
-        m_live.trace() ? m_live.trace()->length_s : 0, m_live.predictedTrace() ? m_live.predictedTrace()->length_s : 0);
-    m_measured->showTimeline(m_live.trace() ? TimelineScene(*m_live.trace()) : TimelineScene(),
-        tr("step %1").arg(m_live.traceStep()), longest);
+    const double longest = std::max(m_live.run().trace() ? m_live.run().trace()->length_s : 0,
+        m_live.predictedTrace() ? m_live.predictedTrace()->length_s : 0);
+    m_measured->showTimeline(m_live.run().trace() ? TimelineScene(*m_live.run().trace()) : TimelineScene(),
+        tr("step %1").arg(m_live.run().trace_step()), longest);
     m_predicted->showTimeline(
         m_live.predictedTrace() ? TimelineScene(*m_live.predictedTrace()) : TimelineScene(), tr("as planned"), longest);
-    const bool both = m_live.trace() && m_live.predictedTrace();
+    const bool both = m_live.run().trace() && m_live.predictedTrace();
     m_difference->setText(
-        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), kMostDifferences) : QString());
-    m_difference->setToolTip(both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.trace(), 100) : QString());
+        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.run().trace(), kMostDifferences) : QString());
+    m_difference->setToolTip(
+        both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.run().trace(), 100) : QString());
     m_difference->setVisible(both);
 }
 
@@ -215,14 +216,15 @@ QString RunDetails::traceDifference() const
 
 void RunDetails::showFailure()
 {
-    const std::optional<RunFailure>& failure = m_live.failure();
+    const std::optional<view::RunFailure>& failure = m_live.run().failure();
     const bool was = m_tabs->isTabVisible(RunDetails::failure);
     setTabThere(RunDetails::failure, failure.has_value());
     if (!failure)
         return;
     QStringList more;
-    if (failure->rank && !m_live.folder().isEmpty()) {
-        const QString log = QStringLiteral("%1/rank%2.log").arg(m_live.folder()).arg(*failure->rank);
+    if (failure->rank && !m_live.run().folder().empty()) {
+        const QString log
+            = QStringLiteral("%1/rank%2.log").arg(exactText(m_live.run().folder().string())).arg(*failure->rank);
         if (QFileInfo(log).size() > 0)
             more << tr("Its whole output: %1").arg(log);
     }

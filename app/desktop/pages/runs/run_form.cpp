@@ -162,7 +162,7 @@ void RunForm::refresh()
     std::optional<int> steps;
     if (m_stepsEdited)
         steps = m_steps->value();
-    m_setup = prepareRun(*m_document, target(), steps);
+    m_setup = view::prepare_run(m_document->plan(), m_document->presets(), target().toStdString(), steps);
     if (!m_stepsEdited && m_setup.steps > 0) {
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);
@@ -195,7 +195,7 @@ void RunForm::showState()
     m_start->setEnabled(canStart());
     const bool checking = running && m_controller.work() == RunController::Work::check;
     m_start->setText(checking ? tr("Checking\u2026") : running ? tr("Running\u2026") : tr("Start run"));
-    m_start->setToolTip(m_setup.refusal);
+    m_start->setToolTip(refusal());
     m_stop->setEnabled(running && !m_controller.isStopping());
     m_detach->setVisible(running && m_controller.isFollowing());
     m_detach->setEnabled(!m_controller.isStopping());
@@ -210,9 +210,9 @@ void RunForm::showState()
     // Else the focus goes on to the next button by itself, and a second press of Space would stop what was started.
     if (hadFocus && !focused->isEnabled())
         m_preview->setFocus();
-    const bool refused = !running && !m_setup.refusal.isEmpty();
+    const bool refused = !running && !m_setup.refusal.empty();
     changeRole(m_message, refused ? QStringLiteral("bad") : QStringLiteral("muted"));
-    m_message->setText(refused ? tr("Cannot run: %1").arg(m_setup.refusal) : m_setup.note);
+    m_message->setText(refused ? tr("Cannot run: %1").arg(refusal()) : fromUtf8(m_setup.note));
     m_message->setVisible(!m_message->text().isEmpty());
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/models/plan/preset_model.h"
-#include "app/models/runs/run_setup.h"
+#include "app/view/runs/run_setup.h"
 
 #include <QWidget>
 
@@ -27,7 +27,7 @@ public:
     // Test the plan against the chosen target and show the result. Done by itself on every change.
     void refresh();
     [[nodiscard]] bool canStart() const;
-    [[nodiscard]] QString refusal() const { return m_setup.refusal; }
+    [[nodiscard]] QString refusal() const { return fromUtf8(m_setup.refusal); }
     [[nodiscard]] QString target() const; // as in load_target()
     void start();
     void setCanRestart(bool can); // there was a run
@@ -37,9 +37,9 @@ public:
 
 signals:
     void checkRequested(const fourfold::Target& target, const QString& name);
-    void sweepRequested(const fourfold::ui::RunSetup& setup);
+    void sweepRequested(const fourfold::view::RunSetup& setup);
     void restartRequested();
-    void startRequested(const fourfold::ui::RunSetup& setup, const QString& title);
+    void startRequested(const fourfold::view::RunSetup& setup, const QString& title);
     void stopRequested();
 
 protected:
@@ -55,7 +55,7 @@ private:
     QMetaObject::Connection m_planConnection;
     RunController& m_controller;
     PresetModel m_targets;
-    RunSetup m_setup;
+    view::RunSetup m_setup;
     QComboBox* m_target;
     QLineEdit* m_hosts;
     QSpinBox* m_steps;

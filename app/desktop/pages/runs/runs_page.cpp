@@ -14,7 +14,6 @@
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/desktop/widgets/panels/scroll_column.h"
 #include "app/models/plan/plan_tabs.h"
-#include "app/models/runs/live_figures.h"
 #include "app/models/shared/text.h"
 #include "runner/preflight/cluster_figures.h"
 
@@ -109,7 +108,7 @@ QWidget* RunsPage::makeLive()
     return scroll;
 }
 
-void RunsPage::start(const RunSetup& setup, const QString& title)
+void RunsPage::start(const view::RunSetup& setup, const QString& title)
 {
     if (!setup.request || m_controller.isRunning())
         return;
@@ -131,7 +130,7 @@ void RunsPage::restart()
 {
     if (!m_last)
         return;
-    const QString step = tr("step %1 of %2").arg(grouped(m_live.step()), grouped(m_live.totalSteps()));
+    const QString step = tr("step %1 of %2").arg(grouped(m_live.run().step()), grouped(m_live.run().total_steps()));
     if (m_controller.work() == RunController::Work::run && m_controller.isRunning() && !askToRestart(window(), step))
         return;
     m_restarting = true;
@@ -153,7 +152,7 @@ void RunsPage::check(const Target& target, const QString& name)
     m_wish.reset();
     m_details->showTab(RunDetails::nodes);
     m_details->nodeReport().showLooking(name);
-    m_controller.check(target, {});
+    m_controller.check(target);
 }
 
 // Once more, with the speeds: the first look does not keep the nodes busy.
@@ -166,7 +165,7 @@ void RunsPage::saveNodes()
         return;
     m_wish = ClusterWish{dialog.id(), dialog.like()};
     m_details->nodeReport().showLooking(m_checkedName);
-    m_controller.check(*m_checked, {}, true);
+    m_controller.check(*m_checked, true);
 }
 
 void RunsPage::checked(const Expected<ProbeReport>& report)
@@ -185,7 +184,7 @@ void RunsPage::checked(const Expected<ProbeReport>& report)
         0, this, [this, problem = file.error()] { showProblem(window(), tr("The cluster was not saved"), problem); });
 }
 
-void RunsPage::sweep(const RunSetup& setup)
+void RunsPage::sweep(const view::RunSetup& setup)
 {
     if (!setup.request || m_controller.isRunning())
         return;
@@ -243,29 +242,22 @@ const std::array<FigureCard*, 5>& RunsPage::figures() const
 // As long as the line is down; it says so itself when it is up again.
 void RunsPage::showLink()
 {
-    const std::optional<LinkTrouble>& trouble = m_live.linkTrouble();
-    if (!trouble) {
+    const QString trouble = fromUtf8(m_live.run().link_trouble());
+    if (trouble.isEmpty())
         m_banner->hide();
-        return;
-    }
-    const QString since = trouble->since.toString(QStringLiteral("HH:mm:ss"));
-    m_banner->say(Tone::warning,
-        trouble->state == LinkState::silent
-            ? tr("Nothing was heard from %1 since %2. The run goes on there.").arg(trouble->host, since)
-            : tr("The line to %1 is down since %2. The run goes on there; Fourfold connects again and catches up, "
-                 "nothing is lost.")
-                  .arg(trouble->host, since),
-        {}, false);
+    else
+        m_banner->say(Tone::warning, trouble, {}, false);
 }
 
 void RunsPage::showFigures()
 {
-    m_figures->showFigures(liveFigures(m_live));
+    m_figures->showFigures(m_live.run().figures());
 }
 
 void RunsPage::showPoints()
 {
-    const RunExpectation& expected = m_live.expectation();
+    const view::LiveRun& run = m_live.run();
+    const view::RunExpectation& expected = run.expectation();
     const auto predicted = [this](const std::optional<double>& value, const QString& text) {
         return value ? tr("Predicted %1").arg(text) : QString();
     };
@@ -276,23 +268,23 @@ void RunsPage::showPoints()
     const double mfu = expected.mfu.value_or(0) * 100;
     m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));
     for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
-        chart->setMinimumX(m_live.totalSteps());
-    m_throughput->setPoints(m_live.throughput().points());
-    m_loss->setPoints(m_live.loss().points());
-    m_loss->setDots(m_live.evalLoss().points());
-    const auto band = [this](LineChart* chart, const RankSpread& spread, const QString& worst) {
-        chart->setBand(spread.least.points(), spread.greatest.points(), tr("Lowest to highest rank"));
-        const QString name = m_live.rankName(spread.worstRank);
+        chart->setMinimumX(run.total_steps());
+    m_throughput->setPoints(pointsOf(run.throughput()));
+    m_loss->setPoints(pointsOf(run.loss()));
+    m_loss->setDots(pointsOf(run.eval_loss()));
+    const auto band = [&run, this](LineChart* chart, const view::RankSpread& spread, const QString& worst) {
+        chart->setBand(pointsOf(spread.least), pointsOf(spread.greatest), tr("Lowest to highest rank"));
+        const QString name = fromUtf8(run.rank_name(spread.worst_rank));
         chart->setNote(name.isEmpty() ? QString() : worst.arg(name));
     };
-    band(m_memory, m_live.memoryOverRanks(), tr("most: %1"));
-    band(m_throughput, m_live.throughputOverRanks(), tr("slowest: %1"));
-    band(m_mfu, m_live.mfuOverRanks(), tr("slowest: %1"));
-    m_throughput->setMedian(m_live.throughputOverRanks().median.points(), tr("Median"));
-    m_mfu->setMedian(m_live.mfuOverRanks().median.points(), tr("Median"));
-    m_memory->setMedian(m_live.memoryOverRanks().median.points(), tr("Median"));
-    m_memory->setPoints(m_live.memory().points());
-    m_mfu->setPoints(m_live.mfu().points());
+    band(m_memory, run.memory_over_ranks(), tr("most: %1"));
+    band(m_throughput, run.throughput_over_ranks(), tr("slowest: %1"));
+    band(m_mfu, run.mfu_over_ranks(), tr("slowest: %1"));
+    m_throughput->setMedian(pointsOf(run.throughput_over_ranks().median), tr("Median"));
+    m_mfu->setMedian(pointsOf(run.mfu_over_ranks().median), tr("Median"));
+    m_memory->setMedian(pointsOf(run.memory_over_ranks().median), tr("Median"));
+    m_memory->setPoints(pointsOf(run.memory()));
+    m_mfu->setPoints(pointsOf(run.mfu()));
 }
 
 void RunsPage::ask(const HostKeyQuestion& question)

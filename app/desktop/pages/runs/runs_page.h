@@ -4,7 +4,6 @@
 
 #include "app/desktop/pages/page.h"
 #include "app/models/runs/live_run.h"
-#include "app/models/runs/run_setup.h"
 
 #include <array>
 #include <filesystem>
@@ -37,7 +36,7 @@ signals:
 
 private:
     QWidget* makeLive();
-    void start(const RunSetup& setup, const QString& title);
+    void start(const view::RunSetup& setup, const QString& title);
     void showLink();
     void offerAllEvents(const QString& runId);
     void showFigures();
@@ -48,7 +47,7 @@ private:
     void check(const Target& target, const QString& name);
     void checked(const Expected<ProbeReport>& report);
     void saveNodes();
-    void sweep(const RunSetup& setup);
+    void sweep(const view::RunSetup& setup);
     void sweepEnded(const Expected<SweepTable>& outcome);
 
     const Presets& m_presets;

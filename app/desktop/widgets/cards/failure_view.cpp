@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
+#include "app/models/shared/text.h"
 
 #include <QLabel>
 #include <QPlainTextEdit>
@@ -26,14 +27,14 @@ FailureView::FailureView(QWidget* parent)
     setLayout(columnOf({m_facts, {m_log, 1}}, 6));
 }
 
-void FailureView::show(const RunFailure& failure, const QStringList& more)
+void FailureView::show(const view::RunFailure& failure, const QStringList& more)
 {
     QStringList lines;
-    for (const QString& line : failureLines(failure) + more)
+    for (const QString& line : fromUtf8(view::failure_lines(failure)) + more)
         lines << line.toHtmlEscaped();
     lines.front() = QStringLiteral("<b>%1</b>").arg(lines.front());
     m_facts->setText(lines.join(QStringLiteral("<br>")));
-    m_log->setPlainText(failure.log);
+    m_log->setPlainText(fromUtf8(failure.log));
 }
 
 QString FailureView::text() const
@@ -49,7 +50,7 @@ FailureCard::FailureCard(QWidget* parent)
     showFailure({}, {});
 }
 
-void FailureCard::showFailure(std::optional<RunFailure> failure, const QString& state)
+void FailureCard::showFailure(std::optional<view::RunFailure> failure, const QString& state)
 {
     m_failure = std::move(failure);
     m_view->setVisible(m_failure.has_value());
@@ -57,7 +58,8 @@ void FailureCard::showFailure(std::optional<RunFailure> failure, const QString& 
         m_view->show(*m_failure);
     setSubtitle(m_failure ? state : QString());
     setEmptyText(state.isEmpty() ? tr("Select a run.") : tr("%1: no rank told of an error.").arg(state));
-    setAccessibleDescription(m_failure ? failureLines(*m_failure).join(QStringLiteral("; ")) : QString());
+    setAccessibleDescription(
+        m_failure ? fromUtf8(view::failure_lines(*m_failure)).join(QStringLiteral("; ")) : QString());
 }
 
 Table FailureCard::table() const
@@ -68,10 +70,8 @@ Table FailureCard::table() const
         {"collective", tr("Last collective").toStdString()}};
     if (!m_failure)
         return table;
-    std::vector<Cell> row{m_failure->rank ? Cell(std::int64_t(*m_failure->rank)) : Cell()};
-    for (const QString* text : {&m_failure->host, &m_failure->mesh, &m_failure->message, &m_failure->collective})
-        row.emplace_back(text->toStdString());
-    table.rows.push_back(std::move(row));
+    table.rows.push_back({m_failure->rank ? Cell(std::int64_t(*m_failure->rank)) : Cell(), m_failure->host,
+        m_failure->mesh, m_failure->message, m_failure->collective});
     return table;
 }
 

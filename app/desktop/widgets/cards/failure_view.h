@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
-#include "app/models/runs/run_failure.h"
+#include "app/view/runs/run_failure.h"
 
 class QLabel;
 class QPlainTextEdit;
@@ -15,7 +15,7 @@ class FailureView : public QWidget {
 public:
     explicit FailureView(QWidget* parent = nullptr);
     // `more`: further lines of plain text under the facts.
-    void show(const RunFailure& failure, const QStringList& more = {});
+    void show(const view::RunFailure& failure, const QStringList& more = {});
     using QWidget::show;
     [[nodiscard]] QString text() const;
 
@@ -29,7 +29,7 @@ class FailureCard : public Card {
     Q_OBJECT
 public:
     explicit FailureCard(QWidget* parent = nullptr);
-    void showFailure(std::optional<RunFailure> failure, const QString& state);
+    void showFailure(std::optional<view::RunFailure> failure, const QString& state);
     [[nodiscard]] Table table() const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(220, 150); }
 
@@ -38,7 +38,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    std::optional<RunFailure> m_failure;
+    std::optional<view::RunFailure> m_failure;
     FailureView* m_view;
 };
 

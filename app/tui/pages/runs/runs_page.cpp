@@ -71,7 +71,7 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         speed.y_text = view::throughput_text;
         if (!run_.throughput().empty()) {
             const std::vector<view::Series::Point> points = run_.throughput().points();
-            if (const std::optional<double>& expected = run_.expected_throughput())
+            if (const std::optional<double>& expected = run_.expectation().tps_per_gpu)
                 speed.series.push_back(
                     {{{points.front().first, *expected}, {points.back().first, *expected}}, Ink::grey});
             speed.series.push_back({points, Ink::blue});
@@ -202,7 +202,7 @@ void RunsPage::ask_to_start()
         title + " for " + view::counted(setup.steps, "step") + " on " + (target_ == "local" ? "this computer" : target_)
             + ".\n" + setup.note,
         "start it", [this, setup = std::move(setup), title] {
-            run_.begin(title, setup.steps, setup.expected);
+            run_.begin(title, setup.steps, setup.expectation);
             job_.start(*setup.request);
         });
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/runs/run_failure.h"
+
+#include "core/base/text.h"
+#include "core/history/run_event.h"
+#include "runner/protocol/straggler.h"
+
+#include <cmath>
+
+namespace fourfold::view {
+
+RunFailure failure_of(const Json& event)
+{
+    RunFailure failure;
+    failure.rank = whole_at(event, "rank");
+    failure.host = string_at(event, "host");
+    failure.message = string_at(event, "message");
+    failure.collective = string_at(event, "last_collective");
+    // The trainer says where it is, and the agent does for a rank that could not.
+    for (const char* key : {"mesh", "coordinates"}) {
+        if (failure.mesh.empty() && event.contains(key) && event[key].is_object())
+            failure.mesh = describe(event[key]);
+    }
+    if (event.contains("log") && event["log"].is_array()) {
+        for (const Json& line : event["log"])
+            failure.log += (line.is_string() ? line.get<std::string>() : line.dump()) + '\n';
+    } else {
+        failure.log = string_at(event, "log");
+    }
+    return failure;
+}
+
+std::optional<RunFailure> failure_of(const RunDetail& run)
+{
+    for (const Json& event : run.other_events) {
+        if (kind_of(event) == EventKind::error)
+            return failure_of(event);
+    }
+    return {};
+}
+
+std::vector<std::string> failure_lines(const RunFailure& failure)
+{
+    std::vector<std::string> lines{
+        failure.rank ? "Rank " + std::to_string(*failure.rank) + " failed first" : "A rank failed"};
+    if (!failure.host.empty())
+        lines.front() += ", on " + failure.host;
+    if (!failure.mesh.empty())
+        lines.push_back("Place in the mesh: " + failure.mesh);
+    lines.push_back("What happened: " + failure.message);
+    lines.push_back("Last collective: " + (failure.collective.empty() ? "none was told" : failure.collective));
+    return lines;
+}
+
+std::string failure_text(const RunFailure& failure)
+{
+    std::string text = joined(failure_lines(failure), "\n");
+    if (!failure.log.empty())
+        text += "\n\n# The end of its output\n" + failure.log;
+    return printable_lines(text);
+}
+
+} // namespace fourfold::view
