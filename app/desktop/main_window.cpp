@@ -23,8 +23,8 @@
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/plan/plan_watch.h"
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 
 #include <QAction>
 #include <QApplication>
@@ -417,7 +417,7 @@ void MainWindow::openStartPlan()
 // Runs of this computer's history that a closed window, or a lost one, left on their nodes.
 void MainWindow::offerRunsUnderWay()
 {
-    const std::vector<RunSummary> runs = runsUnderWay(m_options.history);
+    const std::vector<RunSummary> runs = view::runs_under_way(m_options.history);
     if (runs.empty())
         return;
     const QString id = fromUtf8(runs.front().id);

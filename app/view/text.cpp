@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 namespace fourfold::view {
 
@@ -117,6 +118,17 @@ std::string signed_percent(double fraction, int decimals)
 std::string counted(double count, const std::string& one, const std::string& many)
 {
     return grouped(count) + ' ' + (count == 1 ? one : many.empty() ? one + 's' : many);
+}
+
+std::optional<std::string> local_time(const std::string& iso, const char* format)
+{
+    std::tm time{};
+    if (strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%S", &time) == nullptr)
+        return {};
+    const std::time_t at = timegm(&time);
+    char text[64];
+    localtime_r(&at, &time);
+    return std::string(text, std::strftime(text, sizeof text, format, &time));
 }
 
 std::string upper_case(std::string text)

@@ -3,6 +3,7 @@
 // units.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace fourfold::view {
@@ -34,6 +35,9 @@ std::string percent(double fraction, int decimals = 1);
 std::string signed_percent(double fraction, int decimals = 1);
 // "1 GPU", "16 GPUs"; `many` defaults to one + "s".
 std::string counted(double count, const std::string& one, const std::string& many = {});
+// A time of the history ("2026-01-01T12:34:56.789Z") on this computer's clock, as strftime has it; empty where it is
+// none.
+std::optional<std::string> local_time(const std::string& iso, const char* format);
 // A to Z for a to z: "bf16" -> "BF16".
 std::string upper_case(std::string text);
 

@@ -7,7 +7,6 @@
 #include "core/base/words.h"
 
 #include <array>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,14 +54,6 @@ inline std::optional<double> number_at(const Json& json, const char* key)
         return std::nullopt;
     const auto found = json.find(key);
     return found == json.end() || !found->is_number() ? std::nullopt : std::optional(found->get<double>());
-}
-
-// Whole, and within reach of an int.
-inline std::optional<int> whole_at(const Json& json, const char* key)
-{
-    const std::optional<double> value = number_at(json, key);
-    constexpr double kMost = std::numeric_limits<int>::max();
-    return value && *value >= -kMost && *value <= kMost ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 inline std::string string_at(const Json& json, const char* key)

@@ -302,7 +302,7 @@ int followRealRun(MainWindow& window, const test::Home& home, int seconds, int r
             wall.start();
         }
         events += qint64(batch.size());
-        shown = window.liveRun().step();
+        shown = window.liveRun().run().step();
     });
     QObject::connect(&controller, &RunController::finished, [&](const Expected<RunResult>& result) {
         outcome = result;

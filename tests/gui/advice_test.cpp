@@ -112,7 +112,7 @@ private slots:
         Fixture w;
         QVERIFY(w.answered());
         for (const FigureCard* card : w.window.planPage().figures()) {
-            if (card->figure().title == QStringLiteral("Pipeline bubble"))
+            if (card->figure().title == "Pipeline bubble")
                 continue; // one stage: nothing to derive
             QVERIFY2(card->tip().count(QLatin1Char('\n')) >= 2, qPrintable(card->tip()));
         }

@@ -10,7 +10,7 @@
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/shared/history_access.h"
+#include "app/view/history/history_access.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/history/store.h"
 #include "core/predict/prediction.h"
@@ -85,12 +85,13 @@ private slots:
         tags->setFocus();
         QTest::keyClicks(tags, QStringLiteral("paper, slow,paper"));
         QTest::keyClick(tags, Qt::Key_Return);
-        QCOMPARE(storedRun(w.historyFile(), id)->summary.tags, (std::vector<std::string>{"paper", "slow"}));
+        QCOMPARE(view::stored_run(w.historyFile(), id.toStdString())->summary.tags,
+            (std::vector<std::string>{"paper", "slow"}));
         auto* note = w.child<QPlainTextEdit>("runNote");
         note->setFocus();
         QTest::keyClicks(note, QStringLiteral("best of three"));
         w.table()->setFocus();
-        QCOMPARE(storedRun(w.historyFile(), id)->summary.note, std::string("best of three"));
+        QCOMPARE(view::stored_run(w.historyFile(), id.toStdString())->summary.note, std::string("best of three"));
 
         w.page().focusFilter();
         auto* words = qobject_cast<QLineEdit*>(w.window.focusWidget());
@@ -100,11 +101,11 @@ private slots:
         words->clear();
 
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
-        QCOMPARE(storedRun(w.historyFile(), id)->summary.note, std::string());
+        QCOMPARE(view::stored_run(w.historyFile(), id.toStdString())->summary.note, std::string());
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
+        QVERIFY(view::stored_run(w.historyFile(), id.toStdString())->summary.tags.empty());
         QTest::keyClick(&w.window, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
-        QCOMPARE(storedRun(w.historyFile(), id)->summary.tags.size(), std::size_t(2));
+        QCOMPARE(view::stored_run(w.historyFile(), id.toStdString())->summary.tags.size(), std::size_t(2));
     }
 
     // The same text as `fourfold history list --filter` takes; what is no expression leaves the table as it is.
@@ -147,7 +148,7 @@ private slots:
         w.table()->selectRow(2);
         const QString id = w.id(2);
         QCOMPARE(scatter.selected(), 2);
-        w.table()->sortByColumn(HistoryModel::measuredTps, Qt::DescendingOrder);
+        w.table()->sortByColumn(HistoryModel::measured_tps, Qt::DescendingOrder);
         const int row = w.page().model().rowOf(id);
         QCOMPARE(w.table()->currentIndex().row(), row);
         QCOMPARE(scatter.selected(), row);
@@ -216,7 +217,7 @@ private slots:
     {
         Fixture w;
         constexpr int steps = 5000, kShort = 100; // points of a curve, which is thinned
-        const auto known = storedRun(w.historyFile(), w.id(0));
+        const auto known = view::stored_run(w.historyFile(), w.id(0).toStdString());
         QVERIFY(known);
         {
             auto store = HistoryStore::open(w.historyFile());
@@ -259,7 +260,7 @@ private slots:
         test::DialogWatch watch([&](QMessageBox&) { ++told; });
         emit w.page().detail().tagsEdited({std::string(70, 'x')});
         QCOMPARE(told, 1);
-        QVERIFY(storedRun(w.historyFile(), id)->summary.tags.empty());
+        QVERIFY(view::stored_run(w.historyFile(), id.toStdString())->summary.tags.empty());
         QVERIFY(!w.page().undoStack().canUndo()); // nothing was done
     }
 
@@ -282,12 +283,12 @@ private slots:
         const QAbstractItemModel& model = *w.table()->model();
         const auto term = [&] {
             const int row = w.table()->currentIndex().row();
-            return model.index(row, HistoryModel::mostOff).data().toString();
+            return model.index(row, HistoryModel::most_off).data().toString();
         };
         QTRY_VERIFY_WITH_TIMEOUT(term().startsWith(QStringLiteral("optimizer +")), kPatience);
-        QVERIFY(storedRuns(w.historyFile(), 1)->front().most_off.has_value());
-        w.table()->sortByColumn(HistoryModel::mostOff, Qt::AscendingOrder);
-        QVERIFY(model.index(0, HistoryModel::mostOff).data().toString().startsWith(QStringLiteral("optimizer")));
+        QVERIFY(view::stored_runs(w.historyFile(), 1)->front().most_off.has_value());
+        w.table()->sortByColumn(HistoryModel::most_off, Qt::AscendingOrder);
+        QVERIFY(model.index(0, HistoryModel::most_off).data().toString().startsWith(QStringLiteral("optimizer")));
 
         // Beside its prediction, on one axis and with what differs.
         w.table()->selectRow(0);

@@ -93,24 +93,24 @@ private slots:
         model.show({run("3", "alpha", 90.0), run("2", "beta", std::nullopt, RunState::fail), run("1", "gamma", 110.0)});
         QCOMPARE(model.rowCount(), 3);
         QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("alpha")); // newest first
-        model.sort(HistoryModel::measuredTps, Qt::AscendingOrder);
+        model.sort(HistoryModel::measured_tps, Qt::AscendingOrder);
         QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("alpha"));
         QCOMPARE(model.index(2, HistoryModel::name).data().toString(), QStringLiteral("beta"));
-        model.sort(HistoryModel::measuredTps, Qt::DescendingOrder);
+        model.sort(HistoryModel::measured_tps, Qt::DescendingOrder);
         QCOMPARE(model.index(0, HistoryModel::name).data().toString(), QStringLiteral("gamma"));
         QCOMPARE(model.index(2, HistoryModel::name).data().toString(), QStringLiteral("beta")); // unknown stays last
         const QPersistentModelIndex kept(model.index(0, HistoryModel::name));
         model.sort(HistoryModel::name, Qt::AscendingOrder);
         QCOMPARE(kept.data().toString(), QStringLiteral("gamma"));
         QCOMPARE(kept.row(), 2);
-        QCOMPARE(model.index(0, HistoryModel::tpsError).data().toString(), QStringLiteral("+11.1 %"));
+        QCOMPARE(model.index(0, HistoryModel::tps_error).data().toString(), QStringLiteral("+11.1 %"));
         model.setFilter(QStringLiteral("FAIL"));
         QCOMPARE(model.rowCount(), 1);
         QCOMPARE(model.rowOf(QStringLiteral("2")), 0);
         QCOMPARE(model.rowOf(QStringLiteral("3")), -1);
         model.setFilter(QString());
         QCOMPARE(model.rowCount(), 3);
-        QCOMPARE(model.storedRuns(), 3);
+        QCOMPARE(model.list().all().size(), std::size_t(3));
     }
 
     void historySortsByTheTermMostOff()
@@ -121,10 +121,10 @@ private slots:
         traced.most_off = MostOff{"backward", 0.2, 0.15};
         slower.most_off = MostOff{"waiting", 0.2, 0.22};
         model.show({slower, traced, run("3", "alpha", 90.0), run("2", "beta", std::nullopt, RunState::fail)});
-        model.sort(HistoryModel::mostOff, Qt::DescendingOrder); // by how far, whatever the sign
-        QCOMPARE(model.index(0, HistoryModel::mostOff).data().toString(), QStringLiteral("backward -0.05 s"));
-        QCOMPARE(model.index(1, HistoryModel::mostOff).data().toString(), QStringLiteral("waiting +0.02 s"));
-        QCOMPARE(model.index(2, HistoryModel::mostOff).data().toString(), QString());
+        model.sort(HistoryModel::most_off, Qt::DescendingOrder); // by how far, whatever the sign
+        QCOMPARE(model.index(0, HistoryModel::most_off).data().toString(), QStringLiteral("backward -0.05 s"));
+        QCOMPARE(model.index(1, HistoryModel::most_off).data().toString(), QStringLiteral("waiting +0.02 s"));
+        QCOMPARE(model.index(2, HistoryModel::most_off).data().toString(), QString());
         model.setFilter(QStringLiteral("backward"));
         QCOMPARE(model.rowCount(), 1);
     }
@@ -178,7 +178,7 @@ private slots:
         detail.versions = {{"torch", "2.11.0"}, {"host", {{"cpu", "x"}}}};
         FactsModel model;
         QAbstractItemModelTester tester(&model, kFatal);
-        model.show(detail);
+        model.show(view::run_facts(detail));
         QStringList facts;
         for (int row = 0; row < model.rowCount(); ++row)
             facts << model.index(row, 0).data().toString() + QLatin1Char('=') + model.index(row, 1).data().toString();
@@ -186,7 +186,7 @@ private slots:
             facts.contains(QStringLiteral("Throughput=100 \u2192 90.0")), qPrintable(facts.join(QLatin1Char('\n'))));
         QVERIFY(facts.contains(QStringLiteral("torch=2.11.0")));
         QVERIFY(facts.contains(QStringLiteral("host cpu=x")));
-        model.clear();
+        model.show({});
         QCOMPARE(model.rowCount(), 0);
     }
 

@@ -114,7 +114,7 @@ private slots:
         w.table("results")->setFocus();
         w.table("results")->setCurrentIndex(results.index(0, 0));
         QTest::keyClick(w.table("results"), Qt::Key_P);
-        QCOMPARE(results.pinned().size(), std::size_t(1));
+        QCOMPARE(results.results().pinned().size(), std::size_t(1));
         const Candidate wanted = results.row(w.table("results")->currentIndex().row()).found.candidate;
         const Json before = w.window.document().plan().document;
         QTest::mouseClick(search.findChild<QPushButton*>(QStringLiteral("applyLayout")), Qt::LeftButton);

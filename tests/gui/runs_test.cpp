@@ -14,8 +14,8 @@
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/models/plan/preset_model.h"
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/runs_fixture.h"
 
@@ -61,16 +61,16 @@ private slots:
         QCOMPARE(w.live().run().step(), 40);
         QVERIFY(w.live().run().measured_throughput().has_value());
         QVERIFY(w.live().log().rowCount() > 2);
-        QCOMPARE(w.runs().figures()[0]->figure().value, QStringLiteral("Done"));
+        QCOMPARE(w.runs().figures()[0]->figure().value, std::string("Done"));
         QVERIFY(w.button("start")->isEnabled());
 
         w.window.showPage(QStringLiteral("history"));
         const HistoryModel& history = w.window.historyPage().model();
         const int row = history.rowOf(w.live().id());
         QVERIFY(row >= 0);
-        QVERIFY(!history.index(row, HistoryModel::predictedTps).data().toString().isEmpty());
-        QVERIFY(!history.index(row, HistoryModel::measuredTps).data().toString().isEmpty());
-        QVERIFY(!history.index(row, HistoryModel::tpsError).data().toString().isEmpty());
+        QVERIFY(!history.index(row, HistoryModel::predicted_tps).data().toString().isEmpty());
+        QVERIFY(!history.index(row, HistoryModel::measured_tps).data().toString().isEmpty());
+        QVERIFY(!history.index(row, HistoryModel::tps_error).data().toString().isEmpty());
         const QString csv = test::Home::the().path(QStringLiteral("history.csv"));
         QVERIFY(w.window.historyPage().exportTo(csv));
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
@@ -104,7 +104,7 @@ private slots:
         QCOMPARE(w.live().run().state(), RunState::fail);
         const QString said = fromUtf8(w.live().run().state_text());
         QVERIFY2(said.contains(QStringLiteral("1")), qPrintable(said));
-        QCOMPARE(w.runs().figures()[0]->figure().value, QStringLiteral("Failed"));
+        QCOMPARE(w.runs().figures()[0]->figure().value, std::string("Failed"));
     }
 
     void closingWhileRunningAsks()
@@ -221,7 +221,7 @@ private slots:
         watch.reset(); // stopping has a question of its own
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
-        QVERIFY(storedRun(w.historyFile(), first)->summary.state == RunState::cancelled);
+        QVERIFY(view::stored_run(w.historyFile(), first.toStdString())->summary.state == RunState::cancelled);
     }
 
     void nodesAreCheckedWithoutARun()

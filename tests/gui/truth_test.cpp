@@ -111,7 +111,7 @@ void TruthTest::everyFigureOfTheCommandIsOnThePlanPage()
         return value == 0; // nothing is drawn of nothing
     };
     std::map<std::string, std::function<bool(double)>> numbers{
-        {"step_time_s", [&](double v) { return says(durationParts(v).value); }},
+        {"step_time_s", [&](double v) { return says(fromUtf8(view::duration_parts(v).value)); }},
         {"tps_per_gpu", [&](double v) { return says(throughputText(v)); }},
         {"tflops_per_gpu", [&](double v) { return says(tr("%1 TFLOP/s as logged").arg(compact(v))); }},
         {"mfu", [&](double v) { return says(percent(v)); }},

@@ -41,7 +41,7 @@ struct Fixture : WindowFixture {
 
     Fixture() { open(QStringLiteral("cluster.plan.json")); }
     QSpinBox* spin(const char* path) { return window.findChild<QSpinBox*>(QString::fromLatin1(path)); }
-    QString figure(std::size_t index) { return window.planPage().figures().at(index)->figure().value; }
+    QString figure(std::size_t index) { return fromUtf8(window.planPage().figures().at(index)->figure().value); }
     // The button that puts the nearest valid value into a field; null when there is no reason to.
     QPushButton* useButton(const char* path)
     {

@@ -3,10 +3,10 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "core/search/search.h"
 #include "app/models/shared/text.h"
 #include "app/view/start/start.h"
 #include "core/plan/fields.h"
+#include "core/search/search.h"
 
 #include <QComboBox>
 #include <QCompleter>

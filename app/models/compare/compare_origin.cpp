@@ -2,8 +2,8 @@
 #include "app/models/compare/compare_origin.h"
 
 #include "app/models/compare/published.h"
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/user/evidence.h"
 
@@ -78,7 +78,7 @@ std::optional<CompareEntry> entryFrom(
 {
     std::optional<CompareEntry> entry;
     if (origin.startsWith(kRun)) {
-        if (const Expected<RunDetail> run = storedRun(history, origin.mid(kRun.size())))
+        if (const Expected<RunDetail> run = view::stored_run(history, origin.mid(kRun.size()).toStdString()))
             entry = entryOf(*run);
     } else if (origin.startsWith(kRow)) {
         entry = rowFrom(origin.mid(kRow.size()), presets);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Named facts of one stored run in two columns, under headings: what was planned, what came out, on what software.
+// The facts of one stored run in two columns, under headings.
 #pragma once
 
 #include "app/models/shared/columns_model.h"
-#include "core/history/store.h"
-
-#include <vector>
+#include "app/view/history/run_facts.h"
 
 namespace fourfold::ui {
 
@@ -16,25 +14,14 @@ public:
     static constexpr int HeadingRole = Qt::UserRole; // bool: the row is a heading
 
     explicit FactsModel(QObject* parent = nullptr);
-    void show(const RunDetail& run);
-    void clear();
+    void show(std::vector<view::RunFact> facts);
 
 protected:
-    [[nodiscard]] int rows() const override { return static_cast<int>(m_rows.size()); }
+    [[nodiscard]] int rows() const override { return static_cast<int>(m_facts.size()); }
     [[nodiscard]] QVariant cell(int row, int column, int role) const override;
 
 private:
-    struct Row {
-        QString fact, value;
-        bool heading = false;
-    };
-    void heading(const QString& text);
-    void add(const QString& fact, const QString& value); // skips empty values
-    void addEnd(const RunDetail& run);
-    void addOutcome(const RunDetail& run);
-    void addJson(const QString& title, const Json& object);
-
-    std::vector<Row> m_rows;
+    std::vector<view::RunFact> m_facts;
 };
 
 } // namespace fourfold::ui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/history/recalibration.h"
 
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 #include "core/calibration/user/measured_rows.h"
 #include "core/calibration/user/user_preset.h"
 
@@ -12,9 +12,10 @@ namespace {
 Expected<Recalibrated> fitted(const Presets& presets, const std::filesystem::path& history, const std::string& stack,
     const std::vector<std::string>& runs)
 {
-    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(historyFileOr(history)));
+    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(view::history_file_or(history)));
     if (!store)
-        return Problem{ProblemCode::not_found, "the history holds no run yet", "", historyFileOr(history).string()};
+        return Problem{
+            ProblemCode::not_found, "the history holds no run yet", "", view::history_file_or(history).string()};
     FOURFOLD_TRY(MeasuredRows rows, history_rows(*store, stack, runs));
     CalibrationRequest request;
     request.stack = stack;

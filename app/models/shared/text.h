@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers and words as the desktop shows them: English digits with grouping, fixed decimals, a narrow choice of units.
+// Text of Qt's kind, and the numbers and words of app/view/text.h in it.
 #pragma once
+
+#include "app/view/text.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -24,32 +26,24 @@ QStringList fromUtf8(const std::vector<std::string>& texts);
 QString exactText(std::string_view text);
 // As one cell of a table on the clipboard: on one line, and nothing that a spreadsheet runs.
 QString spreadsheetCell(const QString& text);
-// 12,345.6
-QString grouped(double value, int decimals = 0);
-// Three significant digits or so with a unit that fits: "69.0 s", "8.34 s", "12.3 ms", "450 µs".
-QString duration(double seconds);
-// What is left of something, in whole units, two at most: "42 s", "1 min 45 s", "3 h 10 min", "2 d 4 h".
-QString roughDuration(double seconds);
-// "8.34" and "s" apart, for figures whose unit is set smaller than the number.
-struct Quantity {
-    QString value, unit;
-};
-Quantity durationParts(double seconds);
-// "8.4 M", "1.01 M", "982", "70.6 B".
-QString compact(double value);
-// GiB with a fixed number of decimals for the magnitude: "56.7", "0.42", "0.003".
-QString gib(double value);
-// Tokens/s per GPU: "7,677", one decimal below 100.
-QString throughputText(double value);
-// Four significant digits, grouped where there are more before the point: "3,573", "31.89", "0.02037".
-QString significant(double value);
-// What stands for a value that is not known.
-const QString& unknownText();
-// "42.0"
-QString percent(double fraction, int decimals = 1);
-// "+3.1 %", "-0.4 %" with the sign always written.
-QString signedPercent(double fraction, int decimals = 1);
-// "1 GPU", "16 GPUs"; `many` defaults to one + "s".
-QString counted(double count, const QString& one, const QString& many = {});
+
+// clang-format off
+inline QString grouped(double value, int decimals = 0) { return exactText(view::grouped(value, decimals)); }
+inline QString duration(double seconds) { return exactText(view::duration(seconds)); }
+inline QString compact(double value) { return exactText(view::compact(value)); }
+inline QString gib(double value) { return exactText(view::gib(value)); }
+inline QString throughputText(double value) { return exactText(view::throughput_text(value)); }
+inline QString significant(double value) { return exactText(view::significant(value)); }
+inline QString unknownText() { return exactText(view::kUnknown); }
+inline QString percent(double fraction, int decimals = 1) { return exactText(view::percent(fraction, decimals)); }
+// clang-format on
+inline QString signedPercent(double fraction, int decimals = 1)
+{
+    return exactText(view::signed_percent(fraction, decimals));
+}
+inline QString counted(double count, const QString& one, const QString& many = {})
+{
+    return exactText(view::counted(count, one.toStdString(), many.toStdString()));
+}
 
 } // namespace fourfold::ui

@@ -1,239 +1,225 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/history/runs_list.h"
 
-#include "app/view/runs/live_run.h"
 #include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
-#include "core/predict/term_off.h"
-#include "core/report/views/run_filter.h"
 #include "core/report/views/runs_table.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <sstream>
 
 namespace fourfold::view {
 
 namespace {
-// "2026-01-01 12:34" of an ISO time; lists need no seconds.
-std::string short_time(const std::string& time)
+std::string created_text(const RunSummary& run)
 {
-    return time.size() >= 16 ? time.substr(0, 10) + " " + time.substr(11, 5) : time;
+    return local_time(run.created, "%Y-%m-%d %H:%M").value_or(run.created);
 }
 
-std::optional<double> number_of(const RunSummary& run, int column)
+std::string error_text(double value)
 {
-    switch (column) {
-    case RunsList::gpus:
-        return run.gpus;
-    case RunsList::steps:
-        return run.steps;
-    case RunsList::predicted:
-        return run.predicted_tps_per_gpu;
-    case RunsList::measured:
-        return run.measured_tps_per_gpu;
-    case RunsList::error:
-        return run.tps_error;
-    case RunsList::memory:
-        return run.measured_memory_gib;
-    case RunsList::most_off:
-        return run.most_off ? std::optional(std::abs(run.most_off->difference_s())) : std::nullopt;
-    default:
-        return {};
-    }
+    return signed_percent(value);
 }
 
-bool is_number(int column)
+std::string loss_text(double value)
 {
-    return (column >= RunsList::gpus && column <= RunsList::memory) || column == RunsList::most_off;
+    return grouped(value, 3);
 }
 
-std::string words_of(const RunSummary& run, int column)
+std::string count_text(double value)
 {
-    switch (column) {
-    case RunsList::name:
-        return run.name;
-    case RunsList::state:
-        return state_label(run.state);
-    case RunsList::layout:
-        return run.layout;
-    case RunsList::most_off:
-        return most_off_text(run);
-    case RunsList::tags:
-        return joined(run.tags, ", ");
-    case RunsList::created:
-        return short_time(run.created);
-    default:
-        return {};
-    }
+    return grouped(value);
 }
 
-std::string beside(
-    const std::optional<double>& predicted, const std::optional<double>& measured, std::string (*format)(double))
+// A column says its text, and sorts by its number where it has one.
+struct RunFigure {
+    const char* title;
+    std::string (*text)(const RunSummary& run) = nullptr;
+    std::optional<double> (*number)(const RunSummary& run) = nullptr;
+    std::string (*format)(double value) = nullptr; // of the number, where there is no text
+};
+
+template <auto Member>
+std::optional<double> number_of(const RunSummary& run)
 {
-    return (predicted ? format(*predicted) : kUnknown) + std::string(" \u2192 ")
-        + (measured ? format(*measured) : kUnknown);
+    return run.*Member;
 }
 
-// A change of the store that is opened for it alone.
-std::function<Expected<void>()> with_store(std::function<Expected<void>(HistoryStore&)> change)
+// In the order of the columns.
+const RunFigure kFigures[RunsList::columns]{{"Run", [](const RunSummary& run) { return run.name; }},
+    {"Model", [](const RunSummary& run) { return run.model; }},
+    {"State", [](const RunSummary& run) { return std::string(state_label(run.state)); }},
+    {"Target", [](const RunSummary& run) { return run.target; }},
+    {"Layout", [](const RunSummary& run) { return run.layout; }},
+    {"GPUs", nullptr, number_of<&RunSummary::gpus>, count_text},
+    {"Steps", nullptr, number_of<&RunSummary::steps>, count_text},
+    {"Predicted\nTPS/GPU", nullptr, number_of<&RunSummary::predicted_tps_per_gpu>, throughput_text},
+    {"Measured\nTPS/GPU", nullptr, number_of<&RunSummary::measured_tps_per_gpu>, throughput_text},
+    {"Error", nullptr, number_of<&RunSummary::tps_error>, error_text},
+    // The words as they are read, the seconds without their sign.
+    {"Most off", most_off_text,
+        [](const RunSummary& run) {
+            return run.most_off ? std::optional(std::abs(run.most_off->difference_s())) : std::nullopt;
+        }},
+    {"Predicted\nGiB", nullptr, number_of<&RunSummary::predicted_memory_gib>, gib},
+    {"Measured\nGiB", nullptr, number_of<&RunSummary::measured_memory_gib>, gib},
+    {"Loss", nullptr, number_of<&RunSummary::last_loss>, loss_text},
+    {"Tags", [](const RunSummary& run) { return tag_text(run.tags); }}, {"Date", created_text}};
+
+std::vector<std::string> words_of(const std::string& text)
 {
-    return [change = std::move(change)]() -> Expected<void> {
-        FOURFOLD_TRY(HistoryStore store, HistoryStore::open(HistoryStore::default_file()));
-        return change(store);
-    };
+    std::istringstream stream(lower_case(text));
+    return {std::istream_iterator<std::string>(stream), {}};
 }
 } // namespace
 
+std::string tag_text(const std::vector<std::string>& tags)
+{
+    return joined(tags, ", ");
+}
+
+std::vector<std::string> tags_of(const std::string& text)
+{
+    std::vector<std::string> tags;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, ',');) {
+        std::istringstream in(part); // inner spaces become one
+        if (const std::string tag
+            = joined({std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()}, " ");
+            !tag.empty())
+            tags.push_back(tag);
+    }
+    return tags;
+}
+
 const char* RunsList::title(int column)
 {
-    static constexpr const char* kTitles[columns]{"Run", "State", "Layout", "GPUs", "Steps", "Predicted", "TPS/GPU",
-        "Error", "GiB", "Most off", "Tags", "Date (UTC)"};
-    return kTitles[column];
+    return kFigures[column].title;
 }
 
-Expected<void> RunsList::read()
+bool RunsList::is_number(int column)
 {
-    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(HistoryStore::default_file()));
-    all_.clear();
-    if (store) {
-        FOURFOLD_TRY(all_, store->list());
+    return kFigures[column].format != nullptr;
+}
+
+std::string RunsList::text(const RunSummary& run, int column)
+{
+    const RunFigure& figure = kFigures[column];
+    if (figure.text)
+        return printable(figure.text(run));
+    const std::optional<double> value = figure.number(run);
+    return value ? figure.format(*value) : std::string();
+}
+
+std::optional<double> RunsList::number(const RunSummary& run, int column)
+{
+    return kFigures[column].number ? kFigures[column].number(run) : std::nullopt;
+}
+
+std::string RunsList::tip(const RunSummary& run, int column)
+{
+    switch (column) {
+    case name:
+        return run.name + "\n" + run.id;
+    case state:
+        return run.problem;
+    case most_off:
+        return run.most_off ? run.most_off->term + " per stage: " + duration(run.most_off->predicted_s) + " predicted, "
+                + duration(run.most_off->measured_s) + " measured in the traced step"
+                            : "";
+    case tags:
+        return run.note;
+    default:
+        return {};
     }
-    return arrange();
 }
 
-Expected<void> RunsList::set_filter(const std::string& filter)
+void RunsList::show(std::vector<RunSummary> runs)
 {
-    const std::string before = std::exchange(filter_, filter);
-    Expected<void> outcome = arrange();
-    if (!outcome)
-        filter_ = before;
-    return outcome;
+    runs_ = std::move(runs);
+    fields_ = RunFields(runs_);
+    expression_.reset();
+    haystacks_.clear();
+    haystacks_.reserve(runs_.size());
+    for (const RunSummary& run : runs_) // as the list shows it, and as the command line knows it
+        haystacks_.push_back(
+            lower_case(std::string(state_label(run.state)) + "\n" + created_text(run)) + "\n" + words_of_run(run));
+    arrange();
+}
+
+void RunsList::set_words(const std::string& words)
+{
+    expression_.reset();
+    words_ = words_of(words);
+    arrange();
+}
+
+void RunsList::set_expression(const Expression& expression)
+{
+    words_.clear();
+    expression_ = expression;
+    arrange();
+}
+
+Expected<void> RunsList::set_filter(const std::string& text)
+{
+    if (!is_run_expression(text)) {
+        set_words(text);
+        return {};
+    }
+    FOURFOLD_TRY(const Expression expression, parse_expression(text, ValueKind::truth, fields(), "filter"));
+    set_expression(expression);
+    return {};
 }
 
 void RunsList::sort(int column, bool falling)
 {
-    sort_column_ = std::clamp(column, 0, columns - 1);
+    if (column < 0 || column >= columns)
+        return;
+    sort_column_ = column;
     falling_ = falling;
-    static_cast<void>(arrange());
+    arrange();
 }
 
 // Unknown values stay at the end in both directions.
-Expected<void> RunsList::arrange()
+void RunsList::arrange()
 {
-    FOURFOLD_TRY(std::vector<RunSummary> runs, filtered_runs(all_, filter_, "filter"));
-    const bool by_number = is_number(sort_column_);
-    std::stable_sort(runs.begin(), runs.end(), [&](const RunSummary& a, const RunSummary& b) {
-        if (by_number) {
-            const std::optional<double> x = number_of(a, sort_column_), y = number_of(b, sort_column_);
-            if (!x || !y)
-                return x.has_value() && !y.has_value();
-            return falling_ ? *x > *y : *x < *y;
-        }
-        const std::string x = lower_case(sort_column_ == created ? a.created : words_of(a, sort_column_)),
-                          y = lower_case(sort_column_ == created ? b.created : words_of(b, sort_column_));
-        return falling_ ? x > y : x < y;
+    const bool by_number = kFigures[sort_column_].number != nullptr;
+    std::vector<std::optional<double>> numbers(runs_.size());
+    std::vector<std::string> texts(by_number ? 0 : runs_.size());
+    visible_.clear();
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        const bool holds = expression_ ? expression_->holds(fields_.values(runs_[i]))
+                                       : std::all_of(words_.begin(), words_.end(), [&](const std::string& word) {
+                                             return haystacks_[i].find(word) != std::string::npos;
+                                         });
+        if (!holds)
+            continue;
+        visible_.push_back(i);
+        if (by_number)
+            numbers[i] = number(runs_[i], sort_column_);
+        else
+            texts[i] = sort_column_ == created ? runs_[i].created : lower_case(text(runs_[i], sort_column_));
+    }
+    std::stable_sort(visible_.begin(), visible_.end(), [&](std::size_t a, std::size_t b) {
+        if (!by_number)
+            return falling_ ? texts[a] > texts[b] : texts[a] < texts[b];
+        if (!numbers[a] || !numbers[b])
+            return numbers[a].has_value() && !numbers[b].has_value();
+        return falling_ ? *numbers[a] > *numbers[b] : *numbers[a] < *numbers[b];
     });
-    shown_ = std::move(runs);
-    return {};
-}
-
-std::string RunsList::text(std::size_t row, int column) const
-{
-    const RunSummary& run = shown_[row];
-    if (!is_number(column) || column == most_off)
-        return printable(words_of(run, column));
-    const std::optional<double> value = number_of(run, column);
-    if (!value)
-        return "";
-    return column == error ? signed_percent(*value) : column == memory ? gib(*value) : throughput_text(*value);
 }
 
 Table RunsList::table() const
 {
-    return runs_table(shown_);
-}
-
-Expected<RunDetail> stored_run(const std::string& id)
-{
-    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(HistoryStore::default_file()));
-    if (!store)
-        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one in Runs", ""};
-    return store->show(id);
-}
-
-std::string run_facts(const RunDetail& run)
-{
-    const RunSummary& s = run.summary;
-    std::string text;
-    const auto heading = [&](const char* words) { text += (text.empty() ? "# " : "\n# ") + std::string(words) + "\n"; };
-    const auto add = [&](const char* fact, const std::string& value) {
-        if (!value.empty())
-            text += text_of("%-16s", fact) + printable(value, 1000) + "\n";
-    };
-    heading("Run");
-    add("State", state_label(s.state));
-    add("Problem", s.problem);
-    add("Id", s.id);
-    add("Name", s.name);
-    if (!run.steps.empty())
-        add("Last step", std::to_string(run.steps.back().step));
-    heading("Predicted \u2192 measured");
-    add("Throughput", beside(s.predicted_tps_per_gpu, s.measured_tps_per_gpu, throughput_text));
-    if (s.tps_error)
-        add("Error", signed_percent(*s.tps_error));
-    add("Step time", beside(s.predicted_step_time_s, s.measured_step_time_s, duration));
-    if (const std::optional<TermOff> term = term_most_off(run.plan, run.other_events))
-        add("Most off",
-            term->term + ": " + duration(term->predicted_s) + " \u2192 " + duration(term->measured_s) + " per stage");
-    add("Memory, GiB", beside(s.predicted_memory_gib, s.measured_memory_gib, gib));
-    add("Measured as", run.headline_rule);
-    if (s.first_loss && s.last_loss)
-        add("Loss", grouped(*s.first_loss, 3) + " \u2192 " + grouped(*s.last_loss, 3));
-    heading("Plan");
-    add("Model", s.model);
-    add("Cluster", s.cluster);
-    add("Layout", s.layout);
-    add("Target", s.target);
-    add("Hosts", joined(run.hosts, ", "));
-    add("Tags", joined(s.tags, ", "));
-    add("Note", s.note);
-    if (const std::optional<RunFailure> failure = failure_of(run)) {
-        heading("Failure");
-        text += failure_text(*failure) + "\n";
-    }
-    return text;
-}
-
-HistoryStep delete_runs(const std::vector<std::string>& ids)
-{
-    const auto mark = [ids](bool deleted) {
-        return with_store([ids, deleted](HistoryStore& store) { return store.set_deleted(ids, deleted); });
-    };
-    return {"Delete " + counted(double(ids.size()), "run"), mark(true), mark(false)};
-}
-
-HistoryStep change_tags(const RunSummary& run, const std::string& tags)
-{
-    std::vector<std::string> words;
-    for (std::size_t begin = 0; begin <= tags.size();) {
-        const std::size_t end = std::min(tags.find(',', begin), tags.size());
-        if (const std::string_view word = trimmed(std::string_view(tags).substr(begin, end - begin)); !word.empty())
-            words.emplace_back(word);
-        begin = end + 1;
-    }
-    const auto set = [id = run.id](const std::vector<std::string>& to) {
-        return with_store([id, to](HistoryStore& store) { return store.set_tags(id, to); });
-    };
-    return {"Change tags", set(words), set(run.tags)};
-}
-
-HistoryStep change_note(const RunSummary& run, const std::string& note)
-{
-    const auto set = [id = run.id](const std::string& to) {
-        return with_store([id, to](HistoryStore& store) { return store.set_note(id, to); });
-    };
-    return {"Change note", set(note), set(run.note)};
+    std::vector<RunSummary> shown;
+    shown.reserve(visible_.size());
+    for (const std::size_t place : visible_)
+        shown.push_back(runs_[place]);
+    return runs_table(shown);
 }
 
 } // namespace fourfold::view

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/live_run.h"
 
+#include "app/view/runs/event_fields.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
-#include "core/history/run_event.h"
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
 #include "core/schedule/chrome_trace.h"
@@ -19,16 +19,17 @@ namespace {
 constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
 constexpr std::size_t kMostLines = 2000;
 
-// "12:34:56" on this computer's clock, of an ISO time in UTC or, where there is none, of now.
-std::string clock_of(const std::string& iso)
+// "12:34:56" of an event or, where it has no time, of now.
+std::string clock_of(const Json& event)
 {
-    std::tm utc{};
-    const char* read = strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
-    const std::time_t at = read != nullptr ? timegm(&utc) : std::time(nullptr);
+    constexpr const char* kFormat = "%H:%M:%S";
+    if (const std::optional<std::string> time = local_time(string_at(event, "time"), kFormat))
+        return *time;
+    const std::time_t now = std::time(nullptr);
     std::tm local{};
     char text[16];
-    localtime_r(&at, &local);
-    return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
+    localtime_r(&now, &local);
+    return {text, std::strftime(text, sizeof text, kFormat, &local)};
 }
 
 std::string against(
@@ -73,7 +74,7 @@ void LiveRun::begin(const std::string& title, int steps, const RunExpectation& e
 void LiveRun::say(Tone tone, const std::string& kind, const std::string& text, const Json& event)
 {
     ++log_count_;
-    log_.push_back({clock_of(string_at(event, "time")), kind, printable(text, 2000), tone});
+    log_.push_back({clock_of(event), kind, printable(text, 2000), tone});
     if (log_.size() > kMostLines)
         log_.pop_front();
 }

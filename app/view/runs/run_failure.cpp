@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/run_failure.h"
 
+#include "app/view/runs/event_fields.h"
 #include "core/base/text.h"
-#include "core/history/run_event.h"
 #include "runner/protocol/straggler.h"
 
 #include <cmath>

@@ -95,7 +95,7 @@ public:
 
 private:
     class Mailbox;
-    void begin(Work work, std::function<RunMessage(Mailbox&, std::stop_token)> work);
+    void begin(Work kind, std::function<RunMessage(Mailbox&, std::stop_token)> work);
 
     std::function<void()> wake_;
     std::shared_ptr<Mailbox> mailbox_;

@@ -4,6 +4,7 @@
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/compare/compare_charts.h"
+#include "app/desktop/pages/compare/compare_report.h"
 #include "app/desktop/pages/compare/compare_timelines.h"
 #include "app/desktop/pages/compare/row_picker.h"
 #include "app/desktop/pages/compare/sweep_view.h"
@@ -15,8 +16,8 @@
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/compare/compare_origin.h"
 #include "app/models/compare/published.h"
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
@@ -257,7 +258,7 @@ void ComparePage::fillAddMenu()
         });
     }
     QMenu* runs = m_addMenu->addMenu(tr("Run of the history"));
-    const Expected<std::vector<RunSummary>> stored = storedRuns(m_history, kMostRunsOffered);
+    const Expected<std::vector<RunSummary>> stored = view::stored_runs(m_history, kMostRunsOffered);
     for (const RunSummary& run : stored ? *stored : std::vector<RunSummary>()) {
         const QString id = fromUtf8(run.id);
         const QString date = fromUtf8(run.created).left(16).replace(QLatin1Char('T'), QLatin1Char(' '));
@@ -277,7 +278,7 @@ void ComparePage::fillAddMenu()
 
 bool ComparePage::addRun(const QString& id)
 {
-    const Expected<RunDetail> run = storedRun(m_history, id);
+    const Expected<RunDetail> run = view::stored_run(m_history, id.toStdString());
     if (!succeeded(this, tr("The run cannot be compared"), run))
         return false;
     addEntry(entryOf(*run));
@@ -380,6 +381,11 @@ void ComparePage::addSeries(const MeasuredTable& table)
 void ComparePage::showView(View view)
 {
     m_views->setCurrentIndex(static_cast<int>(view));
+}
+
+ReportPage ComparePage::report() const
+{
+    return compareReport(static_cast<View>(m_views->currentIndex()), m_model, *m_charts, *m_timelines, *m_sweep);
 }
 
 void ComparePage::removeSelected()

@@ -77,7 +77,6 @@ private:
     void showEntries();
     void fitColumns();
     void removeSelected();
-    [[nodiscard]] Table reportTable() const;
 
     PlanTabs& m_plans;
     std::filesystem::path m_history;

@@ -8,9 +8,9 @@
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
-#include "app/models/history/history_edits.h"
 #include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/runs_list.h"
 #include "core/history/run_event.h"
 
 #include <QEvent>
@@ -72,7 +72,7 @@ QWidget* HistoryDetail::makeFacts()
 void HistoryDetail::clear()
 {
     m_run = {};
-    m_facts.clear();
+    m_facts.show({});
     m_table->clearSpans();
     const QSignalBlocker blocker(m_tags);
     m_tags->clear();
@@ -100,14 +100,14 @@ void HistoryDetail::showFailure(std::optional<view::RunFailure> failure, const Q
 void HistoryDetail::show(const RunDetail& run)
 {
     m_run = run.summary;
-    m_facts.show(run);
+    m_facts.show(view::run_facts(run));
     m_table->clearSpans();
     for (int row = 0; row < m_facts.rowCount(); ++row) {
         if (m_facts.index(row, 0).data(FactsModel::HeadingRole).toBool())
             m_table->setSpan(row, 0, 1, FactsModel::columns);
     }
     const QSignalBlocker blocker(m_tags);
-    m_tags->setText(tagText(run.summary.tags));
+    m_tags->setText(fromUtf8(view::tag_text(run.summary.tags)));
     m_note->setPlainText(fromUtf8(run.summary.note));
     m_tags->setEnabled(true);
     m_note->setEnabled(true);
@@ -137,8 +137,8 @@ void HistoryDetail::commit()
 {
     if (m_run.id.empty())
         return;
-    const std::vector<std::string> tags = tagsOf(m_tags->text());
-    if (tagText(tags) != tagText(m_run.tags)) {
+    const std::vector<std::string> tags = view::tags_of(m_tags->text().toStdString());
+    if (tags != m_run.tags) {
         m_run.tags = tags;
         emit tagsEdited(tags);
     }

@@ -14,12 +14,12 @@
 #include "app/desktop/widgets/tables/expression_edit.h"
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
+#include "app/models/history/history_command.h"
 #include "app/models/runs/run_folder.h"
-#include "app/models/shared/history_access.h"
 #include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
-#include "core/report/views/runs_table.h"
 
 #include <QFileDialog>
 #include <QHeaderView>
@@ -32,7 +32,6 @@ namespace fourfold::ui {
 namespace {
 // A run of more steps is read on a thread of its own: the window must answer while somebody walks through the list.
 constexpr int kStepsReadAtOnce = 2000;
-constexpr int kMostRuns = 10'000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
 } // namespace
 
@@ -64,11 +63,11 @@ HistoryPage::HistoryPage(const Presets& presets, std::filesystem::path history)
     });
     connect(m_detail, &HistoryDetail::tagsEdited, this, [this](const std::vector<std::string>& tags) {
         if (const RunSummary* run = m_model.find(m_selected))
-            push(changeTags(m_file, m_selected, run->tags, tags), {m_selected});
+            push(view::change_tags(m_file, *run, tags), {m_selected});
     });
     connect(m_detail, &HistoryDetail::noteEdited, this, [this](const std::string& note) {
         if (const RunSummary* run = m_model.find(m_selected))
-            push(changeNote(m_file, m_selected, run->note, note), {m_selected});
+            push(view::change_note(m_file, *run, note), {m_selected});
     });
 }
 
@@ -76,8 +75,9 @@ QPushButton* HistoryPage::makeExports()
 {
     QPushButton* exports = makeButton(tr("Export\u2026"), "plain");
     auto* menu = new QMenu(exports);
-    menu->addAction(tr("Show as table\u2026"), this, [this] { showAsTable(this, tr("History"), runsTable()); });
-    menu->addAction(tr("Copy table"), this, [this] { copyTable(runsTable()); });
+    menu->addAction(
+        tr("Show as table\u2026"), this, [this] { showAsTable(this, tr("History"), m_model.list().table()); });
+    menu->addAction(tr("Copy table"), this, [this] { copyTable(m_model.list().table()); });
     menu->addSeparator();
     for (const auto& [name, ending] :
         {std::pair("CSV", "csv"), std::pair("Markdown", "md"), std::pair("LaTeX", "tex"), std::pair("JSON", "json")}) {
@@ -106,7 +106,7 @@ QPushButton* HistoryPage::makeImports()
 QWidget* HistoryPage::makeTable()
 {
     named(m_filter, "historyFilter")->setPlaceholderText(tr("Filter: words, or abs(error) > 0.1 and gpus >= 8"));
-    m_filter->setFields(m_model.fields());
+    m_filter->setFields(m_model.list().fields());
     m_filter->setMeant(is_run_expression);
     m_count->setProperty("role", "muted");
     m_import = makeImports();
@@ -125,11 +125,11 @@ QWidget* HistoryPage::makeTable()
     m_table->setWidths(HistoryModel::widths());
     m_table->setFitting({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout});
     m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
-        HistoryModel::mostOff, HistoryModel::tags});
+        HistoryModel::most_off, HistoryModel::tags});
     m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends
     m_emptyText->setAlignment(Qt::AlignCenter);
     connect(m_emptyButton, &QPushButton::clicked, this, [this] {
-        if (m_model.storedRuns() > 0)
+        if (!m_model.list().all().empty())
             m_filter->clear();
         else
             m_import->showMenu();
@@ -158,14 +158,14 @@ void HistoryPage::refresh(const QString& select)
     const int place = m_table->currentIndex().row();
     std::vector<RunSummary> runs;
     m_problem.clear();
-    Expected<std::vector<RunSummary>> list = storedRuns(m_file, kMostRuns);
+    Expected<std::vector<RunSummary>> list = view::stored_runs(m_file);
     if (list)
         runs = *std::move(list);
     else
         m_problem = fromUtf8(list.error().line());
     const bool due = std::any_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.most_off_due; });
     m_model.show(std::move(runs));
-    m_filter->setFields(m_model.fields()); // the filter is applied again
+    m_filter->setFields(m_model.list().fields()); // the filter is applied again
     if (due && !m_traces.isRunning())
         compareTraces();
     showCounts();
@@ -228,7 +228,7 @@ void HistoryPage::showNext(const QString& run)
 // What nobody could say when the events came in: a prediction for each trace takes a while, so the list is there first.
 void HistoryPage::compareTraces()
 {
-    m_traces.start([this, file = historyFileOr(m_file)](const std::stop_token& stop) -> Background::Done {
+    m_traces.start([this, file = view::history_file_or(m_file)](const std::stop_token& stop) -> Background::Done {
         const Expected<int> compared = compare_traces(file, stop);
         return [this, changed = compared && *compared > 0] {
             if (changed)
@@ -245,7 +245,7 @@ void HistoryPage::compareSelected()
 
 void HistoryPage::showCounts()
 {
-    const int all = m_model.storedRuns(), shown = m_model.rowCount();
+    const int all = static_cast<int>(m_model.list().all().size()), shown = m_model.rowCount();
     const qsizetype chosenRuns = m_table->selectionModel()->selectedRows().size();
     for (QPushButton* button : {m_compare, m_delete, m_recalibrate})
         button->setEnabled(chosenRuns > 0);
@@ -275,13 +275,15 @@ void HistoryPage::showSelected()
         m_detail->clear();
         return;
     }
-    if (current.siblingAtColumn(HistoryModel::steps).data(HistoryModel::ValueRole).toInt() <= kStepsReadAtOnce) {
-        showRun(storedRun(m_file, id));
+    if (m_model.run(current.row()).steps <= kStepsReadAtOnce) {
+        showRun(view::stored_run(m_file, id.toStdString()));
         return;
     }
     m_detail->clear();
     m_reader.start([this, id, file = m_file](const std::stop_token&) -> Background::Done {
-        return [this, run = std::make_shared<const Expected<RunDetail>>(storedRun(file, id))] { showRun(*run); };
+        return [this, run = std::make_shared<const Expected<RunDetail>>(view::stored_run(file, id.toStdString()))] {
+            showRun(*run);
+        };
     });
 }
 
@@ -304,9 +306,9 @@ QStringList HistoryPage::chosen() const
 }
 
 // `runs`: those that it is about; they are chosen again where they are on show.
-void HistoryPage::push(HistoryStep step, const QStringList& runs)
+void HistoryPage::push(view::HistoryStep step, const QStringList& runs)
 {
-    const QString text = step.text;
+    const QString text = fromUtf8(step.text);
     m_undo.push(new HistoryCommand(std::move(step), [this, text, runs](const Expected<void>& outcome) {
         if (!outcome)
             showProblem(this, tr("The history was not changed"), outcome.error());
@@ -324,7 +326,10 @@ void HistoryPage::deleteChosen()
     const QStringList ids = chosen();
     if (ids.isEmpty())
         return;
-    push(deleteRuns(m_file, ids), ids);
+    std::vector<std::string> runs;
+    for (const QString& id : ids)
+        runs.push_back(id.toStdString());
+    push(view::delete_runs(m_file, runs), ids);
     emit message(tr("%1 deleted; undo with Ctrl+Z").arg(counted(double(ids.size()), tr("run"))));
 }
 
@@ -357,7 +362,7 @@ void HistoryPage::askImport()
 namespace {
 Expected<ImportedTable> tableInto(const std::filesystem::path& history, const std::filesystem::path& csv)
 {
-    FOURFOLD_TRY(HistoryStore store, writableHistory(history));
+    FOURFOLD_TRY(HistoryStore store, view::writable_history(history));
     return import_table(store, csv);
 }
 } // namespace
@@ -400,7 +405,7 @@ bool HistoryPage::importRun(const std::filesystem::path& path)
     const auto import = [&]() -> Expected<std::string> {
         FOURFOLD_TRY(const Json run,
             std::filesystem::is_directory(path, error) ? runFromFolder(path) : read_json_file(path, kLargestRun));
-        FOURFOLD_TRY(HistoryStore store, writableHistory(m_file));
+        FOURFOLD_TRY(HistoryStore store, view::writable_history(m_file));
         const std::string id = run.value("id", std::string());
         if (store.full_id(id))
             return id; // there already
@@ -424,18 +429,9 @@ void HistoryPage::askForExport(const QString& ending, const QString& filter)
             file.endsWith(QLatin1Char('.') + ending, Qt::CaseInsensitive) ? file : file + QLatin1Char('.') + ending);
 }
 
-Table HistoryPage::runsTable() const
-{
-    std::vector<RunSummary> runs;
-    runs.reserve(static_cast<std::size_t>(m_model.rowCount()));
-    for (int row = 0; row < m_model.rowCount(); ++row)
-        runs.push_back(m_model.run(row));
-    return runs_table(runs);
-}
-
 bool HistoryPage::exportTo(const QString& file)
 {
-    if (!succeeded(this, tr("The table was not written"), writeTable(runsTable(), file)))
+    if (!succeeded(this, tr("The table was not written"), writeTable(m_model.list().table(), file)))
         return false;
     emit message(tr("%1 written to %2").arg(counted(m_model.rowCount(), tr("run")), file));
     return true;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "app/desktop/pages/page.h"
-#include "app/models/history/history_edits.h"
 #include "app/models/history/history_model.h"
 #include "app/models/shared/background.h"
+#include "app/view/history/history_edits.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"
@@ -70,10 +70,9 @@ private:
     void compareTraces();
     void compareSelected();
     void askImport();
-    void push(HistoryStep step, const QStringList& runs);
+    void push(view::HistoryStep step, const QStringList& runs);
     bool showImported(const Expected<ImportedTable>& done);
     [[nodiscard]] QStringList chosen() const; // ids
-    [[nodiscard]] Table runsTable() const; // of those on show
     void askForExport(const QString& ending, const QString& filter);
 
     std::filesystem::path m_file;

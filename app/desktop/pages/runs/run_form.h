@@ -3,7 +3,10 @@
 // says why instead.
 #pragma once
 
+#include "app/models/plan/plan_document.h"
 #include "app/models/plan/preset_model.h"
+#include "app/models/runs/run_controller.h"
+#include "app/models/shared/text.h"
 #include "app/view/runs/run_setup.h"
 
 #include <QWidget>

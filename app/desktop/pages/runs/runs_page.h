@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/pages/page.h"
+#include "app/models/plan/plan_document.h"
 #include "app/models/runs/live_run.h"
 
 #include <array>

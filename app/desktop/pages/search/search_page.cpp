@@ -18,6 +18,7 @@
 #include "app/view/search/search_words.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
+#include "core/search/search_cost.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -106,7 +107,7 @@ QWidget* SearchPage::makeResults()
     named(m_paretoOnly, "paretoOnly", m_paretoOnly->text());
     QPushButton* exports = makeButton(tr("Export\u2026"), "plain");
     auto* menu = new QMenu(exports);
-    addTableExports(*menu, this, tr("Search results"), [this] { return m_results.table(kMostExported); });
+    addTableExports(*menu, this, tr("Search results"), [this] { return m_results.results().table(kMostExported); });
     exports->setMenu(menu);
     m_filterBar = new FilterBar(m_filter, 0, {m_paretoOnly}, {m_apply, m_pin, m_compare, exports});
     m_table->present(m_results, "results", tr("Found layouts"));

@@ -5,6 +5,7 @@
 #include "app/desktop/pages/page.h"
 #include "app/models/plan/plan_tabs.h"
 #include "app/models/search/cure_finder.h"
+#include "app/models/search/results_model.h"
 #include "app/models/search/search_service.h"
 
 #include <QElapsedTimer>

@@ -13,7 +13,7 @@ public:
     // `model` outlives the widget. Shows the rows that the model shows.
     explicit ParetoScatter(const ResultsModel& model, QWidget* parent = nullptr);
     [[nodiscard]] QSize minimumSizeHint() const override { return least(290, 200); }
-    [[nodiscard]] Table table() const override { return m_model.table(kMostTableRows); }
+    [[nodiscard]] Table table() const override { return m_model.results().table(kMostTableRows); }
 
 protected:
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) override;
@@ -24,7 +24,10 @@ protected:
 private:
     static constexpr int kMostTableRows = 100'000;
     void modelChanged();
-    [[nodiscard]] bool isFront(const Point& point) const { return m_model.isPareto(m_model.idOf(point.row)); }
+    [[nodiscard]] bool isFront(const Point& point) const
+    {
+        return m_model.results().is_pareto(m_model.idOf(point.row));
+    }
 
     const ResultsModel& m_model;
     QString m_layouts, m_front; // how many, in the legend

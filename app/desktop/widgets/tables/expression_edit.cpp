@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/theme.h"
 #include "app/models/shared/text.h"
+#include "core/search/fields.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>

@@ -3,10 +3,11 @@
 
 #include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
+#include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
-#include "core/base/paths.h"
 #include "core/calibration/measured_table.h"
+#include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
 
 #include <algorithm>
@@ -17,14 +18,6 @@ namespace {
 std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 {
     return std::make_shared<const Prediction>(predict_with_evidence(plan));
-}
-
-Expected<RunDetail> stored_run(const std::string& id)
-{
-    FOURFOLD_TRY(const auto store, HistoryStore::open_existing(HistoryStore::default_file()));
-    if (!store)
-        return Problem{ProblemCode::not_found, "the history holds no run yet", "start one in Runs", ""};
-    return store->show(id);
 }
 } // namespace
 
@@ -166,16 +159,15 @@ void ComparePage::ask_to_add()
 
 void ComparePage::pick_run()
 {
-    const auto store = HistoryStore::open_existing(HistoryStore::default_file());
-    const auto runs = store && *store ? (*store)->list() : Expected<std::vector<RunSummary>>(std::vector<RunSummary>());
-    if (!store || !runs) {
-        desk_.tell((!store ? store.error() : runs.error()).line(), view::Tone::bad);
+    const Expected<std::vector<RunSummary>> runs = view::stored_runs({});
+    if (!runs) {
+        desk_.tell(runs.error().line(), view::Tone::bad);
         return;
     }
     std::vector<Picker::Item> items;
     for (const RunSummary& run : *runs) {
         items.push_back({run.name + " " + run.id.substr(0, 8), run.layout, [this, id = run.id] {
-                             if (const Expected<RunDetail> detail = stored_run(id))
+                             if (const Expected<RunDetail> detail = view::stored_run({}, id))
                                  add(*detail);
                              else
                                  desk_.tell(detail.error().line(), view::Tone::bad);
@@ -208,17 +200,8 @@ void ComparePage::pick_plan()
 void ComparePage::pick_table()
 {
     std::vector<Picker::Item> items;
-    for (const std::filesystem::path& folder : preset_folders()) {
-        std::error_code error;
-        for (std::filesystem::directory_iterator at(folder / "published", error), end; !error && at != end;
-             at.increment(error)) {
-            if (at->path().extension() == ".csv")
-                items.push_back({at->path().stem().string(), "", [this, file = at->path()] { pick_row(file); }});
-        }
-        if (!items.empty())
-            break; // the first folder that has tables
-    }
-    std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.text < b.text; });
+    for (const std::filesystem::path& file : published_tables())
+        items.push_back({file.stem().string(), "", [this, file] { pick_row(file); }});
     desk_.open(std::make_unique<Picker>("Published table", std::move(items)));
 }
 
@@ -275,7 +258,7 @@ void ComparePage::restore(const Json& state)
         const std::string text = origin.is_string() ? origin.get<std::string>() : "";
         if (!text.starts_with("run:"))
             continue;
-        if (const Expected<RunDetail> run = stored_run(text.substr(4)))
+        if (const Expected<RunDetail> run = view::stored_run({}, text.substr(4)))
             add(*run);
     }
     desk_.forget_message();

@@ -3,6 +3,8 @@
 
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/widgets/plot.h"
+#include "app/view/history/history_access.h"
+#include "app/view/history/run_facts.h"
 #include "app/view/runs/live_run.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -13,14 +15,33 @@ namespace fourfold::tui {
 
 using view::RunsList;
 
+namespace {
+// What has room in a terminal.
+struct Shown {
+    int column;
+    const char* title;
+};
+constexpr Shown kShown[]{{RunsList::name, "Run"}, {RunsList::state, "State"}, {RunsList::layout, "Layout"},
+    {RunsList::gpus, "GPUs"}, {RunsList::steps, "Steps"}, {RunsList::predicted_tps, "Predicted"},
+    {RunsList::measured_tps, "TPS/GPU"}, {RunsList::tps_error, "Error"}, {RunsList::measured_memory, "GiB"},
+    {RunsList::most_off, "Most off"}, {RunsList::tags, "Tags"}, {RunsList::created, "Date"}};
+
+int place_of(int column)
+{
+    return static_cast<int>(std::find_if(std::begin(kShown), std::end(kShown), [column](const Shown& shown) {
+        return shown.column == column;
+    }) - std::begin(kShown));
+}
+} // namespace
+
 HistoryPage::HistoryPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
     , table_({}, 1)
 {
     std::vector<TableView::Column> heads;
-    for (int column = 0; column < RunsList::columns; ++column)
-        heads.push_back({RunsList::title(column), column >= RunsList::gpus && column <= RunsList::memory, 26});
+    for (const Shown& shown : kShown)
+        heads.push_back({shown.title, RunsList::is_number(shown.column), 26});
     table_.set_columns(std::move(heads));
 }
 
@@ -35,35 +56,41 @@ void HistoryPage::tick()
 void HistoryPage::read()
 {
     fresh_ = true;
-    const Expected<void> outcome = list_.read();
-    problem_ = outcome ? "" : outcome.error().line();
+    Expected<std::vector<RunSummary>> runs = view::stored_runs({});
+    problem_ = runs ? "" : runs.error().line();
+    if (!runs)
+        return;
+    list_.show(*std::move(runs));
+    static_cast<void>(list_.set_filter(filter_)); // of the fields that are there now
 }
 
 const RunSummary* HistoryPage::chosen() const
 {
     const auto row = static_cast<std::size_t>(table_.list.selected);
-    return row < list_.shown().size() ? &list_.shown()[row] : nullptr;
+    return row < list_.visible().size() ? &list_.run(row) : nullptr;
 }
 
 void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
-    const std::string filter = list_.filter().empty() ? "" : "; " + list_.filter();
+    const std::string filter = filter_.empty() ? "" : "; " + filter_;
     canvas.text_in(place.row, place.column + 1, place.columns - 2,
-        !problem_.empty()         ? problem_
-            : list_.stored() == 0 ? "No run is stored yet: 4 starts one"
-                                  : view::grouped(double(list_.shown().size())) + " of "
-                + view::counted(double(list_.stored()), "run") + filter,
+        !problem_.empty()             ? problem_
+            : list_.all().size() == 0 ? "No run is stored yet: 4 starts one"
+                                      : view::grouped(double(list_.visible().size())) + " of "
+                + view::counted(double(list_.all().size()), "run") + filter,
         problem_.empty() ? kMuted : style_of(view::Tone::bad));
     TableView::Content content;
-    content.rows = static_cast<int>(list_.shown().size());
-    content.sorted = list_.sort_column();
+    content.rows = static_cast<int>(list_.visible().size());
+    content.sorted = place_of(list_.sort_column());
     content.falling = list_.is_falling();
-    content.text = [this](int row, int column) { return list_.text(static_cast<std::size_t>(row), column); };
-    content.style = [this](int row, int column) {
-        const RunSummary& run = list_.shown()[static_cast<std::size_t>(row)];
-        return column == RunsList::state ? style_of(view::state_tone(run.state)) : Style{};
+    content.text = [this](int row, int column) {
+        return RunsList::text(list_.run(static_cast<std::size_t>(row)), kShown[column].column);
     };
-    const int plot = place.rows >= 26 && !list_.shown().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
+    content.style = [this](int row, int column) {
+        const RunSummary& run = list_.run(static_cast<std::size_t>(row));
+        return kShown[column].column == RunsList::state ? style_of(view::state_tone(run.state)) : Style{};
+    };
+    const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
     table_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 2 - plot, place.columns - 2}, content);
     if (const RunSummary* run = chosen())
         canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
@@ -83,7 +110,8 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
     plot.y_text = view::throughput_text;
     PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
     double most = 0;
-    for (const RunSummary& run : list_.shown()) {
+    for (const std::size_t at : list_.visible()) {
+        const RunSummary& run = list_.all()[at];
         if (!run.measured_tps_per_gpu || !run.predicted_tps_per_gpu)
             continue;
         runs.points.emplace_back(*run.measured_tps_per_gpu, *run.predicted_tps_per_gpu);
@@ -104,13 +132,13 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
 bool HistoryPage::key(const Key& key)
 {
     const auto sort_by = [this](int column) {
-        const int count = RunsList::columns, at = (column % count + count) % count;
+        const int count = std::size(kShown), at = kShown[(column % count + count) % count].column;
         list_.sort(at, at >= RunsList::gpus);
     };
     if (key.is('/'))
         ask_filter();
     else if (key.is('<') || key.is('>'))
-        sort_by(list_.sort_column() + (key.is('>') ? 1 : -1));
+        sort_by(place_of(list_.sort_column()) + (key.is('>') ? 1 : -1));
     else if (key.is('r'))
         list_.sort(list_.sort_column(), !list_.is_falling());
     else if (key.code == Key::enter)
@@ -130,9 +158,9 @@ bool HistoryPage::key(const Key& key)
     else if (key.is('D') || key.code == Key::erase) {
         if (const RunSummary* run = chosen())
             desk_.confirm("Delete", "Hide " + run->name + " (" + run->id + ")? u brings it back.", "hide it",
-                [this, id = run->id] { make(view::delete_runs({id})); });
+                [this, id = run->id] { make(view::delete_runs({}, {id})); });
     } else
-        return table_.key(key, static_cast<int>(list_.shown().size()));
+        return table_.key(key, static_cast<int>(list_.visible().size()));
     return true;
 }
 
@@ -172,8 +200,11 @@ void HistoryPage::redo()
 
 void HistoryPage::ask_filter()
 {
-    auto prompt = std::make_unique<Prompt>("Show only", list_.filter(), [this](const std::string& text) {
-        const Expected<void> outcome = list_.set_filter(std::string(trimmed(text)));
+    auto prompt = std::make_unique<Prompt>("Show only", filter_, [this](const std::string& text) {
+        const std::string filter(trimmed(text));
+        const Expected<void> outcome = list_.set_filter(filter);
+        if (outcome)
+            filter_ = filter;
         return outcome ? std::string() : outcome.error().line();
     });
     prompt->explain("Words, or figures: abs(error) > 0.1 and gpus >= 8");
@@ -186,8 +217,8 @@ void HistoryPage::edit(bool tags)
     if (run == nullptr)
         return;
     desk_.open(std::make_unique<Prompt>(tags ? "Tags, separated by commas" : "Note",
-        tags ? joined(run->tags, ", ") : run->note, [this, run = *run, tags](const std::string& text) {
-            make(tags ? view::change_tags(run, text) : view::change_note(run, text));
+        tags ? view::tag_text(run->tags) : run->note, [this, run = *run, tags](const std::string& text) {
+            make(tags ? view::change_tags({}, run, view::tags_of(text)) : view::change_note({}, run, text));
             return std::string();
         }));
 }
@@ -197,11 +228,11 @@ void HistoryPage::open_facts()
     const RunSummary* run = chosen();
     if (run == nullptr)
         return;
-    const Expected<RunDetail> detail = view::stored_run(run->id);
+    const Expected<RunDetail> detail = view::stored_run({}, run->id);
     if (!detail)
         desk_.tell(detail.error().line(), view::Tone::bad);
     else
-        desk_.open(std::make_unique<Pager>(run->name, view::run_facts(*detail)));
+        desk_.open(std::make_unique<Pager>(run->name, view::run_facts_text(*detail)));
 }
 
 void HistoryPage::compare_chosen()
@@ -209,7 +240,7 @@ void HistoryPage::compare_chosen()
     const RunSummary* run = chosen();
     if (run == nullptr)
         return;
-    const Expected<RunDetail> detail = view::stored_run(run->id);
+    const Expected<RunDetail> detail = view::stored_run({}, run->id);
     if (!detail) {
         desk_.tell(detail.error().line(), view::Tone::bad);
         return;
@@ -231,7 +262,7 @@ std::vector<Command> HistoryPage::commands()
 void HistoryPage::restore(const Json& state)
 {
     if (state.contains("filter") && state["filter"].is_string())
-        static_cast<void>(list_.set_filter(state["filter"].get<std::string>()));
+        filter_ = state["filter"].get<std::string>(); // of what read() finds
 }
 
 } // namespace fourfold::tui

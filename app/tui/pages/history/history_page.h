@@ -4,6 +4,7 @@
 
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
+#include "app/view/history/history_edits.h"
 #include "app/view/history/runs_list.h"
 
 namespace fourfold::tui {
@@ -20,7 +21,7 @@ public:
         return "Enter facts  / filter  < > r sort  C compare  t tags  n note  D delete  e export";
     }
     [[nodiscard]] std::vector<Command> commands() override;
-    [[nodiscard]] Json state() const override { return {{"filter", list_.filter()}}; }
+    [[nodiscard]] Json state() const override { return {{"filter", filter_}}; }
     void restore(const Json& state) override;
     void tick() override;
 
@@ -38,6 +39,7 @@ private:
 
     ComparePage& compare_;
     view::RunsList list_;
+    std::string filter_; // of list_
     TableView table_;
     std::vector<view::HistoryStep> done_, undone_;
     bool fresh_ = false; // was read since the page came in sight

@@ -2,7 +2,7 @@
 #include "app/tui/pages/runs/runs_page.h"
 
 #include "app/tui/widgets/plot.h"
-#include "app/view/history/runs_list.h"
+#include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
@@ -27,7 +27,7 @@ void RunsPage::tick()
     if (!came_back_to_.empty() && !job_.is_running()) {
         // Of a run that goes on, the next start comes back to it.
         const std::string id = std::exchange(came_back_to_, "");
-        const Expected<RunDetail> detail = view::stored_run(id);
+        const Expected<RunDetail> detail = view::stored_run({}, id);
         if (detail && !is_terminal(detail->summary.state))
             follow(id);
     }
@@ -217,14 +217,14 @@ void RunsPage::follow(const std::string& id)
 
 void RunsPage::follow_which()
 {
-    view::RunsList runs;
-    if (!desk_.succeeded(runs.read()))
+    const Expected<std::vector<RunSummary>> runs = view::stored_runs({}, 100);
+    if (!runs) {
+        desk_.tell(runs.error().line(), view::Tone::bad);
         return;
+    }
     std::vector<Picker::Item> items;
-    for (const RunSummary& run : runs.shown()) {
-        if (items.size() < 100)
-            items.push_back(
-                {run.name + "  " + view::state_label(run.state), run.id, [this, id = run.id] { follow(id); }});
+    for (const RunSummary& run : *runs) {
+        items.push_back({run.name + "  " + view::state_label(run.state), run.id, [this, id = run.id] { follow(id); }});
     }
     if (items.empty())
         desk_.tell("No run is stored yet");
