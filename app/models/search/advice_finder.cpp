@@ -27,15 +27,22 @@ void AdviceFinder::planChanged()
     if (!m_finder.follow(m_document.isAnswered() ? m_document.prediction() : nullptr, m_active))
         return;
     m_wait.stop();
+    wait();
+    emit changed();
+}
+
+// Again where a timer of Qt's came a little early.
+void AdviceFinder::wait()
+{
     if (const int milliseconds = m_finder.next_tick(); milliseconds >= 0)
         m_wait.start(milliseconds);
-    emit changed();
 }
 
 void AdviceFinder::tick()
 {
     if (m_finder.tick())
         emit changed();
+    wait();
 }
 
 void AdviceFinder::apply(std::size_t index)

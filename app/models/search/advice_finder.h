@@ -33,6 +33,7 @@ signals:
 private:
     void planChanged();
     void tick();
+    void wait();
 
     PlanDocument& m_document;
     bool m_active = false;
