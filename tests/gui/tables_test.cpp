@@ -133,7 +133,7 @@ private slots:
         const Timeline step = w.document().prediction()->timeline;
         w.window.showPage(QStringLiteral("runs"));
         QTest::mouseClick(w.child<QPushButton>("start"), Qt::LeftButton);
-        QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().step() == 5; }, kPatience));
+        QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().run().step() == 5; }, kPatience));
         QVERIFY(QTest::qWaitFor([&] { return !w.window.controller().isRunning(); }, kPatience));
         Json trace = chrome_trace(step, "test"); // the fake trainer measures no step
         trace["event"] = "trace";
