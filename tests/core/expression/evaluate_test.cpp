@@ -52,11 +52,11 @@ TEST(Expression, WhatIsNotKnownMakesEveryComparisonFalse)
         EXPECT_EQ(value_of(text, ValueKind::truth), 0) << text;
 }
 
-TEST(Expression, SlotsAreTheFieldsThatItReads)
+TEST(Expression, KnowsTheFieldsThatItReads)
 {
     const auto expression = parse_expression("dp % tp == 0 or dp > heads", ValueKind::truth, example_fields(), "test");
     ASSERT_TRUE(expression);
-    EXPECT_EQ(expression->slots(), (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_EQ(expression->reads(), (std::vector<std::size_t>{0, 1, 2}));
 }
 
 TEST(Expression, MissSaysHowFarAConditionIs)

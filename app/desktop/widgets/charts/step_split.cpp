@@ -4,6 +4,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/models/shared/text.h"
+#include "app/view/answer.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
