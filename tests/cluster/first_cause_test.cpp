@@ -100,11 +100,15 @@ TEST_P(FirstCauseOfTraining, ATruncatedCheckpoint)
     observer.trust = true;
     const auto written = launch(whole, observer, {});
     ASSERT_TRUE(written && written->state == RunState::ok);
-    const auto file = home.path() / "checkpoints/step-00000002/optimizer-00001-of-00001.safetensors";
+    std::filesystem::path file; // one of as many as ranks have a part to write
+    for (const auto& entry : std::filesystem::directory_iterator(home.path() / "checkpoints/step-00000002")) {
+        if (entry.path().filename().string().starts_with("optimizer-00001-of-"))
+            file = entry.path();
+    }
     std::filesystem::resize_file(file, 1000);
     RunRequest resumed = asked(5);
     resumed.plan.run.checkpoint.load = (home.path() / "checkpoints").string();
-    each_round(resumed, "optimizer-00001-of-00001.safetensors: damaged: it has 1000 bytes");
+    each_round(resumed, file.filename().string() + ": damaged: it has 1000 bytes");
 }
 
 TEST_P(FirstCauseOfTraining, AKilledRank)

@@ -179,7 +179,9 @@ QStringList shortenedWithoutTip(QWidget& root)
         for (const DrawnText& drawn : drawnTexts(*widget)) {
             const qsizetype gap = drawn.text.indexOf(kEllipsis);
             const QPoint middle = drawn.box.center().toPoint();
-            if (gap < 0 || drawn.text == own || !widget->rect().contains(middle))
+            const auto* view = qobject_cast<const QAbstractItemView*>(widget->parentWidget());
+            const bool whole = drawn.text == own || (view && drawn.text == view->indexAt(middle).data().toString());
+            if (gap < 0 || whole || !widget->rect().contains(middle))
                 continue;
             const QString nothing = QStringLiteral("no tip"); // one that is taken away goes a moment later
             QToolTip::showText({}, nothing, widget);

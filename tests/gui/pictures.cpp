@@ -146,7 +146,8 @@ void takeRuns(WindowFixture& w, const Camera& camera)
     auto* tabs = w.window.runsPage().findChild<RunDetails*>()->findChild<QTabBar*>(QStringLiteral("cardSwitch"));
     clickTab(*tabs, QStringLiteral("Events"));
     click(*w.child<QPushButton>("start"));
-    until([&] { return w.window.liveRun().run().total_steps() > 0 && w.window.liveRun().run().step() >= 45; }, kRunPatience);
+    until([&] { return w.window.liveRun().run().total_steps() > 0 && w.window.liveRun().run().step() >= 45; },
+        kRunPatience);
     camera.take(w.window, "runs");
     until([&] { return !w.window.controller().isRunning(); }, kRunPatience);
     clickTab(*tabs, QStringLiteral("Trace"));
