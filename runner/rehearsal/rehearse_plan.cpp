@@ -67,10 +67,11 @@ private:
     std::filesystem::path path_;
 };
 
-// This program's environment, with the folders of LibTorch where the trainer does not find it by itself.
+// This program's environment, with the folders of LibTorch where the trainer does not find it by itself, and first of
+// all for whom it works: it ends with this program, also where that is gone before the trainer runs.
 std::vector<std::string> environment_for(const TrainerLibraries& found)
 {
-    std::vector<std::string> out;
+    std::vector<std::string> out{"FOURFOLD_PARENT=" + std::to_string(::getpid())};
     std::string folders;
     if (!found.by_itself) {
         std::set<std::filesystem::path> seen;

@@ -111,6 +111,9 @@ int main(int argc, char** argv)
     const bool timeline = argc == 4 && std::string(argv[3]) == "--timeline";
     if ((argc == 3 || timeline) && std::string(argv[1]) == "--rehearse") {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else reads the answer
+        const char* const parent = std::getenv("FOURFOLD_PARENT"); // who may be gone already
+        if (parent != nullptr && std::to_string(::getppid()) != parent)
+            return 1;
         return status_after_output(rehearse_plan(argv[2], timeline), "fourfold-trainer");
     }
     std::signal(SIGTERM, on_terminate);
