@@ -13,20 +13,6 @@
 namespace fourfold {
 namespace {
 
-SpanKind curve_span(ActionKind kind)
-{
-    switch (kind) {
-    case ActionKind::forward:
-        return SpanKind::forward;
-    case ActionKind::weight_gradient:
-        return SpanKind::weight_gradient;
-    case ActionKind::backward:
-    case ActionKind::input_gradient:
-        break;
-    }
-    return SpanKind::backward;
-}
-
 KindBytes in_gib(const KindBytes& bytes)
 {
     KindBytes gib{};
@@ -66,7 +52,7 @@ std::vector<MemoryPoint> points_of(
             break;
         }
         const Action& action = actions[static_cast<std::size_t>(instant.action)];
-        const auto found = spans.find({curve_span(action.kind), action.micro_batch, action.chunk});
+        const auto found = spans.find({span_kind(action.kind), action.micro_batch, action.chunk});
         if (found == spans.end())
             continue; // a pass that takes no time
         extend(points, found->second->start_s, alive);

@@ -8,13 +8,6 @@ namespace fourfold {
 
 namespace {
 
-SpanKind kind_of(const Action& action)
-{
-    return action.kind == ActionKind::forward        ? SpanKind::forward
-        : action.kind == ActionKind::weight_gradient ? SpanKind::weight_gradient
-                                                     : SpanKind::backward;
-}
-
 SpanKind kind_of_wait(const RankProgram& program, int operation)
 {
     const WireOperation& asked = program.operations[std::size_t(operation)];
@@ -48,7 +41,7 @@ public:
                 now_s = outside(at, now_s, SpanKind::other);
             const double begin_s = seconds_at(rank_, pass.begin), end_s = seconds_at(rank_, pass.end);
             add(SpanKind::other, now_s, begin_s);
-            spans_.push_back({step_.stage, kind_of(pass.action), pass.action.micro_batch, pass.action.chunk,
+            spans_.push_back({step_.stage, span_kind(pass.action.kind), pass.action.micro_batch, pass.action.chunk,
                 begin_s - zero_s_, end_s - zero_s_});
             now_s = end_s;
             at = std::max(at, pass.end.steps);

@@ -35,7 +35,9 @@ private:
     std::vector<int> waiting_;
 };
 
-SpanKind span_of(ActionKind kind)
+} // namespace
+
+SpanKind span_kind(ActionKind kind)
 {
     switch (kind) {
     case ActionKind::forward:
@@ -48,8 +50,6 @@ SpanKind span_of(ActionKind kind)
     }
     return SpanKind::weight_gradient;
 }
-
-} // namespace
 
 Timeline simulate(const std::vector<std::vector<Action>>& actions, const ScheduleTimes& times, int virtual_stages)
 {
@@ -116,7 +116,7 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
             if (hop > 0)
                 track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk, received, start});
             const double end = start + duration_of(action.kind, times.chunks[index_of(action.chunk)]);
-            track.push_back({rank, span_of(action.kind), action.micro_batch, action.chunk, start, end});
+            track.push_back({rank, span_kind(action.kind), action.micro_batch, action.chunk, start, end});
             now = end;
             timeline.length_s = std::max(timeline.length_s, end);
             if (action.kind == ActionKind::weight_gradient)

@@ -24,6 +24,9 @@ template <>
 inline constexpr auto kWords<SpanKind> = std::to_array<std::string_view>({"forward", "backward", "weight gradient",
     "send/receive", "gradient reduce", "parameter gather", "optimizer", "other"});
 
+// What an action is on a timeline; an input gradient is the backward pass of a chunk whose weight gradients wait.
+SpanKind span_kind(ActionKind kind);
+
 struct Span {
     int stage = 0; // one track a pipeline rank
     SpanKind kind = SpanKind::forward;

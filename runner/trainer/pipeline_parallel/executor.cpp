@@ -9,20 +9,6 @@
 namespace fourfold::trainer {
 
 namespace {
-SpanKind span_of(const Action& action)
-{
-    switch (action.kind) {
-    case ActionKind::forward:
-        return SpanKind::forward;
-    case ActionKind::backward:
-    case ActionKind::input_gradient:
-        return SpanKind::backward;
-    case ActionKind::weight_gradient:
-        break;
-    }
-    return SpanKind::weight_gradient;
-}
-
 int place_in(const Communicator& group, int global_rank)
 {
     return int(std::ranges::find(group.ranks(), global_rank) - group.ranks().begin());
@@ -115,7 +101,7 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
         at::Tensor arrived = input_of(i, trace);
         if (early_)
             ask_for(i + 1);
-        const auto span = StepTrace::measure(trace, span_of(action), action);
+        const auto span = StepTrace::measure(trace, span_kind(action.kind), action);
         if (is_forward(action)) {
             Held held{arrived, {}};
             if (arrived.defined() && has_backward_)
