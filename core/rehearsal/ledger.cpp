@@ -67,10 +67,12 @@ void Ledger::free(uint64_t address)
     }
     if (known != owners_.end())
         owners_.erase(known);
-    const uint64_t end = address + memory_.bytes_at(address);
-    for (const Kept& kept : kept_)
-        if (kept.begin < end && address < kept.end)
-            misuse(kept, "is freed");
+    if (has_under_way()) {
+        const uint64_t end = address + memory_.bytes_at(address);
+        for (const Kept& kept : kept_)
+            if (kept.begin < end && address < kept.end)
+                misuse(kept, "is freed");
+    }
     memory_.free(address);
 }
 
