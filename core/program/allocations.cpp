@@ -205,7 +205,7 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     Number freed = 0.0;
     if (parts.contains(core_attention) && has_score_matrix(plan.training))
         freed += score_bytes<Number>(rank);
-    if (parts.contains(layer_norm) && !(plan.training.async_tp && rank.tp > 1))
+    if (parts.contains(layer_norm) && !in_pieces(plan))
         freed += (plan.model.latent || routed_layer ? 1 : 2) * made * input<Number>("hidden", rank.hidden);
     if (parts.contains(routed_layer ? moe : mlp)) {
         Number inner = 0.0;

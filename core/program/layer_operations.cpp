@@ -452,10 +452,10 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again);
-    if (plan.training.precision == Precision::fp8)
+    if (plan.training.precision == Precision::fp8) {
         add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again, cast_bytes(plan.training.fp8_recipe, constants));
-    if (plan.training.precision == Precision::fp8)
         add_fp8_scales(list, plan, rank, layers, again);
+    }
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);

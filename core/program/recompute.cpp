@@ -9,11 +9,6 @@ namespace {
 // Of the elementwise work on the residual stream, which also holds two additions: 24 h bytes per token.
 constexpr double kTwoNorms = 8.0 / 24;
 
-bool in_pieces(const ResolvedPlan& plan)
-{
-    return plan.training.async_tp && plan.training.sequence_parallel && plan.layout.tp > 1;
-}
-
 RecomputeShare share_of_parts(const ResolvedPlan& plan, bool routed, double part)
 {
     using enum RecomputePart;
@@ -40,6 +35,11 @@ RecomputeShare share_of_parts(const ResolvedPlan& plan, bool routed, double part
     return share;
 }
 } // namespace
+
+bool in_pieces(const ResolvedPlan& plan)
+{
+    return plan.training.async_tp && plan.training.sequence_parallel && plan.layout.tp > 1;
+}
 
 bool parts_of_stack(const ResolvedPlan& plan)
 {

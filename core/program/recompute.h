@@ -35,6 +35,9 @@ private:
     int counted_ = 0;
 };
 
+// Does the trainer cut the collectives of tensor parallelism into pieces beside its products?
+bool in_pieces(const ResolvedPlan& plan);
+
 // Do the constants of the plan's stack describe the parts that selective recomputation repeats?
 bool parts_of_stack(const ResolvedPlan& plan);
 

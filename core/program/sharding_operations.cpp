@@ -251,17 +251,16 @@ void add_micro_batch_sharding(
         list.push_back(std::move(op));
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
-        const bool overlap = of_layers;
         if (fsdp) {
             const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
-                overlap && training.fsdp.prefetch);
+                of_layers && training.fsdp.prefetch);
             if (training.fsdp.reshard_after_forward)
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
-                    overlap && training.fsdp.prefetch);
+                    of_layers && training.fsdp.prefetch);
         }
         add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter,
-            count * rank.gradient_bytes, units / together, overlap && training.overlap.grad_reduce);
+            count * rank.gradient_bytes, units / together, of_layers && training.overlap.grad_reduce);
     };
     const std::string what = fsdp ? "fsdp" : "zero-2";
     if (parameters.layer_count > 0) {
