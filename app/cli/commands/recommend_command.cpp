@@ -67,10 +67,7 @@ Expected<int> run_recommend(const RecommendOptions& options)
     FOURFOLD_CHECK(check_output(options.output, {options.model}));
     FOURFOLD_TRY(const Recommendation recommendation, [&] {
         ProgressLine line;
-        return recommend(answers, presets, {nullptr, [&](double share, const SearchCounts& counts) {
-                                                line.show(
-                                                    share, shown_number(double(counts.enumerated), 0) + " layouts");
-                                            }});
+        return recommend(answers, presets, line.of_search());
     }());
     if (!options.output.empty()) {
         FOURFOLD_CHECK(write_file_atomically(options.output, to_text(recommendation.plan)));

@@ -105,9 +105,7 @@ Expected<int> run_search(const SearchOptions& options)
         return run_shapes({request, shapes, options.shape.with_layouts, options.threads}, options.top, format);
     const SearchResult result = [&] {
         ProgressLine line;
-        return search(request, {nullptr, [&](double share, const SearchCounts& counts) {
-                                    line.show(share, shown_number(double(counts.enumerated), 0) + " layouts");
-                                }});
+        return search(request, line.of_search());
     }();
     if (format == TableFormat::json)
         print_json(search_json(request, result));

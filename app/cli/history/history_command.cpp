@@ -161,7 +161,7 @@ void add_history(Cli& cli)
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
         out->add_option("-o,--output", options->output, "write to this file instead of standard output")
-            ->check([](const std::string& name) { return std::string(name.empty() ? "expected a name" : ""); })
+            ->check(a_name())
             ->type_name("FILE");
     }
     {

@@ -3,6 +3,7 @@
 
 #include "app/cli/text/predict_text.h"
 #include "app/cli/text/printable_output.h"
+#include "core/report/table/table.h"
 #include "core/search/search_cost.h"
 
 #include <unistd.h>
@@ -39,6 +40,13 @@ void ProgressLine::show(double share, const std::string& done)
         overwrite_line(line);
     else
         std::cerr << "fourfold: " << line << std::endl;
+}
+
+SearchObserver ProgressLine::of_search()
+{
+    return {nullptr, [this](double share, const SearchCounts& counts) {
+                show(share, shown_number(double(counts.enumerated), 0) + " layouts");
+            }};
 }
 
 } // namespace fourfold::cli

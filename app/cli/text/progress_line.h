@@ -3,6 +3,8 @@
 // elsewhere, as in a log, a few lines that stay.
 #pragma once
 
+#include "core/search/search.h"
+
 #include <chrono>
 #include <string>
 
@@ -31,6 +33,8 @@ public:
     ProgressLine& operator=(const ProgressLine&) = delete;
     // "37 %, 1,204 layouts, 12 s left".
     void show(double share, const std::string& done);
+    // Shows how far a search is; the line must outlive it.
+    SearchObserver of_search();
 
 private:
     bool terminal_;
