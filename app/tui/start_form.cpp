@@ -25,9 +25,8 @@ StartForm::StartForm(Desk& desk)
 void StartForm::draw(Canvas& canvas, const Look&)
 {
     if (start_.receive()) {
-        choices_ = start_.choices();
         list_.selected = 0;
-        line_ = choices_.empty() ? 0 : kLines;
+        line_ = start_.recommendation() ? kLines : 0;
         refusal_ = start_.problem() ? start_.problem()->line() : "";
     }
     const int columns = std::min(canvas.columns() - 6, 96);
@@ -72,19 +71,18 @@ void StartForm::draw(Canvas& canvas, const Look&)
 int StartForm::draw_answer(Canvas& canvas, const Rect& inside, int row)
 {
     const int last = inside.row + inside.rows - 1;
-    for (std::size_t i = 0; i < choices_.size() && row + 1 < last; ++i, row += 2) {
-        const view::Start::Choice& choice = choices_[i];
+    const std::vector<view::Start::Choice> choices = start_.choices();
+    for (std::size_t i = 0; i < choices.size() && row + 1 < last; ++i, row += 2) {
+        const view::Start::Choice& choice = choices[i];
         canvas.text_in(row, inside.column, inside.columns, choice.title, i == 0 ? kBold : Style{});
         canvas.text_in(row + 1, inside.column + 2, inside.columns - 2, choice.figures, kMuted);
         if (is_answered() && static_cast<int>(i) == list_.selected)
             canvas.restyle({row, inside.column, 1, inside.columns}, kReverse);
     }
-    if (!choices_.empty()) {
-        for (const std::string& sentence : start_.sentences()) {
-            for (const std::string& text : wrapped(sentence, inside.columns)) {
-                if (row < last)
-                    canvas.text_in(row++, inside.column, inside.columns, text);
-            }
+    for (const std::string& sentence : start_.sentences()) {
+        for (const std::string& text : wrapped(sentence, inside.columns)) {
+            if (row < last)
+                canvas.text_in(row++, inside.column, inside.columns, text);
         }
     }
     return row;
@@ -93,11 +91,10 @@ int StartForm::draw_answer(Canvas& canvas, const Rect& inside, int row)
 void StartForm::key(const Key& key)
 {
     if (key.code == Key::escape || key.is_ctrl('c')) {
-        start_.cancel();
         close();
         return;
     }
-    const int stops = choices_.empty() ? kLines : kLines + 1;
+    const int stops = start_.recommendation() ? kLines + 1 : kLines;
     if (key.code == Key::tab || key.code == Key::back_tab) {
         line_ = (line_ + (key.code == Key::tab ? 1 : stops - 1)) % stops;
         return;
@@ -106,7 +103,7 @@ void StartForm::key(const Key& key)
         if (key.code == Key::enter)
             take_choice();
         else
-            list_.key(key, static_cast<int>(choices_.size()));
+            list_.key(key, static_cast<int>(start_.choices().size()));
         return;
     }
     if (key.code == Key::enter) {
@@ -116,15 +113,13 @@ void StartForm::key(const Key& key)
         line_ = std::clamp(line_ + (key.code == Key::down ? 1 : -1), 0, kLines - 1);
     } else if (lines_[static_cast<std::size_t>(line_)].key(key)) {
         refusal_ = lines_[static_cast<std::size_t>(line_)].refusal();
-        choices_.clear(); // they answered another question
-        start_.cancel();
+        start_.take_back();
     }
 }
 
 void StartForm::ask()
 {
     line_ = 0;
-    choices_.clear();
     const Expected<void> asked = start_.ask({lines_[0].text(), lines_[1].text(), lines_[2].text(), lines_[3].text()});
     refusal_ = asked ? "" : asked.error().line();
 }
@@ -132,7 +127,7 @@ void StartForm::ask()
 void StartForm::take_choice()
 {
     Desk& desk = desk_;
-    close([&desk, plan = *choices_[static_cast<std::size_t>(list_.selected)].plan] {
+    close([&desk, plan = *start_.choices()[static_cast<std::size_t>(list_.selected)].plan] {
         desk.unless_unsaved([&desk, plan] {
             desk.plan().reset(plan);
             desk.go(PageId::plan);

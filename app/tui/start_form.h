@@ -19,7 +19,7 @@ private:
     static constexpr int kLines = 4;
     void ask();
     void take_choice();
-    [[nodiscard]] bool is_answered() const { return !choices_.empty() && line_ == kLines; }
+    [[nodiscard]] bool is_answered() const { return line_ == kLines && start_.recommendation(); }
     int draw_answer(Canvas& canvas, const Rect& inside, int row);
 
     Desk& desk_;
@@ -28,7 +28,6 @@ private:
     int line_ = 0; // that is typed in; kLines: the list of what was found
     List list_;
     std::string refusal_;
-    std::vector<view::Start::Choice> choices_;
 };
 
 } // namespace fourfold::tui

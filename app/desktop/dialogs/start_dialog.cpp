@@ -98,7 +98,7 @@ QComboBox* StartDialog::makePicker(
 
 void StartDialog::takeBack()
 {
-    m_start->cancel();
+    m_start->take_back();
     m_choices->clear();
     m_why->clear();
     changeRole(m_said, QStringLiteral("muted"));

@@ -51,9 +51,7 @@ Start::Questions Start::first_questions(const std::optional<ResolvedPlan>& open)
 
 Expected<void> Start::ask(const Questions& questions)
 {
-    cancel();
-    found_.reset();
-    problem_.reset();
+    take_back();
     StartAnswers answers;
     FOURFOLD_TRY(answers.model, model_named(std::string(trimmed(questions.model)), presets_));
     FOURFOLD_TRY(answers.gpus, gpus_of(questions.gpus));
@@ -71,9 +69,11 @@ Expected<void> Start::ask(const Questions& questions)
     return {};
 }
 
-void Start::cancel()
+void Start::take_back()
 {
     work_.cancel();
+    found_.reset();
+    problem_.reset();
 }
 
 bool Start::receive()

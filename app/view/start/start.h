@@ -32,7 +32,8 @@ public:
 
     // Looks for a plan; what was found before goes. A Problem says which of the answers will not do.
     Expected<void> ask(const Questions& questions);
-    void cancel();
+    // The questions are others now: what was found goes, and nothing is looked for.
+    void take_back();
     bool receive(); // on the owner's thread; whether what is told below changed
     [[nodiscard]] bool is_looking() const { return work_.is_running(); }
 
