@@ -2,6 +2,7 @@
 #include "core/model/hub_cache.h"
 
 #include "core/base/json.h"
+#include "core/base/paths.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -40,9 +41,7 @@ std::filesystem::path hub_cache_folder()
         return cache;
     if (const auto home = variable("HF_HOME"); !home.empty())
         return home / "hub";
-    if (const auto cache = variable("XDG_CACHE_HOME"); !cache.empty())
-        return cache / "huggingface" / "hub";
-    return variable("HOME") / ".cache" / "huggingface" / "hub";
+    return cache_folder().parent_path() / "huggingface" / "hub";
 }
 
 bool is_hub_id(const std::string& text)

@@ -18,14 +18,9 @@ namespace {
 
 constexpr int kLooked = 100; // of the best layouts, for the runners-up
 
-std::string number(double value, int digits = 1)
-{
-    return text_of("%.*f", digits, value);
-}
-
 std::string percent(double share)
 {
-    return number(100 * share) + " %";
+    return shown_number(100 * share, 1) + " %";
 }
 
 // The global batch that is usual for the model; at least one sequence for every eight GPUs, which is as far as a model
@@ -97,8 +92,8 @@ std::vector<std::string> reasons_of(const Prediction& prediction, const SearchCo
     std::vector<std::string> reasons;
     reasons.push_back("Of " + shown_number(double(counts.enumerated), 0)
         + " layouts it is the one that is expected to train " + "fastest on these GPUs.");
-    reasons.push_back("It needs " + number(prediction.memory_device_gib.value_or(0)) + " of "
-        + number(prediction.memory_capacity_gib) + " GiB on the fullest GPU.");
+    reasons.push_back("It needs " + shown_number(prediction.memory_device_gib.value_or(0), 1) + " of "
+        + shown_number(prediction.memory_capacity_gib, 1) + " GiB on the fullest GPU.");
     const bool inside = layout.stride(Dimension::tp) * layout.tp <= plan.cluster.gpus_per_node;
     if (layout.tp > 1)
         reasons.push_back("TP " + std::to_string(layout.tp)
@@ -167,11 +162,11 @@ std::vector<std::string> assumptions(
             + (plan.stack.calibrated_for(plan.cluster.gpu.id) ? ", of which most was measured on this GPU."
                                                               : ", as nothing was measured on this GPU."));
     assumed.push_back("A global batch of " + std::to_string(plan.training.global_batch) + " sequences of "
-        + std::to_string(plan.training.seq_len) + " tokens (" + number(plan.tokens_per_step() / 1e6)
+        + std::to_string(plan.training.seq_len) + " tokens (" + shown_number(plan.tokens_per_step() / 1e6, 1)
         + " M tokens), as published runs of this size take.");
     if (answers.extent.tokens == 0 && answers.extent.days == 0)
-        assumed.push_back(
-            number(economics.tokens / 1e9) + " B tokens, 20 per parameter (Hoffmann et al. 2022, arXiv:2203.15556).");
+        assumed.push_back(shown_number(economics.tokens / 1e9, 1)
+            + " B tokens, 20 per parameter (Hoffmann et al. 2022, arXiv:2203.15556).");
     return assumed;
 }
 
