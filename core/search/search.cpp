@@ -2,6 +2,7 @@
 #include "core/search/search.h"
 
 #include "core/base/parallel.h"
+#include "core/base/seconds.h"
 #include "core/expression/conjuncts.h"
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
@@ -283,7 +284,7 @@ SearchResult search(const SearchRequest& request, const SearchObserver& observer
 
     SearchResult result = all.result();
     result.cancelled = stop.stop_requested();
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = seconds_since(start);
     return result;
 }
 

@@ -2,6 +2,7 @@
 #include "runner/rehearsal/rehearse_plan.h"
 
 #include "core/base/paths.h"
+#include "core/base/seconds.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
@@ -28,11 +29,6 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t(1) << 30;
-
-double seconds_since(std::chrono::steady_clock::time_point begin)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // A folder of this user's that goes with it.
 class ScratchFolder {

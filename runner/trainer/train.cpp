@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/train.h"
 
+#include "core/base/seconds.h"
 #include "core/base/thrown.h"
 #include "core/schedule/chrome_trace.h"
 #include "runner/trainer/checkpoint/publish.h"

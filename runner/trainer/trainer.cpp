@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/trainer.h"
 
+#include "core/base/seconds.h"
 #include "core/plan/trainable.h"
 #include "core/program/sharding_operations.h"
 #include "runner/trainer/context_parallel/slice.h"

@@ -39,11 +39,6 @@ struct StepOutcome {
     double data_time_s = 0; // this rank's wait for data
 };
 
-inline double seconds_since(std::chrono::steady_clock::time_point begin)
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 class Trainer {
 public:
     // Opens the data, makes and initialises the weights. `mesh` must outlive the trainer.

@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/runs/stop_signals.h"
 #include "app/cli/text/progress_line.h"
+#include "core/base/seconds.h"
 #include "core/base/text.h"
 #include "core/pack/pack.h"
 #include "core/report/table/table.h"
@@ -66,7 +67,7 @@ Expected<int> run_pack(const PackCommandOptions& options)
             },
             signals.token());
     }());
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = seconds_since(start);
     for (const std::string& warning : result.warnings)
         warn(warning);
     if (options.json)

@@ -3,6 +3,7 @@
 
 #include "app/cli/text/predict_text.h"
 #include "app/cli/text/printable_output.h"
+#include "core/base/seconds.h"
 #include "core/report/table/table.h"
 #include "core/search/search_cost.h"
 
@@ -30,7 +31,7 @@ void ProgressLine::show(double share, const std::string& done)
     if (percent == shown_)
         return;
     shown_ = percent;
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double seconds = seconds_since(start_);
     if (!terminal_ && !lines_.due(seconds))
         return;
     const auto left = seconds_left(share, seconds);

@@ -2,6 +2,7 @@
 // `fourfold-refit`: fits the shipped stacks to the published tables again, after the model changed. For developers; see
 // README.md of this folder.
 #include "core/base/paths.h"
+#include "core/base/seconds.h"
 #include "core/calibration/refit/ablation.h"
 #include "core/calibration/refit/few_rows.h"
 #include "core/calibration/refit/folds.h"
@@ -38,8 +39,7 @@ void print_constants(const FitResult& fit)
 Expected<void> refit(const std::string& id, const Options& options, const Presets& presets)
 {
     const auto started = std::chrono::steady_clock::now();
-    const auto seconds
-        = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
+    const auto seconds = [&] { return seconds_since(started); };
     FOURFOLD_TRY(const Corpus corpus, read_corpus(id, options.extra, presets));
     FOURFOLD_TRY(const Stack base, presets.stack(corpus.stack));
     const FitSet* set = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/background_save.h"
 
+#include "core/base/seconds.h"
 #include "runner/trainer/checkpoint/index_files.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/publish.h"
@@ -207,7 +208,7 @@ SaveOutcome BackgroundSave::save(const SaveRequest& request)
     }
     if (!over)
         outcome.problem = over.error();
-    outcome.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - request.begin).count();
+    outcome.time_s = seconds_since(request.begin);
     return outcome;
 }
 

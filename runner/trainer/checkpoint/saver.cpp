@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/saver.h"
 
+#include "core/base/seconds.h"
 #include "runner/trainer/checkpoint/names.h"
 
 namespace fourfold::trainer {
-
-namespace {
-using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point begin, Clock::time_point end)
-{
-    return std::chrono::duration<double>(end - begin).count();
-}
-} // namespace
 
 CheckpointSaver::CheckpointSaver(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
     const Adam& optimizer, const LossScaler& loss_scaler, std::filesystem::path folder,
@@ -28,8 +20,9 @@ CheckpointSaver::CheckpointSaver(const ResolvedPlan& plan, const Mesh& mesh, con
 
 double CheckpointSaver::save(int steps)
 {
-    const auto asked = Clock::now();
+    const auto asked = std::chrono::steady_clock::now();
     (void)writer_.wait(); // what became of it was told
+    const double waited = seconds_since(asked);
     SaveRequest request;
     request.folder = folder_;
     request.steps = steps;
@@ -39,12 +32,11 @@ double CheckpointSaver::save(int steps)
         {"seed", plan_.run.seed}, {"plan_hash", plan_hash(plan_)}, {"loss_scale", scale.scale},
         {"loss_scale_steps", scale.steady}};
     request.config = config_from_model(plan_.model);
-    const double waited = seconds_between(asked, request.begin);
     RankShare::Files files = share_.copy();
     request.weights = std::move(files.weights);
     request.states = std::move(files.states);
     request.pieces = std::move(files.pieces);
-    request.stopped_s = seconds_between(request.begin, Clock::now());
+    request.stopped_s = seconds_since(request.begin);
     writer_.start(std::move(request));
     return waited;
 }

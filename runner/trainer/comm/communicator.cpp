@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/communicator.h"
 
+#include "core/base/seconds.h"
+
 #include <ATen/ops/empty.h>
 
 #include <chrono>
@@ -23,7 +25,7 @@ void Handle::wait()
     pending_->wait();
     pending_.reset();
     if (recorder_)
-        recorder_->end(number_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        recorder_->end(number_, seconds_since(begin));
 }
 
 Communicator::Communicator(std::string name, std::vector<int> ranks, int rank, std::shared_ptr<Transport> transport,

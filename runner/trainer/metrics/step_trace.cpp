@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/metrics/step_trace.h"
 
+#include "core/base/seconds.h"
+
 namespace fourfold::trainer {
 
 StepTrace::StepTrace(int stage, std::function<void()> wait_for_device)
@@ -14,7 +16,7 @@ StepTrace::StepTrace(int stage, std::function<void()> wait_for_device)
 double StepTrace::now() const
 {
     wait_for_device_();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return seconds_since(begin_);
 }
 
 StepTrace::Measurement::Measurement(StepTrace* trace, Span span)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearse.h"
 
+#include "core/base/seconds.h"
 #include "core/base/text.h"
 #include "core/memory/replay.h"
 #include "core/rehearsal/match.h"
@@ -133,7 +134,7 @@ Expected<Json> rehearse(const ResolvedPlan& plan, const RehearsalSettings& setti
         if (settings.timeline)
             result["timeline"] = chrome_trace(timeline, plan.name.empty() ? plan.model.name : plan.name);
     }
-    result["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result["wall_s"] = seconds_since(begin);
     return result;
 }
 
