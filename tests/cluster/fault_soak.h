@@ -29,6 +29,7 @@ struct Fault {
 
 class FaultSoak : public testing::Test {
 protected:
+    static constexpr int kRanks = 4;
     virtual RunRequest asked(const std::map<std::string, std::string>& environment) = 0;
     // Of the run, on the first node.
     [[nodiscard]] virtual std::filesystem::path node_folder() const = 0;
@@ -40,7 +41,8 @@ protected:
 
     // Throws each of `all` once, then at random until `count`. `before`: runs that the history holds already.
     void throw_all(const char* title, std::vector<Fault> all, int count, std::size_t before);
-    [[nodiscard]] bool has_steps(int count) const;
+    // Every rank has started, and the first has made that many steps.
+    [[nodiscard]] bool trains(int steps) const;
     // The supervisor of the node whose part of the run folder this is: "" or "node1"; 0 when there is none.
     [[nodiscard]] pid_t supervisor(const std::string& part) const;
 

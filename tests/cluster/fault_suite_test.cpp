@@ -41,7 +41,7 @@ protected:
 
     RunRequest asked(const std::map<std::string, std::string>& environment) override
     {
-        RunRequest out = request(home, 4, environment);
+        RunRequest out = request(home, kRanks, environment);
         out.target = ssh_target(home, {&first, &second});
         out.target.preflight = false;
         out.target.stall_s = 4;

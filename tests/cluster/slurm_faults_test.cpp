@@ -25,7 +25,7 @@ protected:
 
     RunRequest asked(const std::map<std::string, std::string>& environment) override
     {
-        RunRequest out = request(home, 4, environment);
+        RunRequest out = request(home, kRanks, environment);
         out.target = *target_from_json({{"kind", "slurm"}, {"base_folder", (home.path() / "shared").string()},
                                            {"slurm", {{"nodes", 4}, {"partition", "low"}}}},
             "slurm");

@@ -32,6 +32,7 @@ using namespace fourfold::ui::test;
 
 namespace {
 constexpr QSize kRoom{1920, 1160}; // of the screen, less a title bar
+constexpr int kSettling = 5000; // ms
 const char* const kTable = FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv";
 
 QByteArray preset(const char* id)
@@ -50,10 +51,16 @@ struct Fixture : WindowFixture {
     }
     ~Fixture() { window.setUiZoom(100); }
 
-    // What is wrong with what is on show; empty: nothing.
+    // What is wrong with what is on show once it has settled; empty: nothing.
     QString faults(const QString& what)
     {
         QTest::qWait(150); // pictures that wait for the page to be on show
+        QString found;
+        // A busy machine lays out late: only what stays is a fault.
+        return QTest::qWaitFor([&] { return (found = look(what)).isEmpty(); }, kSettling) ? QString() : found;
+    }
+    QString look(const QString& what)
+    {
         QStringList lines = unreadableTexts(window) + shortenedWithoutTip(window);
         const QSize least = window.minimumSizeHint();
         if (least.width() > room.width() || least.height() > room.height())
@@ -89,9 +96,13 @@ QString faultsOfDialog(const char* what, QSize room, const std::function<void()>
     const WhenDialog<QDialog> look(
         [&](QDialog& dialog) {
             QTest::qWait(100);
-            lines = unreadableTexts(dialog) + shortenedWithoutTip(dialog);
-            if (dialog.width() > room.width() || dialog.height() > room.height())
-                lines << QStringLiteral("is %1 x %2").arg(dialog.width()).arg(dialog.height());
+            const auto look = [&] {
+                lines = unreadableTexts(dialog) + shortenedWithoutTip(dialog);
+                if (dialog.width() > room.width() || dialog.height() > room.height())
+                    lines << QStringLiteral("is %1 x %2").arg(dialog.width()).arg(dialog.height());
+                return lines.isEmpty();
+            };
+            (void)QTest::qWaitFor(look, kSettling); // `lines` keeps what the last look found
             dialog.reject();
         },
         50);
