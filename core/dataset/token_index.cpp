@@ -81,6 +81,7 @@ Expected<std::shared_ptr<const TokenIndex>> TokenIndex::open(const std::filesyst
                 + std::to_string(sequences) + " sequences: it is torn",
             "make it again", file.string()};
     index->sequences_ = std::int64_t(sequences);
+    index->documents_ = std::max(std::int64_t(bounds), std::int64_t(1)) - 1;
     return std::shared_ptr<const TokenIndex>(index);
 }
 
@@ -103,6 +104,49 @@ Expected<std::int64_t> TokenIndex::data_bytes() const
         return std::int64_t(0);
     FOURFOLD_TRY(const Sequence last, sequence(sequences_ - 1));
     return last.first_byte + last.tokens * std::int64_t(bytes_);
+}
+
+Expected<std::int64_t> TokenIndex::document_begin(std::int64_t i) const
+{
+    std::int64_t first = 0;
+    FOURFOLD_CHECK(file_->read(kHead + sequences_ * (4 + 8) + i * 8, sizeof first, &first));
+    if (first < 0 || first > sequences_)
+        return Problem{ProblemCode::bad_input,
+            "document " + std::to_string(i) + " begins with sequence " + std::to_string(first) + " of "
+                + std::to_string(sequences_),
+            "make the index again", where_};
+    if (first == sequences_) {
+        FOURFOLD_TRY(const std::int64_t end, data_bytes());
+        return end / std::int64_t(bytes_);
+    }
+    FOURFOLD_TRY(const Sequence found, sequence(first));
+    return found.first_byte / std::int64_t(bytes_);
+}
+
+Expected<std::vector<std::int64_t>> TokenIndex::document_begins(std::int64_t first, std::int64_t last) const
+{
+    std::int64_t low = 0, high = documents_;
+    while (low < high) { // the first document that begins after `first`
+        const std::int64_t middle = low + (high - low) / 2;
+        FOURFOLD_TRY(const std::int64_t begin, document_begin(middle));
+        if (begin > first)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    std::vector<std::int64_t> begins;
+    for (; low < documents_; ++low) {
+        FOURFOLD_TRY(const std::int64_t begin, document_begin(low));
+        if (begin > last)
+            break;
+        if (begin < (begins.empty() ? first : begins.back()))
+            return Problem{ProblemCode::bad_input,
+                "document " + std::to_string(low) + " begins before the one in front of it", "make the index again",
+                where_};
+        if (begins.empty() || begin > begins.back())
+            begins.push_back(begin);
+    }
+    return begins;
 }
 
 Expected<void> write_token_index(

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -37,14 +38,20 @@ public:
         std::int64_t first_byte = 0, tokens = 0;
     };
     [[nodiscard]] Expected<Sequence> sequence(std::int64_t i) const;
+    [[nodiscard]] std::int64_t documents() const { return documents_; }
+    // The tokens after `first`, up to `last`, at which a document begins, rising, each once: a document without tokens
+    // begins where the next one does. Reads about 2 log2(documents) numbers, whatever the size of the file.
+    [[nodiscard]] Expected<std::vector<std::int64_t>> document_begins(std::int64_t first, std::int64_t last) const;
 
 private:
     TokenIndex() = default;
+    // The token at which document `i` begins; for documents() where the last one ends.
+    [[nodiscard]] Expected<std::int64_t> document_begin(std::int64_t i) const;
 
     std::shared_ptr<const DataFile> file_;
     std::string where_;
     TokenBytes bytes_ = TokenBytes::two;
-    std::int64_t sequences_ = 0;
+    std::int64_t sequences_ = 0, documents_ = 0;
 };
 
 // Writes an index of documents of one sequence each, from their lengths in tokens (`lengths`: a file of u32 each, as

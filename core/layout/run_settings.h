@@ -16,7 +16,23 @@ enum class LrSchedule { constant, linear, cosine, wsd };
 template <>
 inline constexpr auto kWords<LrSchedule> = std::to_array<std::string_view>({"constant", "linear", "cosine", "wsd"});
 
-// One token file. `*.txt` holds bytes (one token a byte), anything else little-endian tokens of `dtype`.
+// Which part of the data a training sample is.
+//   random  a window at a random place of a source that is drawn by weight, by seed, step and place in the batch
+//   epochs  each window of a source once before any comes again, in an order by seed and epoch; sources by the largest
+//           deficit to their weights. It depends on seed and sample number alone.
+enum class DataOrder { random, epochs };
+template <>
+inline constexpr auto kWords<DataOrder> = std::to_array<std::string_view>({"random", "epochs"});
+
+// Samples that hold several documents.
+struct DocumentSettings {
+    bool mask = false; // no token sees another document, and no label is a token of another one
+    std::optional<long long> end; // the id of each document's last token; empty: an .idx beside the file says
+    bool restart_positions = false; // count from 0 in each document
+};
+
+// One token file. `*.txt` holds bytes (one token a byte), `*.npy` and `*.safetensors` say what they hold, anything else
+// is little-endian tokens of `dtype`.
 struct DataSource {
     std::string path; // relative paths: from the plan file's folder, else from the resources folder
     double weight = 1; // share of the batches
@@ -45,6 +61,8 @@ struct RunSettings {
     std::optional<int> steps;
     std::optional<double> tokens;
     std::vector<DataSource> data;
+    DataOrder data_order = DataOrder::random;
+    DocumentSettings documents;
     unsigned long long seed = 1;
     double lr = 3e-4, min_lr = 0;
     LrSchedule lr_schedule = LrSchedule::cosine;

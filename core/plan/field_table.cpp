@@ -286,6 +286,19 @@ std::vector<PlanKey> run()
         bound(FOURFOLD_MEMBER(run.tokens), "Length of the run in tokens, where steps is absent.", {0, 1e18, true}),
         bound(FOURFOLD_MEMBER(run.seed), "Of weights and data.", {0, 18446744073709551615.0})};
     add_data(out, FOURFOLD_MEMBER(run.data));
+    const std::vector<PlanKey> samples{
+        unless_default(bound(FOURFOLD_MEMBER(run.data_order),
+            "random: windows at random places; epochs: each window of a file once before any comes again, shuffled, "
+            "files by their weights.")),
+        key("run.documents", FieldType::object, "Samples that hold several documents."),
+        unless_default(bound(FOURFOLD_MEMBER(run.documents.mask),
+            "No token sees another document, and no label is a token of another one.")),
+        unless_default(bound(FOURFOLD_MEMBER(run.documents.end),
+            "Id of each document's last token; default: the .idx beside the file says where documents begin.",
+            {0, 2147483647})),
+        unless_default(
+            bound(FOURFOLD_MEMBER(run.documents.restart_positions), "Positions count from 0 in each document."))};
+    out.insert(out.end(), samples.begin(), samples.end());
     const std::vector<PlanKey> middle{bound(FOURFOLD_MEMBER(run.lr), "Learning rate after the warm-up.", kSmall),
         bound(FOURFOLD_MEMBER(run.min_lr), "Learning rate at the end.", kSmall),
         bound(FOURFOLD_MEMBER(run.lr_schedule),
@@ -331,7 +344,8 @@ std::vector<BoundField<DataSource>> make_data_fields()
     using Key = BoundField<DataSource>;
     Key path = bound_field<DataSource>(FOURFOLD_MEMBER(path), "Relative paths start at the plan file's folder.");
     path.required = true;
-    Key dtype = bound_field<DataSource>(FOURFOLD_MEMBER(dtype), "Default: bytes for .txt, else uint16.");
+    Key dtype = bound_field<DataSource>(
+        FOURFOLD_MEMBER(dtype), "Default: what the file or an .idx beside it says, else bytes for .txt, else uint16.");
     dtype.type = FieldType::choice;
     dtype.choices = {"uint8", "uint16", "uint32"};
     dtype.write = [](const DataSource& source) { return source.dtype.empty() ? Json() : Json(source.dtype); };

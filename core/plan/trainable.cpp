@@ -173,6 +173,17 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
         std::to_string(whole * plan.layout.cp * (zigzag ? 2 : 1)));
 }
 
+void document_limits(const ResolvedPlan& plan, Limits& limits)
+{
+    const DocumentSettings& documents = plan.run.documents;
+    limits.refuse_if(documents.mask, "documents", "run.documents.mask", "masks of documents", "false");
+    limits.refuse_if(documents.restart_positions, "positions_of_documents", "run.documents.restart_positions",
+        "positions that begin anew in each document", "false");
+    const auto end = documents.end.value_or(0);
+    limits.require(end >= 0 && end < plan.model.vocab, "document_end", "run.documents.end",
+        "the id " + std::to_string(end) + " is outside the model's vocabulary of " + std::to_string(plan.model.vocab));
+}
+
 void run_limits(const RunSettings& run, Limits& limits)
 {
     const std::string& load = run.checkpoint.load;
@@ -205,6 +216,7 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     attention_limits(plan, limits);
     ramp_up_limits(plan, limits);
     run_limits(plan.run, limits);
+    document_limits(plan, limits);
     auto reasons = limits.take();
     if (auto broken = broken_schedule_file(plan)) // it runs any other
         reasons.push_back(std::move(*broken));

@@ -10,6 +10,7 @@
 #include "runner/protocol/hash_cache.h"
 #include "runner/protocol/message.h"
 
+#include <algorithm>
 #include <set>
 
 namespace fourfold {
@@ -40,16 +41,34 @@ Expected<void> add_data(Bundle& bundle)
     });
 }
 
-// Nodes get the tokens and not the index beside them: what it says of them goes into the plan.
-Expected<void> name_token_types(ResolvedPlan& plan)
+// `file` into the folder in which the nodes find `neighbour`, a file of the bundle.
+void send_beside(Bundle& bundle, const std::filesystem::path& neighbour, const std::filesystem::path& file)
 {
+    const auto is = [&](const std::filesystem::path& path) {
+        return std::ranges::find(bundle.files, path, [](const BundleFile& sent) { return sent.file; });
+    };
+    if (is(file) == bundle.files.end()) {
+        const auto folder = std::filesystem::path(is(neighbour)->name).parent_path();
+        bundle.files.push_back({(folder / file.filename()).string(), file, {}, 0});
+    }
+}
+
+// Nodes get the index beside the tokens only where documents are told apart by it: what else it says of them goes into
+// the plan.
+Expected<void> name_token_types(Bundle& bundle)
+{
+    ResolvedPlan& plan = bundle.plan;
+    const bool sends_index = plan.run.documents.mask && !plan.run.documents.end;
     for (const auto& [sources, field] :
         {std::pair(&plan.run.data, "run.data"), std::pair(&plan.run.eval.data, "run.eval.data")})
         for (std::size_t i = 0; i < sources->size(); ++i) {
             DataSource& source = (*sources)[i];
             std::error_code error;
-            if (!std::filesystem::exists(TokenIndex::beside(source.path), error))
+            const auto index = TokenIndex::beside(source.path);
+            if (!std::filesystem::exists(index, error))
                 continue;
+            if (sends_index)
+                send_beside(bundle, source.path, index);
             FOURFOLD_TRY(
                 const TokenBytes bytes, token_bytes_of(source, std::string(field) + "[" + std::to_string(i) + "]"));
             source.dtype = dtype_of(bytes);
@@ -88,7 +107,7 @@ Expected<Bundle> with_program(const ResolvedPlan& plan, const std::filesystem::p
     std::error_code ignored;
     bundle.files.push_back({bundle.program, std::filesystem::absolute(trainer, ignored), {}, 0});
     FOURFOLD_CHECK(add_data(bundle));
-    FOURFOLD_CHECK(name_token_types(bundle.plan));
+    FOURFOLD_CHECK(name_token_types(bundle));
     return bundle;
 }
 } // namespace

@@ -65,10 +65,10 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     FOURFOLD_CHECK(check_trainer_family(plan.model));
     std::unique_ptr<Trainer> trainer(new Trainer(plan, mesh, options));
     const Training& training = plan.training;
+    const SampleRules rules{plan.run.data_order, plan.run.documents, options.padding};
     if (!options.rehearsal) {
         FOURFOLD_TRY(trainer->data_,
-            Sampler::open(
-                plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, options.padding));
+            Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, rules));
     }
     if (const auto& ramp = training.ramp_up;
         ramp && trainer->data_ && double(trainer->data_->windows()) < ramp->samples)
@@ -78,8 +78,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             "give more data or ramp up over fewer samples", "training.ramp_up.samples"};
     if (!options.rehearsal && !plan.run.eval.data.empty()) {
         FOURFOLD_TRY(trainer->held_out_,
-            Sampler::open(plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab,
-                options.padding));
+            Sampler::open(
+                plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab, rules));
     }
     const bool experts = plan.model.experts.has_value();
     auto shards = shard_table(plan, mesh.schedule.stage_of_chunk, mesh.at.pp, mesh.at.tp,
@@ -222,9 +222,8 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
         FOURFOLD_CHECK(make_training_pass(micro_batches));
     const auto fill = [&](int64_t index, Sampler::Sequence out) -> Expected<void> {
         // In the order of a run without ramp-up: which sequences follow which does not depend on how many a step takes.
-        const int64_t sequence = int64_t(batch.first) + index, full = plan_.training.global_batch;
         if (data_)
-            return data_->sample(sequence / full, sequence % full, out);
+            return data_->sample(int64_t(batch.first) + index, plan_.training.global_batch, out);
         std::fill_n(out.tokens, plan_.training.seq_len, 0);
         std::fill_n(out.labels, plan_.training.seq_len, 0);
         return {};

@@ -100,7 +100,7 @@ TEST_F(Data, AFileThatBecomesShorterIsNamed)
     const DataSource source = write("cut.txt", text);
     const auto sampler = *Sampler::open({source}, "run.data", 1, 16, 256);
     std::vector<int64_t> tokens(16), labels(16);
-    EXPECT_TRUE(sampler.sample(0, 0, {tokens.data(), labels.data()}));
+    EXPECT_TRUE(sampler.sample(0, 1, {tokens.data(), labels.data()}));
     std::filesystem::resize_file(source.path, 3);
     const auto read = sampler.window(6000, {tokens.data(), labels.data()});
     ASSERT_FALSE(read);
@@ -117,10 +117,11 @@ TEST_F(Data, SamplesDependOnSeedStepAndIndexAlone)
     for (int i = 0; i < 1000; ++i)
         text += static_cast<char>(i % 251);
     const DataSource source = write("a.txt", text);
+    constexpr int64_t kBatch = 200;
     const auto sample = [&](uint64_t seed, int64_t step, int64_t index) {
         const auto sampler = *Sampler::open({source}, "run.data", seed, 16, 256);
         std::vector<int64_t> tokens(17), labels(16);
-        EXPECT_TRUE(sampler.sample(step, index, {tokens.data(), labels.data()}));
+        EXPECT_TRUE(sampler.sample(step * kBatch + index, kBatch, {tokens.data(), labels.data()}));
         tokens[16] = labels[15];
         EXPECT_TRUE(std::equal(labels.begin(), labels.end(), tokens.begin() + 1)) << "the label is the next token";
         return tokens;
@@ -149,7 +150,7 @@ TEST_F(Data, SourcesAreDrawnByWeight)
     int from_a = 0;
     std::vector<int64_t> tokens(8), labels(8);
     for (int64_t index = 0; index < 4000; ++index) {
-        ASSERT_TRUE(sampler.sample(0, index, {tokens.data(), labels.data()}));
+        ASSERT_TRUE(sampler.sample(index, 4000, {tokens.data(), labels.data()}));
         from_a += tokens[0] == 'a';
     }
     EXPECT_NEAR(from_a / 4000.0, 0.75, 0.03); // four standard deviations
@@ -172,7 +173,7 @@ TEST_F(Data, EvaluationWindowsFollowEachOther)
 
 TEST_F(Data, PaddingIsNoTarget)
 {
-    const auto sampler = *Sampler::open({write("a.txt", "ab..cd.e")}, "run.data", 1, 7, 256, '.');
+    const auto sampler = *Sampler::open({write("a.txt", "ab..cd.e")}, "run.data", 1, 7, 256, {.padding = '.'});
     std::vector<int64_t> tokens(7), labels(7);
     ASSERT_TRUE(sampler.window(0, {tokens.data(), labels.data()}));
     EXPECT_EQ(tokens, (std::vector<int64_t>{'a', 'b', '.', '.', 'c', 'd', '.'}));
@@ -198,7 +199,7 @@ TEST_F(Data, UnigramEntropyOfAKnownText)
     const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, "d", 1, 1, 4);
     EXPECT_NEAR(*unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
     // Padding counts on neither side.
-    const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, 3);
+    const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, {.padding = 3});
     EXPECT_NEAR(*unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
 }
 

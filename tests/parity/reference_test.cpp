@@ -19,6 +19,7 @@ namespace {
 
 using trainer::Mesh;
 using trainer::Sampler;
+using trainer::SampleRules;
 using trainer::Trainer;
 
 struct OneRank {
@@ -48,13 +49,14 @@ struct OneRank {
     };
     Naive naive(int step) const
     {
-        const auto sampler
-            = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab, padding);
+        const auto sampler = *Sampler::open(
+            plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab, SampleRules{.padding = padding});
         std::vector<int64_t> tokens(std::size_t(plan.training.seq_len)), labels = tokens;
         Naive result;
         int64_t valid = 0;
         for (int index = 0; index < plan.training.global_batch; ++index) {
-            EXPECT_TRUE(sampler.sample(step, index, {tokens.data(), labels.data()}));
+            EXPECT_TRUE(sampler.sample(int64_t(step) * plan.training.global_batch + index, plan.training.global_batch,
+                {tokens.data(), labels.data()}));
             const NaiveLoss one = naive_loss(plan.model, weights(), tokens, labels, plan.training.experts.capacity);
             result.loss += one.cross_entropy;
             result.objective += one.cross_entropy + one.balance;

@@ -90,6 +90,7 @@ TEST(TokenIndex, ABillionDocumentsOpenWithoutBeingRead)
     ASSERT_TRUE(index) << index.error().line();
     EXPECT_EQ((*index)->sequences(), kDocuments);
     EXPECT_TRUE((*index)->sequence(kDocuments - 1));
+    EXPECT_TRUE((*index)->document_begins(100, 200)); // of some 60 numbers
 }
 
 TEST(TokenType, TheIndexTheNameOrThePlanSays)
