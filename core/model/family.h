@@ -38,6 +38,9 @@ struct Family {
     // Hugging Face's files keep its linear layers input first, and the fused projection as all queries, all keys, all
     // values.
     bool input_first = false;
+    // They keep the experts of a layer in one tensor of each kind, input first: [experts, in, out], gates and ups in
+    // turns in one of them, and their biases as [experts, out].
+    bool experts_together = false;
 };
 
 // Null when unknown.

@@ -7,6 +7,8 @@
 namespace fourfold {
 
 namespace {
+constexpr double kLimit = 7; // of both published models, Hugging Face's default
+
 Expected<void> read_gpt_oss(const Fields& config, ModelShape& model)
 {
     FOURFOLD_CHECK(config_keys::read_common(config, model));
@@ -16,6 +18,9 @@ Expected<void> read_gpt_oss(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
     Experts experts;
     FOURFOLD_CHECK(config_keys::read_routing(config, "num_local_experts", experts));
+    FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));
+    model.activation = Activation::clamped_swiglu;
+    FOURFOLD_TRY(model.activation_limit, config.positive_or("swiglu_limit", kLimit));
     experts.ffn = model.ffn;
     model.experts = experts;
     return {};
@@ -28,12 +33,16 @@ void write_gpt_oss(const ModelShape& model, Json& config)
     config["sliding_window"] = model.window.tokens > 0 ? Json(model.window.tokens) : Json(nullptr);
     config["num_local_experts"] = model.experts->count;
     config["num_experts_per_tok"] = model.experts->active;
+    if (model.experts->balance > 0)
+        config["router_aux_loss_coef"] = model.experts->balance;
+    if (model.activation_limit != kLimit)
+        config["swiglu_limit"] = model.activation_limit;
 }
 
 constexpr GroupedNames kAttentionWithSinks{
     "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", {}, {}, "self_attn.sinks"};
 
-// The published files keep the experts of a layer in one tensor, and in 4 bits.
+// The published files keep the experts in 4 bits, which no trainer here reads; files of 16 bits have them too.
 void gpt_oss_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
     rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
@@ -43,6 +52,6 @@ void gpt_oss_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 }
 } // namespace
 
-const Family kGptOss{"gpt_oss", read_gpt_oss, write_gpt_oss, gpt_oss_layer, kLlamaNames};
+const Family kGptOss{"gpt_oss", read_gpt_oss, write_gpt_oss, gpt_oss_layer, kLlamaNames, false, true, false, true};
 
 } // namespace fourfold

@@ -13,7 +13,9 @@ namespace fourfold {
 
 enum class Positions { rope, learned, alibi };
 enum class Norm { rms, layer };
-enum class Activation { swiglu, geglu, gelu, squared_relu };
+// clamped_swiglu: (up + 1) gate sigmoid(1.702 gate), of gates up to `activation_limit` and of ups between its negative
+// and it (GPT-OSS, arXiv:2508.10925, section 2).
+enum class Activation { swiglu, clamped_swiglu, geglu, gelu, squared_relu };
 
 // Mixture of experts (Mixtral, DeepSeek-V3, Llama 4). Dense models have no Experts.
 struct Experts {
@@ -75,6 +77,7 @@ struct ModelShape {
     int64_t vocab = 0; // as published
     int64_t max_positions = 0;
     Activation activation = Activation::swiglu;
+    double activation_limit = 0;
     bool exact_gelu = false; // GELU by the error function, not by its tanh approximation
     Norm norm = Norm::rms;
     Positions positions = Positions::rope;
@@ -103,7 +106,7 @@ struct ModelShape {
     }
     // Whether a layer's attention sees a window alone.
     [[nodiscard]] bool windowed(int layer) const { return window.tokens > 0 && (layer + 1) % window.full_every != 0; }
-    [[nodiscard]] bool gated() const { return activation == Activation::swiglu || activation == Activation::geglu; }
+    [[nodiscard]] bool gated() const { return activation <= Activation::geglu; }
     [[nodiscard]] bool is_moe_layer(int layer) const;
     // How many of `count` layers from `first` on have experts.
     [[nodiscard]] int moe_layers(int first, int count) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/cases.h"
+#include "tests/parity/tiny_plans.h"
 
 namespace fourfold::testing {
 
@@ -68,6 +69,13 @@ std::vector<Case> expert_cases()
         {"qwen3_moe_ep2_tp2_fsdp",
             {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", kAlone, "training.sharding=\"parameters\""},
             kQwen3Moe},
+        {"gpt_oss_tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {kGptOss}},
+        {"gpt_oss_ep2_etp2_cp2_zero1",
+            {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""},
+            {kGptOss}},
+        {"gpt_oss_ep2_etp2_pp2_fsdp",
+            {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\""},
+            {kGptOss}},
         {"deepseek_tp2", {"gpus=2", "layout.tp=2"}, kDeepseek},
         {"deepseek_ep2_zero1", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""}, kDeepseek},
         {"deepseek_ep4_etp2_tp2_cp2_plain",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint that one mesh wrote goes on on any other, in the names and layouts of Hugging Face's files.
+#include "runner/trainer/checkpoint/contents.h"
 #include "runner/trainer/checkpoint/safetensors.h"
 #include "runner/trainer/checkpoint/stored_layout.h"
 #include "tests/parity/cases.h"
@@ -138,6 +139,61 @@ TEST(StoredLayout, OfGpt2IsAPermutation)
         }
     }
     EXPECT_EQ(checked, 2);
+}
+
+// GPT-OSS in Hugging Face's files: the experts of a layer are one tensor of each kind, [experts, in, out], in which
+// gates and ups take turns; every value here is its own place.
+TEST(StoredLayout, OfGptOssFindsAnExpertAmongAll)
+{
+    const TemporaryFolder folder;
+    const int64_t hidden = 32, ffn = 16, experts = 4;
+    const ResolvedPlan plan = tiny_plan(folder.path() / "tokens.bin", {kGptOss, "gpus=2", "layout.tp=2"});
+    const std::string block = "model.layers.0.mlp.experts.";
+    std::string header, data;
+    const auto store = [&](const std::string& name, const std::string& shape, int64_t elements) {
+        const std::size_t begin = data.size();
+        for (int64_t i = 0; i < elements; ++i) {
+            const auto value = float(i);
+            data.append(reinterpret_cast<const char*>(&value), sizeof value);
+        }
+        header += (header.empty() ? "{\"" : ",\"") + block + name + R"(":{"dtype":"F32","shape":)" + shape
+            + R"(,"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
+    };
+    store("gate_up_proj", "[4,32,32]", experts * hidden * 2 * ffn);
+    store("gate_up_proj_bias", "[4,32]", experts * 2 * ffn);
+    store("down_proj", "[4,16,32]", experts * ffn * hidden);
+    store("down_proj_bias", "[4,32]", experts * hidden);
+    header += "}";
+    const uint64_t length = header.size();
+    std::ofstream(folder.path() / "model.safetensors", std::ios::binary)
+        << std::string(reinterpret_cast<const char*>(&length), sizeof length) << header << data;
+    const auto tensors = trainer::TensorFolder::open(folder.path(), std::vector<std::string>{"model.safetensors"});
+    ASSERT_TRUE(tensors) << tensors.error().line();
+
+    int read = 0;
+    for (const trainer::Shard& shard : trainer::shard_table(plan, {0}, 0, 1, {.ep = 0, .etp = 1})) {
+        const Parameter& parameter = shard.parameter;
+        if (parameter.expert != 2 || parameter.layer != 0)
+            continue;
+        const auto values = tensors->read(plan.model, shard, "", 0, shard.elements());
+        ASSERT_TRUE(values) << values.error().line();
+        const int64_t turn = parameter.role == Role::up ? 1 : 0;
+        for (int64_t i = 0; i < shard.elements(); ++i) {
+            int64_t place = 0;
+            if (parameter.role == Role::down && parameter.shape.size() == 1) {
+                place = 2 * hidden + i;
+            } else if (parameter.role == Role::down) { // its part: input features from 8 on, 8 of them
+                place = 2 * ffn * hidden + (8 + i % 8) * hidden + i / 8;
+            } else if (parameter.shape.size() == 1) { // output features from 8 on
+                place = 2 * 2 * ffn + 2 * (8 + i) + turn;
+            } else {
+                place = (2 * hidden + i % hidden) * 2 * ffn + 2 * (8 + i / hidden) + turn;
+            }
+            ASSERT_EQ((*values)[std::size_t(i)], double(place)) << parameter.name << " " << i;
+        }
+        ++read;
+    }
+    EXPECT_EQ(read, 6);
 }
 
 struct Resume {

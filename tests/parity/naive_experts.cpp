@@ -20,6 +20,28 @@ Doubles product(const Doubles& matrix, const Doubles& x)
     return y;
 }
 
+// An expert of GPT-OSS: `limit` holds gate and up, and every product has a bias.
+struct Biased {
+    const Doubles &matrix, &bias;
+    [[nodiscard]] Doubles of(const Doubles& x) const
+    {
+        Doubles y = product(matrix, x);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            y[i] += bias[i];
+        return y;
+    }
+};
+Doubles clamped_mlp(double limit, const Biased& gate, const Biased& up, const Biased& down, const Doubles& x)
+{
+    Doubles inner = gate.of(x);
+    const Doubles second = up.of(x);
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+        const double held = std::min(inner[i], limit);
+        inner[i] = held / (1 + std::exp(-1.702 * held)) * (std::clamp(second[i], -limit, limit) + 1);
+    }
+    return down.of(inner);
+}
+
 Doubles swiglu_mlp(const Doubles& gate, const Doubles& up, const Doubles& down, const Doubles& x)
 {
     Doubles inner = product(gate, x);
@@ -66,7 +88,7 @@ NaiveExperts naive_experts(const ModelShape& model, const NamedWeights& weights,
     const std::vector<Doubles>& in, double capacity)
 {
     const Experts& experts = *model.experts;
-    const bool mixtral = model.model_type == "mixtral";
+    const bool mixtral = model.model_type == "mixtral", gpt_oss = model.model_type == "gpt_oss";
     const std::string block = layer + (mixtral ? "block_sparse_moe." : "mlp.");
     const auto matrix = [&](const std::string& name) -> const Doubles& { return weights.at(block + name + ".weight"); };
     const auto bias = weights.find(block + "gate.e_score_correction_bias");
@@ -75,7 +97,8 @@ NaiveExperts naive_experts(const ModelShape& model, const NamedWeights& weights,
     result.margin = std::numeric_limits<double>::infinity();
     Doubles chosen(std::size_t(experts.count), 0.0), mean(std::size_t(experts.count), 0.0);
     for (const Doubles& x : in) {
-        const Doubles scores = scores_of(experts, product(matrix("gate"), x));
+        const Doubles scores = scores_of(experts,
+            gpt_oss ? Biased{matrix("router"), weights.at(block + "router.bias")}.of(x) : product(matrix("gate"), x));
         const double all = std::accumulate(scores.begin(), scores.end(), 0.0);
         Doubles wanted = scores;
         for (std::size_t e = 0; e < wanted.size(); ++e) {
@@ -99,7 +122,12 @@ NaiveExperts naive_experts(const ModelShape& model, const NamedWeights& weights,
             if (capacity > 0 && chosen[order[i]] > std::ceil(capacity * double(in.size() * active) / experts.count))
                 continue; // no place is left
             const std::string own = "experts." + std::to_string(order[i]) + ".";
-            const Doubles answer = mixtral
+            const auto biased = [&](const char* name) {
+                return Biased{matrix(own + name), weights.at(block + own + name + ".bias")};
+            };
+            const Doubles answer = gpt_oss
+                ? clamped_mlp(model.activation_limit, biased("gate_proj"), biased("up_proj"), biased("down_proj"), x)
+                : mixtral
                 ? swiglu_mlp(matrix(own + "w1"), matrix(own + "w3"), matrix(own + "w2"), x)
                 : swiglu_mlp(matrix(own + "gate_proj"), matrix(own + "up_proj"), matrix(own + "down_proj"), x);
             const double weight = scores[order[i]] / (experts.normalised ? sum : 1) * experts.scale;

@@ -81,8 +81,9 @@ double frequency(const ModelShape& model, bool window, std::size_t plane)
             return width * std::log(double(scaling.original_positions) / (turns * 2 * std::numbers::pi))
                 / (2 * std::log(model.rope_theta));
         };
-        const double low = std::max(0.0, std::floor(plane_of(scaling.beta_fast)));
-        const double high = std::min(width - 1, std::ceil(plane_of(scaling.beta_slow)));
+        const double from = plane_of(scaling.beta_fast), to = plane_of(scaling.beta_slow);
+        const double low = std::max(0.0, scaling.truncate ? std::floor(from) : from);
+        const double high = std::min(width - 1, scaling.truncate ? std::ceil(to) : to);
         const double stretched = std::min(1.0, std::max(0.0, (double(plane) - low) / (high - low)));
         return base * (1 - stretched) + base / scaling.factor * stretched;
     }
@@ -100,19 +101,21 @@ void rotate(const ModelShape& model, bool window, Vector& x, std::size_t positio
 {
     const auto head_dim = std::size_t(model.head_dim);
     const auto half = std::size_t(double(head_dim) * model.rotary_share) / 2;
+    // Of yarn (arXiv:2309.00071, equation 22: by this both queries and keys grow).
+    const double grown = model.rope_scaling.type == "yarn" ? 0.1 * std::log(model.rope_scaling.factor) + 1 : 1;
     for (std::size_t head = 0; head < x.size() / head_dim; ++head)
         for (std::size_t i = 0; i < half; ++i) {
             const double angle = double(position) * frequency(model, window, i);
             double &a = x[head * head_dim + i], &b = x[head * head_dim + i + half];
             const double turned = a * std::cos(angle) - b * std::sin(angle);
-            b = b * std::cos(angle) + a * std::sin(angle);
-            a = turned;
+            b = grown * (b * std::cos(angle) + a * std::sin(angle));
+            a = grown * turned;
         }
 }
 
-// `window`: of a layer that sees the nearest tokens alone.
-Vector attend(const ModelShape& model, bool window, const Rows& queries, const Rows& keys, const Rows& values,
-    std::size_t position)
+// `sinks`: of each head, or null. `window`: of a layer that sees the nearest tokens alone.
+Vector attend(const ModelShape& model, bool window, const Vector* sinks, const Rows& queries, const Rows& keys,
+    const Rows& values, std::size_t position)
 {
     const auto seen = std::size_t(model.window.tokens);
     const std::size_t first = window && position + 1 > seen ? position + 1 - seen : 0;
@@ -127,7 +130,7 @@ Vector attend(const ModelShape& model, bool window, const Rows& queries, const R
     for (std::size_t head = 0; head < std::size_t(model.heads); ++head) {
         const std::size_t at = head * head_dim, kv_at = head / group * head_dim;
         Vector scores;
-        double total = 0;
+        double total = sinks ? std::exp((*sinks)[head]) : 0;
         for (std::size_t other = first; other <= position; ++other) {
             double dot = 0;
             for (std::size_t i = 0; i < head_dim; ++i)
@@ -269,8 +272,9 @@ Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows str
         Rows normed;
         for (std::size_t position = 0; position < stream.size(); ++position) {
             Vector& x = stream[position];
-            Vector mixed
-                = times(weight("self_attn.o_proj"), attend(model, window, queries, keys, values, position), nullptr);
+            Vector mixed = times(weight("self_attn.o_proj"),
+                attend(model, window, find(prefix + "self_attn.sinks"), queries, keys, values, position),
+                bias("self_attn.o_proj"));
             if (gemma)
                 mixed = rms_norm_of(model, mixed, weight("post_attention_layernorm"));
             add(x, mixed);
@@ -330,7 +334,8 @@ Rows gpt_stream(const ModelShape& model, const NamedWeights& weights, Rows strea
             Vector& x = stream[position];
             const Vector before = x;
             add(x,
-                linear(attention + (gpt2 ? "c_proj" : "dense"), attend(model, false, queries, keys, values, position)));
+                linear(attention + (gpt2 ? "c_proj" : "dense"),
+                    attend(model, false, nullptr, queries, keys, values, position)));
             Vector up = linear(name("mlp.c_fc", "mlp.dense_h_to_4h"),
                 norm(name("ln_2", "post_attention_layernorm"), model.parallel_residual ? before : x));
             for (double& value : up)

@@ -161,10 +161,11 @@ const std::vector<std::string> kModels[] = {
         R"("beta_slow":0.5,"mscale":1.0,"mscale_all_dim":1.0})"},
     {"training.global_batch=4", kDeepseek, "model.q_lora_rank=null", "model.v_head_dim=16",
         "model.first_k_dense_replace=0", "model.n_shared_experts=0"},
+    {"training.global_batch=4", kGptOss},
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
     "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
-    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries"};
+    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "gpt_oss"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });

@@ -24,6 +24,15 @@ inline const std::string kGemma = R"(model={"model_type":"gemma3_text","vocab_si
 inline const std::string kNeox = R"(model={"model_type":"gpt_neox","vocab_size":61,"hidden_size":32,)"
                                  R"("num_hidden_layers":2,"num_attention_heads":2,"intermediate_size":48,)"
                                  R"("max_position_embeddings":64,"rotary_pct":0.25,"hidden_act":"gelu"})";
+// GPT-OSS: windows and whole sequences in turns, a limit that some gates and ups reach.
+inline const std::string kGptOss = R"(model={"model_type":"gpt_oss","vocab_size":61,"hidden_size":32,)"
+                                   R"("num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,)"
+                                   R"("head_dim":12,"intermediate_size":16,"num_local_experts":4,)"
+                                   R"("num_experts_per_tok":2,"router_aux_loss_coef":0.05,"sliding_window":6,)"
+                                   R"("swiglu_limit":0.02,"max_position_embeddings":64,"rope_theta":100.0,)"
+                                   R"("tie_word_embeddings":false,"rope_scaling":{"rope_type":"yarn","factor":4.0,)"
+                                   R"("original_max_position_embeddings":32,"beta_fast":4,"beta_slow":0.5,)"
+                                   R"("truncate":false}})";
 // A computer that has every precision: the planner refuses them on a plain CPU, which would only be slow.
 inline const std::string kEveryPrecision
     = R"(cluster={"gpu":{"name":"CPU of every precision","generation":"blackwell","memory_gib":4,)"

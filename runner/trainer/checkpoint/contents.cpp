@@ -126,12 +126,17 @@ const TensorFolder::Place* TensorFolder::find(const std::string& name) const
 Expected<std::vector<double>> TensorFolder::read(
     const ModelShape& model, const Shard& shard, const std::string& suffix, int64_t begin, int64_t end) const
 {
-    const std::string name = shard.parameter.name + suffix;
+    StoredLayout layout(model, shard);
+    std::string name = layout.name() + suffix;
     const Place* place = find(name);
+    if (const auto together = StoredLayout::among_experts(model, shard); !place && together && suffix.empty()) {
+        layout = *together;
+        name = layout.name();
+        place = find(name);
+    }
     if (!place)
         return Problem{ProblemCode::bad_input, "there is no tensor \"" + name + "\"",
             "give a checkpoint of the plan's model", "run.checkpoint.load " + folder_};
-    const StoredLayout layout(model, shard);
     const StoredTensor& tensor = *place->tensor;
     if (tensor.shape != layout.shape())
         return Problem{ProblemCode::bad_input,

@@ -94,6 +94,7 @@ void RankShare::slice_states()
             const Shard& shard = weights_.shards()[entry.shard];
             const bool everywhere = shard.replication == Replication::tp || shard.replication == Replication::heads;
             const bool copy = (everywhere && mesh_[GroupKind::tp].rank() != 0)
+                || (shard.replication == Replication::etp && mesh_[GroupKind::etp].rank() != 0)
                 || (shard.replication == Replication::kv && mesh_[GroupKind::tp_keys].rank() != 0);
             const int64_t begin = std::max(low, entry.offset), end = std::min(high, entry.offset + shard.elements());
             if (copy || begin >= end || shard.second_copy)

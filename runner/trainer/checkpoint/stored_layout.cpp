@@ -6,7 +6,8 @@
 namespace fourfold::trainer {
 
 StoredLayout::StoredLayout(const ModelShape& model, const Shard& shard)
-    : rows_(shard.valid_rows)
+    : name_(shard.parameter.name)
+    , rows_(shard.valid_rows)
     , head_dim_(model.head_dim)
 {
     const Parameter& parameter = shard.parameter;
@@ -14,12 +15,35 @@ StoredLayout::StoredLayout(const ModelShape& model, const Shard& shard)
     shape_[0] = rows_;
     if (shape_.size() > 1)
         columns_ = shape_[1];
+    row_stride_ = columns_;
     if (!find_family(model.model_type)->input_first || parameter.layer < 0)
         return;
     fused_ = parameter.role == Role::fused;
-    transposed_ = shape_.size() > 1;
-    if (transposed_)
+    if (shape_.size() > 1) {
         shape_ = {columns_, rows_};
+        row_stride_ = 1;
+        stride_ = rows_;
+    }
+}
+
+std::optional<StoredLayout> StoredLayout::among_experts(const ModelShape& model, const Shard& shard)
+{
+    const Parameter& parameter = shard.parameter;
+    if (parameter.expert < 0 || !find_family(model.model_type)->experts_together)
+        return std::nullopt;
+    StoredLayout layout(model, shard);
+    const bool bias = parameter.shape.size() == 1, in_turns = parameter.role != Role::down;
+    const std::string number = "." + std::to_string(parameter.expert) + ".";
+    layout.name_ = parameter.name.substr(0, parameter.name.rfind(number)) + (in_turns ? ".gate_up_proj" : ".down_proj")
+        + (bias ? "_bias" : "");
+    const int64_t experts = model.experts->count, outputs = layout.rows_ * (in_turns ? 2 : 1);
+    layout.shape_ = {experts, layout.columns_, outputs};
+    if (bias)
+        layout.shape_ = {experts, outputs};
+    layout.begin_ = parameter.expert * layout.columns_ * outputs + (parameter.role == Role::up ? 1 : 0);
+    layout.row_stride_ = in_turns ? 2 : 1;
+    layout.stride_ = outputs;
+    return layout;
 }
 
 // Table: head, then query, key or value, then element. Stored: query, key or value, then head, then element.

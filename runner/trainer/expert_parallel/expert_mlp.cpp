@@ -23,7 +23,8 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
     const at::Tensor load
         = at::zeros({plan.model.layers, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
-    ExpertRules rules{*plan.model.experts, training.experts, {}, by_sequence, load};
+    const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
+    ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load};
     RoutingGroups& groups = rules.groups;
     if (by_sequence)
         groups.of_sequence = groups.of_micro_batch = {&mesh[GroupKind::tp]};
@@ -70,7 +71,7 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
 ExpertMlp::ExpertMlp(const ExpertRules& rules, const Mesh& mesh, const Weights& weights, int layer)
     : rules_(rules)
     , mesh_(mesh)
-    , router_(weights.find(layer, Role::router).weight)
+    , router_(weights.find(layer, Role::router))
     , bias_(weights.find(layer, Role::routing_bias).weight)
     , gate_(weights.find_experts(layer, Role::gate))
     , up_(weights.find_experts(layer, Role::up))
@@ -91,9 +92,13 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
 
     const Dispatch dispatch(experts, rules_.experts.count, ep);
     const at::Tensor in = dispatch.to_experts(tokens);
-    const at::Tensor inner
-        = fused_swiglu(grouped_linear(in, gate_, dispatch.rows()), grouped_linear(in, up_, dispatch.rows()));
-    const at::Tensor out = dispatch.to_tokens(grouped_linear(inner, down_, dispatch.rows()), weights);
+    const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, bool adds_bias = true) {
+        return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows());
+    };
+    const at::Tensor gate = product(in, gate_), up = product(in, up_);
+    const at::Tensor inner = rules_.clamp > 0 ? fused_clamped_swiglu(gate, up, rules_.clamp) : fused_swiglu(gate, up);
+    // The answers of the slices are added up: the bias is in one of them.
+    const at::Tensor out = dispatch.to_tokens(product(inner, down_, etp.rank() == 0), weights);
     return leave_region(out.view({-1, sequences, hidden}), etp, rules_.by_sequence);
 }
 

@@ -14,6 +14,7 @@ namespace fourfold::trainer {
 // What all layers of a rank share.
 struct ExpertRules {
     Experts experts;
+    double clamp = 0; // of Activation::clamped_swiglu; 0: plain SwiGLU
     ExpertSettings settings;
     RoutingGroups groups;
     // Whether tensor-parallel ranks hold different tokens between their regions; else all hold all of them, and etp is
@@ -43,8 +44,9 @@ public:
 private:
     const ExpertRules& rules_;
     const Mesh& mesh_;
-    at::Tensor router_, bias_;
-    std::vector<at::Tensor> gate_, up_, down_; // of this rank's experts
+    Affine router_;
+    at::Tensor bias_;
+    Weights::OfExperts gate_, up_, down_;
     at::Tensor load_;
 };
 

@@ -12,27 +12,73 @@
 namespace fourfold::trainer {
 
 namespace {
-class OneByOne final : public GradientFunction {
+// Inputs: x, the weights, and as many biases or none.
+class Grouped : public GradientFunction {
 public:
-    explicit OneByOne(std::vector<int64_t> rows)
+    Grouped(std::vector<int64_t> rows, bool adds_biases)
         : rows_(std::move(rows))
+        , adds_biases_(adds_biases)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
-        kept = inputs;
-        const at::Tensor& x = inputs[0];
-        const at::Tensor y = at::empty({x.size(0), inputs[1].size(0)}, x.options());
-        each([&](std::size_t expert, int64_t begin, int64_t count) {
-            at::Tensor part = y.narrow(0, begin, count);
-            at::mm_out(part, x.narrow(0, begin, count), inputs[expert + 1].t());
-        });
+        const auto weights_end = inputs.begin() + 1 + std::ptrdiff_t(rows_.size());
+        kept = {inputs.begin(), weights_end};
+        const at::Tensor y = products(kept);
+        biased_ = weights_end != inputs.end();
+        if (biased_ && adds_biases_)
+            each([&](std::size_t expert, int64_t begin, int64_t count) {
+                y.narrow(0, begin, count).add_(weights_end[std::ptrdiff_t(expert)]);
+            });
         return {y};
     }
     [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
-        const at::Tensor &slope = gradients[0], &x = kept[0];
+        Tensors result = slopes(gradients[0], kept);
+        if (biased_)
+            each([&](std::size_t, int64_t begin, int64_t count) {
+                result.push_back(gradients[0].narrow(0, begin, count).sum(0)); // of no rows: zero
+            });
+        return result;
+    }
+
+protected:
+    // kept: x and the weights -> y, and from its slope those of x and the weights.
+    [[nodiscard]] virtual at::Tensor products(const Tensors& kept) const = 0;
+    [[nodiscard]] virtual Tensors slopes(const at::Tensor& slope, const Tensors& kept) const = 0;
+
+    template <typename Use>
+    void each(Use&& use) const
+    {
+        int64_t begin = 0;
+        for (std::size_t expert = 0; expert < rows_.size(); begin += rows_[expert++])
+            use(expert, begin, rows_[expert]);
+    }
+
+private:
+    std::vector<int64_t> rows_;
+    bool adds_biases_, biased_ = false;
+};
+
+class OneByOne final : public Grouped {
+public:
+    using Grouped::Grouped;
+
+private:
+    [[nodiscard]] at::Tensor products(const Tensors& kept) const override
+    {
+        const at::Tensor& x = kept[0];
+        const at::Tensor y = at::empty({x.size(0), kept[1].size(0)}, x.options());
+        each([&](std::size_t expert, int64_t begin, int64_t count) {
+            at::Tensor part = y.narrow(0, begin, count);
+            at::mm_out(part, x.narrow(0, begin, count), kept[expert + 1].t());
+        });
+        return y;
+    }
+    [[nodiscard]] Tensors slopes(const at::Tensor& slope, const Tensors& kept) const override
+    {
+        const at::Tensor& x = kept[0];
         Tensors result{at::empty(x.sizes(), x.options())};
         each([&](std::size_t expert, int64_t begin, int64_t count) {
             const at::Tensor own = slope.narrow(0, begin, count);
@@ -42,60 +88,44 @@ public:
         });
         return result;
     }
-
-private:
-    template <typename Use>
-    void each(Use&& use) const
-    {
-        int64_t begin = 0;
-        for (std::size_t expert = 0; expert < rows_.size(); begin += rows_[expert++])
-            use(expert, begin, rows_[expert]);
-    }
-
-    std::vector<int64_t> rows_;
 };
 
-class OneKernel final : public GradientFunction {
+class OneKernel final : public Grouped {
 public:
-    explicit OneKernel(const std::vector<int64_t>& rows)
+    using Grouped::Grouped;
+
+private:
+    [[nodiscard]] at::Tensor products(const Tensors& kept) const override
     {
-        int64_t end = 0;
-        for (const int64_t count : rows)
-            ends_.push_back(int32_t(end += count));
+        return at::_grouped_mm(kept[0], stacked(kept).transpose(-2, -1), ends(kept[0]));
     }
-    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    [[nodiscard]] Tensors slopes(const at::Tensor& any, const Tensors& kept) const override
     {
-        kept = inputs;
-        return {at::_grouped_mm(inputs[0], stacked(inputs).transpose(-2, -1), ends(inputs[0]))};
-    }
-    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
-    Tensors backward(const Tensors& gradients, const Tensors& kept) override
-    {
-        const at::Tensor slope = gradients[0].contiguous();
+        const at::Tensor slope = any.contiguous();
         Tensors result{at::_grouped_mm(slope, stacked(kept), ends(slope))};
         const auto weights = at::_grouped_mm(slope.t(), kept[0], ends(slope)).unbind(0);
         result.insert(result.end(), weights.begin(), weights.end());
         return result;
     }
-
-private:
-    static at::Tensor stacked(const Tensors& inputs) { return at::stack(at::TensorList(inputs).slice(1)); }
+    static at::Tensor stacked(const Tensors& kept) { return at::stack(at::TensorList(kept).slice(1)); }
     [[nodiscard]] at::Tensor ends(const at::Tensor& like) const
     {
-        return at::tensor(ends_, at::TensorOptions(at::kInt)).to(like.device());
+        std::vector<int32_t> ends;
+        each([&](std::size_t, int64_t begin, int64_t count) { ends.push_back(int32_t(begin + count)); });
+        return at::tensor(ends, at::TensorOptions(at::kInt)).to(like.device());
     }
-
-    std::vector<int32_t> ends_;
 };
 } // namespace
 
-at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights, const std::vector<int64_t>& rows)
+at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
+    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows)
 {
     std::vector<at::Tensor> inputs{x};
     inputs.insert(inputs.end(), weights.begin(), weights.end());
+    inputs.insert(inputs.end(), biases.begin(), biases.end());
     if (x.is_cuda() && x.scalar_type() == at::kBFloat16)
-        return trainer::apply(std::make_shared<OneKernel>(rows), inputs)[0];
-    return trainer::apply(std::make_shared<OneByOne>(rows), inputs)[0];
+        return trainer::apply(std::make_shared<OneKernel>(rows, adds_biases), inputs)[0];
+    return trainer::apply(std::make_shared<OneByOne>(rows, adds_biases), inputs)[0];
 }
 
 } // namespace fourfold::trainer

@@ -9,9 +9,10 @@
 namespace fourfold::trainer {
 
 // y = x W^T with the weight of each row's expert. x: [sum of rows, in], `rows[e]` of them for expert e, in order;
-// weights: [out, in] each. Experts without rows get gradients of zero. On a GPU in bf16 one kernel for all of them
-// (at::_grouped_mm); elsewhere one product for each.
-at::Tensor grouped_linear(
-    const at::Tensor& x, const std::vector<at::Tensor>& weights, const std::vector<int64_t>& rows);
+// weights: [out, in] each; biases: [out] each, or none. With `adds_biases` off y is without them, and they get their
+// gradients all the same: another rank of those that hold slices of the experts adds them. Experts without rows get
+// gradients of zero. On a GPU in bf16 one kernel for all of them (at::_grouped_mm); elsewhere one product for each.
+at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
+    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows);
 
 } // namespace fourfold::trainer

@@ -93,12 +93,13 @@ private:
 };
 } // namespace
 
-Routing route(const at::Tensor& x, const at::Tensor& router, const at::Tensor& bias, const Experts& rules,
+Routing route(const at::Tensor& x, const Affine& router, const at::Tensor& bias, const Experts& rules,
     const ExpertSettings& settings, const RoutingGroups& groups, const at::Tensor& load)
 {
     const auto exact = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const int64_t rows = x.size(0), sequences = x.size(1), tokens = rows * sequences;
-    const at::Tensor logits = at::linear(x.reshape({tokens, -1}).to(exact), router.to(exact));
+    const at::Tensor router_bias = router.bias.defined() ? router.bias.to(exact) : router.bias;
+    const at::Tensor logits = at::linear(x.reshape({tokens, -1}).to(exact), router.weight.to(exact), router_bias);
     const at::Tensor scores = rules.sigmoid ? at::sigmoid(logits) : at::softmax(logits, -1);
     Routing routing{choose(scores.detach(), bias, rules), {}};
     at::Tensor weights = scores.gather(-1, routing.experts);

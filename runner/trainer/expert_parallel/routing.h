@@ -5,6 +5,7 @@
 #include "core/layout/training.h"
 #include "core/model/model_shape.h"
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/model/weights.h"
 
 #include <vector>
 
@@ -26,8 +27,9 @@ struct Routing {
     at::Tensor weights; // [tokens, active] in fp32 (fp64 for fp64 tokens), with gradients
 };
 
-// x: [rows, sequences, hidden]; its tokens go row by row. router: [experts, hidden]; `bias`: [experts], added to the
-// scores for the choice alone (DeepSeek-V3, arXiv:2412.19437, equation 16), or undefined. Computed in fp32 (fp64).
+// x: [rows, sequences, hidden]; its tokens go row by row. router: [experts, hidden], its bias [experts] or undefined;
+// `bias`: [experts], added to the scores for the choice alone (DeepSeek-V3, arXiv:2412.19437, equation 16), or
+// undefined. Computed in fp32 (fp64).
 //
 // In a backward pass the router also gets the gradient of the balance loss, coefficient x sum over experts of f P, as
 // much as a token's loss for each token: f is experts / active times the share of the tokens that chose the expert, P
@@ -35,7 +37,7 @@ struct Routing {
 // chosen). And the bias gets experts x (tokens that chose the expert) - active x tokens, which is whole and adds up to
 // the excess over the mean load; the optimizer goes by its sign. `load`, [experts] int64 or undefined, counts the
 // choices of these passes.
-Routing route(const at::Tensor& x, const at::Tensor& router, const at::Tensor& bias, const Experts& rules,
+Routing route(const at::Tensor& x, const Affine& router, const at::Tensor& bias, const Experts& rules,
     const ExpertSettings& settings, const RoutingGroups& groups, const at::Tensor& load);
 
 } // namespace fourfold::trainer

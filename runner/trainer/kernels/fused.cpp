@@ -96,6 +96,36 @@ public:
     }
 };
 
+// By LibTorch's operations on every device; keeps the inputs alone.
+class ClampedSwiGlu final : public GradientFunction {
+public:
+    explicit ClampedSwiGlu(double limit)
+        : limit_(limit)
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        kept = inputs;
+        const at::Tensor gate = inputs[0].clamp_max(limit_);
+        return {at::sigmoid(gate.mul(kSlope)).mul_(gate).mul_(inputs[1].clamp(-limit_, limit_).add_(1))};
+    }
+    // With s = sigmoid(a gate'): d/d gate' = (up' + 1) s (1 + a gate' (1 - s)), d/d up' = gate' s; none beyond the
+    // limit.
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const at::Tensor &slope = gradients[0], &gate = kept[0], &up = kept[1];
+        const at::Tensor clamped = gate.clamp_max(limit_), sigmoid = at::sigmoid(clamped.mul(kSlope));
+        const at::Tensor glu = clamped.mul(sigmoid);
+        const at::Tensor of_glu = sigmoid.neg().add_(1).mul_(clamped).mul_(kSlope).add_(1).mul_(sigmoid);
+        return {of_glu.mul_(up.clamp(-limit_, limit_).add_(1)).mul_(slope).mul_(gate.le(limit_)),
+            glu.mul(slope).mul_(up.abs().le(limit_))};
+    }
+
+private:
+    static constexpr double kSlope = 1.702; // x sigmoid(1.702 x) is near to GELU (arXiv:1606.08415, section 2)
+    double limit_;
+};
+
 class Rotation final : public GradientFunction {
 public:
     Rotation(at::Tensor cosine, at::Tensor sine)
@@ -136,6 +166,11 @@ at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
     if (!has_loops(gate))
         return at::silu(gate).mul(up);
     return apply(std::make_shared<SwiGlu>(), {gate, up})[0];
+}
+
+at::Tensor fused_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit)
+{
+    return apply(std::make_shared<ClampedSwiGlu>(limit), {gate, up})[0];
 }
 
 at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine)

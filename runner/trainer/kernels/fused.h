@@ -13,6 +13,10 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
 // SwiGLU (Shazeer 2020, arXiv:2002.05202): gate * sigmoid(gate) * up, element by element.
 at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up);
 
+// (up' + 1) gate' sigmoid(1.702 gate'), gate' = min(gate, limit), up' = up between -limit and limit (GPT-OSS,
+// arXiv:2508.10925, section 2).
+at::Tensor fused_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit);
+
 // Rotary position embedding, see model/rotary.h. x: [s, b, heads, head_dim]; cosine, sine: [s, head_dim / 2].
 at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
 

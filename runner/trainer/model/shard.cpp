@@ -92,8 +92,11 @@ std::vector<Shard> shard_table(
         shard.chunks = two_chunks && over_vocabulary ? 2 : 1;
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
         shard.parameter = std::move(parameter);
-        if (shard.parameter.expert >= 0) {
+        if (shard.parameter.expert >= 0 && shard.parameter.tp_dim >= 0) {
             cut_evenly(shard, place.etp, plan.layout.etp);
+        } else if (shard.parameter.expert >= 0) {
+            shard.length = shard.parameter.shape[0];
+            shard.replication = plan.layout.etp == 1 ? Replication::none : Replication::etp;
         } else if (shard.parameter.tp_dim < 0) {
             shard.length = shard.parameter.shape[0];
             shard.replication = tp == 1              ? Replication::none

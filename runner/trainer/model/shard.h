@@ -15,6 +15,7 @@ enum class Replication {
     tp, // all ranks have the same values (norms)
     heads, // the same, within attention: each sees a part of the heads, and its gradient is a part of the sum
     kv, // neighbours share key/value heads, where there are fewer heads than ranks
+    etp, // all ranks that hold slices of an expert have the same values (a bias behind its sum)
     ends, // no TP rank has them too, but the other end of the pipeline: the embedding that is the head as well
 };
 

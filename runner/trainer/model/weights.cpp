@@ -236,13 +236,13 @@ Affine Weights::find(int layer, Role role) const
     return found;
 }
 
-std::vector<at::Tensor> Weights::find_experts(int layer, Role role) const
+Weights::OfExperts Weights::find_experts(int layer, Role role) const
 {
-    std::vector<at::Tensor> found;
+    OfExperts found;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         const Parameter& parameter = shards_[i].parameter;
         if (parameter.layer == layer && parameter.role == role && parameter.expert >= 0)
-            found.push_back(leaves_[i]);
+            (parameter.name.ends_with(".bias") ? found.biases : found.weights).push_back(leaves_[i]);
     }
     return found;
 }

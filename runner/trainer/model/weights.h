@@ -32,8 +32,11 @@ public:
 
     // The leaves of this role in a layer (-1: outside of the layers); undefined where this rank has none.
     [[nodiscard]] Affine find(int layer, Role role) const;
-    // The matrices of this role of the layer's routed experts that this rank holds, by their number.
-    [[nodiscard]] std::vector<at::Tensor> find_experts(int layer, Role role) const;
+    // Of the layer's routed experts that this rank holds, by their number; `biases` may be empty.
+    struct OfExperts {
+        std::vector<at::Tensor> weights, biases;
+    };
+    [[nodiscard]] OfExperts find_experts(int layer, Role role) const;
 
     [[nodiscard]] const std::vector<Shard>& shards() const { return shards_; }
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()

@@ -24,6 +24,8 @@ bool counts_here(Replication replication, const Mesh& mesh)
     case Replication::tp:
     case Replication::heads:
         return mesh[GroupKind::tp].rank() == 0;
+    case Replication::etp:
+        return mesh[GroupKind::etp].rank() == 0;
     case Replication::kv:
         return mesh[GroupKind::tp_keys].rank() == 0;
     case Replication::ends:
