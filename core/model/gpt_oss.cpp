@@ -52,6 +52,12 @@ void gpt_oss_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 }
 } // namespace
 
-const Family kGptOss{"gpt_oss", read_gpt_oss, write_gpt_oss, gpt_oss_layer, kLlamaNames, false, true, false, true};
+const Family kGptOss{.model_type = "gpt_oss",
+    .read = read_gpt_oss,
+    .write = write_gpt_oss,
+    .layer = gpt_oss_layer,
+    .names = kLlamaNames,
+    .trainer_runs = true,
+    .experts_together = true};
 
 } // namespace fourfold
