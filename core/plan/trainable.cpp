@@ -74,7 +74,7 @@ void attention_limits(const ResolvedPlan& plan, Limits& limits)
     const bool cpu = plan.cluster.gpu.is_cpu(), dense = kernel == unfused || kernel == fused_softmax;
     const bool parts = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
     const ModelShape& model = plan.model;
-    const bool special = model.window.tokens > 0 || model.positions == Positions::alibi;
+    const bool special = model.window.tokens > 0 || model.positions == Positions::alibi || plan.run.documents.mask;
     const auto refuse_if = [&](bool condition, const std::string& where) {
         limits.refuse_if(condition, "attention", "training.attention",
             "the attention kernel \"" + to_text(kernel) + "\"" + where, "\"flash2\"");
@@ -84,7 +84,7 @@ void attention_limits(const ResolvedPlan& plan, Limits& limits)
     else if (parts)
         refuse_if(dense || kernel == cudnn, " under context parallelism by " + to_text(plan.training.cp_method));
     else
-        refuse_if(kernel == cudnn && special, " with windows or linear biases");
+        refuse_if(kernel == cudnn && special, " with windows, linear biases or masked documents");
 }
 
 // Without sequence parallelism all tp ranks hold the same tokens: their experts must be cut over the same ranks.
@@ -176,9 +176,8 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
 void document_limits(const ResolvedPlan& plan, Limits& limits)
 {
     const DocumentSettings& documents = plan.run.documents;
-    limits.refuse_if(documents.mask, "documents", "run.documents.mask", "masks of documents", "false");
-    limits.refuse_if(documents.restart_positions, "positions_of_documents", "run.documents.restart_positions",
-        "positions that begin anew in each document", "false");
+    limits.require(documents.mask || !documents.restart_positions, "documents", "run.documents.restart_positions",
+        "positions that begin anew in each document need run.documents.mask", "false");
     const auto end = documents.end.value_or(0);
     limits.require(end >= 0 && end < plan.model.vocab, "document_end", "run.documents.end",
         "the id " + std::to_string(end) + " is outside the model's vocabulary of " + std::to_string(plan.model.vocab));

@@ -10,7 +10,6 @@
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -81,6 +80,9 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             Sampler::open(
                 plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab, rules));
     }
+    trainer->reader_ = std::make_unique<BatchReader>(trainer->plan_,
+        BatchShare{mesh.at.dp, mesh.at.cp, options.replicas, tensor_options(options).device()},
+        trainer->data_ ? &*trainer->data_ : nullptr, trainer->held_out_ ? &*trainer->held_out_ : nullptr);
     const bool experts = plan.model.experts.has_value();
     auto shards = shard_table(plan, mesh.schedule.stage_of_chunk, mesh.at.pp, mesh.at.tp,
         experts ? ExpertPlace{mesh[GroupKind::ep].rank(), mesh[GroupKind::etp].rank()} : ExpertPlace{});
@@ -158,35 +160,16 @@ Expected<void> Trainer::make_training_pass(int micro_batches)
     return {};
 }
 
-// The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
-Expected<Trainer::Batch> Trainer::micro_batch(int index, const GlobalBatch& of) const
-{
-    const Training& training = plan_.training;
-    const int64_t s = training.seq_len, b = training.micro_batch;
-    const int64_t part = b / options_.replicas, replica = int64_t(mesh_.at.dp) * options_.replicas;
-    const at::Tensor samples = at::empty({2, b, s}, at::kLong); // tokens, labels
-    auto* const tokens = samples.data_ptr<int64_t>();
-    for (int64_t i = 0; i < b; ++i)
-        FOURFOLD_CHECK(of.fill(((replica + i / part) * of.micro_batches + index) * part + i % part,
-            {tokens + i * s, tokens + (b + i) * s}));
-    const auto own = [&](int64_t which) {
-        return context_part(samples[which].t(), mesh_.at.cp, plan_.layout.cp, training.cp_method).contiguous();
-    };
-    const at::Tensor labels = own(1);
-    const auto device = tensor_options(options_).device();
-    return Batch{own(0).to(device), labels.to(device), labels.ne(Sampler::kNoLabel).sum().item<int64_t>()};
-}
-
-Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& input, const GlobalBatch& of, Sums& sums)
+Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& input, const Reading& of, Sums& sums)
 {
     const Decoder& model = *std::ranges::find(chunks_, action.chunk, [](const Decoder& d) { return d.chunk().index; });
-    Batch batch;
-    if (model.chunk().embeds || model.chunk().predicts) {
+    BatchReader::Batch batch;
+    if (model.chunk().embeds || model.chunk().predicts || plan_.run.documents.mask) {
         const auto begin = std::chrono::steady_clock::now();
-        FOURFOLD_TRY(batch, micro_batch(action.micro_batch, of));
+        FOURFOLD_TRY(batch, reader_->read(of.batch, action.micro_batch, of.following ? &*of.following : nullptr));
         sums.data_time_s += seconds_since(begin);
     }
-    const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input);
+    const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input, batch.documents);
     if (!model.chunk().predicts)
         return stream;
     const at::Tensor loss = model.loss_sum(stream, batch.labels, batch.valid == batch.labels.numel());
@@ -215,21 +198,13 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     StepOutcome outcome;
     const auto options = tensor_options(options_);
     Sums sums{at::zeros({}, options.dtype(at::kDouble))};
-    const StepBatch batch = step_batch(plan_.training, step);
-    const int micro_batches = batch.size / (plan_.training.micro_batch * plan_.layout.dp);
-    const double tokens = double(batch.size) * plan_.training.seq_len;
+    Reading samples{global_batch(plan_, step), {}};
+    if (step + 1 < total_steps_)
+        samples.following = global_batch(plan_, step + 1);
+    const int micro_batches = samples.batch.micro_batches;
+    const double tokens = double(step_batch(plan_.training, step).size) * plan_.training.seq_len;
     if (micro_batches != micro_batches_)
         FOURFOLD_CHECK(make_training_pass(micro_batches));
-    const auto fill = [&](int64_t index, Sampler::Sequence out) -> Expected<void> {
-        // In the order of a run without ramp-up: which sequences follow which does not depend on how many a step takes.
-        if (data_)
-            return data_->sample(int64_t(batch.first) + index, plan_.training.global_batch, out);
-        std::fill_n(out.tokens, plan_.training.seq_len, 0);
-        std::fill_n(out.labels, plan_.training.seq_len, 0);
-        return {};
-    };
-
-    const GlobalBatch samples{micro_batches, fill};
     gradients_->clear(micro_batches);
     StageWork work;
     work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
@@ -294,9 +269,7 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
         = std::clamp<int64_t>(held_out_->windows() / training.global_batch, 1, std::max(1, plan_.run.eval.batches));
     Sums sums{at::zeros({}, tensor_options(options_).dtype(at::kDouble))};
     for (int64_t batch_index = 0; batch_index < batches; ++batch_index) {
-        const GlobalBatch windows{training.micro_batches, [&](int64_t index, Sampler::Sequence out) {
-                                      return held_out_->window(batch_index * training.global_batch + index, out);
-                                  }};
+        const Reading windows{{false, batch_index * training.global_batch, training.micro_batches}, {}};
         StageWork work;
         work.forward
             = [&](const Action& action, const at::Tensor& input) { return forward(action, input, windows, sums); };

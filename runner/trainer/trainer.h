@@ -6,7 +6,7 @@
 #include "core/plan/plan.h"
 #include "runner/trainer/checkpoint/checkpoint.h"
 #include "runner/trainer/comm/mesh.h"
-#include "runner/trainer/data/sampler.h"
+#include "runner/trainer/data/batch_reader.h"
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 #include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/decoder.h"
@@ -78,23 +78,18 @@ public:
 private:
     Trainer(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
 
-    struct Batch {
-        at::Tensor tokens, labels; // [seq_len / cp, micro_batch] each
-        int64_t valid = 0; // labels that count
-    };
     // What the micro-batches of this rank add up to.
     struct Sums {
         at::Tensor loss; // fp64, nats, of the last chunk
         int64_t valid = 0; // labels that the loss is of
         double data_time_s = 0;
     };
-    struct GlobalBatch {
-        int micro_batches = 0; // of each replica
-        std::function<Expected<void>(int64_t index, Sampler::Sequence out)> fill; // with its sample `index`
+    struct Reading {
+        GlobalBatch batch;
+        std::optional<GlobalBatch> following; // of the step after
     };
-    [[nodiscard]] Expected<Batch> micro_batch(int index, const GlobalBatch& of) const;
     // The forward pass of one chunk over a micro-batch.
-    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const GlobalBatch& of, Sums& sums);
+    Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Reading& of, Sums& sums);
     // Of all ranks, each number once: loss, valid labels, and `more`, in fp64 on the CPU. Collective.
     [[nodiscard]] at::Tensor add_up(const Sums& sums, const std::vector<at::Tensor>& more) const;
     // Passes of so many micro-batches are run from here on.
@@ -105,6 +100,7 @@ private:
     TrainerOptions options_;
     int total_steps_ = 0, first_step_ = 0;
     std::optional<Sampler> data_, held_out_;
+    std::unique_ptr<BatchReader> reader_;
     std::unique_ptr<Weights> weights_;
     std::unique_ptr<ParameterUnits> units_;
     WeightGradients weight_gradients_;

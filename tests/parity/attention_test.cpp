@@ -6,6 +6,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +33,7 @@ struct Inputs {
 struct Kind {
     const char* name;
     int64_t window;
-    bool chunked, biased, sinks;
+    bool chunked, biased, sinks, documents = false;
 };
 class AttentionByRule : public ::testing::TestWithParam<Kind> { };
 
@@ -45,6 +46,15 @@ AttentionRule rule_of(const Kind& kind, AttentionKernel kernel)
     rule.chunked = kind.chunked;
     if (kind.biased)
         rule.slopes = at::tensor(alibi_slopes(kHeads), at::kDouble);
+    if (kind.documents) { // three in the first sequence, two in the second
+        rule.documents.starts = at::zeros({kBatch, kLength}, at::kLong);
+        rule.documents.starts[0].narrow(0, 40, kLength - 40).fill_(40);
+        rule.documents.starts[0].narrow(0, 290, kLength - 290).fill_(290);
+        rule.documents.starts[1].narrow(0, 150, kLength - 150).fill_(150);
+        const at::Tensor least = rule.documents.starts.amin(0);
+        const auto* values = least.const_data_ptr<int64_t>();
+        rule.documents.earliest = std::make_shared<const std::vector<int64_t>>(values, values + kLength);
+    }
     return rule;
 }
 
@@ -77,8 +87,31 @@ TEST_P(AttentionByRule, IsThatOfAllScores)
 INSTANTIATE_TEST_SUITE_P(Rules, AttentionByRule,
     ::testing::Values(Kind{"causal_with_sinks", 0, false, false, true}, Kind{"window", 37, false, false, false},
         Kind{"window_with_sinks", 150, false, false, true}, Kind{"chunks", 64, true, false, false},
-        Kind{"linear_biases", 0, false, true, false}, Kind{"everything", 20, false, true, true}),
+        Kind{"linear_biases", 0, false, true, false}, Kind{"everything", 20, false, true, true},
+        Kind{"documents", 0, false, false, false, true}, Kind{"documents_and_everything", 60, true, true, true, true}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// A document in a longer sequence is the document alone.
+TEST(Documents, SeeNothingOfEachOther)
+{
+    const Inputs in;
+    const auto packed = rule_of({"", 0, false, false, false, true}, AttentionKernel::flash2);
+    const auto plain = rule_of({"", 0, false, false, false}, AttentionKernel::unfused);
+    const auto attended = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const AttentionRule& rule) {
+        return causal_attention(q, k, v, {}, rule).detach();
+    };
+    const at::Tensor all = attended(in.query, in.key, in.value, packed),
+                     none = attended(in.query, in.key, in.value, plain);
+    const auto apart = [&](int64_t sequence, int64_t begin, int64_t end, const at::Tensor& of) {
+        const auto cut = [&](const at::Tensor& x) { return x.narrow(0, begin, end - begin).narrow(1, sequence, 1); };
+        return attended(cut(in.query), cut(in.key), cut(in.value), plain).sub(cut(of)).abs().max().item<double>();
+    };
+    EXPECT_LT(apart(0, 0, 40, all), 1e-13);
+    EXPECT_LT(apart(0, 40, 290, all), 1e-13);
+    EXPECT_LT(apart(0, 290, 300, all), 1e-13);
+    EXPECT_LT(apart(1, 150, 300, all), 1e-13);
+    EXPECT_GT(apart(0, 40, 290, none), 1e-2) << "without the mask";
+}
 
 // A sink is one more logit of each softmax, without a value (GPT-OSS).
 TEST(Sinks, TakeTheirShareFromEveryQuery)

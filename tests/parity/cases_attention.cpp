@@ -9,6 +9,8 @@ const std::string kGather = "training.cp_method=\"all-gather\"", kUlysses = "tra
 const std::string kSmallBloom
     = R"(model={"model_type":"bloom","vocab_size":61,"hidden_size":32,"n_layer":2,"n_head":4})";
 const std::vector<std::string> kSmallQwen3{"model.model_type=\"qwen3\"", "model.head_dim=12"};
+const std::string kDocuments = R"(run.documents={"mask":true,"end":8})",
+                  kRestarting = "run.documents.restart_positions=true";
 } // namespace
 
 std::vector<Case> attention_cases()
@@ -35,6 +37,21 @@ std::vector<Case> attention_cases()
         {"gemma_cp2_ulysses_fused_softmax", {"gpus=2", "layout.cp=2", kUlysses, "training.attention=\"fused-softmax\""},
             {kGemma}},
         {"neox_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {kNeox}},
+        {"documents_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {kDocuments}},
+        {"documents_cp2_restarting", {"gpus=2", "layout.cp=2"}, {kDocuments, kRestarting}},
+        {"documents_cp4_gather", {"gpus=4", "layout.cp=4", kGather}, {kDocuments}},
+        {"documents_cp2_ulysses", {"gpus=2", "layout.cp=2", kUlysses}, {kDocuments, kRestarting}},
+        {"documents_pp2_tp2_cp2_gather_restarting",
+            {"gpus=8", "layout.pp=2", "layout.tp=2", "layout.cp=2", kGather, "training.recompute=\"selective\""},
+            {kDocuments, kRestarting}},
+        {"documents_bloom_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2"}, {kSmallBloom, kDocuments}},
+        {"documents_gemma_cp2_gather", {"gpus=2", "layout.cp=2", kGather}, {kGemma, kDocuments}},
+        {"documents_pp2_zb_v", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""},
+            {"model.num_hidden_layers=4", kDocuments}},
+        {"documents_gpt2_tp2_dp2_fsdp", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+            {R"(model={"model_type":"gpt2","vocab_size":61,"n_embd":32,"n_layer":2,"n_head":4,"n_positions":32})",
+                kDocuments, kRestarting}},
+        {"epochs_dp2_pp2", {"gpus=4", "layout.dp=2", "layout.pp=2"}, {"run.data_order=\"epochs\"", kDocuments}},
         {"neox_pp2_cp2", {"gpus=4", "layout.pp=2", "layout.cp=2"}, {kNeox}},
     };
 }

@@ -58,7 +58,7 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"run.steps=5", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}), List{});
     for (const char* method : {"ring", "all-gather", "ulysses"})
         EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"" + std::string(method) + "\"",
-                      "run.data_order=\"epochs\""}),
+                      R"(run.documents={"mask":true,"restart_positions":true})", "run.data_order=\"epochs\""}),
             List{});
     EXPECT_EQ(fields({"run.checkpoint.every=10", "run.checkpoint.load=\"/somewhere\""}), List{});
     EXPECT_TRUE(trainer_limits(example_plan()).empty());
@@ -71,8 +71,7 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.attention=\"cudnn\""}), List{"training.attention"});
     EXPECT_EQ(fields({"training.attention=\"flash3\""}), List{"training.attention"});
     EXPECT_EQ(fields({"run.documents.restart_positions=true"}), List{"run.documents.restart_positions"});
-    EXPECT_EQ(fields({"run.documents.mask=true"}), List{"run.documents.mask"});
-    EXPECT_EQ(fields({"run.documents.end=61"}), List{"run.documents.end"});
+    EXPECT_EQ(fields({R"(run.documents={"mask":true,"end":61})"}), List{"run.documents.end"});
     const std::string fp8 = "training.precision=\"fp8\"";
     EXPECT_EQ(fields({fp8}), List{});
     EXPECT_EQ(fields({fp8, "gpus=2", "layout.tp=2"}), List{"training.precision"}); // keys of 8

@@ -19,13 +19,13 @@ namespace {
 
 using trainer::Mesh;
 using trainer::Sampler;
-using trainer::SampleRules;
 using trainer::Trainer;
 
 struct OneRank {
     explicit OneRank(const std::vector<std::string>& assignments)
         : plan(tiny_plan(write_tokens(folder.path()), assignments))
         , mesh(trainer::make_mesh(plan.layout, 0, plan.model, *trainer::listed_schedule(plan), nullptr))
+        , documents_end(plan.run.documents.end)
         , padding(plan.run.environment.contains("FOURFOLD_PADDING") ? 5 : -1)
         , trainer(*Trainer::create(plan, mesh, {false, true, padding}))
     {
@@ -46,24 +46,43 @@ struct OneRank {
     // Of the global batch of a step, by the plain loops: the mean loss, and what the gradients are of.
     struct Naive {
         double loss = 0, objective = 0, margin = INFINITY;
+        int documents = 0;
     };
+    // Each document of a sample as a sequence of its own, whose last token predicts nothing.
+    using Sequence = std::pair<std::vector<int64_t>, std::vector<int64_t>>; // tokens, labels
+    std::vector<Sequence> documents(const std::vector<int64_t>& tokens, const std::vector<int64_t>& labels) const
+    {
+        std::vector<Sequence> found(1);
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const bool ends = documents_end && tokens[i] == *documents_end;
+            found.back().first.push_back(tokens[i]);
+            found.back().second.push_back(ends ? Sampler::kNoLabel : labels[i]);
+            if (ends && i + 1 < tokens.size())
+                found.emplace_back();
+        }
+        return found;
+    }
     Naive naive(int step) const
     {
-        const auto sampler = *Sampler::open(
-            plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab, SampleRules{.padding = padding});
+        const auto sampler = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab,
+            trainer::SampleRules{.padding = padding});
         std::vector<int64_t> tokens(std::size_t(plan.training.seq_len)), labels = tokens;
         Naive result;
         int64_t valid = 0;
         for (int index = 0; index < plan.training.global_batch; ++index) {
             EXPECT_TRUE(sampler.sample(int64_t(step) * plan.training.global_batch + index, plan.training.global_batch,
                 {tokens.data(), labels.data()}));
-            const NaiveLoss one = naive_loss(plan.model, weights(), tokens, labels, plan.training.experts.capacity);
-            result.loss += one.cross_entropy;
-            result.objective += one.cross_entropy + one.balance;
-            result.margin = std::min(result.margin, one.margin);
-            valid += std::ranges::count_if(labels, [](int64_t label) { return label >= 0; });
+            for (const auto& [own_tokens, own_labels] : documents(tokens, labels)) {
+                const NaiveLoss one
+                    = naive_loss(plan.model, weights(), own_tokens, own_labels, plan.training.experts.capacity);
+                result.loss += one.cross_entropy;
+                result.objective += one.cross_entropy + one.balance;
+                result.margin = std::min(result.margin, one.margin);
+                result.documents += 1;
+                valid += std::ranges::count_if(own_labels, [](int64_t label) { return label >= 0; });
+            }
         }
-        if (padding < 0) {
+        if (padding < 0 && result.documents == plan.training.global_batch) {
             EXPECT_EQ(double(valid), plan.tokens_per_step());
         } else {
             EXPECT_LT(double(valid), plan.tokens_per_step());
@@ -76,6 +95,7 @@ struct OneRank {
     TemporaryFolder folder;
     ResolvedPlan plan;
     Mesh mesh;
+    std::optional<int64_t> documents_end; // of the plain loops
     int64_t padding;
     std::unique_ptr<Trainer> trainer;
 };
@@ -128,6 +148,12 @@ const std::string kDeepseek
     "qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,"rms_norm_eps":1e-6,
     "rope_theta":100.0,"aux_loss_alpha":0.1,"tie_word_embeddings":false})";
 
+// Documents of about 43 tokens, and positions that count from 0 in each of them.
+const std::string kMasked = R"(run.documents={"mask":true,"end":8})",
+                  kRestarting = "run.documents.restart_positions=true";
+const std::string kSmallGpt2
+    = R"(model={"model_type":"gpt2","vocab_size":61,"n_embd":32,"n_layer":2,"n_head":4,"n_positions":32})";
+
 const std::vector<std::string> kModels[] = {
     {"training.global_batch=4"},
     {"training.global_batch=4", "model.tie_word_embeddings=true", "model.rope_scaling=null"},
@@ -162,13 +188,41 @@ const std::vector<std::string> kModels[] = {
     {"training.global_batch=4", kDeepseek, "model.q_lora_rank=null", "model.v_head_dim=16",
         "model.first_k_dense_replace=0", "model.n_shared_experts=0"},
     {"training.global_batch=4", kGptOss},
+    {"training.global_batch=4", kMasked},
+    {"training.global_batch=4", kMasked, kRestarting, "training.recompute=\"full\""},
+    {"training.global_batch=4", kMasked, kRestarting, kSmallGpt2},
+    {"training.global_batch=4", kMasked, kGemma},
+    {"training.global_batch=4", kMasked, kGemma, kRestarting, "training.attention=\"fused-softmax\""},
+    {"training.global_batch=4", kMasked,
+        "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}",
+        "training.attention=\"unfused\""},
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
     "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
-    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "gpt_oss"};
+    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "gpt_oss", "documents",
+    "documents_restarting_recompute", "documents_gpt2", "documents_gemma3", "documents_gemma3_fused_softmax",
+    "documents_bloom_unfused"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });
+
+// Two documents in one sample are not the two of them apart where nothing masks, and with learned positions not even
+// then, unless these begin anew.
+TEST(Documents, DifferFromThoseApartWithoutMaskAndPositions)
+{
+    const auto far = [](const std::vector<std::string>& assignments) {
+        OneRank one(assignments);
+        one.documents_end = 8;
+        const auto naive = one.naive(0);
+        EXPECT_GT(naive.documents, one.plan.training.global_batch) << "no document ends inside a sample";
+        return std::abs(one.trainer->accumulate_gradients(0)->loss - naive.loss) / naive.loss;
+    };
+    EXPECT_LT(far({kSmallGpt2, kMasked, kRestarting}), 1e-12);
+    EXPECT_GT(far({kSmallGpt2, kMasked}), 1e-6);
+    EXPECT_GT(far({kSmallGpt2}), 1e-6);
+    EXPECT_LT(far({kMasked}), 1e-12);
+    EXPECT_GT(far({}), 1e-6);
+}
 
 struct Update {
     const char* optimizer;

@@ -155,7 +155,11 @@ at::Tensor score_bias(
     at::Tensor bias = at::zeros({1, distance.size(0), distance.size(1)}, options);
     if (rule.slopes.defined())
         bias = distance.to(bias.scalar_type()).mul(rule.slopes.to(options.dtype()).view({-1, 1, 1})).neg_();
-    return bias.masked_fill_(hidden, kNever);
+    bias.masked_fill_(hidden, kNever);
+    if (!rule.documents.starts.defined())
+        return bias;
+    const at::Tensor own = rule.documents.starts.index_select(1, queries).unsqueeze(-1); // [b, queries, 1]
+    return bias.unsqueeze(0).masked_fill(asked.unsqueeze(0).lt(own).unsqueeze(1), kNever);
 }
 
 AttentionPart attend_by_rule(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

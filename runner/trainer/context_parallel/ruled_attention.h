@@ -14,7 +14,8 @@ AttentionGradients attend_backward_by_rule(const at::Tensor& gradient, const at:
     const AttentionRule& rule);
 
 // What a rule adds to the scores of queries at some positions and keys at some, and which it hides: [heads or 1,
-// queries, keys], minus infinity for what is not seen. Positions: int64.
+// queries, keys], or, with documents, [b, heads or 1, queries, keys]; minus infinity for what is not seen. Positions:
+// int64.
 at::Tensor score_bias(
     const at::Tensor& queries, const at::Tensor& keys, const AttentionRule& rule, const at::TensorOptions& options);
 

@@ -142,7 +142,8 @@ private:
         const at::Tensor x = any.contiguous(), y = at::empty_like(x);
         const int64_t half = x.size(-1) / 2;
         by_type(x, 2, [&](auto* t) {
-            turn(data(x, t), data(cosine_, t), data(sine_, t), x.size(0), x.size(1) * x.size(2), half, direction,
+            const int64_t rows = cosine_.numel() / half;
+            turn(data(x, t), data(cosine_, t), data(sine_, t), rows, x.numel() / (2 * half * rows), half, direction,
                 data(y, t));
         });
         return y;
@@ -179,7 +180,9 @@ at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const a
         return apply(std::make_shared<Rotation>(cosine, sine), {x})[0];
     const int64_t half = x.size(-1) / 2;
     const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
-    const at::Tensor c = cosine.unsqueeze(1).unsqueeze(1), s = sine.unsqueeze(1).unsqueeze(1);
+    const auto of_heads
+        = [](const at::Tensor& table) { return (table.dim() == 2 ? table.unsqueeze(1) : table).unsqueeze(2); };
+    const at::Tensor c = of_heads(cosine), s = of_heads(sine);
     return at::cat({first.mul(c).sub(second.mul(s)), second.mul(c).add(first.mul(s))}, -1).to(x.scalar_type());
 }
 

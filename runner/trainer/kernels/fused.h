@@ -17,7 +17,8 @@ at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up);
 // arXiv:2508.10925, section 2).
 at::Tensor fused_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit);
 
-// Rotary position embedding, see model/rotary.h. x: [s, b, heads, head_dim]; cosine, sine: [s, head_dim / 2].
+// Rotary position embedding, see model/rotary.h. x: [s, b, heads, head_dim]; cosine, sine: [s, head_dim / 2], or
+// [s, b, head_dim / 2].
 at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
 
 } // namespace fourfold::trainer

@@ -41,7 +41,7 @@ at::Tensor dense_attention(const at::Tensor& query, const at::Tensor& key, const
     const at::Tensor queries = query.reshape({batch * heads, length, width}), keys = every_head(key).transpose(1, 2);
     at::Tensor scores;
     if (rule.kernel == AttentionKernel::fused_softmax) {
-        const at::Tensor each = bias.unsqueeze(0).expand({batch, heads, length, length});
+        const at::Tensor each = bias.expand({batch, heads, length, length});
         scores = at::baddbmm(each.reshape({batch * heads, length, length}), queries, keys, 1, rule.scale);
     } else {
         scores = at::matmul(queries, keys).mul(rule.scale).view({batch, heads, length, length}).add(bias).flatten(0, 1);

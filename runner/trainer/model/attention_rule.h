@@ -8,9 +8,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace fourfold::trainer {
+
+// Where documents begin in the sequences of a micro-batch: no query sees a key of another document.
+struct DocumentMask {
+    at::Tensor starts; // [b, s] int64, of every position of the whole sequences the first one of its document;
+                       // undefined: all is one document
+    std::shared_ptr<const std::vector<int64_t>> earliest; // of each position, the least of the sequences'
+};
 
 struct AttentionRule {
     AttentionKernel kernel = AttentionKernel::flash2;
@@ -18,14 +26,16 @@ struct AttentionRule {
     int64_t window = 0; // tokens, the query's own among them; 0: all up to the query
     bool chunked = false; // back to the begin of the query's own chunk of so many tokens instead
     at::Tensor slopes; // of each head's linear bias (attention.h); undefined: none
+    DocumentMask documents;
 
-    [[nodiscard]] bool plain() const { return window == 0 && !slopes.defined(); }
-    // The first position that a query sees.
+    [[nodiscard]] bool plain() const { return window == 0 && !slopes.defined() && !documents.starts.defined(); }
+    // No query from this position on sees what lies before.
     [[nodiscard]] int64_t first_seen(int64_t position) const
     {
+        const int64_t own = documents.earliest ? (*documents.earliest)[std::size_t(position)] : 0;
         if (window == 0)
-            return 0;
-        return chunked ? position / window * window : std::max<int64_t>(0, position - window + 1);
+            return own;
+        return std::max(own, chunked ? position / window * window : position - window + 1);
     }
 };
 

@@ -20,7 +20,7 @@ at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& sh
 
 Block::Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated)
     : settings_(settings)
-    , kind_(settings.shape.windowed(layer) ? settings.windowed : settings.full)
+    , kind_(settings.shape.windowed(layer) ? &LayerAttentions::windowed : &LayerAttentions::full)
     , repeated_(repeated)
     , attention_norm_(weights.find(layer, Role::attention_norm))
     , query_(weights.find(layer, Role::query))
@@ -58,8 +58,9 @@ std::vector<at::Tensor> Block::entered(
                                                          : block({x});
 }
 
-at::Tensor Block::attention(const at::Tensor& x) const
+at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) const
 {
+    const LayerAttentions::One& own = (*attentions).*kind_;
     const int64_t b = x.size(1), head_dim = settings_.shape.head_dim;
     // Inside the region there are more rows than those of x.
     const auto heads = [&](const at::Tensor& rows) { return rows.view({rows.size(0), b, -1, head_dim}); };
@@ -67,7 +68,7 @@ at::Tensor Block::attention(const at::Tensor& x) const
     if (latent_) {
         const at::Tensor inside
             = enter_region(normed(x, attention_norm_), settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
-        auto made = latent_->forward(inside, kind_.rotary);
+        auto made = latent_->forward(inside, own.rotary);
         query = std::move(made.query);
         key = std::move(made.key);
         value = std::move(made.value);
@@ -87,13 +88,13 @@ at::Tensor Block::attention(const at::Tensor& x) const
         query = normed(query, query_norm_);
         key = normed(key, key_norm_);
     }
-    if (kind_.rotary.cosine.defined() && !latent_) {
-        query = rotate(query, kind_.rotary);
-        key = rotate(key, kind_.rotary);
+    if (own.rotary.cosine.defined() && !latent_) {
+        query = rotate(query, own.rotary);
+        key = rotate(key, own.rotary);
     }
-    const auto mix = [&settings = settings_, &rule = kind_.rule, sinks = sinks_.weight](at::TensorList in) {
-        return std::vector{
-            context_attention(in[0], in[1], in[2], sinks, rule, settings.mesh[GroupKind::cp], settings.cp_method)};
+    const auto mix = [this, attentions](at::TensorList in) {
+        return std::vector{context_attention(in[0], in[1], in[2], sinks_.weight, ((*attentions).*kind_).rule,
+            settings_.mesh[GroupKind::cp], settings_.cp_method)};
     };
     const at::Tensor mixed = (repeated_.contains(RecomputePart::core_attention) ? recomputed(mix, {query, key, value})
                                                                                 : mix({query, key, value}))[0];
@@ -133,7 +134,7 @@ at::Tensor Block::feed_forward(const at::Tensor& x) const
     return experts_ ? mlp(normed(x, mlp_norm_)) : out_of_mlp(entered(x, mlp_norm_, into_mlp()));
 }
 
-at::Tensor Block::forward(const at::Tensor& x) const
+at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) const
 {
     // What a region adds to the stream. The bias of a row-parallel linear is added once, to the sum over the ranks.
     const auto added = [&](at::Tensor out, const at::Tensor& bias, const Affine& behind) {
@@ -141,7 +142,7 @@ at::Tensor Block::forward(const at::Tensor& x) const
             out = out.add(bias);
         return behind.weight.defined() ? normed(out, behind) : out;
     };
-    const at::Tensor after_attention = x.add(added(attention(x), output_.bias, attention_post_norm_));
+    const at::Tensor after_attention = x.add(added(attention(x, attentions), output_.bias, attention_post_norm_));
     const at::Tensor& stream = settings_.shape.parallel_residual ? x : after_attention;
     return after_attention.add(added(feed_forward(stream), down_.bias, mlp_post_norm_));
 }

@@ -19,6 +19,15 @@
 
 namespace fourfold::trainer {
 
+// Of layers that see the whole sequence, and of those with a window.
+struct LayerAttentions {
+    struct One {
+        RotaryTable rotary; // undefined tensors: the family has no rotary positions
+        AttentionRule rule;
+    };
+    One full, windowed;
+};
+
 // What all layers of a rank share.
 struct BlockSettings {
     const Mesh& mesh;
@@ -27,12 +36,10 @@ struct BlockSettings {
     RegionProducts head_products;
     bool sequence_parallel = false;
     CpMethod cp_method = CpMethod::ring;
-    // Of layers that see the whole sequence, and of those with a window.
-    struct Attention {
-        RotaryTable rotary; // undefined tensors: the family has no rotary positions
-        AttentionRule rule;
-    };
-    Attention full, windowed;
+    LayerAttentions attention;
+    // Where positions count from 0 in each document: those of this rank's tokens in the sequence, [s / cp] int64. The
+    // rotary tables then hold all positions of a sequence.
+    at::Tensor restarting;
     std::optional<ExpertRules> experts; // of layers with a mixture of experts
 };
 
@@ -44,12 +51,13 @@ public:
     // `settings` and `weights` must outlive the block, and it its graphs. `repeated`: the parts that the backward pass
     // computes once more.
     Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated);
-    // x: [rows, b, h], the residual stream.
-    [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
+    // x: [rows, b, h], the residual stream. `attentions`: of this micro-batch; its graph keeps them.
+    using Attentions = std::shared_ptr<const LayerAttentions>;
+    [[nodiscard]] at::Tensor forward(const at::Tensor& x, const Attentions& attentions) const;
 
 private:
     // Each a norm and a tensor-parallel region.
-    [[nodiscard]] at::Tensor attention(const at::Tensor& x) const;
+    [[nodiscard]] at::Tensor attention(const at::Tensor& x, const Attentions& attentions) const;
     [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x) const;
 
     [[nodiscard]] at::Tensor normed(const at::Tensor& x, const Affine& weights) const;
@@ -62,7 +70,7 @@ private:
     [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
 
     const BlockSettings& settings_;
-    const BlockSettings::Attention& kind_;
+    LayerAttentions::One LayerAttentions::*kind_;
     WordSet<RecomputePart> repeated_;
     Affine attention_norm_, query_, key_, value_, query_norm_, key_norm_, sinks_, fused_, output_, attention_post_norm_;
     std::optional<LatentProjections> latent_;

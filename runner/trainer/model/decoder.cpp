@@ -11,8 +11,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fourfold::trainer {
+
+namespace {
+// [s / cp, b]: where each token of this rank stands in its document.
+at::Tensor positions_in_documents(const at::Tensor& positions, const DocumentMask& documents)
+{
+    return positions.unsqueeze(1).sub(documents.starts.index_select(1, positions).t());
+}
+
+RotaryTable rows_of(const RotaryTable& table, const at::Tensor& positions)
+{
+    const auto rows = [&](const at::Tensor& all) {
+        return all.index_select(0, positions.flatten()).view({positions.size(0), positions.size(1), all.size(1)});
+    };
+    return table.cosine.defined() ? RotaryTable{rows(table.cosine), rows(table.sine)} : table;
+}
+} // namespace
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
     const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8)
@@ -24,9 +41,15 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     };
     BlockSettings settings{
         mesh, model, products(fp8), products(nullptr), by_sequence, plan.training.cp_method, {}, {}, {}};
+    std::vector<int64_t> in_table = positions;
+    if (plan.run.documents.mask && plan.run.documents.restart_positions) {
+        settings.restarting = at::tensor(at::ArrayRef<int64_t>(positions), options.dtype(at::kLong));
+        in_table.resize(std::size_t(plan.training.seq_len));
+        std::iota(in_table.begin(), in_table.end(), 0);
+    }
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
-    BlockSettings::Attention &full = settings.full, &windowed = settings.windowed;
+    auto& [full, windowed] = settings.attention;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     if (model.latent)
@@ -34,7 +57,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     if (model.positions == Positions::rope)
         full.rotary = rotary_table(rotary_frequencies(model.rope_scaling, model.rope_theta, model.rotary_dim(),
                                        model.max_positions, plan.training.seq_len),
-            positions, options);
+            in_table, options);
     if (model.positions == Positions::alibi) {
         const auto slopes = alibi_slopes(model.heads);
         const int64_t heads = model.heads / plan.layout.tp;
@@ -47,7 +70,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     if (model.positions == Positions::rope && model.window_rope_theta > 0)
         windowed.rotary = rotary_table(rotary_frequencies({}, model.window_rope_theta, model.rotary_dim(),
                                            model.max_positions, plan.training.seq_len),
-            positions, options);
+            in_table, options);
     return settings;
 }
 
@@ -86,34 +109,47 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     }
 }
 
-at::Tensor Decoder::embed(const at::Tensor& tokens) const
+at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions) const
 {
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
     if (settings_.shape.scaled_embedding)
         x = x.mul(std::sqrt(double(settings_.shape.hidden)));
-    if (positions_.defined())
+    if (positions_.defined() && positions.defined()) {
+        const int64_t rows = positions_.size(0), first = settings_.sequence_parallel ? rows * settings_.mesh.at.tp : 0;
+        x = x.add(at::embedding(position_embedding_, positions.narrow(0, first, rows)));
+    } else if (positions_.defined()) {
         x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
+    }
     return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;
 }
 
-at::Tensor Decoder::forward(const at::Tensor& tokens_or_x) const
+at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
 {
-    at::Tensor x = tokens_or_x;
+    at::Tensor x = tokens_or_x, positions;
+    const auto attentions = std::make_shared<LayerAttentions>(settings_.attention);
+    if (documents.starts.defined() && settings_.restarting.defined())
+        positions = positions_in_documents(settings_.restarting, documents);
+    for (LayerAttentions::One* one : {&attentions->full, &attentions->windowed}) {
+        one->rule.documents = documents;
+        if (positions.defined())
+            one->rotary = rows_of(one->rotary, positions);
+    }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = embed(x);
+        x = embed(x, positions);
     }
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
-        const auto whole = [&block = block](at::TensorList in) { return std::vector{block.forward(in[0])}; };
+        const auto whole
+            = [&block = block, attentions](at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
         units_.enter(layer);
         if (repeated == Recompute::full)
             x = recomputed(whole, {x})[0];
         else if (repeated == Recompute::selective && by_operation_)
             x = recomputed(whole, {x}, KeptResults::Choice::operations)[0];
         else
-            x = block.forward(x);
+            x = block.forward(x, attentions);
         x = units_.leave(layer, x);
     }
     return x;

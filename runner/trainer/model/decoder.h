@@ -25,7 +25,8 @@ public:
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
     // the residual stream of the chunk before, for all others.
-    [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x) const;
+    // `documents`: of the micro-batch.
+    [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const;
     // Of the last chunk, after forward(): sum over the micro-batch's labels of the cross-entropy in nats. labels:
     // [seq_len / cp, sequences] int64; `all_count`: none is below 0, which says that there is no label.
     [[nodiscard]] at::Tensor loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const;
@@ -33,7 +34,8 @@ public:
     [[nodiscard]] const ModelChunk& chunk() const { return chunk_; }
 
 private:
-    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;
+    // `positions`: of each token, or undefined: those that this rank's tokens have in every sequence.
+    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions) const;
 
     const BlockSettings& settings_;
     const ParameterUnits& units_;

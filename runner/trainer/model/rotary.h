@@ -28,7 +28,8 @@ RotaryFrequencies rotary_frequencies(
 // mscale_all_dim (Hugging Face's DeepseekV3Attention). 1 for other kinds and where that is not given.
 double latent_score_factor(const RopeScaling& scaling);
 
-// Cosines and sines for the given positions in the sequence, each [positions, planes].
+// Cosines and sines for the given positions in the sequence, each [positions, planes], or for positions that differ
+// from sequence to sequence, each [s, b, planes].
 struct RotaryTable {
     at::Tensor cosine, sine;
 };

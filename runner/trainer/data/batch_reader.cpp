@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/data/batch_reader.h"
+
+#include "core/layout/batch_ramp.h"
+#include "runner/trainer/context_parallel/slice.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+
+namespace fourfold::trainer {
+
+namespace {
+std::shared_ptr<const std::vector<int64_t>> least_of(const at::Tensor& starts)
+{
+    const at::Tensor least = starts.amin(0);
+    const auto* values = least.const_data_ptr<int64_t>();
+    return std::make_shared<const std::vector<int64_t>>(values, values + least.numel());
+}
+} // namespace
+
+GlobalBatch global_batch(const ResolvedPlan& plan, int step)
+{
+    const StepBatch batch = step_batch(plan.training, step);
+    return {true, int64_t(batch.first), batch.size / (plan.training.micro_batch * plan.layout.dp)};
+}
+
+BatchReader::BatchReader(const ResolvedPlan& plan, BatchShare share, const Sampler* data, const Sampler* held_out)
+    : plan_(plan)
+    , share_(share)
+    , data_(data)
+    , held_out_(held_out)
+{
+}
+
+Expected<void> BatchReader::fill(const GlobalBatch& batch, int64_t index, Sampler::Sequence out) const
+{
+    const Training& training = plan_.training;
+    if (!batch.training)
+        return held_out_->window(batch.first + index, out);
+    // In the order of a run without ramp-up: which sequences follow which does not depend on how many a step takes.
+    if (data_ != nullptr)
+        return data_->sample(batch.first + index, training.global_batch, out);
+    for (int64_t* values : {out.tokens, out.labels, out.starts})
+        if (values != nullptr)
+            std::fill_n(values, training.seq_len, 0);
+    return {};
+}
+
+// The global batch is dealt to the replicas in blocks: replica r has samples [r, r + 1) * global_batch / dp.
+Expected<at::Tensor> BatchReader::samples(const GlobalBatch& batch, int micro_batch) const
+{
+    const int64_t s = plan_.training.seq_len, b = plan_.training.micro_batch;
+    const int64_t part = b / share_.replicas, replica = int64_t(share_.dp) * share_.replicas;
+    const bool masked = plan_.run.documents.mask;
+    const at::Tensor samples
+        = at::empty({masked ? 3 : 2, b, s}, at::TensorOptions(at::kLong).pinned_memory(share_.device.is_cuda()));
+    auto* const tokens = samples.data_ptr<int64_t>();
+    for (int64_t i = 0; i < b; ++i)
+        FOURFOLD_CHECK(fill(batch, ((replica + i / part) * batch.micro_batches + micro_batch) * part + i % part,
+            {tokens + i * s, tokens + (b + i) * s, masked ? tokens + (2 * b + i) * s : nullptr}));
+    return samples;
+}
+
+Expected<BatchReader::Batch> BatchReader::read(const GlobalBatch& batch, int micro_batch, const GlobalBatch* following)
+{
+    const auto reading
+        = [this](const GlobalBatch& of, int index) { return [this, of, index] { return samples(of, index); }; };
+    const auto key = [](const GlobalBatch& of, int index) {
+        return ReadAhead::Key{of.training ? of.first : -1 - of.first, index};
+    };
+    FOURFOLD_TRY(const at::Tensor read, ahead_.take(key(batch, micro_batch), reading(batch, micro_batch)));
+    if (micro_batch + 1 < batch.micro_batches)
+        ahead_.ask(key(batch, micro_batch + 1), reading(batch, micro_batch + 1));
+    else if (following != nullptr)
+        ahead_.ask(key(*following, 0), reading(*following, 0));
+
+    const auto own = [&](const at::Tensor& whole) {
+        return context_part(whole.t(), share_.cp, plan_.layout.cp, plan_.training.cp_method).contiguous();
+    };
+    const at::Tensor there = read.to(share_.device, /*non_blocking=*/true);
+    Batch out{own(there[0]), own(there[1]), {}, own(read[1]).ne(Sampler::kNoLabel).sum().item<int64_t>()};
+    if (plan_.run.documents.mask)
+        out.documents = {there[2], least_of(read[2])};
+    return out;
+}
+
+} // namespace fourfold::trainer
