@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what is missing, builds, and runs the main job: predicts the example plan as soon as the planner is built, then
-# builds the rest, trains the plan, shows prediction beside measurement, and opens the desktop where there is a display.
+# Installs what is missing, builds, and runs the main job: predicts the example plan as soon as the planner is built,
+# builds the rest, measures how fast the target is and predicts anew, trains the plan, shows prediction beside
+# measurement, and opens the desktop where there is a display.
 set -euo pipefail
 # shellcheck source=packaging/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -54,7 +55,7 @@ done
 plan=presets/plans/this-computer.plan.json
 fourfold=$setup_build/bin/fourfold
 
-setup_total=10
+setup_total=11
 begin_set_up build desktop
 set_up_planner
 cd "$FOURFOLD_ROOT"
@@ -65,6 +66,17 @@ say "$plan"
 echo "    ${fourfold#"$FOURFOLD_ROOT"/} can be used from now on, in another terminal; the rest follows."
 
 finish_set_up programs
+
+step "Measure" measure "Read the lines above; the prediction before stands until a measurement ends well."
+if [[ -x $setup_build/bin/fourfold-trainer && $target == local ]]; then
+    say "how fast this computer is, then the prediction anew"
+    # What cannot be measured can still be run.
+    if "$fourfold" probe --target local --measure; then
+        "$fourfold" predict "$plan"
+    fi
+else
+    say "left out: the trainer measures this computer alone"
+fi
 
 step "Train" run "Read the lines above; 'fourfold history show last' tells what is known of the run."
 if [[ -x $setup_build/bin/fourfold-trainer ]]; then

@@ -34,6 +34,20 @@ double recipe_share(Fp8Recipe recipe)
     return 1;
 }
 
+bool has_known_cores(const ResolvedPlan& plan)
+{
+    return plan.cluster.gpu.is_cpu() && plan.cluster.id == "this-computer";
+}
+
+// Work of a rank that does not grow with its tensors.
+constexpr Constant kFixedCosts[] = {Constant::kernel_floor_s, Constant::collective_latency_s, Constant::step_overhead_s,
+    Constant::layer_floor_forward_s, Constant::layer_floor_backward_s, Constant::layer_floor_tp_s,
+    Constant::micro_batch_overhead_s, Constant::pipeline_latency_s, Constant::cp_step_s};
+
+// Of communication, what never hides.
+constexpr Constant kExposedShares[] = {Constant::gradient_exposed_floor, Constant::fsdp_exposed_floor,
+    Constant::tp_exposed, Constant::async_tp_exposed, Constant::weight_gather_exposed};
+
 // `ranks`: ascending.
 GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
 {
@@ -56,7 +70,7 @@ GroupSpan span_of(const std::vector<int>& ranks, int gpus_per_node)
 double core_share(const ResolvedPlan& plan, double thread_scaling, unsigned cores)
 {
     constexpr double kMostUsefulCores = 4; // of one rank: small models do not scale further
-    if (!plan.cluster.gpu.is_cpu() || plan.cluster.id != "this-computer" || cores == 0)
+    if (!has_known_cores(plan) || cores == 0)
         return 1;
     const double per_rank = double(cores) / std::max(1, plan.gpus);
     return per_rank <= 1 ? 1 / per_rank : std::pow(std::min(per_rank, kMostUsefulCores), -thread_scaling);
@@ -91,15 +105,21 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     launch_blocking = runtime_switches(plan.run.environment).launch_blocking;
     operand_bytes = precision == Precision::fp32 ? 4 : 2;
 
-    const double share = core_share(plan, constants[Constant::thread_scaling], std::thread::hardware_concurrency());
+    const unsigned cores = std::thread::hardware_concurrency();
+    const double share = core_share(plan, constants[Constant::thread_scaling], cores);
     peak_flops /= share;
     memory_bytes_s /= share;
     limit_flops = full_rate / share;
     limit_bytes_s = memory_bytes_s;
+    if (has_known_cores(plan) && plan.gpus >= int(cores)) { // messages take the cores that would compute meanwhile
+        for (const Constant exposed : kExposedShares)
+            constants.set(exposed, 1);
+    }
     if (share > 1) { // shared cores also move the data and run the host's code
         cluster.intra_node.bandwidth_gb_s /= share;
         cluster.intra_node.latency_us *= share;
-        for (Constant fixed : {Constant::kernel_floor_s, Constant::collective_latency_s, Constant::step_overhead_s})
+        cluster.intra_node.hop_us *= share;
+        for (const Constant fixed : kFixedCosts)
             constants.set(fixed, constants[fixed] * share);
     }
 

@@ -92,6 +92,8 @@ void apply_calibration(ResolvedPlan& plan)
     }
     for (const auto& [name, value] : calibration->constants)
         plan.stack.gpu_constants[gpu][name] = value;
+    if (plan.cluster.gpu.is_cpu())
+        plan.notes.push_back("predicted with what was measured here (" + plan.cluster.name + ")");
 }
 
 Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)

@@ -3,6 +3,7 @@
 #include "core/schedule/rolling_schedule.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace fourfold {
 namespace {
@@ -86,6 +87,31 @@ ScheduleOrder::Ends run(const PlanSchedule& schedule, ScheduleTimes times, const
         *length_without_hops = simulate(schedule.actions, times, virtual_stages).length_s;
     }
     return {timeline.length_s, stage_ends(timeline)};
+}
+
+// Ranks that share cores: who waits for another stage leaves its core to others. A step then takes the longer of the
+// schedule with a core for each rank, and all ranks' work on all cores (Brent's theorem has the sum as upper bound).
+// `length` and `loads` are those of a rank that always has to share.
+double length_on_shared_cores(
+    double length, std::span<const StageLoad> loads, double micro_batches, double hops_s, double share)
+{
+    double work = 0;
+    for (const StageLoad& load : loads)
+        work += load.busy(micro_batches) / double(loads.size());
+    return std::min(length, std::max(length / share, work + hops_s));
+}
+
+// Makes the parts add up to the step, those that wait first.
+void shorten(StepTime& step, double length)
+{
+    const double surplus = step.exposed.total() - length;
+    if (surplus <= 0)
+        return;
+    const double waits = std::min(surplus, step.exposed[Part::bubble]);
+    step.exposed[Part::bubble] -= waits;
+    const double scale = length / step.exposed.total();
+    for (double& seconds : step.exposed.seconds)
+        seconds *= std::min(1.0, scale);
 }
 
 // No answer is faster than the roofline: what is missing counts as the work that sets it.
@@ -182,6 +208,20 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     }
     if (plan.training.schedule_csv.empty()) // in a file the first chunks may come in any order
         result.least = roofline(usage, micro_batches);
+    const double share = pp > 1
+        ? core_share(plan, context.constants[Constant::thread_scaling], std::thread::hardware_concurrency())
+        : 1;
+    if (share > 1) {
+        const double hops = 2 * hop * micro_batches * virtual_stages * (pp - 1) / pp;
+        shorten(result, length_on_shared_cores(length, loads, micro_batches, hops, share));
+        result.bubble_fraction = std::min(result.bubble_fraction, result.exposed[Part::bubble] / length);
+        result.least.step_s /= share;
+        const double faster = result.exposed.total() / length; // of every pass, while other stages wait
+        for (Span& span : result.timeline.spans) {
+            span.start_s *= faster;
+            span.end_s *= faster;
+        }
+    }
     raise(result);
     result.timeline.length_s = result.exposed.total();
     return result;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 namespace fourfold {
 namespace {
@@ -120,6 +121,7 @@ bool LayoutEvaluator::composes() const
     const CostContext& context = terms_.context();
     return !training.recompute_layers && training.recompute_every == 1
         && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0 && context.memory_bytes_s > 0
+        && (layout.pp == 1 || core_share(plan_, 1, std::thread::hardware_concurrency()) <= 1)
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }
 

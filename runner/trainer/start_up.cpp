@@ -68,6 +68,12 @@ Expected<int64_t> padding_token()
     return token;
 }
 
+bool is_to_measure()
+{
+    const char* const variable = std::getenv("FOURFOLD_MEASURE");
+    return variable != nullptr && std::string(variable) == "1";
+}
+
 // What starting touched and training does not: LibTorch's code that registered its operators (a third of a small rank's
 // memory; code is never written to, and comes back from the page cache where it is needed), and the heap's free pages.
 void release_start_up_memory()

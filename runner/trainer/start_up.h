@@ -20,6 +20,8 @@ Expected<ResolvedPlan> read_checked_plan(const std::filesystem::path& file);
 Expected<ResolvedPlan> read_checked_plan(const Job& job);
 // FOURFOLD_PADDING: the token that fills up sequences and is never a target; -1 without it.
 Expected<int64_t> padding_token();
+// FOURFOLD_MEASURE=1: how fast the ranks are is measured (measure/measure.h), nothing is trained.
+bool is_to_measure();
 // Sets LibTorch's threads to the node's cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise. May start
 // the program once more, in the same process: call it before anything is opened that others see.
 int use_threads(const ResolvedPlan& plan, const Job& job);

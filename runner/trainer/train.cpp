@@ -9,6 +9,7 @@
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
+#include "runner/trainer/measure/measure.h"
 #include "runner/trainer/metrics/host_facts.h"
 #include "runner/trainer/metrics/throughput.h"
 #include "runner/trainer/pipeline_parallel/collect_spans.h"
@@ -313,6 +314,15 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     FOURFOLD_TRY(const Device device, choose_device(job, plan, hosts));
     if (device.cuda)
         select_gpu(device.gpu);
+
+    if (is_to_measure()) {
+        if (job.rank == 0)
+            FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
+        FOURFOLD_CHECK(measure(job, plan, device, *rendezvous, threads));
+        identity().watch.reset();
+        rendezvous->leave();
+        return false;
+    }
 
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model, std::move(schedule),

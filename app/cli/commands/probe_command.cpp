@@ -2,7 +2,10 @@
 // `fourfold probe`: what a target's nodes have and what stands in the way.
 #include "app/cli/runs/run_place.h"
 #include "app/cli/runs/stop_signals.h"
+#include "core/calibration/user/measured_machine.h"
 #include "runner/preflight/cluster_figures.h"
+#include "runner/preflight/measure.h"
+#include "runner/protocol/message.h"
 
 #include <iostream>
 #include <memory>
@@ -12,9 +15,61 @@ namespace fourfold::cli {
 namespace {
 
 struct ProbeOptions {
-    std::string target = "local", save, like;
-    bool json = false, quick = false, accept_new_hosts = false, dry_run = false;
+    std::string target = "local", save, like, plan;
+    bool json = false, quick = false, accept_new_hosts = false, dry_run = false, measure = false;
 };
+
+constexpr const char* kThisComputer = "this-computer"; // cluster and plan
+
+// The plan whose shapes are measured, and on how many ranks: beyond this computer on the plan's own.
+Expected<ResolvedPlan> job_of(const ProbeOptions& options, const Target& target)
+{
+    constexpr int kRanksHere = 8;
+    const Presets presets;
+    std::filesystem::path file = options.plan;
+    if (file.empty()) {
+        FOURFOLD_TRY(file, presets.file("plans", kThisComputer));
+    }
+    FOURFOLD_TRY(const Plan plan, read_plan(file));
+    const Json& gpus = plan.document["gpus"];
+    const int ranks = target.kind != TargetKind::local && gpus.is_number_integer() ? gpus.get<int>() : kRanksHere;
+    return measuring_job(plan, ranks);
+}
+
+// Under which id a later prediction for the target finds it.
+std::string cluster_of(const ProbeOptions& options, const Target& target)
+{
+    return !options.save.empty() ? options.save : target.kind == TargetKind::local ? kThisComputer : target.id;
+}
+
+Expected<int> measure(
+    const ProbeOptions& options, const Target& target, const ProbeReport& report, RunProgress& progress)
+{
+    const std::string id = cluster_of(options, target);
+    FOURFOLD_CHECK(check_cluster_id(id, {}));
+    FOURFOLD_TRY(const ResolvedPlan job, job_of(options, target));
+    MachineMeasurement measurement;
+    measurement.date = utc_now().substr(0, std::string_view("2026-01-31").size());
+    {
+        const StopSignals signals("stopping the measurement");
+        FOURFOLD_TRY(measurement.figures, measure_target(job, target, progress, signals.token()));
+    }
+    const Presets presets;
+    FOURFOLD_TRY(const Stack stack, presets.stack("fourfold"));
+    FOURFOLD_TRY(const MeasuredMachine machine, measured_machine(measurement, job.cluster, stack));
+    FOURFOLD_TRY(const auto file, save_machine(machine, id));
+    if (options.json) {
+        Json out = to_json(report);
+        out["measured"] = to_json(machine);
+        out["measured"]["file"] = file.string();
+        print_json(out);
+    } else {
+        std::cout << probe_text(report) << to_text(machine);
+    }
+    std::cerr << "saved cluster " << id << " in " << file.string()
+              << (id == kThisComputer ? "; plans on this computer are predicted with it until it is removed\n" : "\n");
+    return kDone;
+}
 
 Expected<int> probe(const ProbeOptions& options)
 {
@@ -23,7 +78,9 @@ Expected<int> probe(const ProbeOptions& options)
         FOURFOLD_CHECK(check_cluster_id(options.save, options.like));
     }
     if (options.dry_run) {
-        const auto preview = preview_probe(target, !options.quick);
+        auto preview = preview_probe(target, !options.quick);
+        if (preview && options.measure)
+            preview->text += "the trainer then measures for about a minute, in a run of its own\n";
         return preview ? show(*preview, options.json) : fail(preview.error());
     }
     RunProgress progress(false, options.accept_new_hosts);
@@ -33,6 +90,8 @@ Expected<int> probe(const ProbeOptions& options)
     }();
     if (!report)
         return fail(report.error());
+    if (options.measure && report->good())
+        return measure(options, target, *report, progress);
     if (options.json)
         print_json(to_json(*report));
     else
@@ -55,6 +114,14 @@ void add_probe(Cli& cli)
     const auto options = std::make_shared<ProbeOptions>();
     add_target(*command, options->target);
     auto* quick = command->add_flag("--quick", options->quick, "leave out the speeds of cores, memory and links");
+    auto* measure = command->add_flag("--measure", options->measure,
+        "also measure how fast the ranks are, with the trainer (about a minute), for later predictions");
+    measure->excludes(quick);
+    command
+        ->add_option("--plan", options->plan,
+            "with --measure: plan whose model's shapes are measured, and beyond this computer on how many ranks")
+        ->type_name("PLAN")
+        ->needs(measure);
     command->add_flag("--dry-run", options->dry_run, "say what would be opened and run, open and run nothing");
     auto* save
         = command->add_option("--save-cluster", options->save, "store the measured figures as this cluster preset")
