@@ -24,6 +24,19 @@ protected:
     }
 };
 
+TEST_F(TuiLinear, ReadsThePlanAndWhatAChangeChanged)
+{
+    const std::string text = said(fixed(), "tp 4\nctrl+s\nq\n");
+    EXPECT_THAT(text, HasSubstr("Page Plan. p.plan.json"));
+    EXPECT_THAT(text, HasSubstr("Tensor (TP) 2, inside one node"));
+    EXPECT_THAT(text, HasSubstr("Fits. "));
+    const std::string after = text.substr(text.find("ctrl+s\r"));
+    EXPECT_THAT(after, HasSubstr("Tensor (TP) 4, inside one node"));
+    EXPECT_THAT(after, Not(HasSubstr("Sequence 8,192"))) << "what is as it was is not read again";
+    EXPECT_THAT(after, HasSubstr("Saved"));
+    EXPECT_EQ((*read_json_file(plan()))["layout"]["tp"], 4);
+}
+
 TEST_F(TuiLinear, QuestionsListsAndTextsAreLines)
 {
     const std::string text = said(fixed(), "tp 3\nwhy memory\ntp nonsense\nq\nx\nd\n");
@@ -31,6 +44,24 @@ TEST_F(TuiLinear, QuestionsListsAndTextsAreLines)
     EXPECT_THAT(text, HasSubstr("Derivation"));
     EXPECT_THAT(text, HasSubstr("Unsaved changes: The plan"));
     EXPECT_THAT(text, HasSubstr("d: drop them"));
+}
+
+TEST_F(TuiLinear, ASearchIsReadOnceItIsThroughAndItsLayoutIsTaken)
+{
+    TerminalProgram::Options dumb = options(24, 200);
+    dumb.environment["TERM"] = "dumb";
+    TerminalProgram program(real({"tui", plan().string()}), dumb);
+    ASSERT_TRUE(program.shows("At "));
+    program.type("2\ns\n");
+    ASSERT_TRUE(program.shows("Chosen: row 1")) << program.grid().text();
+    program.type("row 2\n");
+    ASSERT_TRUE(program.shows("Chosen: row 2")) << program.grid().text();
+    program.type("enter\n");
+    for (int i = 0; i < 400 && program.bytes().find("Applied TP") == std::string::npos; ++i)
+        program.read_some(std::chrono::milliseconds(50));
+    EXPECT_THAT(program.bytes(), HasSubstr("Applied TP"));
+    program.type("q\nd\n");
+    EXPECT_EQ(program.wait(), 0);
 }
 
 TEST_F(TuiLinear, WorksThroughPipesAsWellAndEndsWithItsInput)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs and History in a terminal: a history that is stored, runs with the real launcher and agent and a trainer that
-// trains nothing.
+// trains nothing, the terminal that is closed meanwhile.
 #include "core/history/store.h"
 #include "tests/history/history_test_support.h"
 #include "tests/tui/tui_fixture.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <regex>
@@ -46,6 +47,14 @@ protected:
     {
         const auto store = HistoryStore::open(history(), StoreMode::read_only);
         return store ? must(store->list()) : std::vector<RunSummary>();
+    }
+    bool ends_as(RunState state) const
+    {
+        for (int i = 0; i < 400; ++i, ::usleep(50'000)) {
+            if (const auto runs = stored(); !runs.empty() && runs.front().state == state)
+                return true;
+        }
+        return false;
     }
 };
 
@@ -114,6 +123,48 @@ TEST_F(TuiRuns, AFullDiskAtAnExportIsALine)
     EXPECT_FALSE(program.grid().in_alternate_screen());
 }
 
+TEST_F(TuiRuns, AHistoryThatAnotherProgramHasLockedIsSaid)
+{
+    store_runs();
+    // As SQLite locks a file for one program alone: the bytes that stand for it (sqlite.org/fileformat, "lock bytes").
+    const int file = ::open(history().c_str(), O_RDWR | O_CLOEXEC);
+    struct flock all { };
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    all.l_start = 0x40000000;
+    all.l_len = 512;
+    ASSERT_EQ(::fcntl(file, F_SETLK, &all), 0);
+    TerminalProgram program(fixed(), options());
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("5");
+    ASSERT_TRUE(program.shows("another program", std::chrono::seconds(30))) << program.grid().text();
+    program.type("1");
+    EXPECT_TRUE(program.shows("Fits."));
+    ::close(file);
+    program.type("5");
+    EXPECT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
+}
+
+TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
+{
+    TerminalProgram program(faked({"tui", tiny(30, 20)}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)")) << program.grid().text();
+    program.type("4s");
+    ASSERT_TRUE(program.shows("Start a run")) << program.grid().text();
+    EXPECT_TRUE(program.shows("this computer"));
+    program.type("y");
+    ASSERT_TRUE(program.shows("Running")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
+    EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
+    program.type("5");
+    ASSERT_TRUE(program.shows("1 of 1 run")) << program.grid().text();
+    EXPECT_TRUE(program.shows("Done"));
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_EQ(stored().front().state, RunState::ok);
+}
+
 TEST_F(TuiRuns, AFailureHasAPageWithTheCause)
 {
     TerminalProgram program(
@@ -124,6 +175,33 @@ TEST_F(TuiRuns, AFailureHasAPageWithTheCause)
     ASSERT_TRUE(program.shows("Out of memory", std::chrono::seconds(40))) << program.grid().text();
     program.type("\r");
     ASSERT_TRUE(program.shows("Rank 1")) << program.grid().text();
+}
+
+// The terminal is closed; the run goes on; the next start follows it, from the first step on, and stops it.
+TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
+{
+    {
+        TerminalProgram program(faked({"tui", tiny(100'000, 20)}), options(40, 120));
+        ASSERT_TRUE(program.shows("Tensor (TP)"));
+        program.type("4sy");
+        ASSERT_TRUE(program.shows("Running")) << program.grid().text();
+        program.hang_up();
+        EXPECT_EQ(program.wait(), 0);
+    }
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored().front().state, RunState::running);
+    TerminalProgram again(faked({"tui"}), options(40, 120));
+    ASSERT_TRUE(again.shows("4 Runs"));
+    ASSERT_TRUE(again.shows("Running")) << again.grid().text();
+    ASSERT_TRUE(again.hides("catching up")) << again.grid().text();
+    EXPECT_TRUE(again.shows("d leave")) << again.grid().text();
+    again.type("x");
+    ASSERT_TRUE(again.shows("It ends on all of its nodes"));
+    again.type("y");
+    ASSERT_TRUE(again.shows("Stopped")) << again.grid().text();
+    again.type("q");
+    EXPECT_EQ(again.wait(), 0);
+    EXPECT_TRUE(ends_as(RunState::cancelled));
 }
 
 TEST_F(TuiRuns, RehearsesThePlanAndNamesTheCulprit)
