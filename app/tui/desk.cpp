@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/desk.h"
 
+#include "app/tui/rehearsal_box.h"
 #include "core/base/text.h"
 
 #include <cstdlib>
@@ -35,6 +36,7 @@ std::string name_of_preset(const std::filesystem::path& file, const std::string&
 Desk::Desk(view::Predictor::Predict predict, std::function<void()> wake)
     : wake_(std::move(wake))
     , plan_(presets_, std::move(predict), wake_)
+    , rehearsal_(wake_)
 {
 }
 
@@ -197,34 +199,75 @@ void Desk::redo()
     tell(text.empty() ? "There is nothing to do again" : "Done again: " + text);
 }
 
-void Desk::ask_to_export(const std::string& what, std::function<Table()> table)
+void Desk::rehearse()
 {
-    auto prompt = std::make_unique<Prompt>(
-        "Export " + what, what + ".csv", [this, table = std::move(table)](const std::string& text) {
+    if (!plan_.state().is_valid()) {
+        tell("There is no valid plan to rehearse", view::Tone::bad);
+        return;
+    }
+    if (!rehearsal_.is_running())
+        rehearsal_.start(*plan_.state().resolved());
+    show_rehearsal();
+}
+
+void Desk::show_rehearsal()
+{
+    if (rehearsal_.is_running() || rehearsal_.outcome())
+        open(std::make_unique<RehearsalBox>(rehearsal_));
+    else
+        tell("Nothing was rehearsed yet; R rehearses the plan");
+}
+
+void Desk::tick()
+{
+    if (!rehearsal_.deliver())
+        return;
+    if (rehearsal_.outcome())
+        tell("Rehearsal: " + rehearsal_.outcome()->headline, rehearsal_.outcome()->tone);
+    else if (overlays_.empty())
+        tell("Rehearsing: " + rehearsal_.progress_text());
+}
+
+void Desk::write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write)
+{
+    const auto then = [this, file, write = std::move(write)] {
+        if (succeeded(write()))
+            tell("Wrote " + file.string(), view::Tone::good);
+    };
+    if (is_there(file))
+        confirm("Export", file.string() + " exists.", "write over it", then);
+    else
+        then();
+}
+
+void Desk::ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture)
+{
+    const std::string endings = std::string(".csv, .md (Markdown), .tex (LaTeX), .json or .txt")
+        + (picture ? "; .svg, .png or .trace.json (Chrome trace) for the picture" : "");
+    auto prompt = std::make_unique<Prompt>("Export " + what, what + ".csv",
+        [this, table = std::move(table), picture = std::move(picture), endings](const std::string& text) {
             static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
                 {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
                 {".txt", TableFormat::text}};
             const std::filesystem::path file = path_of(text);
-            const std::string ending = file.extension().string();
+            const std::string name = file.filename().string();
+            if (picture && (name.ends_with(".svg") || name.ends_with(".png") || name.ends_with(".trace.json"))) {
+                write_once_asked(file, [picture, file] { return picture(file); });
+                return std::string();
+            }
             for (const auto& [known, format] : kEndings) {
-                if (ending != known)
+                if (file.extension() != known)
                     continue;
                 const Table rows = table();
                 if (rows.rows.empty())
                     return std::string("there is nothing to write");
-                const auto write = [this, file, content = rows.write(format)] {
-                    if (succeeded(write_file_atomically(file, content)))
-                        tell("Wrote " + file.string(), view::Tone::good);
-                };
-                if (is_there(file))
-                    confirm("Export", file.string() + " exists.", "write over it", write);
-                else
-                    write();
+                write_once_asked(
+                    file, [file, content = rows.write(format)] { return write_file_atomically(file, content); });
                 return std::string();
             }
-            return std::string("the name ends in .csv, .md (Markdown), .tex (LaTeX), .json or .txt");
+            return "the name ends in " + endings;
         });
-    prompt->explain("The ending chooses the form: .csv, .md, .tex, .json or .txt");
+    prompt->explain("The ending chooses the form: " + endings);
     open(std::move(prompt));
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/tui/widgets/overlay.h"
 #include "app/view/plan/plan_editor.h"
+#include "app/view/rehearsal/rehearsal_job.h"
 #include "core/report/table/table.h"
 
 #include <filesystem>
@@ -29,6 +30,7 @@ public:
 
     [[nodiscard]] const Presets& presets() const { return presets_; }
     [[nodiscard]] view::PlanEditor& plan() { return plan_; }
+    [[nodiscard]] const view::PlanEditor& plan() const { return plan_; }
     bool gives_advice = true; // looks for what would help a plan
     // Wakes the loop; from any thread.
     [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
@@ -65,15 +67,23 @@ public:
     void apply(const std::string& text, Expected<Plan> changed);
     void undo();
     void redo();
-    // A table into a file of any of the formats, by the name's ending.
-    void ask_to_export(const std::string& what, std::function<Table()> table);
+    // Proves the plan in the background, with a box over the page; of one that is under way, the box again.
+    void rehearse();
+    void show_rehearsal(); // the one under way or the last
+    // Takes what came from threads.
+    void tick();
+    // A table into a file of any of the formats, by the name's ending; `picture` writes .svg, .png and .trace.json.
+    using WritePicture = std::function<Expected<void>(const std::filesystem::path&)>;
+    void ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture = {});
 
 private:
+    void write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write); // over another
     void write_plan(const std::filesystem::path& file);
 
     Presets presets_;
     std::function<void()> wake_;
     view::PlanEditor plan_;
+    view::RehearsalJob rehearsal_;
     std::vector<std::unique_ptr<Overlay>> overlays_;
     std::string message_;
     view::Tone message_tone_ = view::Tone::neutral;

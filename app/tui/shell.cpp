@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::tui {
 
@@ -18,9 +19,8 @@ namespace {
 constexpr std::chrono::milliseconds kKeepAfter{1500}; // an edit is kept for a crash so soon
 }
 
-Shell::Shell(Screen& screen, Desk& desk, Session session, const Json& kept, bool goes_back)
-    : screen_(screen)
-    , desk_(desk)
+Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
+    : desk_(desk)
     , session_(std::move(session))
 {
     auto compare = std::make_unique<ComparePage>(desk);
@@ -45,24 +45,29 @@ Shell::Shell(Screen& screen, Desk& desk, Session session, const Json& kept, bool
         desk_.go(static_cast<PageId>(page));
 }
 
-void Shell::run()
+void Shell::run(Screen& screen)
 {
     tick();
-    draw();
-    while (!desk_.quits() && !screen_.is_ending()) {
-        screen_.wait(patience());
-        for (Key key = screen_.key(); key.code != Key::none; key = screen_.key()) {
-            take(key);
+    draw(screen);
+    while (!desk_.quits() && !screen.is_ending()) {
+        screen.wait(patience());
+        for (Key key = screen.key(); key.code != Key::none; key = screen.key()) {
+            if (key.is_ctrl('z')) {
+                keep_session();
+                screen.suspend();
+            } else if (key.code != Key::resize) {
+                take(key);
+            }
             settle_overlays();
             if (desk_.quits())
                 break;
         }
         tick();
         settle_overlays();
-        if (!desk_.quits() && !screen_.is_ending())
-            draw();
-        if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_)
-            keep_session();
+        if (std::exchange(redraws_, false))
+            screen.redraw();
+        if (!desk_.quits() && !screen.is_ending())
+            draw(screen);
     }
     keep_session();
 }
@@ -91,8 +96,11 @@ int Shell::patience() const
 
 void Shell::tick()
 {
+    desk_.tick();
     for (const Entry& entry : pages_)
         entry.page->tick();
+    if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_)
+        keep_session();
 }
 
 void Shell::keep_session()
@@ -120,18 +128,18 @@ void Shell::settle_overlays()
     }
 }
 
-void Shell::draw()
+void Shell::draw(Screen& screen)
 {
-    const int rows = screen_.rows(), columns = screen_.columns();
+    const int rows = screen.rows(), columns = screen.columns();
     if (canvas_.rows() != rows || canvas_.columns() != columns)
         canvas_ = Canvas(rows, columns);
     canvas_.clear();
     if (rows < kLeastRows || columns < kLeastColumns) {
         canvas_.text_in(0, 0, columns, text_of("Fourfold needs %d x %d characters", kLeastColumns, kLeastRows), kBold);
-        screen_.show(canvas_);
+        screen.show(canvas_);
         return;
     }
-    const Look look{screen_.has_colors()};
+    const Look look{screen.has_colors()};
     canvas_.restyle({0, 0, 1, columns}, kReverse);
     int column = canvas_.text(0, 1, "Fourfold", {Ink::normal, Ink::normal, true, true}) + 1;
     for (std::size_t i = 0; i < pages_.size(); ++i) {
@@ -154,20 +162,13 @@ void Shell::draw()
     canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, page().hints(), kMuted);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
-    screen_.show(canvas_);
+    screen.show(canvas_);
 }
 
 void Shell::take(const Key& key)
 {
-    if (key.code == Key::resize)
-        return;
-    if (key.is_ctrl('z')) {
-        keep_session();
-        screen_.suspend();
-        return;
-    }
     if (key.is_ctrl('l')) {
-        screen_.redraw();
+        redraws_ = true;
         return;
     }
     keep_at_ = std::chrono::steady_clock::now() + kKeepAfter;
@@ -201,7 +202,7 @@ bool Shell::take_everywhere(const Key& key)
     if (key.is('?') || key.code == Key::f1)
         open_help();
     else if (key.is_ctrl('k') || key.is(':'))
-        open_finder();
+        desk_.open(finder());
     else if (key.is('u'))
         desk_.undo();
     else if (key.is_ctrl('r'))
@@ -212,6 +213,8 @@ bool Shell::take_everywhere(const Key& key)
         desk_.ask_to_save_as();
     else if (key.is('o'))
         desk_.ask_to_open();
+    else if (key.is('R'))
+        desk_.rehearse();
     else if (key.is('N'))
         desk_.open(std::make_unique<StartForm>(desk_));
     else if (key.is('q') || key.is_ctrl('c') || key.code == Key::f10)
@@ -231,13 +234,14 @@ std::vector<Command> Shell::everywhere()
         {{"New plan from three answers", "N", [this] { desk_.open(std::make_unique<StartForm>(desk_)); }},
             {"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
             {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }}, {"Undo", "u", [this] { desk_.undo(); }},
-            {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
-            {"Draw the screen again", "Ctrl+L", [this] { screen_.redraw(); }}, {"Keys", "?", [this] { open_help(); }},
+            {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
+            {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
+            {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
             {"Quit", "q", [this] { leave(); }}});
     return commands;
 }
 
-void Shell::open_finder()
+std::unique_ptr<Picker> Shell::finder()
 {
     std::vector<Picker::Item> items;
     const auto add = [&](const std::vector<Command>& commands) {
@@ -246,7 +250,7 @@ void Shell::open_finder()
     };
     add(page().commands());
     add(everywhere());
-    desk_.open(std::make_unique<Picker>("Find", std::move(items)));
+    return std::make_unique<Picker>("Find", std::move(items));
 }
 
 void Shell::open_help()

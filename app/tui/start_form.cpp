@@ -3,6 +3,9 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace fourfold::tui {
 
 namespace {
@@ -22,13 +25,18 @@ StartForm::StartForm(Desk& desk)
     lines_ = {InputLine(first.model), InputLine(first.gpus), InputLine(first.cluster), InputLine(first.extent)};
 }
 
+void StartForm::receive()
+{
+    if (!start_.receive())
+        return;
+    list_.selected = 0;
+    line_ = start_.recommendation() ? kLines : 0;
+    refusal_ = start_.problem() ? start_.problem()->line() : "";
+}
+
 void StartForm::draw(Canvas& canvas, const Look&)
 {
-    if (start_.receive()) {
-        list_.selected = 0;
-        line_ = start_.recommendation() ? kLines : 0;
-        refusal_ = start_.problem() ? start_.problem()->line() : "";
-    }
+    receive();
     const int columns = std::min(canvas.columns() - 6, 96);
     const Rect inside = draw_frame(canvas, std::min(canvas.rows() - 2, 20), columns, "A plan from three answers");
     int row = inside.row, cursor_row = -1, cursor_column = -1;
@@ -114,6 +122,50 @@ void StartForm::key(const Key& key)
     } else if (lines_[static_cast<std::size_t>(line_)].key(key)) {
         refusal_ = lines_[static_cast<std::size_t>(line_)].refusal();
         start_.take_back();
+    }
+}
+
+std::string StartForm::read_out()
+{
+    receive();
+    if (start_.is_looking())
+        return "Looking through all layouts; esc leaves\n";
+    std::string text = refusal_.empty() ? "" : refusal_ + "\n";
+    if (!is_answered()) {
+        const auto line = static_cast<std::size_t>(std::min(line_, kLines - 1));
+        const std::string& typed = lines_[line].text();
+        return text + "A plan from three answers. " + kQuestions[line].name + ", for example "
+            + kQuestions[line].example + ": " + (typed.empty() ? "" : "an empty line takes " + in_quotes(typed) + "; ")
+            + "esc leaves\n";
+    }
+    const std::vector<view::Start::Choice> choices = start_.choices();
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        text += text_of("%zu ", i + 1) + choices[i].title + ": " + choices[i].figures + "\n";
+    for (const std::string& sentence : start_.sentences())
+        text += sentence + "\n";
+    return text + "A number takes the plan, again goes back to the questions, esc leaves\n";
+}
+
+void StartForm::answer(const std::string& line)
+{
+    const std::string word(trimmed(line));
+    if (word == kLeaves) {
+        key({Key::escape});
+    } else if (is_answered()) {
+        const int number = std::atoi(word.c_str());
+        if (word == "again") {
+            line_ = 0;
+        } else if (number >= 1 && number <= static_cast<int>(start_.choices().size())) {
+            list_.selected = number - 1;
+            take_choice();
+        }
+    } else if (!start_.is_looking()) {
+        if (!word.empty()) {
+            lines_[static_cast<std::size_t>(line_)].set(word);
+            start_.take_back();
+        }
+        refusal_.clear();
+        key({Key::enter});
     }
 }
 

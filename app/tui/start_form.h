@@ -14,9 +14,12 @@ public:
     explicit StartForm(Desk& desk);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
 
 private:
     static constexpr int kLines = 4;
+    void receive(); // what was found since
     void ask();
     void take_choice();
     [[nodiscard]] bool is_answered() const { return line_ == kLines && start_.recommendation(); }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/tui.h"
 
+#include "app/tui/linear/linear.h"
 #include "app/tui/shell.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,6 +13,13 @@ namespace fourfold::tui {
 
 namespace {
 constexpr const char* kStartPlan = "this-computer"; // a preset that runs on any computer
+
+// Of Emacs' shell, for one.
+bool is_dumb()
+{
+    const char* const type = std::getenv("TERM");
+    return type != nullptr && std::string_view(type) == "dumb";
+}
 
 bool wants_colors()
 {
@@ -22,10 +31,14 @@ bool wants_colors()
 Expected<void> run_tui(const TuiOptions& options)
 {
     std::unique_ptr<Screen> screen;
+    const Linear::Bell bell;
     std::atomic<Screen*> awake{nullptr};
+    const bool linear = options.linear || is_dumb();
     // The desk's threads wake the screen, so they end before it.
-    Desk desk(options.predict, [&awake] {
-        if (Screen* const at = awake)
+    Desk desk(options.predict, [&awake, &bell, linear] {
+        if (linear)
+            bell.ring();
+        else if (Screen* const at = awake)
             at->wake();
     });
     desk.gives_advice = options.gives_advice;
@@ -40,10 +53,17 @@ Expected<void> run_tui(const TuiOptions& options)
         FOURFOLD_TRY(Plan plan, read_plan(start));
         desk.plan().reset(std::move(plan));
     }
-    FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
-    awake = screen.get();
-    Shell shell(*screen, desk, session, kept, options.plan.empty());
-    shell.run();
+    if (!linear) {
+        FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
+        awake = screen.get();
+    }
+    Shell shell(desk, session, kept, options.plan.empty());
+    if (linear) {
+        ::signal(SIGPIPE, SIG_IGN); // nobody reads any more: the input ends as well
+        Linear(shell, desk, bell).run();
+    } else {
+        shell.run(*screen);
+    }
     if (shell.leave_run_behind()) {
         awake = nullptr;
         screen.reset();

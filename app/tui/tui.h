@@ -13,6 +13,7 @@ struct TuiOptions {
     std::filesystem::path plan; // to open; empty: where the last session was
     view::Predictor::Predict predict; // null: as every front end
     bool gives_advice = true;
+    bool linear = false; // lines from top to bottom, commands typed as lines
 };
 
 // Until the person leaves; the terminal is then as it was. A Problem where the terminal or the plan cannot be used.

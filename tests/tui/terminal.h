@@ -76,12 +76,14 @@ public:
     void hang_up(); // the terminal goes away
     // The exit status; -signal; -1000 where it does not end in time.
     int wait(std::chrono::milliseconds patience = std::chrono::seconds(20));
+    // Reads what comes within `patience`; whether something did.
+    bool read_some(std::chrono::milliseconds patience);
+    [[nodiscard]] pid_t process() const { return process_; }
     [[nodiscard]] const TerminalGrid& grid() const { return grid_; }
     [[nodiscard]] bool echoes() const; // the terminal is in its ordinary mode
     [[nodiscard]] const std::string& bytes() const { return bytes_; } // all that came
 
 private:
-    bool read_some(std::chrono::milliseconds patience);
     TerminalGrid grid_;
     std::string bytes_;
     int terminal_ = -1;

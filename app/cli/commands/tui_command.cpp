@@ -9,9 +9,10 @@ namespace fourfold::cli {
 
 namespace {
 
-Expected<int> run_planner(const std::string& plan)
+Expected<int> run_planner(const std::string& plan, bool linear = false)
 {
     tui::TuiOptions options;
+    options.linear = linear;
     if (!plan.empty()) {
         PlanOptions source;
         source.plan = plan;
@@ -30,7 +31,10 @@ void add_tui(Cli& cli)
                     "NO_COLOR is kept; without UTF-8 the screen is plain ASCII.");
     const auto plan = std::make_shared<std::string>();
     command->add_option("PLAN", *plan, "plan file, or id of a plan preset (default: where you left)");
-    command->callback([&cli, plan] { cli.chosen = [plan] { return run_planner(*plan); }; });
+    const auto linear = std::make_shared<bool>(false);
+    command->add_flag("--linear", *linear,
+        "for screen readers: pages are read out in lines, commands are typed as lines (as with TERM=dumb)");
+    command->callback([&cli, plan, linear] { cli.chosen = [plan, linear] { return run_planner(*plan, *linear); }; });
     // Without any argument, on a terminal.
     cli.alone = [] { return run_planner(""); };
 }

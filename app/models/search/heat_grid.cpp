@@ -8,7 +8,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kMostAround = 40; // rows that a screen shows
 
 QString valueText(GridValue kind, double value)
 {
@@ -187,36 +186,6 @@ HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next)
         lines << (runs ? tr("Running now") : tr("Not measured yet"));
     };
     return gridOf(table.layouts, table.gpus, GridValue::tps_per_gpu, show, tr("rank"), fillCell);
-}
-
-std::vector<GridLayout> layoutsAround(const ResolvedPlan& plan)
-{
-    std::vector<GridLayout> layouts;
-    const int largestTp = std::min({plan.cluster.gpus_per_node, plan.gpus, plan.model.heads});
-    for (int pp = 1; pp <= std::min({plan.gpus, plan.model.layers, 16}); pp *= 2) {
-        for (int cp = 1; cp <= std::max(plan.layout.cp, 1); cp *= 2) {
-            for (int tp = 1; tp <= largestTp; tp *= 2) {
-                if (tp * cp * pp <= plan.gpus && static_cast<int>(layouts.size()) < kMostAround)
-                    layouts.push_back({tp, cp, pp, plan.training.micro_batch, 1});
-            }
-        }
-    }
-    const GridLayout own{
-        plan.layout.tp, plan.layout.cp, plan.layout.pp, plan.training.micro_batch, plan.layout.virtual_stages};
-    if (std::find(layouts.begin(), layouts.end(), own) == layouts.end())
-        layouts.push_back(own);
-    std::sort(layouts.begin(), layouts.end());
-    return layouts;
-}
-
-std::vector<int> gpusAround(const ResolvedPlan& plan)
-{
-    std::vector<int> gpus;
-    for (const int quarters : {1, 2, 4, 8, 16}) {
-        if (plan.gpus * quarters % 4 == 0)
-            gpus.push_back(plan.gpus * quarters / 4);
-    }
-    return gpus;
 }
 
 } // namespace fourfold::ui

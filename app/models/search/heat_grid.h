@@ -44,9 +44,4 @@ HeatGrid heatOf(const LayoutGrid& grid, GridValue value, const MeasuredGrid* mea
 // Tokens/s per GPU of a sweep under way; `next` is the key of the cell that runs.
 HeatGrid heatOf(const SweepTable& table, HeatShow show, const std::string& next);
 
-// Layouts to look at where no table names any: degrees in powers of two on `plan`'s number of GPUs, its micro-batch.
-std::vector<GridLayout> layoutsAround(const ResolvedPlan& plan);
-// A quarter to four times the plan's GPUs.
-std::vector<int> gpusAround(const ResolvedPlan& plan);
-
 } // namespace fourfold::ui

@@ -21,6 +21,14 @@ public:
     // What is said at the bottom while there is no message.
     [[nodiscard]] virtual std::string remark() const { return {}; }
     [[nodiscard]] virtual std::vector<Command> commands() = 0;
+    // The page as lines to be read out from the top: what it says, not where that stands.
+    [[nodiscard]] virtual std::vector<std::string> lines() = 0;
+    // What it says changes from moment to moment: it is read out when that is over, or asked for.
+    [[nodiscard]] virtual bool is_moving() const { return false; }
+    // A line that was typed, where it is more than a key: "tp 4". False: not for this page.
+    virtual bool take_line(const std::string&) { return false; }
+    // Lines that came since the last call, and are to be read out as they come.
+    [[nodiscard]] virtual std::vector<std::string> news() { return {}; }
     // Takes what came from threads; called after each wake and every tick.
     virtual void tick() { }
     // Milliseconds after which tick() is wanted; negative: only when woken.

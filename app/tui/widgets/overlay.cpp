@@ -4,9 +4,14 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 namespace fourfold::tui {
+
+namespace {
+constexpr int kNoBreaks = 1'000'000; // columns: the reader breaks lines
+}
 
 Rect draw_frame(Canvas& canvas, int rows, int columns, const std::string& title)
 {
@@ -112,10 +117,44 @@ void Picker::key(const Key& key)
     }
 }
 
+std::string Picker::read_out()
+{
+    constexpr std::size_t kMost = 20;
+    std::string text = title_ + (words_.text().empty() ? "" : ", with " + in_quotes(words_.text())) + ": "
+        + (visible_.empty() ? "nothing has these words" : "a number takes one, words leave fewer, esc leaves") + "\n";
+    for (std::size_t i = 0; i < std::min(visible_.size(), kMost); ++i) {
+        const Item& item = items_[visible_[i]];
+        text += text_of("%zu ", i + 1) + item.text + (item.detail.empty() ? "" : ", " + item.detail) + "\n";
+    }
+    if (visible_.size() > kMost)
+        text += text_of("and %zu more\n", visible_.size() - kMost);
+    return text;
+}
+
+void Picker::answer(const std::string& line)
+{
+    const std::string_view words = trimmed(line);
+    std::size_t number = 0;
+    const auto [end, bad] = std::from_chars(words.data(), words.data() + words.size(), number);
+    if (words.empty() || words == kLeaves) {
+        close();
+        return;
+    }
+    if (bad == std::errc() && end == words.data() + words.size() && number >= 1 && number <= visible_.size()) {
+        close(items_[visible_[number - 1]].run);
+        return;
+    }
+    words_.set(std::string(words));
+    filter();
+    if (visible_.size() == 1)
+        close(items_[visible_.front()].run);
+}
+
 Prompt::Prompt(std::string title, std::string text, Accept accept, bool hidden)
     : title_(std::move(title))
     , line_(std::move(text), hidden)
     , accept_(std::move(accept))
+    , hidden_(hidden)
 {
 }
 
@@ -157,6 +196,26 @@ void Prompt::key(const Key& key)
     } else if (line_.key(key)) {
         refusal_ = line_.refusal();
     }
+}
+
+std::string Prompt::read_out()
+{
+    std::string text = refusal_.empty() ? "" : refusal_ + "\n";
+    text += title_ + ": " + (note_.empty() ? "" : note_ + ". ");
+    if (!hidden_ && !line_.text().empty())
+        text += "An empty line takes " + in_quotes(line_.text()) + ", a dash nothing; ";
+    return text + "esc leaves\n";
+}
+
+void Prompt::answer(const std::string& line)
+{
+    if (trimmed(line) == kLeaves) {
+        close(declined_);
+        return;
+    }
+    if (hidden_ || !line.empty())
+        line_.set(!hidden_ && trimmed(line) == "-" ? std::string() : line);
+    key({Key::enter});
 }
 
 Question::Question(std::string title, std::string text, std::vector<Choice> choices)
@@ -210,6 +269,26 @@ void Question::key(const Key& key)
     }
 }
 
+std::string Question::read_out()
+{
+    std::string text = title_ + ": " + text_ + "\n";
+    for (const Choice& choice : choices_) {
+        append_utf8(text, choice.letter);
+        text += ": " + choice.text + "\n";
+    }
+    return text;
+}
+
+// A letter of it; anything else is asked again, as nothing is done by mistake.
+void Question::answer(const std::string& line)
+{
+    std::string_view word = trimmed(line);
+    if (word == kLeaves)
+        key({Key::escape});
+    else if (!word.empty())
+        key({Key::character, next_character(word)});
+}
+
 Pager::Pager(std::string title, std::string text)
     : title_(std::move(title))
     , text_(std::move(text))
@@ -239,6 +318,19 @@ void Pager::draw(Canvas& canvas, const Look&)
             std::min(top_ + rows_, static_cast<int>(lines_.size())), static_cast<int>(lines_.size()))
              : "Esc closes",
         kMuted);
+}
+
+std::string Pager::read_out()
+{
+    std::string text = title_ + "\n";
+    for (const std::string& line : wrapped(text_, kNoBreaks))
+        text += (line.starts_with("# ") ? line.substr(2) : line) + "\n";
+    return text;
+}
+
+void Pager::answer(const std::string&)
+{
+    close();
 }
 
 void Pager::key(const Key& key)

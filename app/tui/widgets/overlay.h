@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold::tui {
@@ -17,6 +18,11 @@ class Overlay {
 public:
     virtual ~Overlay() = default;
     virtual void draw(Canvas& canvas, const Look& look) = 0;
+    // Without a screen: what it says, in lines, with what may be answered; and an answer typed as a line.
+    [[nodiscard]] virtual std::string read_out() = 0;
+    virtual void answer(const std::string& line) = 0;
+    [[nodiscard]] virtual bool hides_answer() const { return false; } // a secret is not to be seen
+    [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
     // Takes every key. What has to be done when it is over is done by done().
     virtual void key(const Key& key) = 0;
     [[nodiscard]] bool is_over() const { return over_; }
@@ -34,6 +40,9 @@ private:
     bool over_ = false;
 };
 
+// What leaves an overlay without an answer where there are only lines to type.
+inline constexpr std::string_view kLeaves = "esc";
+
 // A frame with a title in the middle of the canvas; returns the place inside.
 Rect draw_frame(Canvas& canvas, int rows, int columns, const std::string& title);
 
@@ -47,6 +56,8 @@ public:
     Picker(std::string title, std::vector<Item> items, int selected = 0);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
 
 private:
     void filter();
@@ -68,11 +79,15 @@ public:
     Prompt& explain(std::string note);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
+    [[nodiscard]] bool hides_answer() const override { return hidden_; }
 
 private:
     std::string title_, note_, refusal_;
     InputLine line_;
     Accept accept_;
+    bool hidden_;
     std::function<void()> declined_;
 };
 
@@ -87,6 +102,8 @@ public:
     Question(std::string title, std::string text, std::vector<Choice> choices);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
 
 private:
     std::string title_, text_;
@@ -100,6 +117,9 @@ public:
     Pager(std::string title, std::string text);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
+    [[nodiscard]] bool only_tells() const override { return true; }
 
 private:
     std::string title_, text_;

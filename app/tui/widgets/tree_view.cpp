@@ -69,6 +69,24 @@ void TreeView::draw(Canvas& canvas, const Look&)
         canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns, "from " + chosen.source, kMuted);
 }
 
+std::string TreeView::read_out()
+{
+    constexpr int kDeepest = 2; // what lies below is read from the figure that it belongs to
+    std::string text = "Derivation\n";
+    for (const Node& node : nodes_) {
+        if (node.depth > kDeepest)
+            continue;
+        text += std::string(static_cast<std::size_t>(2 * node.depth), ' ') + node.what->label + ": "
+            + view::explained_value(*node.what) + (node.what->formula.empty() ? "" : ", " + node.what->formula) + "\n";
+    }
+    return text;
+}
+
+void TreeView::answer(const std::string&)
+{
+    close();
+}
+
 void TreeView::key(const Key& key)
 {
     const std::vector<int> shown = visible();

@@ -12,6 +12,9 @@ public:
     explicit TreeView(Explanation explanation);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
+    [[nodiscard]] bool only_tells() const override { return true; }
 
 private:
     struct Node {

@@ -226,6 +226,10 @@ void LiveRun::take_step(const Json& event)
     const std::optional<int> step = whole_at(event, "step");
     if (!step)
         return;
+    if (step_ == 0 && state_ != RunState::draft && state_ <= RunState::running) { // what was said of its start is over
+        state_ = RunState::running;
+        state_text_.clear();
+    }
     step_ = *step;
     append(throughput_, *step, event, "tps_per_gpu");
     append(loss_, *step, event, "loss");

@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/grid_around.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
 #include "core/plan/plan_edit.h"
@@ -183,8 +184,8 @@ void SweepView::start()
     if (!isVisible() || !plan)
         return;
     std::shared_ptr<MeasuredGrid> measured;
-    std::vector<GridLayout> layouts = layoutsAround(*plan);
-    std::vector<int> gpus = gpusAround(*plan);
+    std::vector<GridLayout> layouts = view::layouts_around(*plan);
+    std::vector<int> gpus = view::gpus_around(*plan);
     m_problem->clear();
     if (m_tableRead) {
         measured = std::make_shared<MeasuredGrid>(*m_tableRead, *plan);

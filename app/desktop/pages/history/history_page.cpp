@@ -15,9 +15,9 @@
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/history/history_command.h"
-#include "app/models/runs/run_folder.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
+#include "app/view/runs/run_folder.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
 
@@ -404,7 +404,8 @@ bool HistoryPage::importRun(const std::filesystem::path& path)
     std::error_code error;
     const auto import = [&]() -> Expected<std::string> {
         FOURFOLD_TRY(const Json run,
-            std::filesystem::is_directory(path, error) ? runFromFolder(path) : read_json_file(path, kLargestRun));
+            std::filesystem::is_directory(path, error) ? view::run_from_folder(path)
+                                                       : read_json_file(path, kLargestRun));
         FOURFOLD_TRY(HistoryStore store, view::writable_history(m_file));
         const std::string id = run.value("id", std::string());
         if (store.full_id(id))

@@ -10,8 +10,8 @@
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/compare/trace_difference.h"
-#include "app/models/runs/run_folder.h"
 #include "app/models/shared/text.h"
+#include "app/view/runs/run_folder.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <QComboBox>
@@ -172,18 +172,18 @@ void RunDetails::showOutput()
 {
     if (m_tabs->currentIndex() != output || !isVisible() || m_live.run().folder().empty())
         return;
-    const std::vector<RankLog> logs = rankLogs(m_live.run().folder());
+    const std::vector<view::RankLog> logs = view::rank_logs(m_live.run().folder());
     if (m_rank->count() != static_cast<int>(logs.size())) {
         const QSignalBlocker blocker(m_rank);
         m_rank->clear();
-        for (const RankLog& log : logs)
+        for (const view::RankLog& log : logs)
             m_rank->addItem(fromUtf8(m_live.run().rank_name(log.rank)), log.rank);
         m_rank->setCurrentIndex(std::max(0, m_rank->findData(m_wantedRank)));
     }
     const int index = m_rank->currentIndex();
     if (index < 0 || index >= static_cast<int>(logs.size()))
         return;
-    const QString text = fromUtf8(tailOf(logs[static_cast<std::size_t>(index)].file));
+    const QString text = fromUtf8(view::tail_of(logs[static_cast<std::size_t>(index)].file));
     if (text == m_output->toPlainText())
         return;
     QScrollBar* bar = m_output->verticalScrollBar();

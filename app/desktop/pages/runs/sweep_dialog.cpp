@@ -4,8 +4,8 @@
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
-#include "app/models/search/heat_grid.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/grid_around.h"
 #include "core/base/json.h"
 
 #include <QCheckBox>
@@ -37,7 +37,7 @@ SweepDialog::SweepDialog(const ResolvedPlan& plan, int steps, QWidget* parent)
     setWindowTitle(tr("Measure a table of layouts"));
     resizeDialog(this, 560, 480);
     QString text = QStringLiteral("tp,cp,pp,micro_batch\n");
-    for (const GridLayout& layout : layoutsAround(plan)) {
+    for (const GridLayout& layout : view::layouts_around(plan)) {
         if (layout.virtual_stages == 1)
             text
                 += QStringLiteral("%1,%2,%3,%4\n").arg(layout.tp).arg(layout.cp).arg(layout.pp).arg(layout.micro_batch);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/compare/compare_page.h"
 
+#include "app/tui/linear/spoken.h"
 #include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
+#include "core/base/json_member.h"
 #include "core/calibration/measured_table.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
+#include "core/predict/term_off.h"
 
 #include <algorithm>
 
@@ -24,6 +27,7 @@ std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 ComparePage::ComparePage(Desk& desk)
     : Page(desk)
     , table_view_({}, 2)
+    , sweep_(desk)
 {
 }
 
@@ -51,7 +55,7 @@ void ComparePage::add(const RunDetail& run)
         return;
     }
     add(Entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan), run.summary,
-        "run:" + run.summary.id});
+        "run:" + run.summary.id, measured_step(run.other_events)});
 }
 
 Table ComparePage::table() const
@@ -67,8 +71,45 @@ Table ComparePage::table() const
     return table;
 }
 
+std::vector<NamedTimeline> ComparePage::timelines() const
+{
+    std::vector<NamedTimeline> all;
+    if (desk_.plan().prediction())
+        all.push_back({"this plan", &desk_.plan().prediction()->timeline});
+    for (const Entry& entry : entries_)
+        all.push_back({entry.name, &entry.prediction->timeline});
+    for (const Entry& entry : entries_) {
+        if (entry.trace)
+            all.push_back({entry.name + ", measured", &*entry.trace});
+    }
+    return all;
+}
+
+void ComparePage::tick()
+{
+    if (desk_.page() == PageId::compare && shown_ == Shown::sweep)
+        sweep_.tick();
+}
+
+std::string ComparePage::hints() const
+{
+    switch (shown_) {
+    case Shown::timelines:
+        return "v table  [ ] other timeline  + - zoom  h l pan  0 all  f reference";
+    case Shown::sweep:
+        return "m table  Enter to plan  h l GPUs  b figure  t measured table  e export";
+    case Shown::table:
+        break;
+    }
+    return "a add  x remove  f reference  d differences  v timelines  m sweep  e export";
+}
+
 void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    if (shown_ == Shown::sweep) {
+        sweep_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2});
+        return;
+    }
     const Table entries = table();
     if (entries.rows.empty()) {
         canvas.text(place.row + 1, place.column + 1, "No plan that has an answer", kMuted);
@@ -81,6 +122,11 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
             ? "a adds stored runs, other plans, published rows; a search adds layouts with C"
             : "Others against " + name_of(reference_) + (differences_only_ ? "; differences only" : ""),
         kMuted);
+    if (shown_ == Shown::timelines) {
+        timelines_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1, place.columns - 2}, timelines(),
+            reference_, look);
+        return;
+    }
     const Table side = view::side_by_side(entries, differences_only_, reference_);
     std::vector<TableView::Column> heads;
     for (const Column& column : side.columns)
@@ -115,9 +161,39 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
     }
 }
 
+std::vector<std::string> ComparePage::lines()
+{
+    if (shown_ == Shown::sweep)
+        return sweep_.lines();
+    std::vector<std::string> lines;
+    const Table entries = table();
+    if (entries.rows.empty())
+        return {"No plan that has an answer"};
+    reference_ = std::min(reference_, entries.rows.size() - 1);
+    lines.push_back(entries.rows.size() == 1
+            ? "Only this plan; a adds stored runs, other plans, published rows; a search adds layouts with C"
+            : "Others against " + std::get<std::string>(entries.rows[reference_].front())
+                + (differences_only_ ? "; differences only" : ""));
+    if (shown_ == Shown::timelines) {
+        const std::string words = timelines_.said(timelines(), reference_);
+        lines.push_back(words.empty() ? "Two timelines are needed: a adds another" : words);
+        return lines;
+    }
+    speak_rows(lines, view::side_by_side(entries, differences_only_, reference_), -1, 200);
+    return lines;
+}
+
 bool ComparePage::key(const Key& key)
 {
-    if (key.is('a')) {
+    if (key.is('v')) {
+        shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
+    } else if (key.is('m')) {
+        shown_ = shown_ == Shown::sweep ? Shown::table : Shown::sweep;
+    } else if (shown_ == Shown::sweep && sweep_.key(key)) {
+        return true;
+    } else if (shown_ == Shown::timelines && timelines_.key(key, timelines().size())) {
+        return true;
+    } else if (key.is('a')) {
         ask_to_add();
     } else if (key.is('x') || key.code == Key::erase) {
         pick_entry("Remove", false, [this](std::size_t i) {
@@ -236,7 +312,7 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
-        {"Export the comparison", "e", press('e')}};
+        {"Timelines over each other, or the table", "v", press('v')}, {"Export the comparison", "e", press('e')}};
 }
 
 Json ComparePage::state() const
@@ -246,12 +322,13 @@ Json ComparePage::state() const
         if (!entry.origin.empty())
             origins.push_back(entry.origin);
     }
-    return {{"entries", origins}, {"differences_only", differences_only_}};
+    return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)}};
 }
 
 void ComparePage::restore(const Json& state)
 {
     differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
+    shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::sweep)));
     if (!state.contains("entries") || !state["entries"].is_array())
         return;
     for (const Json& origin : state["entries"]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/history/history_page.h"
 
+#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
@@ -70,15 +71,30 @@ const RunSummary* HistoryPage::chosen() const
     return row < list_.visible().size() ? &list_.run(row) : nullptr;
 }
 
+std::string HistoryPage::said() const
+{
+    if (!problem_.empty())
+        return problem_;
+    if (list_.all().empty())
+        return "No run is stored yet: 4 starts one";
+    return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
+        + (filter_.empty() ? "" : "; " + filter_);
+}
+
+std::vector<std::string> HistoryPage::lines()
+{
+    std::vector<std::string> lines{said()};
+    speak_rows(lines, list_.table());
+    if (const RunSummary* run = chosen())
+        lines.push_back("Chosen: " + run->name + ", " + run->id + (run->problem.empty() ? "" : ": " + run->problem)
+            + (run->note.empty() ? "" : "; " + run->note) + "; enter tells all of it");
+    return lines;
+}
+
 void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
-    const std::string filter = filter_.empty() ? "" : "; " + filter_;
-    canvas.text_in(place.row, place.column + 1, place.columns - 2,
-        !problem_.empty()             ? problem_
-            : list_.all().size() == 0 ? "No run is stored yet: 4 starts one"
-                                      : view::grouped(double(list_.visible().size())) + " of "
-                + view::counted(double(list_.all().size()), "run") + filter,
-        problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    canvas.text_in(
+        place.row, place.column + 1, place.columns - 2, said(), problem_.empty() ? kMuted : style_of(view::Tone::bad));
     TableView::Content content;
     content.rows = static_cast<int>(list_.visible().size());
     content.sorted = place_of(list_.sort_column());

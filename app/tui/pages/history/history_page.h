@@ -21,6 +21,7 @@ public:
         return "Enter facts  / filter  < > r sort  C compare  t tags  n note  D delete  e export";
     }
     [[nodiscard]] std::vector<Command> commands() override;
+    [[nodiscard]] std::vector<std::string> lines() override;
     [[nodiscard]] Json state() const override { return {{"filter", filter_}}; }
     void restore(const Json& state) override;
     void tick() override;
@@ -36,6 +37,7 @@ private:
     void open_facts();
     void compare_chosen();
     [[nodiscard]] const RunSummary* chosen() const;
+    [[nodiscard]] std::string said() const; // how many, of how many, why none
 
     ComparePage& compare_;
     view::RunsList list_;

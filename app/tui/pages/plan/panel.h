@@ -21,6 +21,8 @@ public:
     virtual bool key(const Key& key, const Prediction& prediction) = 0;
     [[nodiscard]] virtual std::string hints() const = 0;
     [[nodiscard]] virtual Table table(const Prediction& prediction) const = 0; // for files
+    // Where it can be written as a picture.
+    [[nodiscard]] virtual Desk::WritePicture picture(const Prediction&) const { return {}; }
 
 protected:
     // Opens the derivation of a figure, or of the part of it that is called so.

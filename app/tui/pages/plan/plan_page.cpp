@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/plan/plan_page.h"
 
+#include "app/tui/linear/spoken.h"
 #include "app/tui/widgets/bars.h"
 #include "app/view/plan/edits.h"
 #include "app/view/text.h"
@@ -13,7 +14,17 @@ namespace fourfold::tui {
 namespace {
 constexpr int kInputColumns = 46, kFewInputColumns = 32, kLabelColumns = 16;
 constexpr int kWideColumns = 116, kHighRows = 34; // where several pictures have room at once
+constexpr int kUnbroken = 1000; // rows, where there is no screen
 constexpr const char* kFigureNames[]{"Memory", "Throughput", "MFU", "Step time", "Bubble"};
+
+std::array<view::Figure, 5> figures_of(const Prediction* prediction)
+{
+    if (prediction != nullptr)
+        return view::answer_figures(*prediction);
+    return {view::unknown_figure("Peak memory per GPU", "GiB"), view::unknown_throughput(),
+        view::unknown_figure("MFU", "%"), view::unknown_figure("Step time"),
+        view::unknown_figure("Pipeline bubble", "%")};
+}
 } // namespace
 
 PlanPage::PlanPage(Desk& desk)
@@ -60,9 +71,7 @@ void PlanPage::draw_inputs(Canvas& canvas, const Rect& place)
     }
     const ResolvedPlan& plan = *state.last_resolved();
     const std::vector<const PlanInput*> inputs = plan_inputs(plan);
-    inputs_.fit(static_cast<int>(inputs.size()), place.rows);
-    if (inputs[static_cast<std::size_t>(inputs_.selected)]->kind == PlanInput::heading)
-        ++inputs_.selected; // the first one
+    fit_inputs(inputs, place.rows);
     for (int i = 0; i < place.rows && inputs_.top + i < static_cast<int>(inputs.size()); ++i) {
         const PlanInput& input = *inputs[static_cast<std::size_t>(inputs_.top + i)];
         const int row = place.row + i, fact_at = place.column + kLabelColumns + 13;
@@ -90,15 +99,17 @@ void PlanPage::draw_inputs(Canvas& canvas, const Rect& place)
     }
 }
 
+void PlanPage::fit_inputs(const std::vector<const PlanInput*>& inputs, int rows)
+{
+    inputs_.fit(static_cast<int>(inputs.size()), rows);
+    if (inputs[static_cast<std::size_t>(inputs_.selected)]->kind == PlanInput::heading)
+        ++inputs_.selected; // the first one
+}
+
 int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
 {
-    const view::PlanState& state = desk_.plan().state();
     const bool answered = desk_.plan().is_answered();
-    std::array<view::Figure, 5> figures = prediction() != nullptr
-        ? view::answer_figures(*prediction())
-        : std::array<view::Figure, 5>{view::unknown_figure("Peak memory per GPU", "GiB"), view::unknown_throughput(),
-            view::unknown_figure("MFU", "%"), view::unknown_figure("Step time"),
-            view::unknown_figure("Pipeline bubble", "%")};
+    const std::array<view::Figure, 5> figures = figures_of(prediction());
     figures_.fit(5, 5);
     figures_place_ = {place.row, place.column, 5, place.columns};
     for (int i = 0; i < 5; ++i) {
@@ -120,14 +131,24 @@ int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
             canvas.restyle({row, place.column, 1, 27}, kReverse);
     }
     int row = place.row + 5;
-    const auto line = [&](const std::string& text, Style style) {
+    for (const Said& part : said()) {
         constexpr std::size_t kMost = 2; // lines of each
-        std::vector<std::string> lines = wrapped(text, place.columns);
+        std::vector<std::string> lines = wrapped(part.text, place.columns);
         if (lines.size() > kMost)
-            lines = {lines[0], text.substr(lines[0].size() + 1)};
+            lines = {lines[0], part.text.substr(lines[0].size() + 1)};
         for (const std::string& shown : lines)
-            canvas.text_in(row++, place.column, place.columns, shown, style);
-    };
+            canvas.text_in(row++, place.column, place.columns, shown, part.style);
+    }
+    static_cast<void>(look);
+    return row - place.row;
+}
+
+std::vector<PlanPage::Said> PlanPage::said() const
+{
+    const view::PlanState& state = desk_.plan().state();
+    const bool answered = desk_.plan().is_answered();
+    std::vector<Said> all;
+    const auto line = [&](const std::string& text, Style style) { all.push_back({text, style}); };
     if (state.problem()) {
         line("Not valid. " + state.problem()->line(), style_of(view::Tone::bad));
     } else if (!state.broken_rules().empty()) {
@@ -155,8 +176,7 @@ int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
                 + prediction()->warnings.front(),
             style_of(view::Tone::warning));
     }
-    static_cast<void>(look);
-    return row - place.row;
+    return all;
 }
 
 void PlanPage::draw_panels(Canvas& canvas, const Rect& place, const Look& look)
@@ -375,6 +395,56 @@ std::string PlanPage::hints() const
     return (shows_advice() ? "Enter apply" : panels_[panel_]->hints()) + "  Tab pane  [ ] picture";
 }
 
+std::vector<std::string> PlanPage::lines()
+{
+    std::vector<std::string> lines;
+    const view::PlanState& state = desk_.plan().state();
+    if (!state.last_resolved())
+        return {state.problem() ? state.problem()->line() : "No plan that can be shown"};
+    const ResolvedPlan& plan = *state.last_resolved();
+    for (const view::Figure& figure : figures_of(prediction()))
+        lines.push_back(spoken(figure));
+    for (const Said& part : said())
+        lines.push_back(part.text);
+    for (const PlanInput* input : plan_inputs(plan)) {
+        const std::string fact = input->fact == nullptr ? "" : input->fact(plan);
+        if (input->kind == PlanInput::heading)
+            lines.push_back(std::string(input->label) + ": " + fact);
+        else
+            lines.push_back(std::string(input->label) + " " + input->value(plan) + (fact.empty() ? "" : ", " + fact));
+    }
+    fit_inputs(plan_inputs(plan), kUnbroken);
+    if (pane_ == Pane::inputs)
+        lines.push_back("At " + remark() + "; + and - change it, enter edits it");
+    else if (pane_ == Pane::figures)
+        lines.push_back(std::string("At ") + kFigureNames[figures_.selected] + "; enter tells why");
+    else
+        lines.push_back(
+            std::string("At the picture ") + (shows_advice() ? "Advice; enter applies" : panels_[panel_]->name()));
+    if (pane_ == Pane::panel && prediction() != nullptr)
+        speak_rows(lines, shows_advice() ? advice_.table() : panels_[panel_]->table(*prediction()),
+            shows_advice() ? advice_list_.selected : -1);
+    return lines;
+}
+
+// "tp 4", "Global batch 512", "training.seq_len 4096", "gpus=32".
+bool PlanPage::take_line(const std::string& line)
+{
+    const std::size_t at = line.find_last_of(" =");
+    if (!desk_.plan().state().last_resolved() || at == std::string::npos)
+        return false;
+    const std::string field = lower_case(trimmed(line.substr(0, at), " =")), value = line.substr(at + 1);
+    for (const PlanInput* input : plan_inputs(*desk_.plan().state().last_resolved())) {
+        const std::string path = input->path, label = lower_case(input->label);
+        if (path.empty() || (field != path && field != path.substr(path.find('.') + 1) && field != label))
+            continue;
+        const Expected<Json> json = parse_json(value, field); // a number, true, "text"; else the text as it is
+        desk_.change(path, json ? *json : Json(value));
+        return true;
+    }
+    return false;
+}
+
 std::vector<Command> PlanPage::commands()
 {
     std::vector<Command> commands{{"Apply what helps most, or the nearest valid value", "!",
@@ -390,7 +460,8 @@ std::vector<Command> PlanPage::commands()
                  desk_.ask_to_export("advice", [this] { return advice_.table(); });
              else
                  desk_.ask_to_export(
-                     panels_[panel_]->name(), [this, panel = panel_] { return panels_[panel]->table(*prediction()); });
+                     panels_[panel_]->name(), [this, panel = panel_] { return panels_[panel]->table(*prediction()); },
+                     panels_[panel_]->picture(*prediction()));
          }}};
     for (std::size_t i = 0; i <= panels_.size(); ++i)
         commands.push_back(

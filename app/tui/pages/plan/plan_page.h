@@ -17,6 +17,8 @@ public:
     [[nodiscard]] std::string hints() const override;
     [[nodiscard]] std::string remark() const override;
     [[nodiscard]] std::vector<Command> commands() override;
+    [[nodiscard]] std::vector<std::string> lines() override;
+    bool take_line(const std::string& line) override;
     void tick() override;
     [[nodiscard]] int next_tick() const override { return advice_.next_tick(); }
     [[nodiscard]] Json state() const override;
@@ -25,6 +27,12 @@ public:
 private:
     enum class Pane { inputs, figures, panel };
     void draw_inputs(Canvas& canvas, const Rect& place);
+    struct Said {
+        std::string text;
+        Style style;
+    };
+    std::vector<Said> said() const; // of the answer: verdict with its cure, what would help, warnings
+    void fit_inputs(const std::vector<const PlanInput*>& inputs, int rows);
     int draw_answer(Canvas& canvas, const Rect& place, const Look& look); // returns the rows that it took
     void draw_panels(Canvas& canvas, const Rect& place, const Look& look);
     void draw_panel(Canvas& canvas, const Rect& place, std::size_t panel, const Look& look);
@@ -35,7 +43,7 @@ private:
     void use_nearest(); // the nearest valid value of the first broken rule
     void apply_advice(std::size_t index);
     void show_warnings();
-    [[nodiscard]] const Prediction* prediction() { return desk_.plan().prediction().get(); }
+    [[nodiscard]] const Prediction* prediction() const { return desk_.plan().prediction().get(); }
     [[nodiscard]] bool shows_advice() const { return panel_ == panels_.size(); }
 
     Pane pane_ = Pane::inputs;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/runs/runs_page.h"
 
+#include "app/tui/linear/spoken.h"
+#include "app/tui/pages/runs/sweep_form.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
+#include "app/view/runs/run_folder.h"
 #include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
-#include "runner/rehearsal/rehearse_plan.h"
+#include "runner/sweep/sweep_table.h"
 
 #include <algorithm>
 #include <charconv>
@@ -17,13 +20,11 @@ namespace fourfold::tui {
 RunsPage::RunsPage(Desk& desk)
     : Page(desk)
     , job_(desk.wake())
-    , rehearsal_(desk.wake())
 {
 }
 
 void RunsPage::tick()
 {
-    rehearsal_.deliver();
     if (!came_back_to_.empty() && !job_.is_running()) {
         // Of a run that goes on, the next start comes back to it.
         const std::string id = std::exchange(came_back_to_, "");
@@ -39,7 +40,14 @@ void RunsPage::tick()
             answer(*secret);
         else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
             show_report(checked->report);
-        else if (std::holds_alternative<view::RunEnded>(message))
+        else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
+            take_sweep(moved->table, moved->next);
+        else if (const auto* swept = std::get_if<view::SweepEnded>(&message)) {
+            if (swept->outcome)
+                take_sweep(*swept->outcome, {});
+            else
+                desk_.tell(swept->outcome.error().line(), view::Tone::bad);
+        } else if (std::holds_alternative<view::RunEnded>(message))
             desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
     }
 }
@@ -62,29 +70,14 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         canvas.text_in(row++, place.column + 1, place.columns - 2, run_.link_trouble(), style_of(view::Tone::warning));
     const int left = place.row + place.rows - row - 1;
     const int plot_rows = std::clamp(left * 3 / 5, 0, 18);
-    if (plot_rows >= 6) {
-        const int half = place.columns / 2 - 2;
-        Plot speed;
-        speed.title = "Tokens/s per GPU; grey: predicted";
-        speed.x_label = "step";
-        speed.x_text = [](double value) { return view::grouped(value); };
-        speed.y_text = view::throughput_text;
-        if (!run_.throughput().empty()) {
-            const std::vector<view::Series::Point> points = run_.throughput().points();
-            if (const std::optional<double>& expected = run_.expectation().tps_per_gpu)
-                speed.series.push_back(
-                    {{{points.front().first, *expected}, {points.back().first, *expected}}, Ink::grey});
-            speed.series.push_back({points, Ink::blue});
-        }
-        draw_plot(canvas, {row + 1, place.column + 1, plot_rows, half}, speed, look);
-        Plot loss;
-        loss.title = "Loss";
-        loss.x_label = "step";
-        loss.x_text = speed.x_text;
-        loss.y_text = [](double value) { return view::grouped(value, 3); };
-        if (!run_.loss().empty())
-            loss.series.push_back({run_.loss().points(), Ink::vermilion});
-        draw_plot(canvas, {row + 1, place.column + half + 3, plot_rows, half}, loss, look);
+    if (sweep_ && plot_rows >= 4) {
+        std::vector<std::string> lines = wrapped(sweep_table(*sweep_).write(TableFormat::text), place.columns - 2);
+        canvas.text_in(row + 1, place.column + 1, place.columns - 2, sweep_text_, kBold);
+        for (int i = 0; i + 1 < plot_rows && i < static_cast<int>(lines.size()); ++i)
+            canvas.text_in(row + 2 + i, place.column + 1, place.columns - 2, lines[static_cast<std::size_t>(i)]);
+        row += plot_rows + 1;
+    } else if (plot_rows >= 6) {
+        draw_charts(canvas, {row + 1, place.column + 1, plot_rows, place.columns - 2}, look);
         row += plot_rows + 1;
     }
     const int lines = place.row + place.rows - row - 1;
@@ -98,6 +91,46 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     }
 }
 
+// Two beside each other; four where there is room for two rows of them, or for all in one.
+void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) const
+{
+    struct Chart {
+        const char* title;
+        const view::Series& series;
+        Ink ink;
+        std::string (*text)(double);
+        std::optional<double> expected;
+    };
+    const view::RunExpectation& expected = run_.expectation();
+    const auto per_cent = [](double value) { return view::grouped(value, 1); };
+    const Chart charts[]{{"Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
+                             expected.tps_per_gpu},
+        {"Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {}},
+        {"Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib},
+        {"MFU, %", run_.mfu(), Ink::purple, per_cent,
+            expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt}};
+    constexpr int kWide = 170, kHigh = 13;
+    const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
+    const int columns = place.columns / across, rows = place.rows / down;
+    for (int i = 0; i < across * down; ++i) {
+        const Chart& chart = charts[i];
+        Plot plot;
+        plot.title = chart.title;
+        plot.x_label = "step";
+        plot.x_text = [](double value) { return view::grouped(value); };
+        plot.y_text = chart.text;
+        if (!chart.series.empty()) {
+            const std::vector<view::Series::Point> points = chart.series.points();
+            if (chart.expected)
+                plot.series.push_back(
+                    {{{points.front().first, *chart.expected}, {points.back().first, *chart.expected}}, Ink::grey});
+            plot.series.push_back({points, chart.ink});
+        }
+        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2}, plot,
+            look);
+    }
+}
+
 void RunsPage::draw_question(Canvas& canvas, const Rect& place)
 {
     int column = place.column + 1;
@@ -108,7 +141,7 @@ void RunsPage::draw_question(Canvas& canvas, const Rect& place)
     }
     column = canvas.text(place.row, column, "t", kHeading);
     column = canvas.text(place.row, column, " on ", kMuted);
-    column = canvas.text(place.row, column, target_ == "local" ? "this computer" : target_, kBold);
+    column = canvas.text(place.row, column, target_text(), kBold);
     column = canvas.text(place.row, column, "  n", kHeading);
     column = canvas.text(place.row, column, " for ", kMuted);
     column = canvas.text(place.row, column, steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps", kBold);
@@ -116,6 +149,44 @@ void RunsPage::draw_question(Canvas& canvas, const Rect& place)
     if (plan)
         canvas.text_in(place.row, column + 2, place.columns - column - 3,
             plan->model.name + ", " + view::layout_line(plan->layout), kMuted);
+}
+
+std::string RunsPage::target_text() const
+{
+    return target_ == "local" ? "this computer" : target_;
+}
+
+std::vector<std::string> RunsPage::lines()
+{
+    std::vector<std::string> lines;
+    if (!job_.is_running() && !run_.has_run()) {
+        lines.push_back("On " + target_text() + ", for "
+            + (steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps")
+            + "; t and n change it, s starts a run");
+        if (const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved())
+            lines.push_back(plan->model.name + ", " + view::layout_line(plan->layout));
+        return lines;
+    }
+    lines.push_back((run_.title().empty() ? "Run" : run_.title()) + ", " + run_.folder().string());
+    for (const view::Figure& figure : run_.figures())
+        lines.push_back(spoken(figure));
+    if (!run_.link_trouble().empty())
+        lines.push_back(run_.link_trouble());
+    if (sweep_) {
+        lines.push_back(sweep_text_);
+        speak_rows(lines, sweep_table(*sweep_));
+    }
+    return lines;
+}
+
+std::vector<std::string> RunsPage::news()
+{
+    std::vector<std::string> lines;
+    const std::size_t fresh = std::min(run_.log_count() - std::min(read_, run_.log_count()), run_.log().size());
+    read_ = run_.log_count();
+    for (std::size_t i = run_.log().size() - fresh; i < run_.log().size(); ++i)
+        lines.push_back(run_.log()[i].time + " " + run_.log()[i].kind + ": " + run_.log()[i].text);
+    return lines;
 }
 
 bool RunsPage::key(const Key& key)
@@ -134,8 +205,12 @@ bool RunsPage::key(const Key& key)
         ask_steps();
     else if (key.is('c'))
         check_nodes();
-    else if (key.is('R'))
-        rehearse();
+    else if (key.is('S'))
+        ask_to_sweep();
+    else if (key.is('e') && sweep_)
+        desk_.ask_to_export("sweep", [this] { return sweep_cells(*sweep_); });
+    else if (key.is('O'))
+        show_output();
     else if (key.is('L'))
         show_log();
     else if (key.code == Key::enter)
@@ -148,8 +223,10 @@ bool RunsPage::key(const Key& key)
 void RunsPage::ask_target()
 {
     std::vector<Picker::Item> items{{"this computer", "local", [this] { target_ = "local"; }}};
-    for (const std::string& id : desk_.presets().ids("targets"))
-        items.push_back({id, "target", [this, id] { target_ = id; }});
+    for (const std::string& id : desk_.presets().ids("targets")) {
+        if (id != "local")
+            items.push_back({id, "target", [this, id] { target_ = id; }});
+    }
     items.push_back({"Hosts...", "user@host1,host2", [this] {
                          auto prompt = std::make_unique<Prompt>("Hosts", "", [this](const std::string& text) {
                              const Expected<Target> target = load_target(std::string(trimmed(text)));
@@ -179,32 +256,80 @@ void RunsPage::ask_steps()
     desk_.open(std::move(prompt));
 }
 
-void RunsPage::ask_to_start()
+std::optional<view::RunSetup> RunsPage::prepared()
 {
     if (job_.is_running()) {
         desk_.tell("A run is followed here: d leaves it, x stops it", view::Tone::warning);
-        return;
+        return {};
     }
     const view::PlanState& state = desk_.plan().state();
     view::RunSetup setup
         = view::prepare_run(state.plan(), state.presets(), target_, steps_ > 0 ? std::optional(steps_) : std::nullopt);
-    if (!setup.request) {
-        desk_.tell(setup.refusal, view::Tone::bad);
+    if (setup.request)
+        return setup;
+    desk_.tell(setup.refusal, view::Tone::bad);
+    return {};
+}
+
+void RunsPage::ask_to_sweep()
+{
+    const std::optional<view::RunSetup> setup = prepared();
+    if (!setup)
         return;
+    ask_for_sweep(desk_, *setup, [this, steps = setup->steps](SweepRequest request) {
+        sweep_.reset();
+        run_.begin("Sweep", steps, {});
+        job_.sweep(std::move(request));
+    });
+}
+
+void RunsPage::take_sweep(const SweepTable& table, const std::string& next)
+{
+    sweep_ = table;
+    std::size_t known = 0, all = 0;
+    for (const auto& row : table.cells) {
+        all += row.size();
+        known += static_cast<std::size_t>(
+            std::count_if(row.begin(), row.end(), [](const auto& cell) { return cell.has_value(); }));
     }
+    sweep_text_ = view::grouped(double(known)) + " of " + view::counted(double(all), "cell")
+        + (table.stopped       ? "; stopped, S goes on"
+                : next.empty() ? ""
+                               : "; now " + next);
+    if (next.empty())
+        desk_.tell("The sweep: " + sweep_text_);
+}
+
+void RunsPage::ask_to_start()
+{
+    std::optional<view::RunSetup> made = prepared();
+    if (!made)
+        return;
+    view::RunSetup& setup = *made;
+    const std::string title = desk_.plan().state().title();
     const Expected<LaunchPreview> shown = preview(*setup.request);
     if (!shown) {
         desk_.tell(shown.error().line(), view::Tone::bad);
         return;
     }
-    const std::string title = state.title();
-    desk_.confirm("Start a run",
-        title + " for " + view::counted(setup.steps, "step") + " on " + (target_ == "local" ? "this computer" : target_)
-            + ".\n" + setup.note,
-        "start it", [this, setup = std::move(setup), title] {
-            run_.begin(title, setup.steps, setup.expectation);
-            job_.start(*setup.request);
-        });
+    confirm_start(std::make_shared<const view::RunSetup>(std::move(setup)), title, shown->text);
+}
+
+void RunsPage::confirm_start(
+    const std::shared_ptr<const view::RunSetup>& setup, const std::string& title, const std::string& what_it_does)
+{
+    const auto start = [this, setup, title] {
+        sweep_.reset();
+        run_.begin(title, setup->steps, setup->expectation);
+        job_.start(*setup->request);
+    };
+    const auto show = [this, setup, title, what_it_does] {
+        confirm_start(setup, title, what_it_does); // asked again below what is shown
+        desk_.open(std::make_unique<Pager>("What it does", what_it_does));
+    };
+    desk_.open(std::make_unique<Question>("Start a run",
+        title + " for " + view::counted(setup->steps, "step") + " on " + target_text() + ".\n" + setup->note,
+        std::vector<Question::Choice>{{U'y', "start it", start}, {U'p', "show what it does", show}, {U'n', "no", {}}}));
 }
 
 void RunsPage::follow(const std::string& id)
@@ -235,7 +360,6 @@ void RunsPage::follow_which()
 void RunsPage::ask_to_stop()
 {
     if (!job_.is_running()) {
-        rehearsal_.cancel();
         desk_.tell("No run is followed here");
         return;
     }
@@ -263,6 +387,22 @@ void RunsPage::show_report(const Expected<ProbeReport>& report)
             std::make_unique<Pager>("Nodes", to_json(*report).dump(1, ' ', false, Json::error_handler_t::replace)));
 }
 
+void RunsPage::show_output()
+{
+    std::vector<Picker::Item> items;
+    for (const view::RankLog& log : view::rank_logs(run_.folder())) {
+        const std::string name = "Rank " + std::to_string(log.rank);
+        items.push_back({name, run_.rank_name(log.rank), [this, log, name] {
+                             const std::string text = printable_lines(view::tail_of(log.file));
+                             desk_.open(std::make_unique<Pager>("Output of " + name, text.empty() ? "Nothing" : text));
+                         }});
+    }
+    if (items.empty())
+        desk_.tell("No output of a rank is here: it comes when the run ends");
+    else
+        desk_.open(std::make_unique<Picker>("Output of a rank", std::move(items)));
+}
+
 void RunsPage::show_failure()
 {
     if (run_.failure())
@@ -277,37 +417,6 @@ void RunsPage::show_log()
     for (const view::LogLine& line : run_.log())
         text += text_of("%-9s%-14s", line.time.c_str(), line.kind.c_str()) + line.text + "\n";
     desk_.open(std::make_unique<Pager>("Log", text.empty() ? "Nothing was said yet" : text));
-}
-
-void RunsPage::rehearse()
-{
-    const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();
-    if (!plan || !desk_.plan().state().is_valid()) {
-        desk_.tell("There is no valid plan to rehearse", view::Tone::bad);
-        return;
-    }
-    desk_.tell("Rehearsing: the trainer plays every rank without values...");
-    rehearsal_.start([this, plan = *plan](const std::stop_token& stop) -> view::Background::Done {
-        Expected<Json> result = rehearse_plan({plan, {}}, stop);
-        return [this, result = std::move(result)] {
-            if (!result) {
-                desk_.tell(result.error().line(), view::Tone::bad);
-                return;
-            }
-            const bool fails = (*result)["problem"].is_string();
-            std::string text = fails ? "# Would not run\n" + (*result)["problem"].get<std::string>() + "\n"
-                                     : "# No rank waits for ever under NCCL's rules\n";
-            for (const Json& stage : (*result)["stages"]) {
-                text += "stage " + stage["pp"].dump();
-                for (const char* key : {"peak_tensors_gib", "reserved_gib", "planned_gib"}) {
-                    if (stage[key].is_number())
-                        text += std::string("  ") + key + " " + view::gib(stage[key].get<double>());
-                }
-                text += "\n";
-            }
-            desk_.open(std::make_unique<Pager>("Rehearsal", text));
-        };
-    });
 }
 
 void RunsPage::answer(const HostKeyQuestion& question)
@@ -346,16 +455,17 @@ std::string RunsPage::hints() const
 {
     if (job_.is_running())
         return job_.is_following() ? "x stop  d leave  L log  Enter failure" : "x stop  L log  Enter failure";
-    return "s start  f follow  c check nodes  R rehearse  L log";
+    return "s start  S sweep  f follow  c check nodes  R rehearse  L log";
 }
 
 std::vector<Command> RunsPage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Start a run of this plan", "s", press('s')}, {"Stop the run", "x", press('x')},
+        {"Measure a table of layouts", "S", press('S')}, {"Export the measured table", "e", press('e')},
         {"Follow a run", "f", press('f')}, {"Leave the run, which goes on", "d", press('d')},
         {"Where it runs", "t", press('t')}, {"Number of steps", "n", press('n')}, {"Check the nodes", "c", press('c')},
-        {"Rehearse the plan", "R", press('R')}, {"Log of the run", "L", press('L')},
+        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
         {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 

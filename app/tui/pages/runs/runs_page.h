@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/tui/pages/page.h"
-#include "app/view/background.h"
 #include "app/view/runs/live_run.h"
 
 namespace fourfold::tui {
@@ -15,6 +14,9 @@ public:
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
     [[nodiscard]] std::vector<Command> commands() override;
+    [[nodiscard]] std::vector<std::string> lines() override;
+    [[nodiscard]] std::vector<std::string> news() override;
+    [[nodiscard]] bool is_moving() const override { return job_.is_running(); }
     void tick() override;
     [[nodiscard]] int next_tick() const override { return job_.is_running() ? 100 : -1; }
     [[nodiscard]] Json state() const override;
@@ -24,16 +26,23 @@ public:
     bool leave_behind();
 
 private:
+    [[nodiscard]] std::string target_text() const;
     void ask_target();
     void ask_steps();
     void ask_to_start();
+    void confirm_start(
+        const std::shared_ptr<const view::RunSetup>& setup, const std::string& title, const std::string& what_it_does);
+    void ask_to_sweep();
+    void take_sweep(const SweepTable& table, const std::string& next);
     void follow_which();
     void follow(const std::string& id);
     void ask_to_stop();
+    [[nodiscard]] std::optional<view::RunSetup> prepared(); // a refusal is told
     void check_nodes();
     void show_failure();
-    void rehearse();
     void show_log();
+    void show_output(); // of a rank
+    void draw_charts(Canvas& canvas, const Rect& place, const Look& look) const;
     void answer(const HostKeyQuestion& question);
     void answer(const SecretQuestion& question);
     void show_report(const Expected<ProbeReport>& report);
@@ -41,9 +50,11 @@ private:
 
     view::RunJob job_;
     view::LiveRun run_;
-    view::Background rehearsal_;
     std::string target_ = "local";
     int steps_ = 0; // 0: the plan's
+    std::optional<SweepTable> sweep_; // measured here, as far as it is
+    std::string sweep_text_; // how far, and which cell is next
+    std::size_t read_ = 0; // lines of the log that news() gave
     std::string came_back_to_; // the run that the last session followed
 };
 

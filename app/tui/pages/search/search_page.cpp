@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/search/search_page.h"
 
+#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/plan/edits.h"
@@ -145,33 +146,68 @@ void SearchPage::finish(const SearchResult& result)
     });
 }
 
-void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+std::string SearchPage::objective_text() const
+{
+    return std::find_if(view::objective_choices().begin(), view::objective_choices().end(),
+        [this](const view::ObjectiveChoice& choice) { return objective_ == choice.field; })
+        ->label;
+}
+
+std::string SearchPage::gpus_text() const
 {
     const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
-    const auto* label = std::find_if(view::objective_choices().begin(), view::objective_choices().end(),
-        [this](const view::ObjectiveChoice& choice) {
-            return objective_ == choice.field;
-        }).operator->();
+    return view::counted(gpus_ > 0 ? gpus_ : plan ? plan->gpus : 0, "GPU") + (up_to_ ? " and fewer" : "");
+}
+
+std::string SearchPage::shown_text() const
+{
+    if (filter_.empty() && !results_.pareto_only())
+        return {};
+    return view::grouped(double(results_.visible().size())) + " of " + view::grouped(double(results_.all().size()))
+        + " shown" + (results_.pareto_only() ? ", front only" : "") + (filter_.empty() ? "" : ": " + filter_);
+}
+
+std::vector<std::string> SearchPage::lines()
+{
+    std::vector<std::string> lines{"Best by " + objective_text() + ", on " + gpus_text() + ", where "
+        + (constraint_.empty() ? "anything" : constraint_) + ". s searches; b, n and c change the question"};
+    if (job_.is_running()) // how far it is would be read without end
+        lines.emplace_back("Searching; x stops it");
+    else if (!said_.empty())
+        lines.push_back(said_);
+    if (const std::string shown = shown_text(); !shown.empty())
+        lines.push_back(shown);
+    if (obstacle_) {
+        lines.push_back(obstacle_->line());
+        for (std::size_t i = 0; i < cures_.size(); ++i)
+            lines.push_back(std::string(static_cast<int>(i) == cure_list_.selected ? "Chosen, " : "")
+                + "would do: " + view::advice_words(cures_[i]));
+        return lines;
+    }
+    if (job_.is_running() || results_.all().empty())
+        return lines;
+    constexpr int kMost = 20;
+    speak_rows(lines, results_.table(kMost));
+    if (const std::optional<std::size_t> id = chosen())
+        lines.push_back("Chosen: row " + std::to_string(table_.list.selected + 1) + ", "
+            + view::layout_line(plan_of(results_.all()[*id].found, job_.request()).layout) + ", "
+            + results_.certainty(*id) + "; enter puts it into the plan");
+    return lines;
+}
+
+void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
     int column = canvas.text(place.row, place.column + 1, "b", kHeading);
     column = canvas.text(place.row, column, " best by ", kMuted);
-    column = canvas.text(place.row, column, label->label, kBold);
+    column = canvas.text(place.row, column, objective_text(), kBold);
     column = canvas.text(place.row, column, "  n", kHeading);
     column = canvas.text(place.row, column, " on ", kMuted);
-    column = canvas.text(place.row, column,
-        view::counted(gpus_ > 0 ? gpus_
-                : plan          ? plan->gpus
-                                : 0,
-            "GPU")
-            + (up_to_ ? " and fewer" : ""),
-        kBold);
+    column = canvas.text(place.row, column, gpus_text(), kBold);
     column = canvas.text(place.row, column, "  c", kHeading);
     column = canvas.text(place.row, column, " where ", kMuted);
     canvas.text_in(
         place.row, column, place.columns - column - 1, constraint_.empty() ? "anything" : constraint_, kBold);
-    const std::string shown = filter_.empty() && !results_.pareto_only()
-        ? ""
-        : view::grouped(double(results_.visible().size())) + " of " + view::grouped(double(results_.all().size()))
-            + " shown" + (results_.pareto_only() ? ", front only" : "") + (filter_.empty() ? "" : ": " + filter_);
+    const std::string shown = shown_text();
     canvas.text_in(place.row + 1, place.column + 1, place.columns - 2,
         said_.empty() || shown.empty() ? said_ : shown + "; " + said_, kMuted);
     const Rect body{place.row + 2, place.column + 1, place.rows - 2, place.columns - 2};

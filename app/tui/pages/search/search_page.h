@@ -21,6 +21,8 @@ public:
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
     [[nodiscard]] std::vector<Command> commands() override;
+    [[nodiscard]] std::vector<std::string> lines() override;
+    [[nodiscard]] bool is_moving() const override { return job_.is_running(); }
     void tick() override;
     [[nodiscard]] int next_tick() const override { return job_.is_running() ? 100 : -1; }
     [[nodiscard]] Json state() const override;
@@ -39,6 +41,9 @@ private:
     void compare_pinned();
     void draw_nothing(Canvas& canvas, const Rect& place);
     void draw_front(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] std::string shown_text() const; // which of the found ones are on show, where not all are
+    [[nodiscard]] std::string gpus_text() const;
+    [[nodiscard]] std::string objective_text() const;
     [[nodiscard]] std::optional<std::size_t> chosen() const; // id
     [[nodiscard]] std::vector<int> columns() const; // of Results, on show
 

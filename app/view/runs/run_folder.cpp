@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/models/runs/run_folder.h"
+#include "app/view/runs/run_folder.h"
 
 #include "core/base/input_file.h"
 #include "core/base/json_member.h"
@@ -11,12 +11,12 @@
 #include <charconv>
 #include <fstream>
 
-namespace fourfold::ui {
+namespace fourfold::view {
 
 namespace {
 constexpr std::size_t kLargestStream = std::size_t{1} << 30;
 
-Expected<Json> readEvents(const std::filesystem::path& file)
+Expected<Json> read_events(const std::filesystem::path& file)
 {
     FOURFOLD_TRY(const std::string text, read_text_file(file, kLargestStream));
     Json events = Json::array();
@@ -53,12 +53,12 @@ void describe(const Json& events, Json& run)
 }
 } // namespace
 
-Expected<Json> runFromFolder(const std::filesystem::path& folder)
+Expected<Json> run_from_folder(const std::filesystem::path& folder)
 {
     FOURFOLD_TRY(const Json document, read_json_file(folder / "plan.json"));
     FOURFOLD_TRY(const ResolvedPlan plan, read_resolved(document, (folder / "plan.json").string()));
     FOURFOLD_TRY(const Json prediction, read_json_file(folder / "prediction.json"));
-    FOURFOLD_TRY(const Json events, readEvents(folder / "events.jsonl"));
+    FOURFOLD_TRY(const Json events, read_events(folder / "events.jsonl"));
     const std::filesystem::path named = folder.filename().empty() ? folder.parent_path() : folder;
     Json run = {{"fourfold_run", 1}, {"id", named.filename().string()}, {"name", plan.name}, {"target", ""},
         {"stack", plan.stack.id}, {"problem", ""}, {"plan_hash", plan_hash(plan)}, {"layout_hash", layout_hash(plan)},
@@ -68,7 +68,7 @@ Expected<Json> runFromFolder(const std::filesystem::path& folder)
     return run;
 }
 
-std::vector<RankLog> rankLogs(const std::filesystem::path& folder)
+std::vector<RankLog> rank_logs(const std::filesystem::path& folder)
 {
     std::vector<RankLog> logs;
     std::error_code error;
@@ -86,7 +86,7 @@ std::vector<RankLog> rankLogs(const std::filesystem::path& folder)
     return logs;
 }
 
-std::string tailOf(const std::filesystem::path& file, std::size_t bytes)
+std::string tail_of(const std::filesystem::path& file, std::size_t bytes)
 {
     if (!open_regular(file))
         return {};
@@ -106,4 +106,4 @@ std::string tailOf(const std::filesystem::path& file, std::size_t bytes)
     return text;
 }
 
-} // namespace fourfold::ui
+} // namespace fourfold::view

@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-namespace fourfold::ui {
+namespace fourfold::view {
 
-Expected<Json> runFromFolder(const std::filesystem::path& folder);
+Expected<Json> run_from_folder(const std::filesystem::path& folder);
 
 // The files of the ranks' output in a run's folder, by rank.
 struct RankLog {
     int rank = 0;
     std::filesystem::path file;
 };
-std::vector<RankLog> rankLogs(const std::filesystem::path& folder);
+std::vector<RankLog> rank_logs(const std::filesystem::path& folder);
 // The end of a text file, at most `bytes` of it and beginning at a line; empty when it cannot be read.
-std::string tailOf(const std::filesystem::path& file, std::size_t bytes = 256 * 1024);
+std::string tail_of(const std::filesystem::path& file, std::size_t bytes = 256 * 1024);
 
-} // namespace fourfold::ui
+} // namespace fourfold::view

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/compare/sweep_grid.h"
+
+#include "app/tui/linear/spoken.h"
+#include "app/view/compare/grid_around.h"
+#include "core/base/text.h"
+#include "core/calibration/score_card.h"
+#include "core/plan/plan_edit.h"
+#include "core/report/views/grid_table.h"
+
+#include <algorithm>
+
+namespace fourfold::tui {
+
+SweepGrid::SweepGrid(Desk& desk)
+    : desk_(desk)
+    , work_(desk.wake())
+    , view_({}, 1)
+{
+}
+
+void SweepGrid::tick()
+{
+    work_.deliver();
+    const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();
+    if (!plan || (base_ && to_json(*base_, PresetStyle::ids) == to_json(*plan, PresetStyle::ids)))
+        return;
+    base_ = *plan;
+    problem_.clear();
+    measured_.reset();
+    std::vector<GridLayout> layouts = view::layouts_around(*plan);
+    std::vector<int> gpus = view::gpus_around(*plan);
+    if (beside_) {
+        auto measured = std::make_shared<MeasuredGrid>(*beside_, *plan);
+        if (measured->size() > 0) {
+            layouts = measured->layouts();
+            gpus = measured->gpus();
+            measured_ = std::move(measured);
+        } else {
+            problem_ = table_name_
+                + " measured nothing with this plan's model, GPU, sequence length, batch, precision and sharding";
+        }
+    }
+    work_.start([this, base = *plan, layouts, gpus](const std::stop_token& stop) -> view::Background::Done {
+        LayoutGrid grid = sweep_layouts(base, layouts, gpus, 0, {}, stop);
+        return [this, grid = std::move(grid)] {
+            grid_ = grid;
+            column_ = std::min(column_, grid_.gpus.empty() ? 0 : grid_.gpus.size() - 1);
+        };
+    });
+}
+
+Table SweepGrid::table(TableFormat format) const
+{
+    return grid_table(grid_, value_, measured_.get(), format);
+}
+
+std::string SweepGrid::said() const
+{
+    if (!problem_.empty())
+        return problem_;
+    if (grid_.layouts.empty())
+        return "Predicting...";
+    std::string text = std::string(name(value_))
+        + (measured_ ? ", predicted / measured by " + table_name_ : ", predicted; - does not fit, or is no layout");
+    if (measured_)
+        text += ". " + agreement_text(grid_, *measured_, value_);
+    text += ". Enter applies the row on " + std::to_string(grid_.gpus[column_]) + " GPUs";
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+void SweepGrid::draw(Canvas& canvas, const Rect& place)
+{
+    int row = place.row;
+    for (const std::string& line : wrapped(said(), place.columns))
+        canvas.text_in(row++, place.column, place.columns, line, kMuted);
+    if (grid_.layouts.empty())
+        return;
+    const Table shown_table = table(TableFormat::text);
+    std::vector<TableView::Column> heads;
+    for (const Column& column : shown_table.columns)
+        heads.push_back({column.title.empty() ? column.key : column.title, true, 24});
+    const std::size_t first = shown_table.columns.size() - grid_.gpus.size(); // of the GPU counts
+    view_.set_columns(std::move(heads));
+    TableView::Content content;
+    content.rows = static_cast<int>(shown_table.rows.size());
+    content.text = [&](int at, int column) {
+        return shown(shown_table.rows[static_cast<std::size_t>(at)][static_cast<std::size_t>(column)],
+            shown_table.columns[static_cast<std::size_t>(column)]);
+    };
+    content.style
+        = [&](int, int column) { return static_cast<std::size_t>(column) == first + column_ ? kBold : Style{}; };
+    view_.draw(canvas, {row, place.column, place.row + place.rows - row, place.columns}, content);
+}
+
+bool SweepGrid::key(const Key& key)
+{
+    const std::size_t count = grid_.gpus.size();
+    if ((key.code == Key::left || key.is('h')) && column_ > 0)
+        --column_;
+    else if ((key.code == Key::right || key.is('l')) && column_ + 1 < count)
+        ++column_;
+    else if (key.code == Key::enter)
+        apply();
+    else if (key.is('b'))
+        ask_figure();
+    else if (key.is('t'))
+        ask_table();
+    else if (key.is('e'))
+        desk_.ask_to_export("sweep", [this] { return table(TableFormat::csv); });
+    else
+        return view_.key(key, static_cast<int>(grid_.layouts.size()));
+    return true;
+}
+
+void SweepGrid::ask_figure()
+{
+    std::vector<Picker::Item> items;
+    for (std::size_t i = 0; i < kWords<GridValue>.size(); ++i)
+        items.push_back({std::string(kWords<GridValue>[i]), "", [this, i] { value_ = static_cast<GridValue>(i); }});
+    desk_.open(std::make_unique<Picker>("Figure", std::move(items)));
+}
+
+void SweepGrid::ask_table()
+{
+    std::vector<Picker::Item> items{{"Layouts around the plan", "predicted alone", [this] {
+                                         beside_.reset();
+                                         base_.reset();
+                                     }}};
+    for (const std::filesystem::path& file : published_tables()) {
+        items.push_back({file.stem().string(), "measured", [this, file] {
+                             const Expected<TableSources> sources = TableSources::find();
+                             const Expected<MeasuredTable> read = sources
+                                 ? read_measured_table(file, *sources, desk_.presets())
+                                 : Expected<MeasuredTable>(sources.error());
+                             if (!read) {
+                                 desk_.tell(read.error().line(), view::Tone::bad);
+                                 return;
+                             }
+                             beside_ = std::make_shared<const MeasuredTable>(*read);
+                             table_name_ = file.stem().string();
+                             base_.reset(); // predicted anew
+                         }});
+    }
+    desk_.open(std::make_unique<Picker>("Layouts and measurements", std::move(items)));
+}
+
+void SweepGrid::apply()
+{
+    const auto row = static_cast<std::size_t>(view_.list.selected);
+    if (!base_ || row >= grid_.layouts.size() || column_ >= grid_.gpus.size())
+        return;
+    const Expected<ResolvedPlan> cell = plan_of_cell(*base_, grid_.layouts[row], grid_.gpus[column_]);
+    if (!cell) {
+        desk_.tell(cell.error().line(), view::Tone::bad);
+        return;
+    }
+    desk_.apply("Applied the chosen cell", with_layout(desk_.plan().state().plan(), *cell));
+    desk_.go(PageId::plan);
+}
+
+std::vector<std::string> SweepGrid::lines()
+{
+    std::vector<std::string> lines{said()};
+    if (!grid_.layouts.empty())
+        speak_rows(lines, table(TableFormat::text), view_.list.selected, 40);
+    return lines;
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Layouts x numbers of GPUs around the open plan: predicted, or beside a table that measured them.
+#pragma once
+
+#include "app/tui/desk.h"
+#include "app/tui/widgets/table_view.h"
+#include "app/view/background.h"
+#include "core/calibration/measured_grid.h"
+
+namespace fourfold::tui {
+
+class SweepGrid {
+public:
+    explicit SweepGrid(Desk& desk);
+    void draw(Canvas& canvas, const Rect& place);
+    bool key(const Key& key);
+    void tick(); // predicts anew where the plan changed
+    [[nodiscard]] std::vector<std::string> lines();
+
+private:
+    void ask_figure();
+    void ask_table();
+    void apply(); // the chosen layout into the plan, on the GPUs of the chosen column
+    [[nodiscard]] Table table(TableFormat format) const;
+    [[nodiscard]] std::string said() const;
+
+    Desk& desk_;
+    view::Background work_;
+    std::optional<ResolvedPlan> base_; // of the grid
+    std::shared_ptr<const MeasuredTable> beside_; // null: predicted alone
+    std::shared_ptr<const MeasuredGrid> measured_;
+    LayoutGrid grid_;
+    GridValue value_ = GridValue::tps_per_gpu;
+    std::string problem_, table_name_;
+    TableView view_;
+    std::size_t column_ = 0; // of grid_.gpus
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// *Rehearse* over the page: how far it is, then what it proved and the culprits. Left with Escape, it goes on behind
+// it.
+#pragma once
+
+#include "app/tui/widgets/overlay.h"
+#include "app/view/rehearsal/rehearsal_job.h"
+
+namespace fourfold::tui {
+
+class RehearsalBox : public Overlay {
+public:
+    explicit RehearsalBox(view::RehearsalJob& job)
+        : job_(job)
+    {
+    }
+    void draw(Canvas& canvas, const Look& look) override;
+    void key(const Key& key) override;
+    [[nodiscard]] std::string read_out() override;
+    void answer(const std::string& line) override;
+    [[nodiscard]] bool only_tells() const override { return outcome_.has_value(); }
+
+private:
+    void look(); // whether it has ended
+    view::RehearsalJob& job_;
+    std::optional<Pager> outcome_; // once there is one
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two timelines in words: what an average stage spends on each kind of span in one and in the other.
+#pragma once
+
+#include "core/schedule/timeline.h"
+
+#include <string>
+
+namespace fourfold::view {
+
+// "Step 1.20 s → 1.31 s (+110 ms). An average stage: backward 58.0 ms → 150 ms (+92.0 ms), ...", the furthest apart
+// first; at most `most` terms, the rest counted. Empty where one of the two has no span.
+std::string trace_difference(const Timeline& first, const Timeline& second, std::size_t most);
+
+} // namespace fourfold::view

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The planner in lines, for a screen reader: no cursor is moved, every page, question and text is read out.
+#include "tests/tui/tui_fixture.h"
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class TuiLinear : public Tui {
+protected:
+    // What lines typed into a terminal that cannot move its cursor get for an answer.
+    [[nodiscard]] std::string said(const std::vector<std::string>& command, const std::string& lines) const
+    {
+        TerminalProgram::Options dumb = options(24, 200);
+        dumb.environment["TERM"] = "dumb";
+        TerminalProgram program(command, dumb);
+        EXPECT_TRUE(program.shows("At ")) << program.bytes();
+        program.type(lines);
+        EXPECT_EQ(program.wait(), 0) << program.bytes();
+        EXPECT_THAT(program.bytes(), Not(HasSubstr("\033"))) << "a line printer could show it";
+        return program.bytes();
+    }
+};
+
+TEST_F(TuiLinear, ReadsThePlanAndWhatAChangeChanged)
+{
+    const std::string text = said(fixed(), "tp 4\nctrl+s\nq\n");
+    EXPECT_THAT(text, HasSubstr("Page Plan. p.plan.json"));
+    EXPECT_THAT(text, HasSubstr("Tensor (TP) 2, inside one node"));
+    EXPECT_THAT(text, HasSubstr("Fits. "));
+    const std::string after = text.substr(text.find("ctrl+s\r"));
+    EXPECT_THAT(after, HasSubstr("Tensor (TP) 4, inside one node"));
+    EXPECT_THAT(after, Not(HasSubstr("Sequence 8,192"))) << "what is as it was is not read again";
+    EXPECT_THAT(after, HasSubstr("Saved"));
+    EXPECT_EQ((*read_json_file(plan()))["layout"]["tp"], 4);
+}
+
+TEST_F(TuiLinear, QuestionsListsAndTextsAreLines)
+{
+    const std::string text = said(fixed(), "tp 3\nwhy memory\ntp nonsense\nq\nx\nd\n");
+    EXPECT_THAT(text, HasSubstr("Not valid."));
+    EXPECT_THAT(text, HasSubstr("Derivation"));
+    EXPECT_THAT(text, HasSubstr("Unsaved changes: The plan"));
+    EXPECT_THAT(text, HasSubstr("d: drop them"));
+}
+
+TEST_F(TuiLinear, ASearchIsReadOnceItIsThroughAndItsLayoutIsTaken)
+{
+    TerminalProgram::Options dumb = options(24, 200);
+    dumb.environment["TERM"] = "dumb";
+    TerminalProgram program(real({"tui", plan().string()}), dumb);
+    ASSERT_TRUE(program.shows("At "));
+    program.type("2\ns\n");
+    ASSERT_TRUE(program.shows("Chosen: row 1")) << program.grid().text();
+    program.type("row 2\n");
+    ASSERT_TRUE(program.shows("Chosen: row 2")) << program.grid().text();
+    program.type("enter\n");
+    for (int i = 0; i < 400 && program.bytes().find("Applied TP") == std::string::npos; ++i)
+        program.read_some(std::chrono::milliseconds(50));
+    EXPECT_THAT(program.bytes(), HasSubstr("Applied TP"));
+    program.type("q\nd\n");
+    EXPECT_EQ(program.wait(), 0);
+}
+
+TEST_F(TuiLinear, WorksThroughPipesAsWellAndEndsWithItsInput)
+{
+    std::ofstream(folder_ / "typed") << "gpus 32\n?\nno such command\nesc\n" << std::string(9000, 'x') << "\n";
+    TerminalProgram program({"/bin/sh", "-c",
+                                FOURFOLD_BIN_DIR "/fourfold tui --linear " + plan().string() + " <"
+                                    + (folder_ / "typed").string() + " >" + (folder_ / "said").string()},
+        options());
+    EXPECT_EQ(program.wait(), 0);
+    const Expected<std::string> text = read_text_file(folder_ / "said");
+    ASSERT_TRUE(text);
+    EXPECT_THAT(*text, HasSubstr("GPUs 32"));
+    EXPECT_THAT(*text, HasSubstr("Undo")) << "keys";
+    EXPECT_THAT(*text, HasSubstr("nothing has these words"));
+    EXPECT_THAT(*text, HasSubstr("this one was left out"));
+}
+
+} // namespace
+} // namespace fourfold::test

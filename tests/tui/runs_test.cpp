@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs and History in a terminal: a history that is stored, runs with the real launcher and agent and a trainer that
+// trains nothing, the terminal that is closed meanwhile.
+#include "core/history/store.h"
+#include "tests/history/history_test_support.h"
+#include "tests/tui/tui_fixture.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <regex>
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TuiRuns : public Tui {
+protected:
+    [[nodiscard]] std::filesystem::path history() const { return folder_ / "data/fourfold/history.db"; }
+    // Three runs: one that went well with figures, one out of memory, one that somebody stopped.
+    void store_runs() const
+    {
+        std::filesystem::create_directories(history().parent_path());
+        HistoryStore store = open_store(history());
+        for (const auto& [id, name, tps] : {std::tuple{"01J0000000000000000000000A", "first", 100.0},
+                 std::tuple{"01J0000000000000000000000B", "second", 120.0},
+                 std::tuple{"01J0000000000000000000000C", "third", 90.0}}) {
+            NewRun run = sample_run(id);
+            run.name = name;
+            must(store.create_run(run));
+            std::vector<std::string> lines;
+            for (int step = 1; step <= 10; ++step)
+                lines.push_back(step_line(step - 1, step, tps, 3 - 0.1 * step));
+            must(store.append_events(id, "events", lines));
+        }
+        must(store.set_state("01J0000000000000000000000A", RunState::ok));
+        must(store.set_state("01J0000000000000000000000B", RunState::oom, "rank 1 on node-b: out of memory"));
+        must(store.set_state("01J0000000000000000000000C", RunState::cancelled));
+        must(store.set_tags("01J0000000000000000000000A", {"paper"}));
+    }
+    [[nodiscard]] std::string tiny(int steps, int ms, const std::string& more = "") const
+    {
+        return put_tiny_plan(folder_, steps, ms, more).string();
+    }
+    [[nodiscard]] std::vector<RunSummary> stored() const
+    {
+        const auto store = HistoryStore::open(history(), StoreMode::read_only);
+        return store ? must(store->list()) : std::vector<RunSummary>();
+    }
+    bool ends_as(RunState state) const
+    {
+        for (int i = 0; i < 400; ++i, ::usleep(50'000)) {
+            if (const auto runs = stored(); !runs.empty() && runs.front().state == state)
+                return true;
+        }
+        return false;
+    }
+};
+
+// Without what is another every time.
+std::string steady(std::string text)
+{
+    return std::regex_replace(text, std::regex("20[0-9]{2}-[0-9]{2}-[^ \n]*( [0-9]{2}:[0-9]{2})?"), "DATE");
+}
+
+TEST_F(TuiRuns, HistoryScreensAreAsTheyWere)
+{
+    store_runs();
+    for (const auto& [rows, columns] : {std::pair{24, 80}, std::pair{40, 120}, std::pair{60, 200}}) {
+        TerminalProgram program(fixed(), options(rows, columns));
+        ASSERT_TRUE(program.shows("Fits."));
+        const std::string size = std::to_string(columns) + "x" + std::to_string(rows);
+        program.type("5");
+        ASSERT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
+        program.settle();
+        expect_golden("history-" + size, steady(program.grid().text()));
+        program.type("4");
+        ASSERT_TRUE(program.shows("s start")) << program.grid().text();
+        program.settle();
+        expect_golden("runs-" + size, program.grid().text());
+    }
+}
+
+TEST_F(TuiRuns, HistoryFiltersEditsAndComparesWhatIsStored)
+{
+    store_runs();
+    TerminalProgram program(fixed(), options(40, 120));
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("5/state = \"oom\"\r");
+    ASSERT_TRUE(program.shows("1 of 3 runs")) << program.grid().text();
+    program.type("\r");
+    ASSERT_TRUE(program.shows("out of memory")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Esc closes"));
+    program.type("tslow, again\r");
+    ASSERT_TRUE(program.shows("u takes it back")) << program.grid().text();
+    EXPECT_THAT(stored()[1].tags, ::testing::ElementsAre("again", "slow"));
+    program.type("u");
+    ASSERT_TRUE(program.shows("Taken back"));
+    EXPECT_TRUE(stored()[1].tags.empty());
+    program.type("Dy");
+    ASSERT_TRUE(program.shows("0 of 2 runs")) << program.grid().text();
+    program.type("u");
+    ASSERT_TRUE(program.shows("1 of 3 runs")) << program.grid().text();
+}
+
+TEST_F(TuiRuns, AFullDiskAtAnExportIsALine)
+{
+    if (::geteuid() != 0)
+        GTEST_SKIP() << "only root can make a small disk";
+    const std::filesystem::path disk = folder_ / "disk";
+    std::filesystem::create_directories(disk);
+    TerminalProgram program({"/usr/bin/unshare", "-m", "/bin/sh", "-c",
+                                "mount -t tmpfs -o size=8k none $0 && head -c 8192 /dev/zero >$0/all; exec \"$@\"",
+                                disk.string(), FOURFOLD_FIXED_PLANNER, plan().string()},
+        options());
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("e\x15" + (disk / "x.csv").string() + "\r");
+    ASSERT_TRUE(program.shows("No space left")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_FALSE(program.grid().in_alternate_screen());
+}
+
+TEST_F(TuiRuns, AHistoryThatAnotherProgramHasLockedIsSaid)
+{
+    store_runs();
+    // As SQLite locks a file for one program alone: the bytes that stand for it (sqlite.org/fileformat, "lock bytes").
+    const int file = ::open(history().c_str(), O_RDWR | O_CLOEXEC);
+    struct flock all { };
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    all.l_start = 0x40000000;
+    all.l_len = 512;
+    ASSERT_EQ(::fcntl(file, F_SETLK, &all), 0);
+    TerminalProgram program(fixed(), options());
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("5");
+    ASSERT_TRUE(program.shows("another program", std::chrono::seconds(30))) << program.grid().text();
+    program.type("1");
+    EXPECT_TRUE(program.shows("Fits."));
+    ::close(file);
+    program.type("5");
+    EXPECT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
+}
+
+TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
+{
+    TerminalProgram program(faked({"tui", tiny(30, 20)}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)")) << program.grid().text();
+    program.type("4s");
+    ASSERT_TRUE(program.shows("Start a run")) << program.grid().text();
+    EXPECT_TRUE(program.shows("this computer"));
+    program.type("y");
+    ASSERT_TRUE(program.shows("Running")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
+    EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
+    program.type("5");
+    ASSERT_TRUE(program.shows("1 of 1 run")) << program.grid().text();
+    EXPECT_TRUE(program.shows("Done"));
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_EQ(stored().front().state, RunState::ok);
+}
+
+TEST_F(TuiRuns, AFailureHasAPageWithTheCause)
+{
+    TerminalProgram program(
+        faked({"tui", tiny(30, 20, R"(, "FAKE_FAIL_RANK": "1", "FAKE_FAIL_STEP": "3", "FAKE_HOW": "oom")")}),
+        options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4sy");
+    ASSERT_TRUE(program.shows("Out of memory", std::chrono::seconds(40))) << program.grid().text();
+    program.type("\r");
+    ASSERT_TRUE(program.shows("Rank 1")) << program.grid().text();
+}
+
+// The terminal is closed; the run goes on; the next start follows it, from the first step on, and stops it.
+TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
+{
+    {
+        TerminalProgram program(faked({"tui", tiny(100'000, 20)}), options(40, 120));
+        ASSERT_TRUE(program.shows("Tensor (TP)"));
+        program.type("4sy");
+        ASSERT_TRUE(program.shows("Running")) << program.grid().text();
+        program.hang_up();
+        EXPECT_EQ(program.wait(), 0);
+    }
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored().front().state, RunState::running);
+    TerminalProgram again(faked({"tui"}), options(40, 120));
+    ASSERT_TRUE(again.shows("4 Runs"));
+    ASSERT_TRUE(again.shows("Running")) << again.grid().text();
+    ASSERT_TRUE(again.hides("catching up")) << again.grid().text();
+    EXPECT_TRUE(again.shows("d leave")) << again.grid().text();
+    again.type("x");
+    ASSERT_TRUE(again.shows("It ends on all of its nodes"));
+    again.type("y");
+    ASSERT_TRUE(again.shows("Stopped")) << again.grid().text();
+    again.type("q");
+    EXPECT_EQ(again.wait(), 0);
+    EXPECT_TRUE(ends_as(RunState::cancelled));
+}
+
+TEST_F(TuiRuns, RehearsesThePlanAndNamesTheCulprit)
+{
+    TerminalProgram::Options told = options(40, 120);
+    told.environment["FAKE_REHEARSAL"]
+        = R"({"fourfold_rehearsal": 1, "ranks": 2, "rehearsed": 2, "steps": 2, "verdict": "failed", "fits": true, "deadlock": true, "problem": "rank 1 waits", "problems": ["rank 1 waits for rank 0"], "at_once": null, "step_time_s": null, "capacity_gib": 1, "stages": []})";
+    TerminalProgram program(faked({"tui", tiny(30, 20)}), told);
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("R");
+    ASSERT_TRUE(program.shows("ranks wait for each other for ever")) << program.grid().text();
+    EXPECT_TRUE(program.shows("rank 1 waits for rank 0"));
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Esc closes"));
+    EXPECT_TRUE(program.shows("Rehearsal: Would not run"));
+}
+
+} // namespace
+} // namespace fourfold::test
