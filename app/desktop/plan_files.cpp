@@ -134,6 +134,13 @@ void PlanFiles::duplicate()
     m_plans.setCurrent(m_plans.indexOf(copy));
 }
 
+void PlanFiles::openUntitled(const Plan& plan)
+{
+    PlanDocument& opened = m_plans.unused();
+    opened.reset(plan);
+    opened.markUnsaved();
+}
+
 void PlanFiles::openExample(const QString& id)
 {
     showUntitled(presetPlan(m_plans.presets(), id.toStdString()), tr("The example cannot be opened"));

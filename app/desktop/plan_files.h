@@ -25,6 +25,7 @@ public:
     void newPlan(); // the example that runs on this computer, in a tab of its own
     void askRecommendation(); // a plan from three answers, in a tab of its own
     void duplicate(); // the current plan as an untitled one
+    void openUntitled(const Plan& plan); // in a tab of its own
     void openExample(const QString& id);
     // False: the file is unusable, which was said. A plan that is open already is shown.
     bool open(const std::filesystem::path& file);

@@ -6,6 +6,7 @@
 #include "app/desktop/look/icons.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/page_stack.h"
+#include "app/desktop/pages/plan/plan_workspace.h"
 #include "app/desktop/plan_files.h"
 #include "app/desktop/window_exports.h"
 #include "app/desktop/window_tool_bar.h"
@@ -134,6 +135,12 @@ void WindowCommands::addFileMenu(const Presets& presets)
         {{}, {"file.save", tr("Save"), [&files] { files.save(); }, {QKeySequence(QKeySequence::Save)}, "save"},
             {"file.save-as", tr("Save as\u2026"), [&files] { files.askSaveAs(); }, {ctrlShift(Qt::Key_S)}},
             {"file.duplicate-plan", tr("&Duplicate plan"), [&files] { files.duplicate(); }, {ctrl(Qt::Key_D)}},
+            {"file.rename-plan", tr("Re&name plan"),
+                [&window] {
+                    window.showPage(QStringLiteral("plan"));
+                    window.workspace().rename(window.plans().currentIndex());
+                },
+                {Qt::Key_F2}},
             {"file.close-plan", tr("&Close plan"), [&window, &files] { files.close(window.plans().currentIndex()); },
                 {ctrl(Qt::Key_W)}},
             {"file.next-plan", tr("Next plan"), [step] { step(1); }, {ctrl(Qt::Key_Tab)}},

@@ -67,10 +67,22 @@ void WindowToolBar::showPage(int index)
     measure();
 }
 
+void WindowToolBar::showRunning(const QString& state)
+{
+    const int runs = PageStack::indexOf(QStringLiteral("runs"));
+    const QString title = PageStack::title(runs);
+    const QString text = state.isEmpty() ? title : QStringLiteral("%1 \u2022").arg(title);
+    m_pages->setTabToolTip(runs, withKeys(state.isEmpty() ? title : state, m_keys.keysOf(commandOfPage(runs))));
+    if (m_pages->tabText(runs) == text)
+        return;
+    m_pages->setTabText(runs, text);
+    measure();
+}
+
 void WindowToolBar::showKeys()
 {
     for (int i = 0; i < m_pages->count(); ++i)
-        m_pages->setTabToolTip(i, withKeys(m_pages->tabText(i), m_keys.keysOf(commandOfPage(i))));
+        m_pages->setTabToolTip(i, withKeys(PageStack::title(i), m_keys.keysOf(commandOfPage(i))));
     m_find->setToolTip(withKeys(tr("Find a setting or command"), m_keys.keysOf(QLatin1String(kFindCommand))));
     m_search->setToolTip(withKeys(tr("Every layout that this plan's model, cluster and batch allow"),
         m_keys.keysOf(QLatin1String(kSearchCommand))));

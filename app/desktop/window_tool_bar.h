@@ -17,6 +17,7 @@ public:
     // `files` and `edits` are the actions at the left; `keys` outlives this.
     WindowToolBar(const QList<QAction*>& files, const QList<QAction*>& edits, const KeyBindings& keys);
     void showPage(int index); // which buttons there are depends on it
+    void showRunning(const QString& state); // a mark on the tab of runs, and what its tip says; empty: nothing runs
     void showKeys(); // in the tips
     void measure(); // again: its words or its size may have changed
     void fit(); // pictures without words where the window is too narrow for both

@@ -8,12 +8,14 @@
 //   bench_desktop --live SECONDS --rate N    a run on this computer (agent, fake trainer, history) of N steps a second,
 //   and
 //                                      how late the window's timer is meanwhile and when the run ends
+//   bench_desktop --curves             20 runs of 100,000 steps laid over each other
 //   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/history/history_model.h"
@@ -31,6 +33,7 @@
 #include <QTimer>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -374,9 +377,14 @@ void openHistory(const Presets& presets, const std::filesystem::path& folder)
     const std::filesystem::path file = folder / "history.db";
     if (!std::filesystem::exists(file))
         makeHistory(file);
-    HistoryPage page(presets);
-    page.setHistoryFile(file);
-    page.resize(1440, 860);
+    MainWindow::Options options;
+    options.session = false;
+    options.history = file;
+    MainWindow window(presets, options);
+    HistoryPage& page = window.historyPage();
+    window.resize(1440, 900);
+    window.showPage(QStringLiteral("history"));
+    window.show();
     measure("history: 10,000 runs with 10,000,000 steps opened and painted", 10, [&](int) {
         page.hide();
         page.show();
@@ -392,6 +400,56 @@ void openHistory(const Presets& presets, const std::filesystem::path& folder)
         table->selectRow(i * 150);
         page.repaint();
         QApplication::processEvents();
+    });
+}
+// The losses of long runs, noisy as they are, in one chart as wide as the window.
+void layCurves()
+{
+    constexpr int kRuns = 20, kSteps = 100'000;
+    view::RunCurves curves;
+    std::mt19937 random(7);
+    std::normal_distribution<double> noise(0, 0.2);
+    QElapsedTimer timer;
+    timer.start();
+    for (int i = 0; i < kRuns; ++i) {
+        view::CurveRun run;
+        run.id = run.name = "run " + std::to_string(i);
+        run.plan = "one";
+        run.training.global_batch = 512;
+        run.training.seq_len = 8192;
+        for (int step = 1; step <= kSteps; ++step) {
+            StepValues values;
+            values.loss = 2 + 9 / std::sqrt(1 + step / 50.0) + 0.05 * i + noise(random);
+            values.tps_per_gpu = 400 + 5 * noise(random);
+            run.append(step, 2.0 * step, values);
+        }
+        curves.add(std::move(run));
+    }
+    std::printf("%d runs of %d steps taken in: %.0f ms\n", kRuns, kSteps, double(timer.elapsed()));
+    CurvesChart chart(curves, view::CurveMetric::loss);
+    chart.resize(1200, 500);
+    QPixmap picture(chart.size());
+    const auto draw = [&] {
+        chart.refresh();
+        chart.render(&picture);
+    };
+    measure("curves: 20 runs x 100,000 steps, drawn", 50, [&](int) { draw(); });
+    measure("curves: the same smoothed anew and drawn over the raw ones", 50, [&](int i) {
+        curves.set_smoothing(i % 2 ? 0.9 : 0.95);
+        draw();
+    });
+    measure("curves: smoothed, another part of the axis", 50, [&](int i) {
+        curves.set_range(view::CurveRange{1000.0 * i, 1000.0 * i + 50'000});
+        draw();
+    });
+    curves.set_range({});
+    curves.set_groups(view::CurveGroups::plan);
+    measure("curves: as one group with its band", 20, [&](int) { draw(); });
+    curves.set_groups(view::CurveGroups::none);
+    draw();
+    measure("curves: the cursor moved", 50, [&](int i) {
+        chart.setCursor(1000.0 * i + 500);
+        chart.render(&picture);
     });
 }
 } // namespace
@@ -410,6 +468,10 @@ int main(int argc, char** argv)
     const QStringList arguments = QApplication::arguments();
     if (arguments.value(1) == QStringLiteral("--history")) {
         openHistory(presets, arguments.value(2).toStdString());
+        return 0;
+    }
+    if (arguments.value(1) == QStringLiteral("--curves")) {
+        layCurves();
         return 0;
     }
     QElapsedTimer timer;

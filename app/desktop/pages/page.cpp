@@ -19,8 +19,7 @@ const std::vector<PageEntry>& pageList()
             [](C c) -> Page* { return new ComparePage(c.plans, c.history); }},
         // The assistant has the button to run.
         {"runs", QT_TRANSLATE_NOOP("Page", "Runs"), [](C c) -> Page* { return new RunsPage(c); }, false, false},
-        {"history", QT_TRANSLATE_NOOP("Page", "History"),
-            [](C c) -> Page* { return new HistoryPage(c.presets, c.history); }},
+        {"history", QT_TRANSLATE_NOOP("Page", "History"), [](C c) -> Page* { return new HistoryPage(c); }},
     };
     return list;
 }

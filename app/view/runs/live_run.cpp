@@ -18,6 +18,7 @@ namespace fourfold::view {
 namespace {
 constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
 constexpr std::size_t kMostLines = 2000;
+constexpr double kSecondsPerHour = 3600;
 
 // "12:34:56" of an event or, where it has no time, of now.
 std::string clock_of(const Json& event)
@@ -361,8 +362,12 @@ std::array<Figure, 5> LiveRun::figures() const
         progress.basis = step_s_       ? duration(*step_s_) + " per step"
             : expectation_.step_time_s ? "predicted " + duration(*expectation_.step_time_s) + " per step"
                                        : "";
-        if (const std::optional<double> left = seconds_left())
+        if (const std::optional<double> left = seconds_left()) {
             progress.confidence = "about " + rough_duration(*left) + " left";
+            const double gpu_hours = *left * expectation_.gpus / kSecondsPerHour;
+            if (expectation_.gpus > 1 && gpu_hours >= 0.1) // what it still costs, whatever an hour does
+                progress.confidence += ", " + significant(gpu_hours) + " GPU-hours";
+        }
     }
     return {state, speed, loss, memory, progress};
 }

@@ -42,7 +42,9 @@ Expected<ResolvedPlan> for_trainer(const Plan& plan, const Presets& presets)
 
 RunExpectation expectation_of(const Prediction& prediction)
 {
-    return {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu};
+    const auto interval = prediction.interval ? std::optional(prediction.interval->tps_per_gpu) : std::nullopt;
+    return {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu, interval,
+        prediction.plan.gpus};
 }
 
 RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps)

@@ -13,6 +13,8 @@ namespace fourfold::view {
 // What is predicted for the stack that runs; empty where unknown.
 struct RunExpectation {
     std::optional<double> tps_per_gpu, step_time_s, memory_gib, mfu; // mfu: of 1
+    std::optional<Range> tps_interval = {}; // that holds 90 % of measurements
+    int gpus = 0; // 0: not known
 };
 RunExpectation expectation_of(const Prediction& prediction);
 

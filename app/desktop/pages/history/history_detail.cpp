@@ -12,6 +12,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/history/runs_list.h"
 #include "core/history/run_event.h"
+#include "core/predict/prediction.h"
 
 #include <QEvent>
 #include <QFormLayout>
@@ -80,6 +81,7 @@ void HistoryDetail::clear()
     m_tags->setEnabled(false);
     m_note->setEnabled(false);
     m_throughput->setLevel({}, {});
+    m_throughput->setLevelBand({});
     m_throughput->setPoints({});
     m_loss->setPoints({});
     m_loss->setDots({});
@@ -127,6 +129,10 @@ void HistoryDetail::show(const RunDetail& run)
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
     m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());
+    std::optional<std::pair<double, double>> interval;
+    if (const auto stored = prediction_from_json(run.prediction, run.summary.id); stored && stored->interval)
+        interval.emplace(stored->interval->tps_per_gpu.low, stored->interval->tps_per_gpu.high);
+    m_throughput->setLevelBand(interval, tr("90 %"));
     m_throughput->setPoints(pointsOf(throughput));
     m_loss->setPoints(pointsOf(loss));
     m_loss->setDots(heldOut);

@@ -6,6 +6,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/history/history_detail.h"
 #include "app/desktop/pages/history/recalibrate_dialog.h"
+#include "app/desktop/pages/history/run_curves_view.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/error_scatter.h"
 #include "app/desktop/widgets/panels/arrange.h"
@@ -15,8 +16,10 @@
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/history/history_command.h"
+#include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
+#include "app/view/runs/run_again.h"
 #include "app/view/runs/run_folder.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
@@ -26,6 +29,8 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QStackedWidget>
+#include <QTabBar>
 
 namespace fourfold::ui {
 
@@ -35,9 +40,9 @@ constexpr int kStepsReadAtOnce = 2000;
 constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
 } // namespace
 
-HistoryPage::HistoryPage(const Presets& presets, std::filesystem::path history)
-    : m_file(std::move(history))
-    , m_presets(presets)
+HistoryPage::HistoryPage(const PageContext& context)
+    : m_file(context.history)
+    , m_presets(context.presets)
     , m_table(new DataTable)
     , m_filter(new ExpressionEdit(tr("Filter")))
     , m_emptyText(makeWords("muted"))
@@ -49,14 +54,27 @@ HistoryPage::HistoryPage(const Presets& presets, std::filesystem::path history)
     , m_recalibrate(makeButton(tr("Recalibrate\u2026"), "plain", "recalibrateRuns",
           tr("Fit the stack's constants to the selected runs and see what would change")))
     , m_detail(new HistoryDetail(m_model))
+    , m_curves(new RunCurvesView(m_file))
+    , m_views(makeTabs("historyViews", tr("Under the table"), {tr("Run"), tr("Curves")}))
+    , m_pages(new QStackedWidget)
 {
-    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), m_detail}, {5, 4});
+    QSplitter* split = makeSplitter(QStringLiteral("history.rows"), Qt::Vertical, {makeTable(), makeViews()}, {5, 4});
     setLayout(columnOf({split}));
     connect(m_filter, &ExpressionEdit::expressionChanged, this, &HistoryPage::applyFilter);
     connect(&m_model, &QAbstractItemModel::layoutChanged, this,
         [this] { m_detail->scatter().setSelected(m_table->currentIndex().row()); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HistoryPage::showSelected);
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &HistoryPage::showCounts);
+    m_chosenLater.setSingleShot(true);
+    connect(&m_chosenLater, &QTimer::timeout, this, &HistoryPage::showChosenCurves);
+    connect(m_curves, &RunCurvesView::message, this, &HistoryPage::message);
+    connect(&context.controller, &RunController::eventsArrived, m_curves,
+        [this, &live = context.live](
+            const std::vector<Json>& events) { m_curves->takeEvents(live.run().id(), events); });
+    connect(&context.controller, &RunController::said, this, [this](const view::RunMessage& message) {
+        if (isVisible() && std::holds_alternative<view::RunCreated>(message))
+            refresh(); // a run more
+    });
     connect(&m_detail->scatter(), &ErrorScatter::rowClicked, this, [this](int row) {
         choose(row);
         m_table->scrollTo(m_model.index(row, 0));
@@ -115,6 +133,7 @@ QWidget* HistoryPage::makeTable()
     connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
     m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
+    m_table->setRowMenu([this](QMenu& menu) { fillRowMenu(menu); });
     m_filterBar
         = new FilterBar(m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import, makeExports()});
     m_table->present(m_model, "history", tr("Stored runs"));
@@ -137,6 +156,65 @@ QWidget* HistoryPage::makeTable()
     m_table->viewport()->setLayout(
         columnOf({Item::spring(), m_emptyText, {m_emptyButton, 0, Qt::AlignCenter}, Item::spring()}, 6));
     return makePanel(columnOf({m_filterBar, {m_table, 1}}));
+}
+
+QWidget* HistoryPage::makeViews()
+{
+    m_pages->addWidget(m_detail);
+    m_pages->addWidget(m_curves);
+    connect(m_views, &QTabBar::currentChanged, m_pages, &QStackedWidget::setCurrentIndex);
+    return holderOf(columnOf({m_views, {m_pages, 1}}));
+}
+
+void HistoryPage::showView(View view)
+{
+    m_views->setCurrentIndex(static_cast<int>(view));
+}
+
+QVariantMap HistoryPage::state() const
+{
+    return {{QStringLiteral("view"), m_views->currentIndex()}, {QStringLiteral("curves"), m_curves->state()}};
+}
+
+void HistoryPage::restore(const QVariantMap& state)
+{
+    m_curves->restore(state.value(QStringLiteral("curves")).toMap());
+    m_views->setCurrentIndex(std::clamp(state.value(QStringLiteral("view")).toInt(), 0, m_views->count() - 1));
+}
+
+void HistoryPage::showChosenCurves()
+{
+    std::vector<RunSummary> runs;
+    for (const QModelIndex& row : m_table->selectionModel()->selectedRows())
+        runs.push_back(m_model.run(row.row()));
+    m_curves->show(runs);
+}
+
+void HistoryPage::fillRowMenu(QMenu& menu)
+{
+    if (chosen().size() == 1) {
+        menu.addAction(tr("Open its plan"), this, [this] { offerPlan(false, false); });
+        menu.addAction(tr("Run again\u2026"), this, [this] { offerPlan(true, false); });
+        menu.addAction(tr("Resume from checkpoint\u2026"), this, [this] { offerPlan(true, true); })
+            ->setEnabled(m_canResume);
+        menu.addSeparator();
+    }
+    menu.addAction(tr("Lay curves over each other"), this, [this] { showView(View::curves); });
+    menu.addAction(tr("Compare"), this, &HistoryPage::compareSelected);
+    menu.addAction(tr("Recalibrate\u2026"), this, &HistoryPage::recalibrate);
+    menu.addAction(tr("Delete"), this, &HistoryPage::deleteChosen);
+}
+
+void HistoryPage::offerPlan(bool runs, bool fromCheckpoint)
+{
+    const Expected<RunDetail> run = view::stored_run(m_file, m_selected.toStdString());
+    const auto planOf = [&]() -> Expected<Plan> {
+        if (!run)
+            return run.error();
+        return fromCheckpoint ? view::plan_from_checkpoint(*run) : view::plan_of_run(*run);
+    };
+    if (const Expected<Plan> plan = planOf(); succeeded(this, tr("Its plan cannot be opened"), plan))
+        emit planRequested(*plan, fromUtf8(run->summary.target), runs);
 }
 
 void HistoryPage::showEvent(QShowEvent* event)
@@ -255,6 +333,7 @@ void HistoryPage::showCounts()
     m_emptyButton->setText(all == 0 ? tr("Import\u2026") : tr("Show all runs"));
     for (QWidget* part : std::initializer_list<QWidget*>{m_emptyText, m_emptyButton})
         part->setVisible(shown == 0 && read);
+    m_chosenLater.start(0);
     m_count->setText(all == 0 ? QString()
             : shown == all    ? counted(all, tr("run"))
                               : tr("%1 of %2").arg(grouped(shown), counted(all, tr("run"))));
@@ -269,6 +348,7 @@ void HistoryPage::showSelected()
     if (!id.isEmpty() && id == m_selected)
         return;
     m_detail->commit(); // the words belong to the run that was on show
+    m_canResume = false;
     m_selected = id;
     m_reader.cancel(); // of the run before
     if (id.isEmpty()) {
@@ -289,6 +369,7 @@ void HistoryPage::showSelected()
 
 void HistoryPage::showRun(const Expected<RunDetail>& run)
 {
+    m_canResume = run && view::has_checkpoint(*run);
     if (run) {
         m_detail->show(*run);
     } else {

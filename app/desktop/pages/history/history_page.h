@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// History mode: every stored run with predicted beside measured; the selected one in detail under the table.
+// History mode: every stored run with predicted beside measured; under the table the selected one in detail, or all
+// selected ones laid over each other.
 #pragma once
 
 #include "app/desktop/pages/page.h"
@@ -10,6 +11,7 @@
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"
 
+#include <QTimer>
 #include <QUndoStack>
 
 #include <filesystem>
@@ -17,6 +19,8 @@
 class QLabel;
 class QMenu;
 class QPushButton;
+class QStackedWidget;
+class QTabBar;
 
 namespace fourfold::ui {
 
@@ -24,12 +28,14 @@ class DataTable;
 class ExpressionEdit;
 class FilterBar;
 class HistoryDetail;
+class RunCurvesView;
 
 class HistoryPage : public Page {
     Q_OBJECT
 public:
-    // `presets` outlives the page. `history`: instead of the user's, if not empty.
-    explicit HistoryPage(const Presets& presets, std::filesystem::path history = {});
+    explicit HistoryPage(const PageContext& context);
+    [[nodiscard]] QVariantMap state() const override;
+    void restore(const QVariantMap& state) override;
     // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
     void refresh(const QString& select = {});
     // Shows this run: now, or when the page is looked at next (a long run takes a while to read).
@@ -49,9 +55,14 @@ public:
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; } // deleting, tags, notes
     [[nodiscard]] QUndoStack* ownUndo() override { return &m_undo; }
     [[nodiscard]] HistoryDetail& detail() { return *m_detail; }
+    [[nodiscard]] RunCurvesView& curves() { return *m_curves; }
+    enum class View { run, curves };
+    void showView(View view);
 
 signals:
     void compareRequested(const QStringList& runs); // their ids
+    // The run's plan, as it is or from its newest checkpoint, to be looked at or (`runs`) run where it ran.
+    void planRequested(const fourfold::Plan& plan, const QString& target, bool runs);
     void calibrationSaved(const QString& stack, const QString& file); // a new preset
 
 protected:
@@ -59,6 +70,10 @@ protected:
 
 private:
     QWidget* makeTable();
+    QWidget* makeViews();
+    void showChosenCurves();
+    void fillRowMenu(QMenu& menu);
+    void offerPlan(bool runs, bool fromCheckpoint);
     QPushButton* makeExports();
     QPushButton* makeImports();
     void showSelected();
@@ -89,6 +104,11 @@ private:
     QLabel* m_count;
     QPushButton *m_compare, *m_delete, *m_recalibrate;
     HistoryDetail* m_detail;
+    RunCurvesView* m_curves;
+    QTimer m_chosenLater; // one reading of the history goes by several selections
+    QTabBar* m_views;
+    QStackedWidget* m_pages;
+    bool m_canResume = false; // the run on show told of a checkpoint
     Background m_traces, m_reader, m_importer;
     QPushButton* m_import = nullptr;
 };

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/plan/plan_workspace.h"
 
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/shared/text.h"
+#include "core/plan/fields.h"
 
+#include <QKeyEvent>
+#include <QLineEdit>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QTabBar>
+
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -16,7 +22,12 @@ PlanWorkspace::PlanWorkspace(PlanTabs& plans)
     : m_plans(plans)
     , m_tabs(makeTabs("planTabs", tr("Open plans")))
     , m_pages(new QStackedWidget)
+    , m_name(named(new QLineEdit(m_tabs), "planName", tr("Name of the plan")))
 {
+    m_name->hide();
+    m_name->installEventFilter(this);
+    connect(m_name, &QLineEdit::returnPressed, this, [this] { endRename(true); });
+    connect(m_tabs, &QTabBar::tabBarDoubleClicked, this, &PlanWorkspace::rename);
     m_tabs->setAutoHide(true);
     m_tabs->setTabsClosable(true);
     m_tabs->setMovable(true);
@@ -78,7 +89,52 @@ void PlanWorkspace::showTitle(int index)
     const QString text = document.isDirty() ? QStringLiteral("%1 \u2022").arg(title) : title;
     if (m_tabs->tabText(index) != text) // every edit comes by here
         m_tabs->setTabText(index, text);
-    m_tabs->setTabToolTip(index, fromUtf8(document.file().string()));
+    const QString name = document.lastResolved() ? fromUtf8(document.lastResolved()->name) : QString();
+    QStringList tip{name, fromUtf8(document.file().string())};
+    tip.removeAll(QString());
+    m_tabs->setTabToolTip(index, tip.join(QLatin1Char('\n')));
+}
+
+void PlanWorkspace::rename(int index)
+{
+    if (index < 0 || index >= m_plans.count())
+        return;
+    m_plans.setCurrent(index);
+    m_renamed = &m_plans.document(index);
+    m_tabs->setAutoHide(false); // one plan has no tab else
+    m_tabs->show();
+    const Json name = value_at(m_renamed->plan().document, "name");
+    m_name->setText(name.is_string() ? fromUtf8(name.get<std::string>()) : m_renamed->title());
+    const QRect tab = m_tabs->tabRect(index);
+    m_name->setGeometry(QRect(tab.topLeft(), tab.size().expandedTo({px(220), tab.height()})));
+    m_name->show();
+    m_name->selectAll();
+    m_name->setFocus();
+}
+
+void PlanWorkspace::endRename(bool take)
+{
+    const PlanDocument* renamed = std::exchange(m_renamed, nullptr);
+    if (!renamed)
+        return;
+    const QString name = m_name->text().trimmed();
+    m_name->hide(); // its focus goes, which ends here again
+    m_tabs->setAutoHide(true);
+    if (const int index = m_plans.indexOf(*renamed); take && index >= 0 && !name.isEmpty()) {
+        m_plans.document(index).setValue("name", name.toStdString(), tr("Rename the plan"), false);
+        showTitle(index);
+    }
+}
+
+bool PlanWorkspace::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_name && event->type() == QEvent::FocusOut)
+        endRename(true);
+    const bool escapes = watched == m_name && event->type() == QEvent::KeyPress
+        && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+    if (escapes)
+        endRename(false);
+    return escapes || Page::eventFilter(watched, event);
 }
 
 void PlanWorkspace::showCurrent()

@@ -6,6 +6,7 @@
 #include "app/models/plan/plan_tabs.h"
 
 class QStackedWidget;
+class QLineEdit;
 class QTabBar;
 
 namespace fourfold::ui {
@@ -19,7 +20,12 @@ public:
     explicit PlanWorkspace(PlanTabs& plans);
     [[nodiscard]] PlanPage& current() const;
     [[nodiscard]] QWidget& settings() override; // of the current plan
+    // Its name can be changed in its tab: Enter takes it, Esc leaves it as it was.
+    void rename(int index);
     [[nodiscard]] QTabBar& tabs() const { return *m_tabs; }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 signals:
     void importRequested();
@@ -29,10 +35,13 @@ private:
     void insert(int index);
     void showTitle(int index);
     void showCurrent();
+    void endRename(bool take);
 
     PlanTabs& m_plans;
     QTabBar* m_tabs;
     QStackedWidget* m_pages;
+    QLineEdit* m_name; // over the tab while its plan is renamed
+    const PlanDocument* m_renamed = nullptr;
 };
 
 } // namespace fourfold::ui

@@ -47,6 +47,8 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
           tr("Run many layouts of this plan one after the other and fill a table with what they reach")))
     , m_restart(makeButton(
           tr("Restart"), "plain", "restart", tr("End the last run if it still goes, and start the same again")))
+    , m_rehearse(makeButton(tr("Rehearse"), "plain", "rehearse",
+          tr("Let the trainer play every rank on this computer first: does it fit, does no rank wait for ever")))
 {
     fixWidth(this, kFormWidth);
     usePanelStyle(this);
@@ -78,6 +80,10 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     connect(m_check, &QPushButton::clicked, this, &RunForm::check);
     connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
     connect(m_restart, &QPushButton::clicked, this, &RunForm::restartRequested);
+    connect(m_rehearse, &QPushButton::clicked, this, [this] {
+        if (m_document->isValid())
+            emit rehearsalRequested(*m_document->resolved());
+    });
     refresh();
 }
 
@@ -128,7 +134,7 @@ QWidget* RunForm::makeFields()
     kept.setRetainSizeWhenHidden(true);
     m_hosts->setSizePolicy(kept);
     grid->setRowMinimumHeight(row++, 6);
-    grid->addLayout(rowOf({{m_start, 1}, m_stop}), row++, 0, 1, 2);
+    grid->addLayout(rowOf({{m_start, 1}, m_rehearse, m_stop}), row++, 0, 1, 2);
     auto* more = new QGridLayout;
     more->setSpacing(8);
     more->addWidget(m_check, 0, 0);
@@ -201,6 +207,7 @@ void RunForm::showState()
     m_detach->setEnabled(!m_controller.isStopping());
     m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
     m_preview->setEnabled(m_setup.request.has_value());
+    m_rehearse->setEnabled(m_document->isValid()); // also what no target here could hold
     m_check->setEnabled(!running && !target().isEmpty());
     m_sweep->setEnabled(canStart());
     const bool sweeping = running && m_controller.work() == RunController::Work::sweep;
@@ -221,6 +228,14 @@ void RunForm::start()
     refresh();
     if (canStart())
         emit startRequested(m_setup, m_plan->text());
+}
+
+void RunForm::setTarget(const QString& target)
+{
+    const int index = m_target->findData(target);
+    if (index < 0)
+        m_hosts->setText(target);
+    m_target->setCurrentIndex(index >= 0 ? index : m_target->findData(kHosts));
 }
 
 void RunForm::setCanRestart(bool can)

@@ -33,6 +33,7 @@ public:
     [[nodiscard]] QString refusal() const { return fromUtf8(m_setup.refusal); }
     [[nodiscard]] QString target() const; // as in load_target()
     void start();
+    void setTarget(const QString& target); // as target() gives it
     void setCanRestart(bool can); // there was a run
 
     // The plan that the form is about; null where it does not resolve.
@@ -42,6 +43,7 @@ signals:
     void checkRequested(const fourfold::Target& target, const QString& name);
     void sweepRequested(const fourfold::view::RunSetup& setup);
     void restartRequested();
+    void rehearsalRequested(const fourfold::ResolvedPlan& plan);
     void startRequested(const fourfold::view::RunSetup& setup, const QString& title);
     void stopRequested();
 
@@ -63,7 +65,7 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
-    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart;
+    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse;
     bool m_stepsEdited = false, m_canRestart = false;
 };
 

@@ -4,6 +4,7 @@
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/pages/runs/cluster_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/pages/runs/rehearsal_dialog.h"
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/run_form.h"
 #include "app/desktop/pages/runs/sweep_dialog.h"
@@ -45,6 +46,7 @@ RunsPage::RunsPage(const PageContext& context)
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
     connect(m_form, &RunForm::stopRequested, &m_controller, &RunController::stop);
     connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
+    connect(m_form, &RunForm::rehearsalRequested, this, &RunsPage::rehearse);
     connect(m_form, &RunForm::checkRequested, this, &RunsPage::check);
     connect(m_form, &RunForm::sweepRequested, this, &RunsPage::sweep);
     connect(&m_controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
@@ -141,6 +143,14 @@ void RunsPage::restart()
         m_restarting = false;
         begin(*m_last);
     }
+}
+
+// Beside the window, which goes on meanwhile; one at a time.
+void RunsPage::rehearse(const ResolvedPlan& plan)
+{
+    delete m_rehearsal;
+    m_rehearsal = new RehearsalDialog(plan, m_trainer, window());
+    m_rehearsal->show();
 }
 
 void RunsPage::check(const Target& target, const QString& name)
@@ -264,6 +274,10 @@ void RunsPage::showPoints()
     m_throughput->setLevel(expected.tps_per_gpu,
         predicted(expected.tps_per_gpu,
             grouped(expected.tps_per_gpu.value_or(0), expected.tps_per_gpu.value_or(0) < 100 ? 1 : 0)));
+    std::optional<std::pair<double, double>> interval;
+    if (expected.tps_interval)
+        interval.emplace(expected.tps_interval->low, expected.tps_interval->high);
+    m_throughput->setLevelBand(interval, tr("90 %"));
     m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
     const double mfu = expected.mfu.value_or(0) * 100;
     m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));

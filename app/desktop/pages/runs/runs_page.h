@@ -6,6 +6,8 @@
 #include "app/models/plan/plan_document.h"
 #include "app/models/runs/live_run.h"
 
+#include <QPointer>
+
 #include <array>
 #include <filesystem>
 
@@ -15,6 +17,7 @@ class Banner;
 class FigureCard;
 class FigureStrip;
 class LineChart;
+class RehearsalDialog;
 class RunDetails;
 class RunForm;
 
@@ -45,6 +48,7 @@ private:
     void ask(const HostKeyQuestion& question);
     void begin(RunRequest request);
     void restart();
+    void rehearse(const ResolvedPlan& plan);
     void check(const Target& target, const QString& name);
     void checked(const Expected<ProbeReport>& report);
     void saveNodes();
@@ -60,6 +64,7 @@ private:
     FigureStrip* m_figures;
     LineChart *m_throughput, *m_loss, *m_memory, *m_mfu;
     RunDetails* m_details;
+    QPointer<RehearsalDialog> m_rehearsal; // on show
     std::optional<RunRequest> m_last; // of start(): what a restart does again
     bool m_restarting = false;
     std::optional<Target> m_checked; // the target of the last look at nodes

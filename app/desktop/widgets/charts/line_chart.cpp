@@ -16,6 +16,7 @@ namespace {
 constexpr int kChartLegendHeight = 22;
 constexpr int kXLabelHeight = 18;
 constexpr qsizetype kDense = 300; // points
+constexpr int kIntervalAlpha = 40;
 } // namespace
 
 LineChart::LineChart(const QString& title, const QString& xTitle, QColor Theme::*color, QWidget* parent)
@@ -73,6 +74,13 @@ void LineChart::setLevel(std::optional<double> level, const QString& name)
     update();
 }
 
+void LineChart::setLevelBand(const std::optional<std::pair<double, double>>& band, const QString& name)
+{
+    m_levelBand = band;
+    m_levelBandName = name;
+    update();
+}
+
 void LineChart::setNames(const QString& line, const QString& dots)
 {
     m_lineName = line;
@@ -117,6 +125,10 @@ std::pair<Plot, double> LineChart::plotIn(const QRect& area, const QFontMetrics&
     if (m_level) {
         low = std::min(low, *m_level);
         high = std::max(high, *m_level);
+    }
+    if (m_levelBand) {
+        low = std::min(low, m_levelBand->first);
+        high = std::max(high, m_levelBand->second);
     }
     Plot plot{QRectF(area.adjusted(0, px(kChartLegendHeight), -px(4), -px(kXLabelHeight))), {}, {}};
     const double room = std::max((high - low) * 0.08, std::abs(high) * 0.02 + 1e-9);
@@ -175,6 +187,11 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
     plot.paintColumns(
         painter, roundValues(plot.x, across), [](double value) { return grouped(value); }, theme);
     painter.setRenderHint(QPainter::Antialiasing);
+    if (m_levelBand) {
+        QColor fill = theme.muted;
+        fill.setAlpha(kIntervalAlpha);
+        painter.fillRect(QRectF(plot.at(0, m_levelBand->second), plot.at(plot.x.high, m_levelBand->first)), fill);
+    }
     paintBand(painter, plot, theme);
     if (m_level) {
         painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
@@ -233,7 +250,13 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         return;
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
     painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
-    drawLegendText(painter, x + px(24), baseline, m_levelName, theme);
+    x = drawLegendText(painter, x + px(24), baseline, m_levelName, theme);
+    if (!m_levelBand || m_levelBandName.isEmpty())
+        return;
+    QColor fill = theme.muted;
+    fill.setAlpha(kIntervalAlpha);
+    painter.fillRect(QRectF(x, baseline - px(9), px(11), px(11)), fill);
+    drawLegendText(painter, x + px(16), baseline, m_levelBandName, theme);
 }
 
 Table LineChart::table() const

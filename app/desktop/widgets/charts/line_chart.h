@@ -27,6 +27,8 @@ public:
     void setBand(const QList<QPointF>& low, const QList<QPointF>& high, const QString& name = {});
     // The dashed level; empty = none. `name` goes into the legend.
     void setLevel(std::optional<double> level, const QString& name = {});
+    // The interval around the level, from edge to edge; empty = none.
+    void setLevelBand(const std::optional<std::pair<double, double>>& band, const QString& name = {});
     // Names of the line and the dots in the legend.
     void setNames(const QString& line, const QString& dots = {});
     // A thin line between the two of the band; empty = none.
@@ -76,6 +78,8 @@ private:
     QColor Theme::*m_color;
     QList<QPointF> m_points, m_dots, m_low, m_high, m_median;
     std::optional<double> m_level, m_cursor;
+    std::optional<std::pair<double, double>> m_levelBand;
+    QString m_levelBandName;
     QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_note;
     double m_minimumX = 1;
     bool m_held = false;

@@ -84,7 +84,7 @@ void resetLayout(QWidget* window)
             setShares(splitter, shares.value<QList<int>>());
     }
     for (auto* table : window->findChildren<DataTable*>())
-        table->resetWidths();
+        table->resetColumns();
 }
 
 } // namespace fourfold::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sizes that the user dragged: splitters and table columns, by object name. Saved in the session; one call puts
-// everything back to where the design has it.
+// Sizes that the user dragged and columns that were chosen: splitters and tables, by object name. Saved in the session;
+// one call puts everything back to where the design has it.
 #pragma once
 
 #include <QMap>
@@ -20,7 +20,7 @@ using LayoutState = QMap<QString, QVariant>;
 LayoutState layoutOf(const QWidget* window);
 // Names that the window does not know are left alone.
 void applyLayout(QWidget* window, const LayoutState& state);
-// Splitters back to their shares, table columns to the widths that DataTable::setWidths() gave.
+// Splitters back to their shares, tables to all of their columns, as DataTable::setWidths() gave them.
 void resetLayout(QWidget* window);
 
 } // namespace fourfold::ui

@@ -7,8 +7,10 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QShortcut>
 
 #include <algorithm>
@@ -18,7 +20,9 @@ namespace fourfold::ui {
 DataTable::DataTable(QWidget* parent)
     : QTableView(parent)
 {
-    setHorizontalHeader(new TableHeader(this));
+    auto* header = new TableHeader(this);
+    setHorizontalHeader(header);
+    connect(header, &TableHeader::columnsChosen, this, &DataTable::grow);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setSelectionMode(QAbstractItemView::SingleSelection);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -78,6 +82,16 @@ void DataTable::resetWidths()
         setColumnWidth(i, px(m_widths[i]));
     m_grown.clear();
     grow();
+}
+
+void DataTable::resetColumns()
+{
+    QHeaderView* header = horizontalHeader();
+    for (int column = 0; column < header->count(); ++column) {
+        header->showSection(column);
+        header->moveSection(header->visualIndex(column), column);
+    }
+    resetWidths();
 }
 
 void DataTable::setGrowing(const QList<int>& columns)
@@ -140,18 +154,34 @@ QString DataTable::selectionAsText() const
     QModelIndexList rows = selectionModel()->selectedRows();
     std::sort(rows.begin(), rows.end());
     QStringList lines, cells;
-    const int columns = model()->columnCount();
-    for (int column = 0; column < columns; ++column)
+    QList<int> columns;
+    for (int place = 0; place < model()->columnCount(); ++place) {
+        if (const int column = horizontalHeader()->logicalIndex(place); !isColumnHidden(column))
+            columns << column;
+    }
+    for (const int column : columns)
         cells << spreadsheetCell(model()->headerData(column, Qt::Horizontal).toString());
     lines << cells.join(QLatin1Char('\t'));
     const int count = rows.isEmpty() ? model()->rowCount() : static_cast<int>(rows.size());
     for (int i = 0; i < count; ++i) {
         cells.clear();
-        for (int column = 0; column < columns; ++column)
+        for (const int column : columns)
             cells << spreadsheetCell(model()->index(rows.isEmpty() ? i : rows[i].row(), column).data().toString());
         lines << cells.join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+void DataTable::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu;
+    if (m_rowMenu && currentIndex().isValid())
+        m_rowMenu(menu);
+    if (!menu.isEmpty())
+        menu.addSeparator();
+    const QString copy = selectionMode() == NoSelection ? tr("Copy table") : tr("Copy rows");
+    menu.addAction(copy, QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsText()); });
+    menu.exec(event->globalPos());
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event)

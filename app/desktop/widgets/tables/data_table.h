@@ -5,7 +5,10 @@
 
 #include <QList>
 #include <QTableView>
+
 #include <functional>
+
+class QMenu;
 
 namespace fourfold::ui {
 
@@ -19,6 +22,9 @@ public:
     void present(QAbstractItemModel& model, const char* name, const QString& accessible, bool alternates = true);
     // A key that does something while the table has the focus.
     void onKey(Qt::Key key, std::function<void()> run);
+    // Adds what can be done with the selected rows to their menu, above "Copy".
+    using RowMenu = std::function<void(QMenu& menu)>;
+    void setRowMenu(RowMenu fill) { m_rowMenu = std::move(fill); }
     // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
     // columns that come later.
     void setWidths(const QList<int>& widths);
@@ -28,7 +34,9 @@ public:
     void setFitting(const QList<int>& words);
     void setModel(QAbstractItemModel* model) override;
     void resetWidths();
-    // The selected rows (all, when none is) with a line of titles, tab-separated: spreadsheets take it as cells.
+    void resetColumns(); // all of them, in the order of the model, at their widths
+    // The selected rows (all, when none is) of the columns on show with a line of titles, tab-separated: spreadsheets
+    // take it as cells.
     [[nodiscard]] QString selectionAsText() const;
 
 signals:
@@ -36,6 +44,7 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -46,6 +55,7 @@ private:
     void fitRows();
     void fitColumns(); // where zoom or number of columns are others than those of the widths
 
+    RowMenu m_rowMenu;
     QList<int> m_widths, m_growing, m_words;
     bool m_isFitting = false;
     QList<int> m_grown; // the widths that grow() gave

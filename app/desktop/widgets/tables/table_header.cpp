@@ -5,6 +5,8 @@
 #include "app/desktop/look/zoom.h"
 
 #include <QAbstractItemModel>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QStyleOptionHeader>
 
@@ -20,6 +22,25 @@ TableHeader::TableHeader(QWidget* parent)
 {
     setSectionsClickable(true);
     setHighlightSections(false);
+    setSectionsMovable(true);
+}
+
+void TableHeader::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu;
+    for (int place = 0; place < count(); ++place) {
+        const int column = logicalIndex(place);
+        const QString title = model()->headerData(column, Qt::Horizontal).toString();
+        QAction* action = menu.addAction(QString(title).replace(QLatin1Char('\n'), QLatin1Char(' ')));
+        action->setCheckable(true);
+        action->setChecked(!isSectionHidden(column));
+        action->setEnabled(isSectionHidden(column) || count() - hiddenSectionCount() > 1);
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            setSectionHidden(column, !shown);
+            emit columnsChosen();
+        });
+    }
+    menu.exec(event->globalPos());
 }
 
 void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const

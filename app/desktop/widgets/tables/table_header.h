@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The headings of a table. The mark of the sorted column stands above the words, in room of its own: Qt's lies over the
-// second line of a heading.
+// The headings of a table, dragged into another order and chosen from a menu. The mark of the sorted column stands
+// above the words, in room of its own: Qt's lies over the second line of a heading.
 #pragma once
 
 #include <QHeaderView>
@@ -12,7 +12,11 @@ class TableHeader : public QHeaderView {
 public:
     explicit TableHeader(QWidget* parent = nullptr); // a horizontal one
 
+signals:
+    void columnsChosen(); // others are on show
+
 protected:
+    void contextMenuEvent(QContextMenuEvent* event) override; // which columns are on show
     void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
     [[nodiscard]] QSize sectionSizeFromContents(int section) const override;
     void paintSection(QPainter* painter, const QRect& rect, int section) const override;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/pages/history/run_curves_view.h"
+
+#include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/charts/curves_chart.h"
+#include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/layout_state.h"
+#include "app/models/shared/text.h"
+#include "app/view/history/history_access.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QListWidget>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSlider>
+
+#include <algorithm>
+
+namespace fourfold::ui {
+
+namespace {
+constexpr int kSmoothest = 99; // hundredths
+constexpr std::ptrdiff_t kMostRuns = 100; // more are one grey field, and seconds to read
+constexpr int kChartsInARow = 3, kSliderWidth = 120, kListWidth = 150;
+
+QIcon swatch(const QColor& colour)
+{
+    QPixmap square(px(12), px(12));
+    square.fill(Qt::transparent);
+    QPainter painter(&square);
+    painter.fillRect(square.rect().adjusted(1, 1, -1, -1), colour);
+    return square;
+}
+
+template <typename Enum>
+void choose(QComboBox& box, const QVariant& kept)
+{
+    if (const Expected<Enum> value = from_text<Enum>(kept.toString().toStdString(), {}))
+        box.setCurrentIndex(static_cast<int>(*value));
+}
+} // namespace
+
+RunCurvesView::RunCurvesView(std::filesystem::path history, QWidget* parent)
+    : QWidget(parent)
+    , m_history(std::move(history))
+    , m_chosen(view::kCurveMetrics, false)
+    , m_grid(new QGridLayout)
+    , m_list(named(new QListWidget, "curveRuns", tr("Runs on show")))
+    , m_axis(makeChooser("curveAxis", tr("Axis")))
+    , m_groups(makeChooser("curveGroups", tr("Group runs by")))
+    , m_smoothing(named(new QSlider(Qt::Horizontal), "curveSmoothing", tr("Smoothing")))
+    , m_weight(new QLabel)
+    , m_whole(makeButton(tr("Whole axis"), "small", "curveWhole", tr("Show all of the axis again (Esc)")))
+    , m_which(makeButton(tr("Charts"), "small", "curveCharts"))
+{
+    for (std::size_t i = 0; i < view::kCurveMetrics; ++i) {
+        const auto metric = static_cast<view::CurveMetric>(i);
+        m_charts.push_back(new CurvesChart(m_curves, metric, this));
+        m_chosen[i] = metric == view::CurveMetric::loss || metric == view::CurveMetric::throughput;
+        connect(m_charts.back(), &CurvesChart::rangeChosen, this, &RunCurvesView::setRange);
+    }
+    for (CurvesChart* chart : m_charts) {
+        for (CurvesChart* other : m_charts) {
+            if (other != chart)
+                connect(chart, &CurvesChart::cursorMoved, other, &CurvesChart::setCursor);
+        }
+    }
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setMinimumWidth(px(kListWidth));
+    m_list->setTextElideMode(Qt::ElideMiddle);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(10);
+    QSplitter* split = makeSplitter(
+        QStringLiteral("history.curves"), Qt::Horizontal, {makeFrame(columnOf({m_list})), holderOf(m_grid)}, {1, 5});
+    split->setHandleWidth(10);
+    split->setProperty("gap", true);
+    setLayout(columnOf({makeControls(), {split, 1}}, 8, {12, 8, 12, 12}));
+    connect(m_list, &QListWidget::itemChanged, this, [this](const QListWidgetItem* item) {
+        m_curves.set_shown(item->data(Qt::UserRole).toString().toStdString(), item->checkState() == Qt::Checked);
+        refresh();
+    });
+    connect(m_list, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
+        for (CurvesChart* chart : m_charts)
+            chart->setMarked(item ? item->data(Qt::UserRole).toString().toStdString() : std::string());
+    });
+    placeCharts();
+    setRange({});
+}
+
+QWidget* RunCurvesView::makeControls()
+{
+    for (const view::CurveAxis axis : {view::CurveAxis::step, view::CurveAxis::tokens, view::CurveAxis::time})
+        m_axis->addItem(tr(view::title_of(axis)));
+    m_groups->addItems({tr("No groups"), tr("Same plan"), tr("Tag")});
+    m_groups->setToolTip(tr("Runs of one group become their mean with a band from the least to the most of them"));
+    m_smoothing->setRange(0, kSmoothest);
+    m_smoothing->setPageStep(10);
+    m_smoothing->setFixedWidth(px(kSliderWidth));
+    m_smoothing->setToolTip(tr("Weight of what was before, as in TensorBoard"));
+    m_weight->setProperty("role", "muted");
+    auto* menu = new QMenu(m_which);
+    for (std::size_t i = 0; i < m_charts.size(); ++i) {
+        QAction* action = menu->addAction(m_charts[i]->title());
+        action->setCheckable(true);
+        action->setChecked(m_chosen[i]);
+        connect(action, &QAction::toggled, this, [this, i](bool on) {
+            m_chosen[i] = on;
+            placeCharts();
+        });
+    }
+    m_which->setMenu(menu);
+    connect(m_axis, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_curves.set_axis(static_cast<view::CurveAxis>(index));
+        setRange(m_curves.range());
+    });
+    connect(m_groups, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_curves.set_groups(static_cast<view::CurveGroups>(index));
+        fillList();
+        refresh();
+    });
+    connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+        m_weight->setText(grouped(value / 100.0, 2));
+        m_curves.set_smoothing(value / 100.0);
+        refresh();
+    });
+    m_weight->setText(grouped(0, 2));
+    connect(m_whole, &QPushButton::clicked, this, [this] { setRange({}); });
+    return holderOf(
+        rowOf({labelOf(tr("Over"), m_axis), m_axis, Item::gap(8), labelOf(tr("Smoothing"), m_smoothing), m_smoothing,
+            m_weight, Item::gap(8), labelOf(tr("Groups"), m_groups), m_groups, Item::spring(), m_whole, m_which}));
+}
+
+CurvesChart& RunCurvesView::chart(view::CurveMetric metric) const
+{
+    return *m_charts[static_cast<std::size_t>(metric)];
+}
+
+void RunCurvesView::placeCharts()
+{
+    int placed = 0;
+    for (std::size_t i = 0; i < m_charts.size(); ++i) {
+        m_grid->removeWidget(m_charts[i]);
+        m_charts[i]->setVisible(m_chosen[i]);
+        if (m_chosen[i]) {
+            m_grid->addWidget(m_charts[i], placed / kChartsInARow, placed % kChartsInARow);
+            ++placed;
+        }
+    }
+}
+
+void RunCurvesView::setRange(const std::optional<view::CurveRange>& range)
+{
+    m_curves.set_range(range);
+    m_whole->setEnabled(m_curves.range().has_value());
+    refresh();
+}
+
+void RunCurvesView::refresh()
+{
+    for (CurvesChart* chart : m_charts)
+        chart->refresh();
+}
+
+void RunCurvesView::fillList()
+{
+    const QSignalBlocker blocker(m_list);
+    const QListWidgetItem* current = m_list->currentItem();
+    const QString marked = current ? current->data(Qt::UserRole).toString() : QString();
+    m_list->clear();
+    const Theme& theme = themeOf(this);
+    for (const view::RunCurves::Entry& entry : m_curves.entries()) {
+        QString text = fromUtf8(entry.name);
+        if (entry.runs > 1)
+            text += QStringLiteral(" (%1)").arg(counted(double(entry.runs), tr("run")));
+        auto* item = new QListWidgetItem(swatch(curveColour(theme, entry.colour)), text, m_list);
+        item->setToolTip(text);
+        item->setData(Qt::UserRole, QString::fromStdString(entry.key));
+        item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+        item->setCheckState(entry.shown ? Qt::Checked : Qt::Unchecked);
+        if (item->data(Qt::UserRole).toString() == marked)
+            m_list->setCurrentItem(item);
+    }
+}
+
+void RunCurvesView::show(const std::vector<RunSummary>& runs)
+{
+    const std::vector<RunSummary> wanted(runs.begin(), runs.begin() + std::min(kMostRuns, std::ssize(runs)));
+    const auto isSame = [](const RunSummary& a, const RunSummary& b) { return a.id == b.id && a.steps == b.steps; };
+    if (std::ranges::equal(wanted, m_wanted, isSame))
+        return;
+    if (isVisible() && std::ssize(runs) > kMostRuns)
+        emit message(tr("The first %1 of %2 selected runs are drawn").arg(kMostRuns).arg(runs.size()));
+    m_wanted = wanted;
+    m_read.clear();
+    std::vector<std::string> ids;
+    for (const RunSummary& run : m_wanted)
+        ids.push_back(run.id);
+    m_curves.keep(ids);
+    fillList();
+    refresh();
+    readNext();
+}
+
+void RunCurvesView::readNext()
+{
+    if (!isVisible() || m_reader.isRunning())
+        return;
+    const auto next = std::ranges::find_if(m_wanted, [this](const RunSummary& run) {
+        const std::optional<std::size_t> steps = m_curves.steps_of(run.id);
+        return !m_read.contains(run.id) && (!steps || *steps < static_cast<std::size_t>(std::max(0, run.steps)));
+    });
+    if (next == m_wanted.end())
+        return;
+    m_reader.start([this, id = next->id, file = m_history](const std::stop_token&) -> Background::Done {
+        const Expected<RunDetail> stored = view::stored_run(file, id);
+        auto read = std::make_shared<Expected<view::CurveRun>>(
+            stored ? Expected<view::CurveRun>(view::curve_run(*stored)) : Expected<view::CurveRun>(stored.error()));
+        return [this, id, read] {
+            m_read.insert(id);
+            const bool isWanted = std::ranges::any_of(m_wanted, [&id](const RunSummary& run) { return run.id == id; });
+            if (!*read)
+                emit message(fromUtf8(read->error().line()));
+            else if (isWanted)
+                m_curves.add(*std::move(*read));
+            fillList();
+            refresh();
+            readNext();
+        };
+    });
+}
+
+void RunCurvesView::takeEvents(const std::string& run, const std::vector<Json>& events)
+{
+    bool news = false;
+    for (const Json& event : events)
+        news = m_curves.append(run, event) || news;
+    if (news && isVisible())
+        refresh();
+}
+
+void RunCurvesView::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    fillList(); // in the colours of the theme as it is
+    refresh();
+    readNext();
+}
+
+QVariantMap RunCurvesView::state() const
+{
+    QStringList charts;
+    for (std::size_t i = 0; i < m_charts.size(); ++i) {
+        if (m_chosen[i])
+            charts << exactText(name(m_charts[i]->metric()));
+    }
+    return {{QStringLiteral("axis"), exactText(name(m_curves.axis()))},
+        {QStringLiteral("groups"), exactText(name(m_curves.groups()))},
+        {QStringLiteral("smoothing"), m_smoothing->value()}, {QStringLiteral("charts"), charts}};
+}
+
+void RunCurvesView::restore(const QVariantMap& state)
+{
+    choose<view::CurveAxis>(*m_axis, state.value(QStringLiteral("axis")));
+    choose<view::CurveGroups>(*m_groups, state.value(QStringLiteral("groups")));
+    m_smoothing->setValue(state.value(QStringLiteral("smoothing")).toInt());
+    if (!state.contains(QStringLiteral("charts")))
+        return;
+    const QStringList charts = state.value(QStringLiteral("charts")).toStringList();
+    const QList<QAction*> actions = m_which->menu()->actions();
+    for (std::size_t i = 0; i < m_charts.size(); ++i)
+        actions[static_cast<qsizetype>(i)]->setChecked(charts.contains(exactText(name(m_charts[i]->metric()))));
+}
+
+} // namespace fourfold::ui

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The selected runs laid over each other: a chart for each chosen figure over a common axis, and the list of the runs
+// by colour.
+#pragma once
+
+#include "app/models/shared/background.h"
+#include "app/view/curves/run_curves.h"
+
+#include <QVariantMap>
+#include <QWidget>
+
+#include <filesystem>
+#include <set>
+
+class QComboBox;
+class QGridLayout;
+class QLabel;
+class QListWidget;
+class QPushButton;
+class QSlider;
+
+namespace fourfold::ui {
+
+class CurvesChart;
+
+class RunCurvesView : public QWidget {
+    Q_OBJECT
+public:
+    // `history`: instead of the user's, if not empty.
+    explicit RunCurvesView(std::filesystem::path history, QWidget* parent = nullptr);
+    // These runs and no others. While the view is on show, what it lacks of them is read, one after the other.
+    void show(const std::vector<RunSummary>& runs);
+    using QWidget::show;
+    // Of a run that goes on.
+    void takeEvents(const std::string& run, const std::vector<Json>& events);
+    [[nodiscard]] const view::RunCurves& curves() const { return m_curves; }
+    [[nodiscard]] CurvesChart& chart(view::CurveMetric metric) const;
+    // For the session: axis, groups, smoothing, charts.
+    [[nodiscard]] QVariantMap state() const;
+    void restore(const QVariantMap& state);
+
+signals:
+    void message(const QString& text);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* makeControls();
+    void readNext();
+    void refresh(); // the curves have changed
+    void fillList();
+    void placeCharts();
+    void setRange(const std::optional<view::CurveRange>& range);
+
+    std::filesystem::path m_history;
+    view::RunCurves m_curves;
+    std::vector<RunSummary> m_wanted;
+    std::set<std::string> m_read; // since show(), whatever came of it
+    std::vector<CurvesChart*> m_charts; // by metric
+    std::vector<bool> m_chosen; // likewise
+    QGridLayout* m_grid;
+    QListWidget* m_list;
+    QComboBox *m_axis, *m_groups;
+    QSlider* m_smoothing;
+    QLabel* m_weight;
+    QPushButton *m_whole, *m_which;
+    Background m_reader;
+};
+
+} // namespace fourfold::ui

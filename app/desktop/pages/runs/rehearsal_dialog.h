@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A rehearsal of a plan beside the window: how far it is, then what it proved or who is to blame.
+#pragma once
+
+#include "app/models/shared/table_model.h"
+#include "app/view/rehearsal/rehearsal_job.h"
+
+#include <QDialog>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace fourfold::ui {
+
+class DataTable;
+
+class RehearsalDialog : public QDialog {
+    Q_OBJECT
+public:
+    // Begins at once. `trainer`: empty: beside this program.
+    RehearsalDialog(const ResolvedPlan& plan, const std::filesystem::path& trainer, QWidget* parent);
+    [[nodiscard]] const view::RehearsalJob& job() const { return m_job; }
+
+protected:
+    void reject() override; // stops it; once it has ended, closes
+
+private:
+    void take();
+
+    view::RehearsalJob m_job;
+    TableModel m_stages;
+    QLabel *m_headline, *m_words;
+    QProgressBar* m_progress;
+    DataTable* m_table;
+    QPushButton *m_copy, *m_stop;
+};
+
+} // namespace fourfold::ui
